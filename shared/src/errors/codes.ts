@@ -1,0 +1,77 @@
+/**
+ * Every error code that can reach a person, a program or a log, with what it means for whoever gets it.
+ *
+ * `status` is the HTTP status of the problem document; `retryable` says whether the same request may succeed
+ * later without being changed. Codes are stable: scripts and alerts match on them. Failures of turns have codes of
+ * their own in `protocol/failure-codes.ts`, because the worker and the runner speak them too.
+ */
+export const errorCodes = {
+  // The request itself.
+  'invalid-request': { status: 400, retryable: false },
+  'invalid-config': { status: 422, retryable: false },
+  'not-supported-yet': { status: 422, retryable: false },
+  'not-found': { status: 404, retryable: false },
+  'method-not-allowed': { status: 405, retryable: false },
+  'body-too-large': { status: 413, retryable: false },
+  'idempotency-mismatch': { status: 422, retryable: false },
+  'idempotency-in-progress': { status: 409, retryable: true },
+
+  // Who asks.
+  unauthenticated: { status: 401, retryable: false },
+  forbidden: { status: 403, retryable: false },
+  'foreign-host': { status: 403, retryable: false },
+  'foreign-origin': { status: 403, retryable: false },
+
+  // Projects, agents, mail.
+  'project-unknown': { status: 404, retryable: false },
+  'project-exists': { status: 409, retryable: false },
+  'project-closed': { status: 409, retryable: false },
+  'transition-refused': { status: 409, retryable: false },
+  'agent-unknown': { status: 404, retryable: false },
+  'agent-state-refused': { status: 409, retryable: false },
+  'turn-unknown': { status: 404, retryable: false },
+  'message-unknown': { status: 404, retryable: false },
+  'recipient-unknown': { status: 422, retryable: false },
+  'recipient-ambiguous': { status: 422, retryable: false },
+  'recipient-self': { status: 422, retryable: false },
+  'channel-unknown': { status: 422, retryable: false },
+  'channel-not-member': { status: 422, retryable: false },
+  'priority-unknown': { status: 422, retryable: false },
+  'sender-forged': { status: 422, retryable: false },
+  'report-missing': { status: 404, retryable: false },
+
+  // Tools.
+  'tool-unknown': { status: 422, retryable: false },
+  'tool-not-allowed': { status: 403, retryable: false },
+  'tool-input-invalid': { status: 422, retryable: false },
+  'tool-limit-reached': { status: 429, retryable: false },
+  'turn-ended': { status: 409, retryable: false },
+  'stale-submit': { status: 409, retryable: false },
+  'journal-mismatch': { status: 409, retryable: false },
+  'artifact-unknown': { status: 404, retryable: false },
+  'artifact-path-invalid': { status: 422, retryable: false },
+  'artifact-not-text': { status: 422, retryable: false },
+  'content-missing': { status: 422, retryable: false },
+  'content-mismatch': { status: 422, retryable: false },
+  'content-too-large': { status: 413, retryable: false },
+
+  // Attempts.
+  'token-rejected': { status: 401, retryable: false },
+  'attempt-over': { status: 409, retryable: false },
+  'claim-refused': { status: 409, retryable: false },
+  'nothing-to-do': { status: 409, retryable: false },
+  'protocol-unsupported': { status: 409, retryable: false },
+
+  // The machine.
+  'store-busy': { status: 503, retryable: true },
+  'schema-newer': { status: 500, retryable: false },
+  'data-dir-in-use': { status: 500, retryable: false },
+  'data-dir-invalid': { status: 500, retryable: false },
+  'store-corrupt': { status: 500, retryable: false },
+  'server-unreachable': { status: 503, retryable: true },
+  'settings-invalid': { status: 500, retryable: false },
+  internal: { status: 500, retryable: false },
+} as const satisfies Record<string, { status: number; retryable: boolean }>;
+
+/** A stable name of something that went wrong. */
+export type ErrorCode = keyof typeof errorCodes;

@@ -1,0 +1,18 @@
+import type { Problem } from '../protocol/problem.js';
+import { isSuzumioError, SuzumioError } from './suzumio-error.js';
+
+/** Turns anything thrown into the document that a client gets. What is not ours says nothing of its inside. */
+export function toProblem(error: unknown): Problem {
+  const known = isSuzumioError(error)
+    ? error
+    : new SuzumioError('internal', 'Something went wrong on our side; the log of the service has the details.');
+  return {
+    ...known.details,
+    type: `urn:suzumio:problem:${known.code}`,
+    title: known.code.replaceAll('-', ' '),
+    status: known.status,
+    code: known.code,
+    detail: known.message,
+    retryable: known.retryable,
+  };
+}

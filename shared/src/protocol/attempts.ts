@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { failure } from './failure-codes.js';
+import { agentId, projectId, sha256, turnId } from './ids.js';
+import { runnerTurnInput, runnerTurnOutput } from './runner.js';
+
+/**
+ * The ToolHost's routes for workers:
+ *
+ * | route | authorised by |
+ * |---|---|
+ * | `POST /projects/:project/turns/:turn/claim` | the worker's credential |
+ * | `POST /projects/:project/turns/:turn/attempts/:attempt/heartbeat` | the lease token |
+ * | `POST …/attempts/:attempt/complete`, `POST …/fail`, `PUT …/log` | the lease token |
+ * | `GET`, `HEAD`, `PUT …/attempts/:attempt/content/:sha256` | the lease token |
+ */
+export const attemptsProtocol = 1;
+
+/** A worker asks for a turn. The same `claimId` always gets the same answer. */
+export const claimRequest = z.object({
+  claimId: z.string().regex(/^[0-9a-f]{32}$/),
+  worker: z.string().min(1).max(100),
+  engine: z.string().min(1).max(100),
+  protocol: z.int(),
+});
+export type ClaimRequest = z.infer<typeof claimRequest>;
+
+/** What bounds a container. `user` is `uid:gid`; without it the worker chooses an unprivileged one. */
+export const sandboxLimits = z.object({
+  image: z.string(),
+  memoryBytes: z.int().positive(),
+  cpus: z.number().positive(),
+  pids: z.int().positive(),
+  user: z.string().optional(),
+  readOnlyRoot: z.boolean(),
+  /** Paths and sizes of the container's writable memory file systems. */
+  tmpfs: z.record(z.string(), z.int().positive()),
+  keep: z.enum(['never', 'failed', 'always']),
+  keepForMs: z.int().nonnegative(),
+});
+export type SandboxLimits = z.infer<typeof sandboxLimits>;
+
+/** Everything that a worker needs to run one attempt. */
+export const claimAnswer = z.object({
+  attempt: z.int().positive(),
+  /** For the worker: heartbeat, complete, fail, content, log. */
+  leaseToken: z.string(),
+  /** For the runner: tools. */
+  toolToken: z.string(),
+  leaseMs: z.int().positive(),
+  timeoutMs: z.int().positive(),
+  backend: z.enum(['docker', 'process']),
+  sandbox: sandboxLimits,
+  /** The manifest of the agent's workspace, or null where it is empty. */
+  snapshot: sha256.nullable(),
+  /** The frozen input, without what only the worker knows. */
+  input: runnerTurnInput.omit({ workspace: true, controllerUrl: true, token: true }),
+});
+export type ClaimAnswer = z.infer<typeof claimAnswer>;
+
+export const heartbeatAnswer = z.object({
+  /** Time from now to the deadline. */
+  leaseMs: z.int(),
+  /** The attempt is over: kill what runs, report nothing. */
+  cancel: z.boolean(),
+});
+export type HeartbeatAnswer = z.infer<typeof heartbeatAnswer>;
+
+/** What the machine saw of an attempt: durations by stage, for metrics and `turns show`. */
+export const attemptStats = z.object({
+  container: z.string().max(100).optional(),
+  exitCode: z.int().optional(),
+  stagesMs: z.record(z.string().max(40), z.number().nonnegative()).optional(),
+});
+export type AttemptStats = z.infer<typeof attemptStats>;
+
+export const completeRequest = z.object({
+  output: runnerTurnOutput,
+  /** The workspace after the turn; null where it is empty; absent where the backend keeps none. */
+  snapshot: sha256.nullable().optional(),
+  stats: attemptStats.optional(),
+});
+export type CompleteRequest = z.infer<typeof completeRequest>;
+
+export const failRequest = z.object({ failure, stats: attemptStats.optional() });
+export type FailRequest = z.infer<typeof failRequest>;
+
+/** What a report of an attempt's end led to. */
+export const attemptEnded = z.object({ turn: z.enum(['completed', 'failed', 'queued', 'cancelled']) });
+export type AttemptEnded = z.infer<typeof attemptEnded>;
+
+/** The largest log of one attempt that is kept; older output is dropped first. */
+export const maxLogBytes = 1024 * 1024;
+
+/** What names one attempt everywhere. */
+export const attemptRef = z.object({
+  cell: z.string(),
+  project: projectId,
+  agent: agentId,
+  turn: turnId,
+  attempt: z.int().positive(),
+});
+export type AttemptRef = z.infer<typeof attemptRef>;

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+
+/**
+ * Why a turn's attempt failed, by the class that decides what follows.
+ *
+ * - `before-start`: the attempt never ran; not counted, tried again with backoff until `turn.startDeadline`.
+ * - `provider`: the model's provider is away; not counted, tried again until `turn.providerPatience`.
+ * - `machinery`: our side broke in mid-attempt; counted, tried again at once up to `turn.maxAttempts`.
+ * - `agent`: the agent's own doing; the turn fails at once.
+ */
+export const failureCodes = {
+  'engine-unreachable': 'before-start',
+  'image-missing': 'before-start',
+  'image-without-node': 'agent',
+  'container-start-failed': 'before-start',
+  'disk-full': 'before-start',
+  'worker-shutdown': 'before-start',
+  'workspace-unavailable': 'before-start',
+
+  'provider-unavailable': 'provider',
+
+  'lease-expired': 'machinery',
+  'worker-lost': 'machinery',
+  'container-vanished': 'machinery',
+
+  'non-zero-exit': 'agent',
+  'output-missing': 'agent',
+  'output-invalid': 'agent',
+  'output-too-large': 'agent',
+  'time-limit': 'agent',
+  'out-of-memory': 'agent',
+  'workspace-too-large': 'agent',
+  'journal-mismatch': 'agent',
+  'prompt-failed': 'agent',
+  'policy-denied': 'agent',
+  'start-deadline': 'agent',
+} as const satisfies Record<string, 'before-start' | 'provider' | 'machinery' | 'agent'>;
+
+export type FailureCode = keyof typeof failureCodes;
+export type FailureClass = (typeof failureCodes)[FailureCode];
+
+export const failureCode = z.enum(Object.keys(failureCodes) as [FailureCode, ...FailureCode[]]);
+
+/** Why an attempt failed: a stable code, a sentence for a person, and what the machine saw. */
+export const failure = z.object({
+  code: failureCode,
+  message: z.string().max(2000),
+  exitCode: z.int().optional(),
+  signal: z.string().max(40).optional(),
+  oomKilled: z.boolean().optional(),
+});
+export type Failure = z.infer<typeof failure>;

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { agentId, priority, projectId, stepKey, turnId } from './ids.js';
+import { mockScript } from './mock-script.js';
+
+/** The version of the contract between worker and runner. A runner may ignore every optional field. */
+export const runnerProtocol = 1;
+
+/** What a model is told of a tool. */
+export const toolDefinition = z.object({
+  name: z.string(),
+  description: z.string(),
+  inputSchema: z.record(z.string(), z.unknown()),
+});
+export type ToolDefinition = z.infer<typeof toolDefinition>;
+
+/** How the runner thinks: `mock` plays a script, `ai` asks a model. */
+export const runnerConfig = z.discriminatedUnion('mode', [
+  z.object({ mode: z.literal('mock'), script: mockScript.optional() }),
+  z.object({ mode: z.literal('ai'), model: z.string().optional() }),
+]);
+export type RunnerConfig = z.infer<typeof runnerConfig>;
+
+/** A message that this turn's prompt holds, as data. */
+export const turnMail = z.object({
+  id: z.string(),
+  sender: z.string(),
+  recipient: z.string().optional(),
+  channel: z.string().optional(),
+  priority,
+  kind: z.string(),
+  threadId: z.string(),
+  body: z.string(),
+  createdAt: z.iso.datetime(),
+});
+export type TurnMail = z.infer<typeof turnMail>;
+
+/** What a runner finds in `input.json`. The optional fields go beyond the minimal contract; a runner may ignore them. */
+export const runnerTurnInput = z.object({
+  project: projectId,
+  agent: z.object({
+    id: agentId,
+    role: z.string(),
+    prompt: z.string(),
+    model: z.string().optional(),
+    base: z.string().optional(),
+    displayName: z.string().optional(),
+  }),
+  turn: z.object({
+    id: turnId,
+    prompt: z.string(),
+    number: z.int().positive().optional(),
+    attempt: z.int().positive().optional(),
+    mail: z.array(turnMail).optional(),
+  }),
+  /** Where the agent's files are, as the runner sees them. */
+  workspace: z.string(),
+  /** Where `POST /tool` goes, as the runner sees it. */
+  controllerUrl: z.string(),
+  /** The secret of this attempt, sent as `Authorization: Bearer`. */
+  token: z.string(),
+  runner: runnerConfig,
+  tools: z.array(toolDefinition),
+  protocol: z.int().optional(),
+  limits: z.object({ timeoutMs: z.int().positive(), doorPatienceMs: z.int().positive() }).optional(),
+});
+export type RunnerTurnInput = z.infer<typeof runnerTurnInput>;
+
+/** What a runner leaves in `output.json`, written whole: under another name first, then renamed. */
+export const runnerTurnOutput = z.object({
+  text: z.string().max(1_000_000),
+  usage: z.record(z.string(), z.unknown()).optional(),
+});
+export type RunnerTurnOutput = z.infer<typeof runnerTurnOutput>;
+
+/** The largest `output.json` that is read. */
+export const maxOutputBytes = 4 * 1024 * 1024;
+
+/** The body of `POST /tool`. Without `step` the call's place is its number within the attempt. */
+export const toolRequest = z.object({
+  project: projectId,
+  agent: agentId,
+  turn: turnId,
+  tool: z.string().min(1).max(100),
+  input: z.unknown(),
+  step: stepKey.optional(),
+});
+export type ToolRequest = z.infer<typeof toolRequest>;
+
+/** A successful answer of `POST /tool`; a failed call answers a problem document. */
+export const toolResponse = z.object({
+  output: z.unknown(),
+  title: z.string().optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+  /** The turn is over with this call: write the output and exit. */
+  endTurn: z.boolean().optional(),
+});
+export type ToolResponse = z.infer<typeof toolResponse>;

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { type Priority, priority, projectId, turnId } from '../protocol/ids.js';
+
+/** What a turn job says: which turn, of which cell. Facts are in the store; a job only points at them. */
+export const turnJob = z.object({
+  cell: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/),
+  project: projectId,
+  epoch: z.int().positive(),
+  turn: turnId,
+  delivery: z.int().positive(),
+  priority,
+});
+export type TurnJob = z.infer<typeof turnJob>;
+
+/** What a wake says. */
+export const wakeJob = z.object({ project: projectId });
+export type WakeJob = z.infer<typeof wakeJob>;
+
+/** A turn job's id in the queue: another delivery of the same turn is another job. */
+export function turnJobId(job: Pick<TurnJob, 'cell' | 'epoch' | 'turn' | 'delivery'>): string {
+  return `${job.cell}.${String(job.epoch)}.${job.turn}.${String(job.delivery)}`;
+}
+
+/** BullMQ runs jobs without a priority first, so every job has one: P0 is 1. */
+export function queuePriority(value: Priority): number {
+  return { P0: 1, P1: 2, P2: 3, P3: 4 }[value];
+}
+
+/**
+ * The catalogue of queues: each name, payload, lifetime and retry rule in one place. Neither queue retries: a wake
+ * that fails is healed by the sweep, a turn job's outcome is decided in the store.
+ */
+export const queues = {
+  /** One per cell: nobody but that cell's schedulers takes its wakes. */
+  wakes: { name: (cell: string) => `wakes-${cell}`, schema: wakeJob, attempts: 1, lockDurationMs: 5_000 },
+  /** Shared by all cells on a Redis: a worker fleet serves several. */
+  turns: { name: 'turns', schema: turnJob, attempts: 1, lockDurationMs: 5_000 },
+} as const;

@@ -1,0 +1,58 @@
+import type { TurnJob } from './jobs.js';
+
+/** Something that takes work until it is closed. `close` waits for handlers that run, bounded. */
+export interface Consumer {
+  close(): Promise<void>;
+}
+
+/** News that a project has events up to `seq`: a hint, never a fact. */
+export interface EventHint {
+  project: string;
+  seq: number;
+}
+
+/** What a worker tells the fleet: that it lives, and how many turns it can run at once. */
+export interface WorkerPresence {
+  worker: string;
+  slots: number;
+}
+
+/**
+ * What carries hints and jobs between the services of a cell. It holds no truth: whatever it loses, the sweep finds
+ * in SQLite. `wake` and `hint` never throw, never wait and never delay an answer.
+ */
+export interface Transport {
+  /** Says that a project may have something to schedule. */
+  wake(project: string): void;
+  /** Takes wakes; two of one project never run at once, and one that comes during a run causes another run. */
+  consumeWakes(handler: (project: string) => Promise<void>): Consumer;
+
+  /** Says that a project has new events. */
+  hint(hint: EventHint): void;
+  onHint(listener: (hint: EventHint) => void): () => void;
+
+  /** Puts a job on the turn queue. Rejects when the queue is unreachable. */
+  addTurnJob(job: TurnJob): Promise<void>;
+  /** Takes a waiting job back; a job that is running or gone is left alone. */
+  removeTurnJob(job: Pick<TurnJob, 'cell' | 'epoch' | 'turn' | 'delivery'>): Promise<void>;
+  /** Which of these turns' jobs wait in the queue or run. */
+  liveTurnJobs(jobs: readonly Pick<TurnJob, 'cell' | 'epoch' | 'turn' | 'delivery'>[]): Promise<ReadonlySet<string>>;
+  /** Takes turn jobs, at most `concurrency` at a time. The handler's outcome means nothing to the queue. */
+  consumeTurns(options: { concurrency: number }, handler: (job: TurnJob) => Promise<void>): TurnConsumer;
+
+  /** A worker says that it lives; forgotten after ten seconds. */
+  announce(presence: WorkerPresence): Promise<void>;
+  /** Slots of all workers that live. */
+  fleetSlots(): Promise<number>;
+
+  /** Whether jobs can be carried now. */
+  healthy(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** A worker's hold on the turn queue. */
+export interface TurnConsumer extends Consumer {
+  /** Takes no further job; those that run go on. */
+  pause(): Promise<void>;
+  resume(): void;
+}
