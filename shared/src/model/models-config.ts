@@ -1,0 +1,43 @@
+import * as z from 'zod';
+import { duration } from '../protocol/duration.js';
+import { decimal, line, wholeNumber } from './scalar-config.js';
+
+const variableName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'expected the name of an environment variable, not its value' });
+
+/** A model provider. Secrets are named by variable and never enter the config. */
+export const modelProvider = z
+  .strictObject({
+    type: z.literal('openai-compatible'),
+    baseURL: z.exactOptional(line(2048)),
+    baseURLEnv: z.exactOptional(variableName),
+    apiKeyEnv: z.exactOptional(variableName),
+    timeoutMs: z.exactOptional(duration),
+    headers: z.exactOptional(z.record(z.string(), line(8192))),
+  })
+  .refine((provider) => (provider.baseURL === undefined) !== (provider.baseURLEnv === undefined), {
+    error: 'a provider needs either baseURL or baseURLEnv',
+  });
+
+const singlePreset = z.strictObject({
+  provider: line(120),
+  model: line(200),
+  apiModel: z.exactOptional(line(200)),
+  temperature: z.exactOptional(decimal(0, 2)),
+  topP: z.exactOptional(decimal(0, 1)),
+  maxOutputTokens: z.exactOptional(wholeNumber(1, 10_000_000)),
+  toolChoice: z.exactOptional(z.enum(['auto', 'none', 'required'])),
+  reasoningEffort: z.exactOptional(line(40)),
+  contextLimit: z.exactOptional(wholeNumber(1, 100_000_000)),
+  price: z.exactOptional(z.strictObject({ input: decimal(0, 1_000_000), output: decimal(0, 1_000_000) })),
+});
+
+const presetList = z.strictObject({ 'model-list': z.array(line(120)).min(1) });
+
+/** Providers, and the presets that agents name. */
+export const modelsConfig = z.strictObject({
+  providers: z.record(z.string(), modelProvider),
+  presets: z.record(z.string(), z.union([singlePreset, presetList])),
+});
+export type ModelsConfig = z.infer<typeof modelsConfig>;

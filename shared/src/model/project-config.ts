@@ -1,0 +1,167 @@
+import * as z from 'zod';
+import { duration } from '../protocol/duration.js';
+import { mockScript } from '../protocol/mock-script.js';
+import { toolpackTools } from '../protocol/tool-names.js';
+import type { BuiltInToolpack } from '../protocol/tool-names.js';
+import { modelsConfig } from './models-config.js';
+import { decimal, flag, line, prose, wholeNumber } from './scalar-config.js';
+import { size } from './size-config.js';
+
+/** The participant that stands for the person; no agent may have this id. */
+export const USER_ID = 'user';
+
+export const projectId = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
+  error: 'expected 1 to 63 lower-case letters, digits and hyphens, not starting with a hyphen',
+});
+
+export const agentId = z
+  .string()
+  .regex(/^[a-z][a-z0-9_-]{0,62}$/, {
+    error: 'expected 1 to 63 lower-case letters, digits, hyphens and underscores, starting with a letter',
+  })
+  .refine((id) => id !== USER_ID, { error: `"${USER_ID}" is reserved for the person` });
+
+export const channelName = z.string().regex(/^#[\p{L}\p{N}][\p{L}\p{N}._-]{0,62}$/u, {
+  error: 'expected # and then 1 to 63 letters, digits, dots, hyphens and underscores (quote it: "#name")',
+});
+
+/** A channel and the ids of the agents that read it. */
+export const channelConfig = z.strictObject({ name: channelName, members: z.array(z.string()) });
+
+export const schedulerConfig = z.strictObject({
+  kind: z.literal('nonpreemptive-mailbox'),
+  maxPromptMessages: wholeNumber(1, 1000),
+  maxPromptBytes: size.pipe(
+    z
+      .int()
+      .min(1024)
+      .max(16 * 1024 ** 2),
+  ),
+  intervalMs: duration.pipe(z.int().min(1)),
+  maxConcurrentTurns: z.exactOptional(wholeNumber(1, 10_000)),
+});
+
+/** A directory of the host in the container. `source` is absolute once loaded. */
+export const mountConfig = z.strictObject({
+  source: line(4096),
+  target: line(4096).regex(/^\//, { error: 'expected an absolute path in the container' }),
+  readonly: flag,
+  description: z.exactOptional(line(500)),
+});
+
+/** How turn containers are started. Sizes in bytes, durations in milliseconds. */
+export const dockerConfig = z.strictObject({
+  network: line(120),
+  passProviderKeys: flag,
+  mounts: z.array(mountConfig).max(32),
+  memory: size.pipe(z.int().min(16 * 1024 ** 2)),
+  cpus: decimal(0.01, 1024),
+  pids: wholeNumber(8, 1_000_000),
+  user: z.exactOptional(
+    z.preprocess(
+      (value) => (typeof value === 'number' ? String(value) : value),
+      z.string().regex(/^[\w.-]+(:[\w.-]+)?$/, { error: 'expected a user, or user:group' }),
+    ),
+  ),
+  readOnlyRoot: flag,
+  tmpfs: z.record(z.string().regex(/^\//, { error: 'expected an absolute path in the container' }), size),
+  runtime: z.exactOptional(line(120)),
+  keep: z.enum(['never', 'failed', 'always']),
+  keepFor: duration,
+  warm: z.exactOptional(z.strictObject({ max: wholeNumber(0, 1000), idle: duration })),
+});
+
+export const runnerConfig = z.strictObject({
+  mode: z.enum(['mock', 'ai']),
+  script: z.exactOptional(mockScript),
+  model: z.exactOptional(line(120)),
+  models: z.exactOptional(modelsConfig),
+});
+
+export const backendConfig = z.strictObject({
+  kind: z.enum(['docker', 'process']),
+  image: line(500),
+  controllerUrl: z.exactOptional(line(2048)),
+  docker: dockerConfig,
+  runner: runnerConfig,
+});
+
+/** Ceilings on what may be spent; what is not named is unlimited. */
+export const budgetConfig = z.strictObject({
+  tokens: z.exactOptional(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
+  usd: z.exactOptional(decimal(0, 1_000_000_000)),
+  turns: z.exactOptional(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
+});
+
+const nameLine = line(120);
+
+export const agentConfig = z.strictObject({
+  /** The id in the file before counted agents were expanded; the agent's own id elsewhere. */
+  base: agentId,
+  role: line(200),
+  prompt: prose,
+  displayName: z.exactOptional(line(80)),
+  model: z.exactOptional(nameLine),
+  tools: z.array(line(200)).max(1000),
+  mounts: z.exactOptional(z.array(mountConfig).max(32)),
+  env: z.exactOptional(z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string())),
+  profile: z.exactOptional(nameLine),
+  team: z.exactOptional(nameLine),
+  skills: z.exactOptional(z.array(line(4096)).max(100)),
+  backend: z.exactOptional(z.enum(['docker', 'process', 'external'])),
+  workspace: z.exactOptional(z.strictObject({ from: line(4096) })),
+  budget: z.exactOptional(budgetConfig),
+});
+export type AgentConfig = z.infer<typeof agentConfig>;
+
+const builtInToolpack = z.enum(Object.keys(toolpackTools) as [BuiltInToolpack, ...BuiltInToolpack[]]);
+
+/** A toolpack: one that comes with Suzumio, a directory of the host, or an MCP server. */
+export const toolpackConfig = z.union([
+  builtInToolpack,
+  z.strictObject({ id: nameLine, path: line(4096) }),
+  z.strictObject({
+    id: nameLine,
+    mcp: z.strictObject({
+      command: z.exactOptional(line(4096)),
+      args: z.exactOptional(z.array(z.string())),
+      env: z.exactOptional(z.record(z.string(), z.string())),
+      url: z.exactOptional(line(2048)),
+      headers: z.exactOptional(z.record(z.string(), z.string())),
+    }),
+  }),
+]);
+
+/** Limits of a turn. Durations in milliseconds. */
+export const turnConfig = z.strictObject({
+  timeout: duration.pipe(z.int().min(1)),
+  maxSteps: wholeNumber(1, 100_000),
+  maxToolCalls: wholeNumber(1, 1_000_000),
+  maxAttempts: wholeNumber(1, 100),
+  startDeadline: duration.pipe(z.int().min(1)),
+  providerPatience: duration,
+});
+
+export const observabilityConfig = z.strictObject({
+  http: z.strictObject({ enabled: flag, host: line(255), port: wholeNumber(0, 65_535) }),
+  webui: z.strictObject({ enabled: flag }),
+});
+
+/**
+ * A project file with everything resolved: what `config render` prints and what is stored with the project.
+ * Field names are those of the file; durations are milliseconds, sizes bytes, paths absolute.
+ */
+export const projectConfig = z.strictObject({
+  rendered: z.literal(1),
+  name: projectId,
+  task: prose,
+  channels: z.array(channelConfig).max(1000),
+  scheduler: schedulerConfig,
+  backend: backendConfig,
+  agents: z.record(agentId, agentConfig),
+  tools: z.strictObject({ toolpacks: z.array(toolpackConfig).max(100) }),
+  turn: turnConfig,
+  budget: z.exactOptional(budgetConfig),
+  observability: observabilityConfig,
+});
+export type ProjectConfig = z.infer<typeof projectConfig>;

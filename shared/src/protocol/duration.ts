@@ -1,0 +1,30 @@
+import * as z from 'zod';
+
+/** The longest duration a timer of the platform can hold: 2^31 - 1 ms, a little under 25 days. */
+export const MAX_DURATION_MS = 2_147_483_647;
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds of a text such as `500ms`, `30s`, `1.5h` or `250`; `undefined` where it is none. */
+export function parseDuration(text: string): number | undefined {
+  const match = /^(\d{1,15}(?:\.\d{1,6})?)\s*(ms|s|m|h|d)?$/.exec(text.trim());
+  if (match === null) return undefined;
+  const milliseconds = Number(match[1]) * (UNIT_MS[match[2] ?? 'ms'] ?? 1);
+  return Number.isInteger(milliseconds) ? milliseconds : undefined;
+}
+
+/** A duration in milliseconds; accepts a number or a short text (`500ms`, `30s`, `15m`, `1h`). */
+export const duration = z
+  .union([z.number(), z.string()], {
+    error: 'expected a duration such as 500ms, 30s or 15m, or a number of milliseconds',
+  })
+  .transform((value, context) => {
+    const milliseconds = typeof value === 'number' ? value : parseDuration(value);
+    if (milliseconds !== undefined) return milliseconds;
+    context.addIssue({
+      code: 'custom',
+      message: `${JSON.stringify(value)} is not a duration: write 500ms, 30s, 15m, 1h or a number of milliseconds`,
+    });
+    return z.NEVER;
+  })
+  .pipe(z.int().min(0).max(MAX_DURATION_MS));

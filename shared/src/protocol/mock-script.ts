@@ -1,0 +1,41 @@
+import * as z from 'zod';
+import { duration } from './duration.js';
+
+const text = z.string();
+
+/** One step of a mock turn. Exactly one kind of step an entry. */
+export const mockStep = z.union([
+  z.strictObject({ run: z.strictObject({ command: text.min(1), timeoutMs: z.exactOptional(duration) }) }),
+  z.strictObject({ write: z.strictObject({ path: text.min(1), text }) }),
+  z.strictObject({ tool: text.min(1), input: z.record(z.string(), z.json()).default({}) }),
+  z.strictObject({ wait: duration }),
+  z.strictObject({ fail: z.strictObject({ exit: z.int().min(1).max(255) }) }),
+  z.strictObject({ crash: z.literal(true) }),
+  z.strictObject({ hang: z.literal(true) }),
+  z.strictObject({ text }),
+]);
+export type MockStep = z.infer<typeof mockStep>;
+
+/** What must hold of a turn for a rule to be played; conditions on a message hold where one message meets them all. */
+export const mockCondition = z.strictObject({
+  from: z.exactOptional(text),
+  contains: z.exactOptional(text),
+  channel: z.exactOptional(text),
+  kind: z.exactOptional(text),
+  priority: z.exactOptional(z.enum(['P0', 'P1', 'P2', 'P3'])),
+  turn: z.exactOptional(z.int().min(1)),
+  attempt: z.exactOptional(z.int().min(1)),
+});
+export type MockCondition = z.infer<typeof mockCondition>;
+
+/** A rule for one agent, named by its id or by the base id of counted agents. */
+export const mockRule = z.strictObject({
+  agent: text.min(1),
+  when: z.exactOptional(mockCondition),
+  steps: z.array(mockStep).max(1000),
+});
+export type MockRule = z.infer<typeof mockRule>;
+
+/** The script of a mock runner: the first rule whose conditions all hold is played. */
+export const mockScript = z.array(mockRule).max(10_000);
+export type MockScript = z.infer<typeof mockScript>;
