@@ -1,0 +1,60 @@
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import { ZodError } from 'zod';
+import { toProblem } from '../errors/problem.js';
+import { isSuzumioError, messageOf, SuzumioError } from '../errors/suzumio-error.js';
+import type { Logger } from '../observability/logger.js';
+import { problemMediaType } from '../protocol/problem.js';
+import { invalidRequest } from './validate.js';
+
+/** The last handler but one: whatever no route took. */
+export const notFoundHandler: RequestHandler = (request, _response, next) => {
+  next(new SuzumioError('not-found', `There is no ${request.method} ${request.path} here.`));
+};
+
+/** The last handler: answers every error with a problem document, and logs those that are ours. */
+export function problemHandler(logger: Logger): ErrorRequestHandler {
+  return (thrown: unknown, request, response, next) => {
+    const error = asSuzumioError(thrown);
+    const problem = toProblem(error);
+    if (problem.status >= 500) {
+      logger.error({ err: error, method: request.method, path: request.path }, 'a request failed');
+    }
+    if (response.headersSent) {
+      // Too late for an answer; Express cuts the connection, so that nobody takes half a body for a whole one.
+      next(error);
+      return;
+    }
+    if (problem.status === 401) response.set('www-authenticate', 'Bearer');
+    if (problem.status === 503) response.set('retry-after', '1');
+    response.status(problem.status).type(problemMediaType).send(JSON.stringify(problem));
+  };
+}
+
+function asSuzumioError(thrown: unknown): unknown {
+  if (isSuzumioError(thrown)) return thrown;
+  if (thrown instanceof ZodError) return invalidRequest(thrown, 'request');
+  return fromHttpError(thrown) ?? thrown;
+}
+
+/** Errors of Express and its body parser: they carry a `status`, and a `type` where they mean something special. */
+function fromHttpError(thrown: unknown): SuzumioError | undefined {
+  if (!(thrown instanceof Error) || !('status' in thrown) || typeof thrown.status !== 'number') return undefined;
+  if (thrown.status < 400 || thrown.status >= 500) return undefined;
+  const options = { cause: thrown };
+  const type = 'type' in thrown ? thrown.type : undefined;
+  if (type === 'entity.parse.failed') {
+    return new SuzumioError('invalid-request', `The body is not JSON: ${positionOf(thrown)}.`, {}, options);
+  }
+  if (type === 'entity.too.large') {
+    const limit = 'limit' in thrown && typeof thrown.limit === 'number' ? thrown.limit : undefined;
+    const most = limit === undefined ? '' : `; at most ${limit} bytes are taken`;
+    return new SuzumioError('body-too-large', `The body is too large${most}.`, { limitBytes: limit }, options);
+  }
+  return new SuzumioError('invalid-request', `The request cannot be read: ${messageOf(thrown)}.`, {}, options);
+}
+
+/** V8 names the place, but quotes the text before it: only the place is passed on. */
+function positionOf(error: Error): string {
+  const place = /position \d+(?: \(line \d+ column \d+\))?/.exec(error.message);
+  return place ? `unexpected text at ${place[0]}` : 'it ends too early or is empty';
+}

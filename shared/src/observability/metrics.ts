@@ -1,0 +1,77 @@
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { failureCodes } from '../protocol/failure-codes.js';
+import { defineCounter, defineGauge, defineHistogram } from './instruments.js';
+
+const coreTools = [
+  'messages.send',
+  'messages.read',
+  'artifacts.publish',
+  'artifacts.list',
+  'artifacts.read',
+  'completion.submit',
+  'coordination.wait_for_signal',
+];
+
+/**
+ * Every metric of Suzumio. A new one is one more entry here: its name with prefix and unit, a sentence of help, and
+ * the values its labels may have. Ids (project, agent, turn) are never labels.
+ *
+ * @param service becomes the label `service` of every series of this registry
+ */
+export function createMetrics(service: string) {
+  const registry = new Registry();
+  registry.setDefaultLabels({ service });
+  collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+
+    mailAccepted: defineCounter(registry, {
+      name: 'suzumio_mail_accepted_total',
+      help: 'Messages accepted, by who sent them.',
+      labels: { sender: ['user', 'agent'] },
+    }),
+    requestsRefused: defineCounter(registry, {
+      name: 'suzumio_requests_refused_total',
+      help: 'Requests refused for who sent them or where they came from.',
+      labels: { code: ['unauthenticated', 'forbidden', 'foreign-host', 'foreign-origin', 'token-rejected'] },
+    }),
+    turnsEnded: defineCounter(registry, {
+      name: 'suzumio_turns_ended_total',
+      help: 'Turns that ended, with the failure code of those that failed (`none` otherwise).',
+      labels: { outcome: ['completed', 'failed', 'cancelled'], code: ['none', ...Object.keys(failureCodes)] },
+    }),
+    stageDuration: defineHistogram(registry, {
+      name: 'suzumio_turn_stage_duration_seconds',
+      help: 'How long each stage of a turn took.',
+      labels: { stage: ['scheduled', 'claimed', 'prepared', 'started', 'ran', 'reported', 'total'] },
+      bucketsMs: [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 15_000, 60_000, 300_000, 900_000],
+    }),
+    claims: defineCounter(registry, {
+      name: 'suzumio_claims_total',
+      help: 'Claims of turns by workers.',
+      labels: { outcome: ['granted', 'repeated', 'refused', 'nothing-to-do', 'failed'] },
+    }),
+    leasesExpired: defineCounter(registry, {
+      name: 'suzumio_leases_expired_total',
+      help: 'Attempts ended because their worker was not heard of in time.',
+      labels: {},
+    }),
+    toolCalls: defineCounter(registry, {
+      name: 'suzumio_tool_calls_total',
+      help: 'Tool calls, by tool and by what became of them.',
+      labels: { tool: coreTools, outcome: ['ok', 'failed', 'refused', 'replayed'] },
+    }),
+    storeTransactionDuration: defineHistogram(registry, {
+      name: 'suzumio_store_transaction_duration_seconds',
+      help: 'Writing transactions, from asking for the lock to the commit.',
+      labels: { outcome: ['committed', 'rolled-back', 'busy'] },
+      bucketsMs: [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000],
+    }),
+    sseClients: defineGauge(registry, {
+      name: 'suzumio_sse_clients',
+      help: 'Event streams that are open.',
+    }),
+  };
+}
+
+export type Metrics = ReturnType<typeof createMetrics>;

@@ -1,0 +1,38 @@
+/** What stands where a secret stood. */
+export const redacted = '[redacted]';
+
+/** The tokens of an attempt, wherever they turn up in a text. */
+const attemptToken = /(lease|tool)\.[A-Za-z0-9_.-]{40,}/g;
+const bearer = /\b(Bearer|Basic) +[A-Za-z0-9._~+/=-]+/gi;
+
+/** A value shorter than this would blank out ordinary text. */
+const shortestSecret = 8;
+
+/** Takes secrets out of text: those it was told of, and whatever looks like one of our tokens. */
+export interface Redactor {
+  /** From now on `secret` is taken out. Shorter ones than eight characters are refused. */
+  add(secret: string): void;
+  redact(text: string): string;
+}
+
+/** A redactor that knows `secrets` from the start. */
+export function createRedactor(secrets: readonly string[] = []): Redactor {
+  const known = new Set<string>();
+  const redactor: Redactor = {
+    add(secret) {
+      if (secret.length < shortestSecret) {
+        throw new RangeError(`a secret to be redacted needs at least ${shortestSecret} characters`);
+      }
+      known.add(secret);
+      // The same value as it looks inside a JSON string.
+      known.add(JSON.stringify(secret).slice(1, -1));
+    },
+    redact(text) {
+      let clean = text.replace(attemptToken, `$1.${redacted}`).replace(bearer, `$1 ${redacted}`);
+      for (const secret of known) clean = clean.replaceAll(secret, redacted);
+      return clean;
+    },
+  };
+  for (const secret of secrets) redactor.add(secret);
+  return redactor;
+}
