@@ -1,0 +1,58 @@
+import type { Priority } from '../protocol/ids.js';
+import { cutBody, renderedBodyBytes } from '../prompt/body.js';
+
+/** An unread message of one agent, to it or to a channel of its. */
+export interface UnreadMessage {
+  readonly id: string;
+  readonly seq: number;
+  readonly priority: Priority;
+  readonly sender: string;
+  readonly recipient?: string;
+  readonly channel?: string;
+  readonly kind: string;
+  readonly threadId: string;
+  readonly body: string;
+  readonly createdAtMs: number;
+}
+
+/** A message that goes into a prompt. `body` is only its beginning where `cut` is set. */
+export interface SelectedMail extends UnreadMessage {
+  readonly cut: boolean;
+  /** UTF-8 bytes of the body that the prompt does not hold; `messages.read` does. */
+  readonly leftOutBytes: number;
+}
+
+/**
+ * Chooses the mail of one prompt: by priority, then in the order of arrival, as many as `maxMessages` allows and as
+ * fit `maxBytes` when rendered. No message overtakes one that did not fit. The first one is always taken; one that is
+ * too long by itself is cut.
+ */
+export function selectMail(
+  unread: readonly UnreadMessage[],
+  limits: { readonly maxMessages: number; readonly maxBytes: number },
+): SelectedMail[] {
+  const [first, ...others] = [...unread].sort(byPriorityThenArrival);
+  if (first === undefined) return [];
+
+  const head = cutToFit(first, limits.maxBytes);
+  const taken = [head];
+  let bytes = renderedBodyBytes(head.body);
+  for (const message of others) {
+    bytes += renderedBodyBytes(message.body);
+    if (taken.length >= limits.maxMessages || bytes > limits.maxBytes) break;
+    taken.push({ ...message, cut: false, leftOutBytes: 0 });
+  }
+  return taken;
+}
+
+function cutToFit(message: UnreadMessage, maxBytes: number): SelectedMail {
+  const body = cutBody(message.body, maxBytes);
+  const leftOutBytes = Buffer.byteLength(message.body.slice(body.length));
+  return { ...message, body, cut: leftOutBytes > 0, leftOutBytes };
+}
+
+/** `P0` sorts before `P3` as text does. */
+function byPriorityThenArrival(a: UnreadMessage, b: UnreadMessage): number {
+  if (a.priority !== b.priority) return a.priority < b.priority ? -1 : 1;
+  return a.seq - b.seq;
+}

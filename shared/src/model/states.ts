@@ -1,0 +1,9 @@
+/**
+ * An agent's states. `running` begins when its turn is queued; `failed` and `stopped` end only by an operator's word.
+ */
+export const agentStates = ['quiet', 'running', 'failed', 'stopped'] as const;
+export type AgentState = (typeof agentStates)[number];
+
+/** A turn's states. `running` goes back to `queued` for another attempt. */
+export const turnStatuses = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
+export type TurnStatus = (typeof turnStatuses)[number];

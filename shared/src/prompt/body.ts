@@ -1,0 +1,55 @@
+/** Everything that some reader takes for the end of a line. */
+const lineBreak = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/gu;
+
+/**
+ * What a reader would not see, or would see in another order: control characters other than tab and line feed, bidi
+ * embeddings, overrides and isolates, tag characters, and halves of surrogate pairs, which UTF-8 cannot carry.
+ */
+// eslint-disable-next-line no-control-regex -- finding control characters is what this is for
+const hidden = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}\p{Cs}]/gu;
+
+/** A piece of a body that must not be cut in two: one code point, or a carriage return with its line feed. */
+const unit = /\r\n|./gsu;
+
+/** Breaks untrusted or multi-line text into lines without anything that could pass for another line break. */
+export function visibleLines(text: string): string[] {
+  return text.split(lineBreak).map((line) => line.replace(hidden, escape));
+}
+
+/** Untrusted text as one line: line breaks, control characters and the space around them become single spaces. */
+export function oneLine(text: string): string {
+  return text
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .replace(hidden, escape)
+    .trim();
+}
+
+/** A message's body as it stands in a prompt: no line of it, however it is broken, lacks the prefix. */
+export function renderBody(body: string): string {
+  return visibleLines(body)
+    .map((line) => `| ${line}`)
+    .join('\n');
+}
+
+/** The size of a rendered body in a prompt, its last line feed included. */
+export function renderedBodyBytes(body: string): number {
+  return Buffer.byteLength(renderBody(body)) + 1;
+}
+
+/** The longest beginning of `body` that takes no more than `maxBytes` when rendered, cut between two code points. */
+export function cutBody(body: string, maxBytes: number): string {
+  if (renderedBodyBytes(body) <= maxBytes) return body;
+  const emptyBytes = renderedBodyBytes('');
+  let bytes = emptyBytes;
+  let end = 0;
+  for (const [piece] of body.matchAll(unit)) {
+    bytes += renderedBodyBytes(piece) - emptyBytes;
+    if (bytes > maxBytes) break;
+    end += piece.length;
+  }
+  return body.slice(0, end);
+}
+
+function escape(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}

@@ -1,0 +1,87 @@
+import type { SelectedMail } from '../mailbox/select-mail.js';
+import { oneLine, renderBody, visibleLines } from './body.js';
+
+/** One of the team, as the others see it. */
+export interface TeamMember {
+  readonly id: string;
+  readonly role: string;
+  readonly displayName?: string;
+}
+
+/** Everything that a turn's prompt is made of. */
+export interface PromptInput {
+  readonly project: { readonly name: string; readonly task: string };
+  /** Whose turn it is. */
+  readonly agent: TeamMember & { readonly prompt: string };
+  /** All agents of the project in their order, `agent` among them; the person, `user`, is added to them. */
+  readonly team: readonly TeamMember[];
+  /** The channels that the agent may post to. */
+  readonly channels: readonly string[];
+  /** The names of the agent's tools. */
+  readonly tools: readonly string[];
+  readonly mail: readonly SelectedMail[];
+  /** Messages that stay unread after this turn's. */
+  readonly unreadLeft: number;
+}
+
+/**
+ * Renders a turn's prompt. Whatever a mail body holds, it stays in its own frame: every line of it is prefixed, the
+ * frames are not, and a frame ends with the id of its message.
+ */
+export function renderPrompt(input: PromptInput): string {
+  const { project, agent } = input;
+  return [
+    `# Project ${oneLine(project.name)}`,
+    'Task:',
+    ...freeText(project.task).map((line) => `  ${line}`),
+    '',
+    `# You are ${named(agent)}, ${oneLine(agent.role)}`,
+    ...freeText(agent.prompt),
+    '',
+    '# Team',
+    [...input.team.map((member) => teamEntry(member, agent.id)), 'user'].join(' | '),
+    `Channels: ${list(input.channels)}        Tools: ${list(input.tools)}`,
+    '',
+    `# Unread mail: ${String(input.mail.length)}${leftNote(input.unreadLeft)}`,
+    ...input.mail.flatMap(frame),
+    '',
+  ].join('\n');
+}
+
+function frame(mail: SelectedMail): string[] {
+  const id = token(mail.id);
+  const to = token(mail.channel ?? mail.recipient ?? '');
+  const at = new Date(mail.createdAtMs).toISOString().replace(/\.\d+Z$/, 'Z');
+  return [
+    `[${id} from ${token(mail.sender)} to ${to}, ${mail.priority}, thread ${token(mail.threadId)}, ${at}]`,
+    renderBody(mail.body),
+    ...(mail.cut ? [`[cut ${id}: ${String(mail.leftOutBytes)} bytes left out, messages.read has the whole]`] : []),
+    `[end ${id}]`,
+  ];
+}
+
+function leftNote(unreadLeft: number): string {
+  return unreadLeft > 0 ? `, ${String(unreadLeft)} more for your next turn` : '';
+}
+
+function teamEntry(member: TeamMember, self: string): string {
+  return member.id === self ? `${oneLine(member.id)}, you` : `${named(member)}, ${oneLine(member.role)}`;
+}
+
+function named({ id, displayName }: TeamMember): string {
+  return displayName === undefined ? oneLine(id) : `${oneLine(id)} (${oneLine(displayName)})`;
+}
+
+function list(names: readonly string[]): string {
+  return names.length === 0 ? 'none' : names.map(oneLine).join(', ');
+}
+
+/** Lines of a text from the project file, without the empty ones that YAML blocks end with. */
+function freeText(text: string): string[] {
+  return visibleLines(text.trimEnd());
+}
+
+/** A name inside a frame's header: one word, of nothing that the header itself is made of. */
+function token(name: string): string {
+  return name.replace(/[^\p{L}\p{M}\p{N}._#@:+-]+/gu, '_');
+}
