@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { failure } from './failure-codes.js';
 import { agentId, projectId, sha256, turnId } from './ids.js';
 import { runnerTurnInput, runnerTurnOutput } from './runner.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A project's id: its name in the project file. */
 export const projectId = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/);

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The media type of every error answer (RFC 9457). */
 export const problemMediaType = 'application/problem+json';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { agentId, priority, projectId, stepKey, turnId } from './ids.js';
 import { mockScript } from './mock-script.js';
 
