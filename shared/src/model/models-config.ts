@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { duration } from '../protocol/duration.js';
 import { decimal, line, wholeNumber } from './scalar-config.js';
 

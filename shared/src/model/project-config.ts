@@ -1,5 +1,6 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { duration } from '../protocol/duration.js';
+import { agentId, projectId } from '../protocol/ids.js';
 import { mockScript } from '../protocol/mock-script.js';
 import { toolpackTools } from '../protocol/tool-names.js';
 import type { BuiltInToolpack } from '../protocol/tool-names.js';
@@ -10,16 +11,10 @@ import { size } from './size-config.js';
 /** The participant that stands for the person; no agent may have this id. */
 export const USER_ID = 'user';
 
-export const projectId = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
-  error: 'expected 1 to 63 lower-case letters, digits and hyphens, not starting with a hyphen',
-});
-
-export const agentId = z
-  .string()
-  .regex(/^[a-z][a-z0-9_-]{0,62}$/, {
-    error: 'expected 1 to 63 lower-case letters, digits, hyphens and underscores, starting with a letter',
-  })
-  .refine((id) => id !== USER_ID, { error: `"${USER_ID}" is reserved for the person` });
+/** An agent's id as a key of the file. */
+const agentKey = agentId
+  .refine((id) => id !== USER_ID, { error: `"${USER_ID}" is reserved for the person` })
+  .refine((id) => /\D/.test(id), { error: 'an id of digits only would not keep its place among the agents' });
 
 export const channelName = z.string().regex(/^#[\p{L}\p{N}][\p{L}\p{N}._-]{0,62}$/u, {
   error: 'expected # and then 1 to 63 letters, digits, dots, hyphens and underscores (quote it: "#name")',
@@ -97,7 +92,7 @@ const nameLine = line(120);
 
 export const agentConfig = z.strictObject({
   /** The id in the file before counted agents were expanded; the agent's own id elsewhere. */
-  base: agentId,
+  base: agentKey,
   role: line(200),
   prompt: prose,
   displayName: z.exactOptional(line(80)),
@@ -158,7 +153,7 @@ export const projectConfig = z.strictObject({
   channels: z.array(channelConfig).max(1000),
   scheduler: schedulerConfig,
   backend: backendConfig,
-  agents: z.record(agentId, agentConfig),
+  agents: z.record(agentKey, agentConfig),
   tools: z.strictObject({ toolpacks: z.array(toolpackConfig).max(100) }),
   turn: turnConfig,
   budget: z.exactOptional(budgetConfig),

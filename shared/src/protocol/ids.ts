@@ -1,10 +1,14 @@
 import * as z from 'zod';
 
 /** A project's id: its name in the project file. */
-export const projectId = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/);
+export const projectId = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: 'expected 1 to 63 of a-z, 0-9 and -, the first no hyphen' });
 
 /** An agent's id: its key in the project file, after `count` is expanded. */
-export const agentId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/);
+export const agentId = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, { error: 'expected 1 to 63 of a-z, 0-9, - and _, the first a letter or digit' });
 
 /** A turn's id. */
 export const turnId = z.string().regex(/^turn_[0-9A-HJKMNP-TV-Z]{26}$/);
