@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import process from 'node:process';
+import { pathToFileURL } from 'node:url';
+import { build } from './checks.mjs';
+import { engineAnswers } from './docker.mjs';
+import { bringImagesUpToDate } from './images.mjs';
+import { onProjectNode, root } from './project-node.mjs';
+import { main, step } from './steps.mjs';
+
+/** Makes a clone ready, then becomes `suzumio <args>`: the same process, so that signals reach it directly. */
+export async function becomeSuzumio(...args) {
+  await main(async () => {
+    await onProjectNode();
+    await step('Build', build);
+    if (await engineAnswers()) await step('Images', () => bringImagesUpToDate({ source: 'auto', tests: false }));
+  });
+  if (process.exitCode) return;
+  const command = join(root, 'cli/dist/main.js');
+  process.argv.splice(1, process.argv.length, command, ...args);
+  await import(pathToFileURL(command).href);
+}

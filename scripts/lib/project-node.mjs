@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { run, step } from './steps.mjs';
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+const bin = join(root, 'node_modules/.bin');
+export const projectNode = join(root, 'node_modules/node/bin/node');
+
+/**
+ * Installs the locked packages where they are missing or out of date, then makes sure that the calling script runs on
+ * the Node among them: a script that was started by an older Node is started again and this process only stands in
+ * for it. Everything up to here must therefore run on any Node that npm runs on.
+ */
+export async function onProjectNode() {
+  process.chdir(root);
+  const installs = !isInstalled();
+  if (installs) {
+    await step('Install the locked packages', () => run('npm', ['ci', '--loglevel=error']));
+    if (!isInstalled()) throw new Error('npm ci left node_modules different from package-lock.json');
+  }
+  if (!(process.env.PATH ?? '').startsWith(bin)) process.env.PATH = `${bin}${delimiter}${process.env.PATH ?? ''}`;
+  if (installs || realpathSync(process.execPath) !== realpathSync(projectNode)) await standInFor(projectNode);
+}
+
+/** By content, not by time stamps: `npm install` and `git checkout` touch the two files in any order. */
+function isInstalled() {
+  const installed = join(root, 'node_modules/.package-lock.json');
+  if (!existsSync(installed) || !existsSync(projectNode)) return false;
+  const have = JSON.parse(readFileSync(installed, 'utf8')).packages;
+  const want = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+  return Object.entries(want).every(
+    ([path, wanted]) => path === '' || wanted.optional || wanted.devOptional || have[path]?.version === wanted.version,
+  );
+}
+
+/** Runs this script again under `node` and ends with its exit code. Never returns. */
+async function standInFor(node) {
+  const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      // A terminal sends Ctrl-C to the child as well; twice would mean "now".
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+    });
+  }
+  const exitCode = await new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code) => resolve(code ?? 1));
+  });
+  process.exit(exitCode);
+}

@@ -1,0 +1,61 @@
+import process from 'node:process';
+import { canInstall, install } from './debian.mjs';
+import { engineAnswers, startEngine } from './docker.mjs';
+import { capture, which } from './steps.mjs';
+
+/** What the tests need besides Node: how to see it, how to get it by ourselves, how to get it by hand. */
+const requirements = [
+  {
+    name: 'redis',
+    title: 'redis-server 7 or newer',
+    byHand: 'install it (Debian, Ubuntu: apt-get install redis-server; macOS: brew install redis)',
+    present: async () => {
+      const { stdout } = await capture('redis-server', ['--version']);
+      return Number(/ v=(\d+)/.exec(stdout)?.[1] ?? 0) >= 7;
+    },
+    provide: () => install('redis-server'),
+  },
+  {
+    name: 'docker',
+    title: 'a Docker engine that answers',
+    byHand: 'install it (https://docs.docker.com/engine/install), start it, and see that `docker version` works',
+    present: engineAnswers,
+    provide: async () => {
+      if (process.env.DOCKER_HOST) throw new Error(`no engine answers at DOCKER_HOST=${process.env.DOCKER_HOST}`);
+      if (!(await which('docker')) || !(await which('dockerd'))) await install('docker.io');
+      await startEngine();
+    },
+  },
+];
+
+/**
+ * Provides what the tests need where that is possible (on Debian, as root).
+ *
+ * @returns the names of what is missing, whose suites are to be skipped: none with `CI=true`, which throws instead.
+ */
+export async function provideRequirements() {
+  const missing = [];
+  for (const requirement of requirements) {
+    const problem = (await requirement.present()) ? undefined : await tryToProvide(requirement);
+    console.log(`    ${requirement.title}: ${problem === undefined ? 'yes' : 'MISSING'}`);
+    if (problem !== undefined) missing.push({ ...requirement, problem });
+  }
+  for (const { title, problem, byHand } of missing) console.log(`    ${title}: ${problem}; ${byHand}`);
+  if (missing.length > 0 && process.env.CI === 'true') {
+    throw new Error(
+      `with CI=true nothing is skipped, and this machine lacks ${missing.map((one) => one.title).join(', ')}`,
+    );
+  }
+  for (const { name } of missing) console.log(`    tests that need ${name} are SKIPPED`);
+  return missing.map((one) => one.name);
+}
+
+async function tryToProvide({ present, provide }) {
+  if (!canInstall()) return 'not there, and installed automatically only on Debian as root';
+  try {
+    await provide();
+    return (await present()) ? undefined : 'still not there after its packages were installed';
+  } catch (error) {
+    return error.message;
+  }
+}

@@ -1,0 +1,26 @@
+// npm test: from a fresh clone to the result of every check. Arguments go to Jest.
+import process from 'node:process';
+import { build } from './lib/checks.mjs';
+import { bringImagesUpToDate } from './lib/images.mjs';
+import { onProjectNode } from './lib/project-node.mjs';
+import { createReport } from './lib/report.mjs';
+import { provideRequirements } from './lib/requirements.mjs';
+import { step } from './lib/steps.mjs';
+
+const report = createReport();
+try {
+  await onProjectNode();
+  await everything();
+} catch (error) {
+  report.failed('Preparation', error);
+}
+report.finish();
+
+async function everything() {
+  const skip = await step('Requirements', provideRequirements);
+  await report.attempt('Build', build);
+  if (!skip.includes('docker')) {
+    await report.attempt('Images', () => bringImagesUpToDate({ source: 'auto', tests: true }));
+  }
+  await report.verify({ args: process.argv.slice(2), skip });
+}
