@@ -1,0 +1,153 @@
+import type { Duplex, Readable, Writable } from 'node:stream';
+import { FramedStream } from './framed-stream.js';
+import { encodeFrame, type Frame, FrameDecoder, type FrameType, frameTypes } from './stdio-frame-codec.js';
+
+/** What a {@link Multiplexer} is made of. */
+export interface MultiplexerOptions {
+  /** What the other side wrote, such as an attached container's stdout. */
+  readonly input: Readable;
+  /** What the other side reads, such as an attached container's stdin. */
+  readonly output: Writable;
+  /** Makes this the serving side: gets each stream that the other side opens, ready for `server.emit('connection', stream)`. */
+  readonly onStream?: (stream: Duplex) => void;
+  /** How often the serving side says that a stream is alive. */
+  readonly aliveEveryMs?: number;
+  /** How long the other side may say nothing of a stream before this side takes it for lost. */
+  readonly silenceMs?: number;
+}
+
+const maxStreams = 64;
+/** Data waits for the output to drain, so only a peer that provokes answers and reads none of them gets here. */
+const maxBacklogBytes = 1024 * 1024;
+const nothing = Buffer.alloc(0);
+
+/**
+ * Carries many HTTP connections over one pair of byte streams. Each stream has its own credit, so that a slow reader
+ * delays nobody else and no buffer grows without bound.
+ *
+ * The serving side (the worker) makes a new one at each attachment; that resets every stream which the other side (the
+ * container) has open from an earlier one, so that its requests fail at once and are tried again.
+ */
+export class Multiplexer {
+  readonly #streams = new Map<number, FramedStream>();
+  readonly #decoder = new FrameDecoder();
+  readonly #input: Readable;
+  readonly #output: Writable;
+  readonly #onStream: ((stream: Duplex) => void) | undefined;
+  readonly #silenceMs: number;
+  readonly #timer: NodeJS.Timeout;
+  /** Streams with something to send, in the order of their turn. */
+  readonly #senders = new Set<FramedStream>();
+  #lastId = 0;
+  #greeted = false;
+  #closed: Error | undefined;
+
+  constructor(options: MultiplexerOptions) {
+    this.#input = options.input;
+    this.#output = options.output;
+    this.#onStream = options.onStream;
+    this.#silenceMs = options.silenceMs ?? 10_000;
+    const aliveEveryMs = options.aliveEveryMs ?? 2_000;
+    this.#timer = setInterval(() => this.#tick(), this.#onStream === undefined ? this.#silenceMs / 4 : aliveEveryMs);
+    this.#timer.unref();
+    this.#input.on('data', this.#receive).on('error', this.#fail).on('end', this.#ended).on('close', this.#ended);
+    this.#output.on('drain', this.#flush).on('error', this.#fail).on('close', this.#ended);
+    if (this.#onStream !== undefined) this.#write({ type: frameTypes.hello, stream: 0, number: 0, payload: nothing });
+  }
+
+  /** A new connection to the serving side. It fails at once where this multiplexer is closed. */
+  open(): Duplex {
+    this.#lastId += 1;
+    const stream = this.#add(this.#lastId);
+    if (this.#closed === undefined) stream.sendOpen();
+    else stream.destroy(this.#closed);
+    return stream;
+  }
+
+  /** Ends every stream. The streams it was made of stay open: they belong to the caller. */
+  close(reason: Error = new Error('the door was closed')): void {
+    if (this.#closed !== undefined) return;
+    this.#closed = reason;
+    clearInterval(this.#timer);
+    this.#input.off('data', this.#receive).off('end', this.#ended).off('close', this.#ended);
+    this.#output.off('drain', this.#flush).off('close', this.#ended);
+    for (const stream of this.#streams.values()) stream.lose(reason);
+  }
+
+  readonly #fail = (error: Error): void => this.close(error);
+  readonly #ended = (): void => this.close(new Error('the connection of the door ended'));
+
+  readonly #receive = (chunk: Buffer): void => {
+    for (const frame of this.#decoder.decode(chunk)) this.#take(frame);
+  };
+
+  #take(frame: Frame): void {
+    if (frame.type === frameTypes.hello) {
+      if (this.#onStream === undefined) this.#greet();
+      return;
+    }
+    const stream = this.#streams.get(frame.stream);
+    if (stream !== undefined) stream.receive(frame);
+    else if (frame.type === frameTypes.open && this.#closed === undefined) this.#accept(frame);
+    // Anything else is late news of a stream that is over.
+  }
+
+  #accept(frame: Frame): void {
+    if (this.#onStream === undefined || this.#streams.size >= maxStreams) {
+      this.#write({ type: frameTypes.reset, stream: frame.stream, number: 0, payload: nothing });
+      return;
+    }
+    const stream = this.#add(frame.stream);
+    stream.receive(frame);
+    if (!stream.destroyed) this.#onStream(stream);
+  }
+
+  /** The first greeting may cross the first streams on its way; each later one is another attachment's. */
+  #greet(): void {
+    if (!this.#greeted) {
+      this.#greeted = true;
+      return;
+    }
+    const reason = new Error('the door was taken over by another worker');
+    for (const stream of this.#streams.values()) stream.destroy(reason);
+  }
+
+  #add(id: number): FramedStream {
+    const stream = new FramedStream({
+      send: (type: FrameType, number: number, payload: Buffer) => this.#write({ type, stream: id, number, payload }),
+      wantsToSend: () => {
+        this.#senders.add(stream);
+        this.#flush();
+      },
+      gone: () => {
+        this.#streams.delete(id);
+        this.#senders.delete(stream);
+      },
+    });
+    this.#streams.set(id, stream);
+    return stream;
+  }
+
+  /** One frame of each sender in turn, as long as the output takes it. */
+  readonly #flush = (): void => {
+    for (const stream of this.#senders) {
+      if (this.#output.writableNeedDrain) return;
+      this.#senders.delete(stream);
+      if (stream.sendSome()) this.#senders.add(stream);
+    }
+  };
+
+  #write(frame: Frame): void {
+    if (this.#closed !== undefined || this.#output.destroyed || this.#output.writableEnded) return;
+    this.#output.write(encodeFrame(frame));
+    if (this.#output.writableLength > maxBacklogBytes)
+      this.close(new Error('the other side of the door reads nothing'));
+  }
+
+  #tick(): void {
+    for (const stream of this.#streams.values()) {
+      if (this.#onStream !== undefined) stream.sendAlive();
+      else if (stream.silentForMs() > this.#silenceMs) stream.destroy(new Error('the door does not answer'));
+    }
+  }
+}
