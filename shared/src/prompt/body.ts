@@ -13,14 +13,14 @@ const unit = /\r\n|./gsu;
 
 /** Breaks untrusted or multi-line text into lines without anything that could pass for another line break. */
 export function visibleLines(text: string): string[] {
-  return text.split(lineBreak).map((line) => line.replace(hidden, escape));
+  return text.split(lineBreak).map((line) => line.replace(hidden, shown));
 }
 
 /** Untrusted text as one line: line breaks, control characters and the space around them become single spaces. */
 export function oneLine(text: string): string {
   return text
     .replace(/[\s\p{Cc}]+/gu, ' ')
-    .replace(hidden, escape)
+    .replace(hidden, shown)
     .trim();
 }
 
@@ -38,18 +38,26 @@ export function renderedBodyBytes(body: string): number {
 
 /** The longest beginning of `body` that takes no more than `maxBytes` when rendered, cut between two code points. */
 export function cutBody(body: string, maxBytes: number): string {
-  if (renderedBodyBytes(body) <= maxBytes) return body;
-  const emptyBytes = renderedBodyBytes('');
-  let bytes = emptyBytes;
+  // Rendering never makes a body shorter, so one that is too long as it is need not be rendered to know.
+  if (Buffer.byteLength(body) <= maxBytes && renderedBodyBytes(body) <= maxBytes) return body;
+  let bytes = frameBytes;
   let end = 0;
   for (const [piece] of body.matchAll(unit)) {
-    bytes += renderedBodyBytes(piece) - emptyBytes;
+    bytes += pieceBytes(piece);
     if (bytes > maxBytes) break;
     end += piece.length;
   }
   return body.slice(0, end);
 }
 
-function escape(character: string): string {
+/** What the rendered form of an empty body takes. */
+const frameBytes = renderedBodyBytes('');
+
+function pieceBytes(piece: string): number {
+  const isPlain = piece >= ' ' && piece <= '~';
+  return isPlain ? 1 : renderedBodyBytes(piece) - frameBytes;
+}
+
+function shown(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
