@@ -1,0 +1,52 @@
+/** A frame as a reader finds it in a prompt. */
+export interface ParsedFrame {
+  id: string;
+  sender: string;
+  to: string;
+  priority: string;
+  threadId: string;
+  at: string;
+  body: string;
+  leftOutBytes: number;
+}
+
+/** A prompt as a reader finds it: what stands above the mail, and the mail. */
+export interface ParsedPrompt {
+  above: string[];
+  announced: number;
+  left: number;
+  frames: ParsedFrame[];
+}
+
+const heading = /^# Unread mail: (\d+)(?:, (\d+) more for your next turn)?$/;
+const opening = /^\[(\S+) from (\S+) to (\S*), (P[0-3]), thread (\S+), (\S+)\]$/;
+
+/** Reads a prompt by its documented format alone. Whatever has no place in the format is an error. */
+export function parsePrompt(prompt: string): ParsedPrompt {
+  const lines = prompt.split('\n');
+  if (lines.pop() !== '') throw new Error('the prompt does not end with a line feed');
+  const at = lines.findLastIndex((line) => heading.test(line));
+  const [, announced, left = '0'] = heading.exec(lines[at] ?? '') ?? [];
+  const rest = lines.slice(at + 1);
+  const frames: ParsedFrame[] = [];
+  while (rest.length > 0) frames.push(takeFrame(rest));
+  return { above: lines.slice(0, at), announced: Number(announced), left: Number(left), frames };
+}
+
+function takeFrame(lines: string[]): ParsedFrame {
+  const [, id = '', sender = '', to = '', priority = '', threadId = '', at = ''] = opening.exec(take(lines)) ?? [];
+  if (id === '') throw new Error('not the beginning of a frame');
+  const body: string[] = [];
+  while (lines[0]?.startsWith('| ')) body.push(take(lines).slice(2));
+  let last = take(lines);
+  const cut = /^\[cut (\S+): (\d+) bytes left out, messages\.read has the whole\]$/.exec(last);
+  if (cut?.[1] === id) last = take(lines);
+  if (last !== `[end ${id}]`) throw new Error(`not the end of ${id}: ${last}`);
+  return { id, sender, to, priority, threadId, at, body: body.join('\n'), leftOutBytes: Number(cut?.[2] ?? 0) };
+}
+
+function take(lines: string[]): string {
+  const line = lines.shift();
+  if (line === undefined) throw new Error('the prompt ends within a frame');
+  return line;
+}
