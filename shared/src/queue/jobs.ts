@@ -11,13 +11,15 @@ export const turnJob = z.object({
   priority,
 });
 export type TurnJob = z.infer<typeof turnJob>;
+/** What names a job in the turn queue. */
+export type TurnJobRef = Pick<TurnJob, 'cell' | 'epoch' | 'turn' | 'delivery'>;
 
 /** What a wake says. */
 export const wakeJob = z.object({ project: projectId });
 export type WakeJob = z.infer<typeof wakeJob>;
 
 /** A turn job's id in the queue: another delivery of the same turn is another job. */
-export function turnJobId(job: Pick<TurnJob, 'cell' | 'epoch' | 'turn' | 'delivery'>): string {
+export function turnJobId(job: TurnJobRef): string {
   return `${job.cell}.${String(job.epoch)}.${job.turn}.${String(job.delivery)}`;
 }
 
@@ -31,8 +33,17 @@ export function queuePriority(value: Priority): number {
  * that fails is healed by the sweep, a turn job's outcome is decided in the store.
  */
 export const queues = {
-  /** One per cell: nobody but that cell's schedulers takes its wakes. */
-  wakes: { name: (cell: string) => `wakes-${cell}`, schema: wakeJob, attempts: 1, lockDurationMs: 5_000 },
+  /** One per cell: nobody but that cell's schedulers takes its wakes. At most `concurrency` projects at a time. */
+  wakes: {
+    name: (cell: string) => `wakes-${cell}`,
+    schema: wakeJob,
+    attempts: 1,
+    lockDurationMs: 5_000,
+    concurrency: 8,
+  },
   /** Shared by all cells on a Redis: a worker fleet serves several. */
   turns: { name: 'turns', schema: turnJob, attempts: 1, lockDurationMs: 5_000 },
 } as const;
+
+/** How long a worker counts as living after it said so. */
+export const presenceMs = 10_000;

@@ -1,6 +1,9 @@
-import type { TurnJob } from './jobs.js';
+import type { TurnJob, TurnJobRef } from './jobs.js';
 
-/** Something that takes work until it is closed. `close` waits for handlers that run, bounded. */
+/** How long `close` of a consumer waits for its handlers. Who needs longer stops taking work first and waits itself. */
+export const closeWithinMs = 5_000;
+
+/** Something that takes work until it is closed. `close` waits for handlers that run, {@link closeWithinMs} at most. */
 export interface Consumer {
   close(): Promise<void>;
 }
@@ -31,12 +34,16 @@ export interface Transport {
   hint(hint: EventHint): void;
   onHint(listener: (hint: EventHint) => void): () => void;
 
-  /** Puts a job on the turn queue. Rejects when the queue is unreachable. */
+  /**
+   * Puts a job on the turn queue; one whose id is there already is left as it is.
+   *
+   * @throws SuzumioError `server-unreachable` when the queue cannot be reached now
+   */
   addTurnJob(job: TurnJob): Promise<void>;
   /** Takes a waiting job back; a job that is running or gone is left alone. */
-  removeTurnJob(job: Pick<TurnJob, 'cell' | 'epoch' | 'turn' | 'delivery'>): Promise<void>;
-  /** Which of these turns' jobs wait in the queue or run. */
-  liveTurnJobs(jobs: readonly Pick<TurnJob, 'cell' | 'epoch' | 'turn' | 'delivery'>[]): Promise<ReadonlySet<string>>;
+  removeTurnJob(job: TurnJobRef): Promise<void>;
+  /** The ids (`turnJobId`) of those of these jobs that wait in the queue or run. Rejects as `addTurnJob` does. */
+  liveTurnJobs(jobs: readonly TurnJobRef[]): Promise<ReadonlySet<string>>;
   /** Takes turn jobs, at most `concurrency` at a time. The handler's outcome means nothing to the queue. */
   consumeTurns(options: { concurrency: number }, handler: (job: TurnJob) => Promise<void>): TurnConsumer;
 
@@ -47,6 +54,9 @@ export interface Transport {
 
   /** Whether jobs can be carried now. */
   healthy(): Promise<boolean>;
+  /** Calls `listener` whenever jobs can be carried again after they could not: the moment for a sweep. */
+  onRecovered(listener: () => void): () => void;
+  /** Closes every consumer, then all connections; bounded, also while the queue is unreachable. */
   close(): Promise<void>;
 }
 

@@ -1,0 +1,184 @@
+import { type JobsOptions, Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { SuzumioError } from '../errors/suzumio-error.js';
+import type { Logger } from '../observability/logger.js';
+import { projectId } from '../protocol/ids.js';
+import { consumeBullMq } from './bullmq-consumer.js';
+import { createFleet } from './fleet.js';
+import { queuePriority, queues, type TurnJob, turnJobId, type WakeJob } from './jobs.js';
+import { createListeners } from './listeners.js';
+import { createRedisClients, readyWithin } from './redis-clients.js';
+import type { Consumer, EventHint, Transport } from './transport.js';
+import { settledWithin } from './within.js';
+
+export interface BullMqTransportOptions {
+  redisUrl: string;
+  cell: string;
+  logger: Logger;
+  /** Begins every key; other users of the same Redis choose another. @default 'suzumio' */
+  keyPrefix?: string;
+}
+
+const hintTimeoutMs = 200;
+const jobTimeoutMs = 2_000;
+/** How long a job waits for a connection that is just being made. */
+const connectPatienceMs = 500;
+const eventHint = z.object({ project: projectId, seq: z.int().nonnegative() });
+/** States of a job that a worker has, or will get. */
+const liveStates = new Set(['waiting', 'prioritized', 'active', 'delayed']);
+const once: JobsOptions = { attempts: 1, removeOnComplete: true, removeOnFail: true };
+
+/** Carries hints and jobs through Redis, between processes and hosts. */
+export function createBullMqTransport(options: BullMqTransportOptions): Transport {
+  const { cell, logger } = options;
+  // Braces make Redis Cluster keep all keys of a queue on one node.
+  const prefix = `{${options.keyPrefix ?? 'suzumio'}}`;
+  const hintChannel = `${prefix}:hints:${cell}`;
+  const clients = createRedisClients(options.redisUrl, logger);
+  const hintClient = clients.prompt(hintTimeoutMs);
+  const jobClient = clients.prompt(jobTimeoutMs);
+  const wakes = openQueue<WakeJob>(queues.wakes.name(cell), hintClient);
+  const turns = openQueue<TurnJob>(queues.turns.name, jobClient);
+  const fleet = createFleet(jobClient, `${prefix}:fleet`);
+  const hints = createListeners<EventHint>(logger);
+  const recovered = createListeners<undefined>(logger);
+  const consumers = new Set<Consumer>();
+  let subscribed = false;
+  let closing: Promise<void> | undefined;
+  watchOutages();
+
+  function openQueue<T>(name: string, connection: Redis): Queue<T, void> {
+    const queue = new Queue<T, void, string>(name, {
+      connection,
+      prefix,
+      skipVersionCheck: true,
+      skipWaitingForReady: true,
+      streams: { events: { maxLen: 100 } },
+    });
+    queue.on('error', (error) => logger.debug({ err: error, queue: name }, 'the queue reports an error'));
+    return queue;
+  }
+
+  function watchOutages(): void {
+    let away = false;
+    jobClient.on('close', () => {
+      if (away || closing) return;
+      away = true;
+      logger.warn('Redis is away: work goes on by the sweep, more slowly');
+    });
+    jobClient.on('ready', () => {
+      if (!away) return;
+      away = false;
+      logger.info('Redis is back');
+      recovered.notify(undefined);
+    });
+  }
+
+  /** Runs a command for which somebody waits. */
+  async function command<R>(run: () => Promise<R>): Promise<R> {
+    await readyWithin(jobClient, connectPatienceMs);
+    try {
+      return await run();
+    } catch (error) {
+      throw new SuzumioError('server-unreachable', 'The queue cannot be reached now.', {}, { cause: error });
+    }
+  }
+
+  /** Runs a command for which nobody waits. */
+  function attempt(run: () => Promise<unknown>): void {
+    readyWithin(hintClient, hintTimeoutMs)
+      .then(run)
+      .catch((error: unknown) => logger.debug({ err: error }, 'a hint was lost'));
+  }
+
+  function subscribe(): void {
+    if (subscribed) return;
+    subscribed = true;
+    const { client } = clients.patient();
+    client.on('message', (_channel: string, message: string) => {
+      const hint = parseHint(message);
+      if (hint) hints.notify(hint);
+    });
+    client.subscribe(hintChannel).catch((error: unknown) => {
+      if (!closing) logger.error({ err: error }, 'cannot listen to hints');
+    });
+  }
+
+  function own<C extends Consumer>(consumer: C): C {
+    consumers.add(consumer);
+    return consumer;
+  }
+
+  return {
+    wake: (project) =>
+      attempt(() =>
+        wakes.add(
+          'wake',
+          { project },
+          { ...once, deduplication: { id: `${cell}.${project}`, keepLastIfActive: true } },
+        ),
+      ),
+    consumeWakes: (handler) =>
+      own(
+        consumeBullMq({
+          ...queues.wakes,
+          queue: queues.wakes.name(cell),
+          handler: ({ project }) => handler(project),
+          prefix,
+          clients,
+          logger,
+        }),
+      ),
+
+    hint: (hint) => attempt(() => hintClient.publish(hintChannel, JSON.stringify(hint))),
+    onHint: (listener) => {
+      subscribe();
+      return hints.add(listener);
+    },
+
+    addTurnJob: (job) =>
+      command(async () => {
+        await turns.add('turn', job, { ...once, jobId: turnJobId(job), priority: queuePriority(job.priority) });
+      }),
+    removeTurnJob: (job) =>
+      command(async () => {
+        await turns.remove(turnJobId(job));
+      }),
+    liveTurnJobs: (jobs) =>
+      command(async () => {
+        const ids = jobs.map(turnJobId);
+        const states = await Promise.all(ids.map((id) => turns.getJobState(id)));
+        return new Set(ids.filter((_id, index) => liveStates.has(states[index] ?? 'unknown')));
+      }),
+    consumeTurns: ({ concurrency }, handler) =>
+      own(consumeBullMq({ ...queues.turns, queue: queues.turns.name, concurrency, handler, prefix, clients, logger })),
+
+    announce: (presence) => command(() => fleet.announce(presence)),
+    fleetSlots: () => command(() => fleet.slots()),
+
+    healthy: async () => {
+      await readyWithin(jobClient, hintTimeoutMs);
+      return hintClient.ping().then(
+        () => true,
+        () => false,
+      );
+    },
+    onRecovered: (listener) => recovered.add(listener),
+    close: () => (closing ??= close()),
+  };
+
+  async function close(): Promise<void> {
+    await Promise.all([...consumers].map((consumer) => consumer.close()));
+    await settledWithin(Promise.all([wakes.close(), turns.close()]), jobTimeoutMs);
+    await clients.close();
+  }
+}
+
+function parseHint(message: string): EventHint | undefined {
+  try {
+    return eventHint.parse(JSON.parse(message));
+  } catch {
+    return undefined;
+  }
+}

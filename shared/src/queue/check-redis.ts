@@ -1,0 +1,51 @@
+import { Redis } from 'ioredis';
+import { messageOf } from '../errors/suzumio-error.js';
+
+/** What `doctor` says of a Redis. */
+export interface RedisReport {
+  reachable: boolean;
+  version?: string;
+  /** What Redis does when its memory is full. */
+  policy?: string;
+  /** What is wrong, one sentence each; empty when all is well. */
+  problems: readonly string[];
+}
+
+const oldestMajor = 7;
+const checkTimeoutMs = 2_000;
+
+/** Looks whether the Redis at `url` can carry our queues. Never rejects, and never names the URL's password. */
+export async function checkRedis(url: string): Promise<RedisReport> {
+  const client = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: checkTimeoutMs,
+    commandTimeout: checkTimeoutMs,
+    retryStrategy: () => null,
+  });
+  let failure: unknown;
+  client.on('error', (error) => (failure = error));
+  try {
+    await client.connect();
+    return report(await client.info());
+  } catch (error) {
+    return { reachable: false, problems: [`Redis does not answer: ${messageOf(failure ?? error)}.`] };
+  } finally {
+    client.disconnect();
+  }
+}
+
+function report(info: string): RedisReport {
+  const field = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim();
+  const version = field('redis_version') ?? 'unknown';
+  const policy = field('maxmemory_policy') ?? 'unknown';
+  const problems: string[] = [];
+  if (!(Number.parseInt(version, 10) >= oldestMajor)) {
+    problems.push(`Redis is version ${version}; version ${oldestMajor} or later is needed.`);
+  }
+  if (policy !== 'noeviction') {
+    problems.push(
+      `Redis drops keys when its memory is full (maxmemory-policy ${policy}); jobs would vanish: set it to noeviction.`,
+    );
+  }
+  return { reachable: true, version, policy, problems };
+}

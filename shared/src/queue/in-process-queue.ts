@@ -1,0 +1,114 @@
+import type { Logger } from '../observability/logger.js';
+import { closeWithinMs, type TurnConsumer } from './transport.js';
+import { settledWithin } from './within.js';
+
+/** What {@link createInProcessQueue} needs to know of its items. */
+export interface InProcessQueueRules<T> {
+  idOf(item: T): string;
+  /** Lower ones are taken first, those of the same rank in the order in which they came. */
+  rankOf(item: T): number;
+  /** Whether an item that comes while its id runs waits for that run to end, or is dropped. */
+  whileRunning: 'wait' | 'drop';
+}
+
+export interface InProcessQueue<T> {
+  /** Puts an item in, unless its id waits already. */
+  add(item: T): void;
+  remove(id: string): void;
+  /** Whether an item of this id waits or runs. */
+  has(id: string): boolean;
+  consume(concurrency: number, handler: (item: T) => Promise<void>): TurnConsumer;
+  close(): Promise<void>;
+}
+
+interface Taker<T> {
+  concurrency: number;
+  handler: (item: T) => Promise<void>;
+  paused: boolean;
+  running: Set<Promise<void>>;
+}
+
+/** A queue in memory: no two items of one id run at once. */
+export function createInProcessQueue<T>(rules: InProcessQueueRules<T>, logger: Logger): InProcessQueue<T> {
+  const waiting = new Map<string, T>();
+  const running = new Set<string>();
+  const takers = new Set<Taker<T>>();
+  const consumers = new Set<TurnConsumer>();
+  let scheduled: NodeJS.Immediate | undefined;
+
+  /** Handlers start in a turn of the event loop of their own, so that `add` delays nobody. */
+  function schedule(): void {
+    scheduled ??= setImmediate(() => {
+      scheduled = undefined;
+      for (const taker of takers) fill(taker);
+    });
+  }
+
+  function fill(taker: Taker<T>): void {
+    while (!taker.paused && taker.running.size < taker.concurrency) {
+      const id = next();
+      const item = id === undefined ? undefined : waiting.get(id);
+      if (id === undefined || item === undefined) return;
+      waiting.delete(id);
+      running.add(id);
+      const run = taker
+        .handler(item)
+        .catch((error: unknown) => logger.error({ err: error, job: id }, 'a job handler failed'))
+        .then(() => {
+          running.delete(id);
+          taker.running.delete(run);
+          schedule();
+        });
+      taker.running.add(run);
+    }
+  }
+
+  function next(): string | undefined {
+    let best: { id: string; rank: number } | undefined;
+    for (const [id, item] of waiting) {
+      if (running.has(id)) continue;
+      const rank = rules.rankOf(item);
+      if (!best || rank < best.rank) best = { id, rank };
+    }
+    return best?.id;
+  }
+
+  return {
+    add(item) {
+      const id = rules.idOf(item);
+      if (waiting.has(id) || (rules.whileRunning === 'drop' && running.has(id))) return;
+      waiting.set(id, item);
+      schedule();
+    },
+    remove: (id) => void waiting.delete(id),
+    has: (id) => waiting.has(id) || running.has(id),
+    consume(concurrency, handler) {
+      const taker: Taker<T> = { concurrency, handler, paused: false, running: new Set() };
+      takers.add(taker);
+      schedule();
+      const consumer: TurnConsumer = {
+        pause() {
+          taker.paused = true;
+          return Promise.resolve();
+        },
+        resume() {
+          taker.paused = false;
+          schedule();
+        },
+        async close() {
+          takers.delete(taker);
+          taker.paused = true;
+          const finished = await settledWithin(Promise.all(taker.running), closeWithinMs);
+          if (!finished) logger.warn({ running: taker.running.size }, 'closed while handlers still run');
+          consumers.delete(consumer);
+        },
+      };
+      consumers.add(consumer);
+      return consumer;
+    },
+    async close() {
+      await Promise.all([...consumers].map((consumer) => consumer.close()));
+      clearImmediate(scheduled);
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { describe, expect, test } from '@jest/globals';
+import { silentLogger } from '@suzumio/shared/observability/logger';
+import { presenceMs } from '@suzumio/shared/queue/jobs';
+import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
+import { transportContract } from './transport-contract.js';
+
+describe('the in-process transport', () => {
+  transportContract(() => createInProcessTransport({ logger: silentLogger() }));
+
+  test('a worker that says nothing more is forgotten', async () => {
+    let now = 0;
+    const transport = createInProcessTransport({ logger: silentLogger(), nowMs: () => now });
+    await transport.announce({ worker: 'one', slots: 2 });
+    now = presenceMs - 1;
+    expect(await transport.fleetSlots()).toBe(2);
+    now = presenceMs;
+    expect(await transport.fleetSlots()).toBe(0);
+    await transport.close();
+  });
+
+  test('a wake does not run its handler before it returns', async () => {
+    const transport = createInProcessTransport({ logger: silentLogger() });
+    const order: string[] = [];
+    transport.consumeWakes(async () => void order.push('handled'));
+    transport.wake('newsroom');
+    order.push('returned');
+    await transport.close();
+    expect(order[0]).toBe('returned');
+  });
+});

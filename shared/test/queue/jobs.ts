@@ -1,0 +1,13 @@
+import { type TurnJob } from '@suzumio/shared/queue/jobs';
+
+/** A turn job; `n` makes its turn's id. */
+export function turnJob(n: number, change: Partial<TurnJob> = {}): TurnJob {
+  const turn = `turn_${String(n).padStart(26, '0')}`;
+  return { cell: 'main', project: 'newsroom', epoch: 1, turn, delivery: 1, priority: 'P1', ...change };
+}
+
+/** A promise and the function that resolves it. */
+export function gate(): { opened: Promise<void>; open: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { opened: promise, open: resolve };
+}
