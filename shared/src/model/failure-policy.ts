@@ -8,7 +8,7 @@ export interface FailureHistory {
   readonly uncountedInRow: number;
   /** When the turn was queued, or put back by an operator's retry. */
   readonly queuedAtMs: number;
-  /** Whether any attempt of the turn, this one included, has run at all. */
+  /** Whether the turn has begun its work: its journal holds a step. */
   readonly startedOnce: boolean;
 }
 
