@@ -2,14 +2,24 @@
 module.exports = {
   forbidden: [
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
-    { name: 'shared-stands-alone', severity: 'error', from: { path: '^shared/src' }, to: { path: '^(services|runner|cli|web|sdk)/' } },
+    {
+      name: 'shared-stands-alone',
+      severity: 'error',
+      from: { path: '^shared/src' },
+      to: { path: '^(services|runner|cli|web|sdk)/' },
+    },
     {
       name: 'services-do-not-import-each-other',
       severity: 'error',
       from: { path: '^services/([^/]+)/src' },
       to: { path: '^services/([^/]+)/', pathNot: '^services/$1/' },
     },
-    { name: 'services-below-cli', severity: 'error', from: { path: '^services/' }, to: { path: '^(runner|cli|web|sdk)/' } },
+    {
+      name: 'services-below-cli',
+      severity: 'error',
+      from: { path: '^services/' },
+      to: { path: '^(runner|cli|web|sdk)/' },
+    },
     {
       name: 'runner-knows-the-protocol-only',
       severity: 'error',
@@ -46,6 +56,9 @@ module.exports = {
     exclude: { path: '/dist/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.test.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['suzumio-source', 'import', 'node', 'default', 'types'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['suzumio-source', 'import', 'node', 'default', 'types'],
+    },
   },
 };

@@ -109,6 +109,10 @@ export const agentConfig = z.strictObject({
 });
 export type AgentConfig = z.infer<typeof agentConfig>;
 
+/** A rule of every `agents`: a project without agents would have nobody to do it. */
+export const hasEntries = (agents: object) => Object.keys(agents).length > 0;
+export const atLeastOneAgent = 'a project needs at least one agent';
+
 const builtInToolpack = z.enum(Object.keys(toolpackTools) as [BuiltInToolpack, ...BuiltInToolpack[]]);
 
 /** A toolpack: one that comes with Suzumio, a directory of the host, or an MCP server. */
@@ -153,7 +157,7 @@ export const projectConfig = z.strictObject({
   channels: z.array(channelConfig).max(1000),
   scheduler: schedulerConfig,
   backend: backendConfig,
-  agents: z.record(agentKey, agentConfig),
+  agents: z.record(agentKey, agentConfig).refine(hasEntries, { error: atLeastOneAgent }),
   tools: z.strictObject({ toolpacks: z.array(toolpackConfig).max(100) }),
   turn: turnConfig,
   budget: z.exactOptional(budgetConfig),

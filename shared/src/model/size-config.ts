@@ -18,7 +18,7 @@ export const size = z
     if (bytes !== undefined) return bytes;
     context.addIssue({
       code: 'custom',
-      message: `${JSON.stringify(value)} is not a size: write 512m, 1g or a number of bytes`,
+      message: 'not a size: write 512m, 1g or a number of bytes',
     });
     return z.NEVER;
   })

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+
+/** Everything that a project's timeline can say, past tense, noun first. */
+export const eventTypes = [
+  'project.initialized',
+  'project.started',
+  'project.submitted',
+  'project.changes-requested',
+  'project.completed',
+  'project.stopped',
+  'message.created',
+  'turn.queued',
+  'turn.started',
+  'turn.requeued',
+  'turn.completed',
+  'turn.failed',
+  'turn.cancelled',
+  'tool.called',
+  'artifact.published',
+  'agent.waiting',
+] as const;
+
+export const eventType = z.enum(eventTypes);
+export type EventType = z.infer<typeof eventType>;
+
+/** One entry of a project's timeline. Its id is `<epoch>-<seq>`: a restored backup starts another epoch. */
+export const projectEvent = z.object({
+  id: z.string().regex(/^\d+-\d+$/),
+  seq: z.int().positive(),
+  type: eventType,
+  actor: z.string(),
+  agent: z.string().nullable(),
+  turn: z.string().nullable(),
+  data: z.record(z.string(), z.unknown()),
+  createdAt: z.iso.datetime(),
+});
+export type ProjectEvent = z.infer<typeof projectEvent>;

@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { failure } from '../protocol/failure-codes.js';
+import { priority, projectId } from '../protocol/ids.js';
+import { agentStates, turnStatuses } from './states.js';
+import { projectStatuses } from './project-status.js';
+
+const time = z.iso.datetime();
+
+/** What people and programs read of a project. */
+export const projectView = z.object({
+  id: projectId,
+  status: z.enum(projectStatuses),
+  task: z.string(),
+  reportPath: z.string().nullable(),
+  reportVersion: z.int().nullable(),
+  createdAt: time,
+  statusAt: time,
+  turns: z.object({ total: z.int(), active: z.int(), failed: z.int() }),
+  messages: z.int(),
+  artifacts: z.int(),
+});
+export type ProjectView = z.infer<typeof projectView>;
+
+export const agentView = z.object({
+  id: z.string(),
+  base: z.string(),
+  role: z.string(),
+  displayName: z.string().nullable(),
+  prompt: z.string(),
+  tools: z.array(z.string()),
+  model: z.string().nullable(),
+  state: z.enum(agentStates),
+  activeTurn: z.object({ id: z.string(), number: z.int(), status: z.enum(turnStatuses), attempt: z.int() }).nullable(),
+  unread: z.int(),
+  turns: z.int(),
+  failure: failure.extend({ turn: z.string(), turnNumber: z.int(), attempt: z.int() }).nullable(),
+});
+export type AgentView = z.infer<typeof agentView>;
+
+export const messageView = z.object({
+  id: z.string(),
+  seq: z.int(),
+  sender: z.string(),
+  recipient: z.string().nullable(),
+  channel: z.string().nullable(),
+  priority,
+  kind: z.string(),
+  body: z.string(),
+  threadId: z.string(),
+  replyTo: z.string().nullable(),
+  turn: z.string().nullable(),
+  actor: z.string(),
+  createdAt: time,
+  /** Which turn read it, for each agent that it was addressed to; null while it is unread. */
+  recipients: z.array(z.object({ agent: z.string(), turn: z.string().nullable(), readAt: time.nullable() })),
+});
+export type MessageView = z.infer<typeof messageView>;
+
+export const turnView = z.object({
+  id: z.string(),
+  agent: z.string(),
+  number: z.int(),
+  status: z.enum(turnStatuses),
+  priority,
+  attempt: z.int(),
+  text: z.string().nullable(),
+  usage: z.record(z.string(), z.unknown()).nullable(),
+  endedByTool: z.string().nullable(),
+  failure: failure.nullable(),
+  queuedAt: time,
+  notBefore: time.nullable(),
+  startedAt: time.nullable(),
+  endedAt: time.nullable(),
+  toolCalls: z.int(),
+});
+export type TurnView = z.infer<typeof turnView>;
+
+export const attemptView = z.object({
+  number: z.int(),
+  status: z.enum(['running', 'completed', 'failed', 'cancelled']),
+  worker: z.string(),
+  engine: z.string(),
+  counted: z.boolean().nullable(),
+  failure: failure.nullable(),
+  stats: z.record(z.string(), z.unknown()).nullable(),
+  startedAt: time,
+  endedAt: time.nullable(),
+});
+export type AttemptView = z.infer<typeof attemptView>;
+
+export const toolCallView = z.object({
+  id: z.string(),
+  turn: z.string(),
+  agent: z.string(),
+  attempt: z.int(),
+  step: z.string(),
+  tool: z.string(),
+  input: z.unknown(),
+  status: z.enum(['running', 'succeeded', 'failed', 'refused', 'unknown']),
+  output: z.unknown(),
+  errorCode: z.string().nullable(),
+  startedAt: time,
+  endedAt: time.nullable(),
+});
+export type ToolCallView = z.infer<typeof toolCallView>;
+
+export const artifactView = z.object({
+  id: z.string(),
+  creator: z.string(),
+  turn: z.string().nullable(),
+  name: z.string(),
+  /** The stored file, relative to the project's directory. */
+  path: z.string(),
+  workspacePath: z.string().nullable(),
+  sha256: z.string(),
+  sizeBytes: z.int(),
+  description: z.string().nullable(),
+  createdAt: time,
+});
+export type ArtifactView = z.infer<typeof artifactView>;
+
+/** One turn with everything it did. */
+export const turnDetail = turnView.extend({
+  prompt: z.string().nullable(),
+  reads: z.array(z.string()),
+  attempts: z.array(attemptView),
+  calls: z.array(toolCallView),
+});
+export type TurnDetail = z.infer<typeof turnDetail>;

@@ -1,0 +1,41 @@
+import { SuzumioError } from '../errors/suzumio-error.js';
+import { attemptRow, type AttemptRow } from './rows.js';
+import type { SqlReader } from './sql.js';
+import { sameHash } from './tokens.js';
+
+interface TokenOf {
+  turn: string;
+  attempt: number;
+  tokenHash: string;
+}
+
+/**
+ * Checks that a tool token is the one of its turn's running attempt.
+ *
+ * @throws SuzumioError `token-rejected`
+ */
+export function authorizeTool(reader: SqlReader, token: TokenOf): { agent: string } {
+  const row = reader.get<{ id: string; token_hash: string | null; attempt: number }>(
+    `SELECT agents.id, agents.token_hash, turns.attempt FROM turns JOIN agents ON agents.active_turn_id = turns.id
+     WHERE turns.id = :turn AND turns.status = 'running'`,
+    { turn: token.turn },
+  );
+  if (!row?.token_hash || row.attempt !== token.attempt || !sameHash(row.token_hash, token.tokenHash)) throw rejected();
+  return { agent: row.id };
+}
+
+/**
+ * Checks that a lease token is the one of its attempt, which may be over: what that means is for the verb to say.
+ *
+ * @throws SuzumioError `token-rejected`
+ */
+export function authorizeLease(reader: SqlReader, token: TokenOf): AttemptRow {
+  const attempt = attemptRow(reader, token.turn, token.attempt);
+  if (!attempt || !sameHash(attempt.lease_token_hash, token.tokenHash)) throw rejected();
+  return attempt;
+}
+
+/** One sentence for every reason: what is wrong with a token is nobody's business. */
+function rejected(): SuzumioError {
+  return new SuzumioError('token-rejected', 'This token opens nothing here.');
+}

@@ -1,0 +1,119 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
+import { mkdir, open, rename, stat, unlink } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import type { Readable } from 'node:stream';
+import { SuzumioError } from '../errors/suzumio-error.js';
+
+/** The largest file that can be stored. */
+export const maxContentBytes = 256 * 1024 * 1024;
+
+/** One project's files, stored under the hash of their content. What is there is whole and never changes. */
+export class ContentStore {
+  readonly #directory: string;
+
+  constructor(private readonly projectDir: string) {
+    this.#directory = join(projectDir, 'artifacts');
+  }
+
+  /** Where content is, relative to the project's directory. */
+  pathOf(hash: string): string {
+    return relative(this.projectDir, this.#file(hash));
+  }
+
+  has(hash: string): boolean {
+    return existsSync(this.#file(hash));
+  }
+
+  async sizeOf(hash: string): Promise<number | undefined> {
+    try {
+      return (await stat(this.#file(hash))).size;
+    } catch {
+      return undefined;
+    }
+  }
+
+  read(hash: string, range?: { start: number; end: number }): Readable {
+    return createReadStream(this.#file(hash), range);
+  }
+
+  /** The first `maxBytes` of some content. */
+  async readStart(hash: string, maxBytes: number): Promise<Buffer> {
+    const file = await open(this.#file(hash), 'r');
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes), 0, maxBytes, 0);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /**
+   * Stores a stream that claims to have this hash. Durable once it resolves: the file first, then its name.
+   *
+   * @throws SuzumioError `content-mismatch`, `content-too-large`
+   */
+  async put(hash: string, content: Readable | Iterable<Uint8Array>): Promise<void> {
+    const target = this.#file(hash);
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    const temporary = join(this.#directory, `.${randomBytes(8).toString('hex')}`);
+    try {
+      await this.#writeWhole(temporary, hash, content);
+      await rename(temporary, target);
+      await syncDirectory(dirname(target));
+    } catch (error) {
+      await unlink(temporary).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Stores bytes and returns their hash. */
+  async putBytes(bytes: Uint8Array): Promise<string> {
+    const hash = createHash('sha256').update(bytes).digest('hex');
+    if (!this.has(hash)) await this.put(hash, [bytes]);
+    return hash;
+  }
+
+  async #writeWhole(file: string, expected: string, content: Readable | Iterable<Uint8Array>): Promise<void> {
+    const handle = await open(file, 'wx', 0o600);
+    try {
+      const hash = createHash('sha256');
+      let sizeBytes = 0;
+      for await (const chunk of content as AsyncIterable<Uint8Array>) {
+        sizeBytes += chunk.length;
+        if (sizeBytes > maxContentBytes) {
+          throw new SuzumioError('content-too-large', `A file may have ${String(maxContentBytes)} bytes at most.`, {
+            maxBytes: maxContentBytes,
+          });
+        }
+        hash.update(chunk);
+        await handle.write(chunk);
+      }
+      const actual = hash.digest('hex');
+      if (actual !== expected) {
+        throw new SuzumioError(
+          'content-mismatch',
+          `What arrived has the SHA-256 ${actual}, not ${expected}; send the file again.`,
+          { expected, actual },
+        );
+      }
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  }
+
+  #file(hash: string): string {
+    return join(this.#directory, hash.slice(0, 2), hash);
+  }
+}
+
+/** Makes a new or renamed entry of a directory durable. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

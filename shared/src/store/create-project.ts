@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SuzumioError } from '../errors/suzumio-error.js';
+import type { ProjectConfig } from '../model/project-config.js';
+import type { Catalog } from './catalog.js';
+import { ContentStore, syncDirectory } from './content-store.js';
+import type { StoreContext } from './context.js';
+import type { DataDirectory } from './data-directory.js';
+import { ProjectStore } from './project-store.js';
+import { initializeProject } from './verbs/initialize-project.js';
+import { snapshotDirectory } from './workspace-seed.js';
+
+/** Everything that a project is made from. */
+export interface NewProject {
+  config: ProjectConfig;
+  /** The file as the person wrote it, kept beside the project. */
+  source: string;
+  /** The file as it was resolved. */
+  resolved: string;
+  actor: string;
+}
+
+/** A directory under construction begins with this; no project's name does. */
+const temporaryPrefix = '.new-';
+
+/**
+ * Makes a project: built whole under a temporary name, made durable, then renamed. What a crash leaves is removed by
+ * {@link removeUnfinishedProjects}, or is a project that the catalog learns of by {@link catalogMissingProjects}.
+ *
+ * @throws SuzumioError `project-exists`, `invalid-config` when a `workspace.from` cannot be read
+ */
+export async function createProject(
+  directory: DataDirectory,
+  catalog: Catalog,
+  context: StoreContext,
+  project: NewProject,
+): Promise<void> {
+  const { name } = project.config;
+  const target = directory.projectDir(name);
+  if (existsSync(target)) throw projectExists(name);
+  const building = join(directory.projectsDir, `${temporaryPrefix}${randomBytes(6).toString('hex')}`);
+  await mkdir(join(building, 'artifacts'), { recursive: true, mode: 0o700 });
+  try {
+    await build(building, context, project);
+    await catalog.addProject(name, 'initialized');
+    await renameTo(building, target, name);
+    await syncDirectory(directory.projectsDir);
+  } catch (error) {
+    await rm(building, { recursive: true, force: true });
+    if (!existsSync(target)) await catalog.removeProject(name);
+    throw error;
+  }
+}
+
+/** Removes what a crash in the middle of {@link createProject} left. Only for a process that starts. */
+export async function removeUnfinishedProjects(directory: DataDirectory): Promise<void> {
+  for (const entry of await readdir(directory.projectsDir)) {
+    if (entry.startsWith(temporaryPrefix))
+      await rm(join(directory.projectsDir, entry), { recursive: true, force: true });
+  }
+}
+
+async function build(building: string, context: StoreContext, project: NewProject): Promise<void> {
+  const snapshots = await seedWorkspaces(new ContentStore(building), project.config);
+  await writeDurably(join(building, 'source.yaml'), project.source);
+  await writeDurably(join(building, 'resolved.yaml'), project.resolved);
+  const store = ProjectStore.create(project.config, join(building, 'project.db'), context);
+  try {
+    await store.write((tx) => initializeProject(tx, { config: project.config, actor: project.actor, snapshots }));
+  } finally {
+    await store.close();
+  }
+  await syncDirectory(building);
+}
+
+/** The first snapshot of each agent that starts from a directory; agents with the same one share its files. */
+async function seedWorkspaces(content: ContentStore, config: ProjectConfig): Promise<Map<string, string>> {
+  const seeded = new Map<string, string>();
+  const snapshots = new Map<string, string>();
+  for (const [agent, { workspace }] of Object.entries(config.agents)) {
+    if (!workspace) continue;
+    const snapshot = seeded.get(workspace.from) ?? (await snapshotDirectory(content, workspace.from));
+    seeded.set(workspace.from, snapshot);
+    snapshots.set(agent, snapshot);
+  }
+  return snapshots;
+}
+
+async function writeDurably(file: string, text: string): Promise<void> {
+  const handle = await open(file, 'wx', 0o600);
+  try {
+    await writeFile(handle, text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function renameTo(building: string, target: string, name: string): Promise<void> {
+  try {
+    await rename(building, target);
+  } catch (error) {
+    // Another process made the same project meanwhile: a directory that holds something is never replaced.
+    if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw projectExists(name);
+    throw error;
+  }
+}
+
+function projectExists(name: string): SuzumioError {
+  return new SuzumioError('project-exists', `There is a project "${name}" already; give this one another name.`, {
+    project: name,
+  });
+}

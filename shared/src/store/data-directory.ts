@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  statfsSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
+import { SuzumioError } from '../errors/suzumio-error.js';
+
+/** File systems on which SQLite's locks or memory maps cannot be trusted, by `statfs` magic number. */
+const networkFileSystems = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB2'],
+  [0x01021997, '9P'],
+  [0x00c36400, 'Ceph'],
+  [0x65735546, 'FUSE'],
+]);
+
+/** The layout of a cell's data directory (`SUZUMIO_ROOT`). */
+export class DataDirectory {
+  readonly root: string;
+
+  constructor(root: string) {
+    this.root = resolve(root);
+  }
+
+  get catalogFile(): string {
+    return join(this.root, 'catalog.db');
+  }
+
+  get projectsDir(): string {
+    return join(this.root, 'projects');
+  }
+
+  projectDir(project: string): string {
+    return join(this.projectsDir, project);
+  }
+
+  projectFile(project: string): string {
+    return join(this.projectDir(project), 'project.db');
+  }
+
+  /** Where a running `up` or `serve` says how it is reached. */
+  get serverFile(): string {
+    return join(this.root, 'server.json');
+  }
+
+  get adminTokenFile(): string {
+    return join(this.root, 'admin.token');
+  }
+
+  /** The secret from which the tokens of attempts are derived. */
+  cellKey(): string {
+    return this.#secret('cell.key');
+  }
+
+  /** What workers show to claim turns. */
+  workerToken(): string {
+    return this.#secret('worker.token');
+  }
+
+  /**
+   * Makes the directory where it is missing and refuses what SQLite cannot live on.
+   *
+   * @throws SuzumioError `data-dir-invalid`
+   */
+  prepare(): void {
+    try {
+      mkdirSync(this.projectsDir, { recursive: true, mode: 0o700 });
+    } catch (error) {
+      throw new SuzumioError(
+        'data-dir-invalid',
+        `The data directory ${this.root} cannot be made: ${(error as Error).message}. Set SUZUMIO_ROOT to a directory that you may write.`,
+        { root: this.root },
+        { cause: error },
+      );
+    }
+    const fileSystem = networkFileSystems.get(statfsSync(this.root).type);
+    if (fileSystem !== undefined) {
+      throw new SuzumioError(
+        'data-dir-invalid',
+        `The data directory ${this.root} is on a network file system (${fileSystem}), where SQLite can lose data. Set SUZUMIO_ROOT to a local disk.`,
+        { root: this.root, fileSystem },
+      );
+    }
+  }
+
+  exists(): boolean {
+    return existsSync(this.catalogFile);
+  }
+
+  /** Reads a secret of the cell, or makes it: whichever process comes first, all get the same. */
+  #secret(name: string): string {
+    const file = join(this.root, name);
+    if (!existsSync(file)) createOnce(file, randomBytes(32).toString('hex') + '\n');
+    if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
+    return readFileSync(file, 'utf8').trim();
+  }
+}
+
+/** Writes a file that must not exist yet, whole or not at all; leaves the one that won a race. */
+export function createOnce(file: string, content: string): void {
+  const temporary = `${file}.${randomBytes(6).toString('hex')}`;
+  writeFileSync(temporary, content, { mode: 0o600, flush: true });
+  try {
+    linkSync(temporary, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    unlinkSync(temporary);
+  }
+}

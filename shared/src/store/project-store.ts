@@ -1,0 +1,108 @@
+import type { ProjectConfig } from '../model/project-config.js';
+import type { StoreContext } from './context.js';
+import { assertNotNewer, migrate } from './migrate.js';
+import { projectMigrations } from './migrations/project.js';
+import { readConfig } from './queries/projects.js';
+import { Sql, type SqlReader } from './sql.js';
+import { Tx } from './tx.js';
+import { Writer } from './writer.js';
+
+/** What a project's store tells the process that holds it. */
+export interface ProjectStoreHooks {
+  /** After a commit that appended events: the newest number. */
+  onEvents?: (project: string, seq: number) => void;
+  /** After a commit: how long its transaction took, in milliseconds. */
+  onTransaction?: (durationMs: number) => void;
+}
+
+const newestSchema = projectMigrations.at(-1)?.version ?? 0;
+
+/** One project's database: reads at any time, verbs through {@link write}. */
+export class ProjectStore {
+  readonly #writer: Writer;
+  readonly #sql: Sql;
+  #tx: Tx | undefined;
+  #config: ProjectConfig | undefined;
+  #announcedSeq: number;
+
+  private constructor(
+    readonly project: string,
+    sql: Sql,
+    context: StoreContext,
+    hooks: ProjectStoreHooks,
+  ) {
+    this.#sql = sql;
+    this.#announcedSeq = this.#newestEvent();
+    this.#writer = new Writer(sql, {
+      random: context.random,
+      begin: () => {
+        assertNotNewer(sql, newestSchema);
+        this.#tx = new Tx(sql, context, this.config);
+      },
+      committed: () => {
+        this.#tx = undefined;
+        const seq = hooks.onEvents ? this.#newestEvent() : 0;
+        if (seq > this.#announcedSeq) hooks.onEvents?.(project, seq);
+        this.#announcedSeq = Math.max(seq, this.#announcedSeq);
+      },
+      ...(hooks.onTransaction ? { observe: hooks.onTransaction } : {}),
+    });
+  }
+
+  /** Opens a project's database for reading and writing, and brings its schema up to date. */
+  static open(project: string, file: string, context: StoreContext, hooks: ProjectStoreHooks = {}): ProjectStore {
+    const sql = Sql.open(file);
+    try {
+      migrate(sql, projectMigrations);
+      return new ProjectStore(project, sql, context, hooks);
+    } catch (error) {
+      sql.close();
+      throw error;
+    }
+  }
+
+  /** Makes a database for a project that is not in it yet. */
+  static create(config: ProjectConfig, file: string, context: StoreContext): ProjectStore {
+    const store = ProjectStore.open(config.name, file, context);
+    store.#config = config;
+    return store;
+  }
+
+  /** The project's resolved file, read once: it never changes. */
+  get config(): ProjectConfig {
+    this.#config ??= readConfig(this.#sql);
+    return this.#config;
+  }
+
+  /** Reads outside transactions see the last commit. */
+  get reader(): SqlReader {
+    return this.#sql;
+  }
+
+  /** Several reads of one moment. */
+  snapshot<Result>(read: (reader: SqlReader) => Result): Result {
+    return this.#sql.handle.transaction(() => read(this.#sql)).deferred();
+  }
+
+  /**
+   * Runs a verb: one transaction, answered after its commit.
+   *
+   * @throws what the verb throws; SuzumioError `store-busy`, `schema-newer`.
+   */
+  write<Result>(verb: (tx: Tx) => Result): Promise<Result> {
+    return this.#writer.write(() => {
+      if (!this.#tx) throw new Error('a verb ran outside its transaction');
+      return verb(this.#tx);
+    });
+  }
+
+  /** Waits for verbs that run, then closes the file. */
+  async close(): Promise<void> {
+    await this.#writer.idle();
+    this.#sql.close();
+  }
+
+  #newestEvent(): number {
+    return this.#sql.get<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM events')?.seq ?? 0;
+  }
+}

@@ -1,0 +1,52 @@
+import type { ArtifactView } from '../../model/views.js';
+import type { SqlReader } from '../sql.js';
+import { iso, type Page } from './page.js';
+
+interface Row {
+  id: string;
+  creator: string;
+  turn_id: string | null;
+  name: string;
+  path: string;
+  workspace_path: string | null;
+  sha256: string;
+  size_bytes: number;
+  description: string | null;
+  created_at_ms: number;
+}
+
+/** Published files in the order in which they were published; `after` counts them. */
+export function listArtifacts(reader: SqlReader, page: Page): ArtifactView[] {
+  const rows =
+    page.after === undefined
+      ? reader.all<Row>('SELECT * FROM artifacts ORDER BY rowid DESC LIMIT :limit', { limit: page.limit }).reverse()
+      : reader.all<Row>('SELECT * FROM artifacts WHERE rowid > :after ORDER BY rowid LIMIT :limit', {
+          after: page.after,
+          limit: page.limit,
+        });
+  return rows.map(artifactView);
+}
+
+/** One published file by its id, or the newest of that name. */
+export function findArtifact(reader: SqlReader, by: { id: string } | { name: string }): ArtifactView | undefined {
+  const row =
+    'id' in by
+      ? reader.get<Row>('SELECT * FROM artifacts WHERE id = :id', { id: by.id })
+      : reader.get<Row>('SELECT * FROM artifacts WHERE name = :name ORDER BY rowid DESC LIMIT 1', { name: by.name });
+  return row && artifactView(row);
+}
+
+function artifactView(row: Row): ArtifactView {
+  return {
+    id: row.id,
+    creator: row.creator,
+    turn: row.turn_id,
+    name: row.name,
+    path: row.path,
+    workspacePath: row.workspace_path,
+    sha256: row.sha256,
+    sizeBytes: row.size_bytes,
+    description: row.description,
+    createdAt: iso(row.created_at_ms),
+  };
+}

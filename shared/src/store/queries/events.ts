@@ -1,0 +1,42 @@
+import type { EventType, ProjectEvent } from '../../model/event.js';
+import { projectRow } from '../rows.js';
+import type { SqlReader } from '../sql.js';
+import { iso, type Page } from './page.js';
+
+interface Row {
+  seq: number;
+  type: EventType;
+  actor: string;
+  agent_id: string | null;
+  turn_id: string | null;
+  data_json: string;
+  created_at_ms: number;
+}
+
+/** The timeline, in order. Numbers have no gaps that a reader could mistake for missing events: commits are ordered. */
+export function listEvents(reader: SqlReader, page: Page): ProjectEvent[] {
+  const { epoch } = projectRow(reader);
+  const rows =
+    page.after === undefined
+      ? reader.all<Row>('SELECT * FROM events ORDER BY seq DESC LIMIT :limit', { limit: page.limit }).reverse()
+      : reader.all<Row>('SELECT * FROM events WHERE seq > :after ORDER BY seq LIMIT :limit', {
+          after: page.after,
+          limit: page.limit,
+        });
+  return rows.map((row) => ({
+    id: `${String(epoch)}-${String(row.seq)}`,
+    seq: row.seq,
+    type: row.type,
+    actor: row.actor,
+    agent: row.agent_id,
+    turn: row.turn_id,
+    data: JSON.parse(row.data_json) as Record<string, unknown>,
+    createdAt: iso(row.created_at_ms),
+  }));
+}
+
+/** Where the timeline stands: its epoch and newest number. */
+export function eventPosition(reader: SqlReader): { epoch: number; seq: number } {
+  const newest = reader.get<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM events');
+  return { epoch: projectRow(reader).epoch, seq: newest?.seq ?? 0 };
+}

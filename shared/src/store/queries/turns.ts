@@ -1,0 +1,153 @@
+import type { AttemptView, ToolCallView, TurnDetail, TurnView } from '../../model/views.js';
+import type { TurnStatus } from '../../model/states.js';
+import type { Priority } from '../../protocol/ids.js';
+import type { SqlReader } from '../sql.js';
+import { iso, type Page, parsed } from './page.js';
+
+interface Row {
+  rowid: number;
+  id: string;
+  agent_id: string;
+  number: number;
+  status: TurnStatus;
+  priority: Priority;
+  attempt: number;
+  prompt: string | null;
+  output_text: string | null;
+  usage_json: string | null;
+  ended_by_tool: string | null;
+  failure_json: string | null;
+  queued_at_ms: number;
+  not_before_ms: number;
+  started_at_ms: number | null;
+  ended_at_ms: number | null;
+  calls: number;
+}
+
+const columns = `turns.rowid, turns.*, (SELECT count(*) FROM tool_calls WHERE turn_id = turns.id) AS calls`;
+
+/** Turns in the order in which they were queued; `after` counts them. */
+export function listTurns(reader: SqlReader, page: Page & { agent?: string | undefined }): TurnView[] {
+  const agent = page.agent ?? null;
+  const rows =
+    page.after === undefined
+      ? reader
+          .all<Row>(
+            `SELECT ${columns} FROM turns WHERE :agent IS NULL OR agent_id = :agent ORDER BY rowid DESC LIMIT :limit`,
+            { agent, limit: page.limit },
+          )
+          .reverse()
+      : reader.all<Row>(
+          `SELECT ${columns} FROM turns WHERE rowid > :after AND (:agent IS NULL OR agent_id = :agent) ORDER BY rowid LIMIT :limit`,
+          { agent, after: page.after, limit: page.limit },
+        );
+  return rows.map(turnView);
+}
+
+/** One turn by its id, or by `agent:number`. */
+export function findTurn(reader: SqlReader, name: string): TurnDetail | undefined {
+  const [agent, number] = name.split(':');
+  const row =
+    number === undefined
+      ? reader.get<Row>(`SELECT ${columns} FROM turns WHERE id = :name`, { name })
+      : reader.get<Row>(`SELECT ${columns} FROM turns WHERE agent_id = :agent AND number = :number`, {
+          agent: agent ?? '',
+          number: Number(number),
+        });
+  if (!row) return undefined;
+  const reads = reader.all<{ message_id: string }>(
+    'SELECT message_id FROM message_reads JOIN messages ON messages.id = message_id WHERE message_reads.turn_id = :turn ORDER BY seq',
+    { turn: row.id },
+  );
+  return {
+    ...turnView(row),
+    prompt: row.prompt,
+    reads: reads.map(({ message_id }) => message_id),
+    attempts: listAttempts(reader, row.id),
+    calls: listToolCalls(reader, { limit: 10_000, turn: row.id }),
+  };
+}
+
+/** Tool calls in the order in which they were made. */
+export function listToolCalls(reader: SqlReader, page: Page & { turn?: string | undefined }): ToolCallView[] {
+  return reader
+    .all<{
+      id: string;
+      turn_id: string;
+      agent_id: string;
+      attempt: number;
+      step: string;
+      tool: string;
+      input_json: string;
+      status: ToolCallView['status'];
+      output_json: string | null;
+      error_code: string | null;
+      started_at_ms: number;
+      ended_at_ms: number | null;
+    }>(
+      `SELECT * FROM (SELECT rowid AS n, * FROM tool_calls
+         WHERE (:turn IS NULL OR turn_id = :turn) AND (:after IS NULL OR rowid > :after)
+         ORDER BY CASE WHEN :after IS NULL THEN -rowid ELSE rowid END LIMIT :limit) ORDER BY n`,
+      { turn: page.turn ?? null, after: page.after ?? null, limit: page.limit },
+    )
+    .map((row) => ({
+      id: row.id,
+      turn: row.turn_id,
+      agent: row.agent_id,
+      attempt: row.attempt,
+      step: row.step,
+      tool: row.tool,
+      input: JSON.parse(row.input_json) as unknown,
+      status: row.status,
+      output: parsed<unknown>(row.output_json),
+      errorCode: row.error_code,
+      startedAt: iso(row.started_at_ms),
+      endedAt: iso(row.ended_at_ms),
+    }));
+}
+
+function listAttempts(reader: SqlReader, turn: string): AttemptView[] {
+  return reader
+    .all<{
+      number: number;
+      status: AttemptView['status'];
+      worker: string;
+      engine: string;
+      counted: number | null;
+      failure_json: string | null;
+      stats_json: string | null;
+      started_at_ms: number;
+      ended_at_ms: number | null;
+    }>('SELECT * FROM turn_attempts WHERE turn_id = :turn ORDER BY number', { turn })
+    .map((row) => ({
+      number: row.number,
+      status: row.status,
+      worker: row.worker,
+      engine: row.engine,
+      counted: row.counted === null ? null : row.counted === 1,
+      failure: parsed(row.failure_json),
+      stats: parsed(row.stats_json),
+      startedAt: iso(row.started_at_ms),
+      endedAt: iso(row.ended_at_ms),
+    }));
+}
+
+function turnView(row: Row): TurnView {
+  return {
+    id: row.id,
+    agent: row.agent_id,
+    number: row.number,
+    status: row.status,
+    priority: row.priority,
+    attempt: row.attempt,
+    text: row.output_text,
+    usage: parsed(row.usage_json),
+    endedByTool: row.ended_by_tool,
+    failure: parsed(row.failure_json),
+    queuedAt: iso(row.queued_at_ms),
+    notBefore: row.not_before_ms === 0 ? null : iso(row.not_before_ms),
+    startedAt: iso(row.started_at_ms),
+    endedAt: iso(row.ended_at_ms),
+    toolCalls: row.calls,
+  };
+}

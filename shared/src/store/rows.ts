@@ -1,0 +1,93 @@
+import { SuzumioError } from '../errors/suzumio-error.js';
+import type { ProjectStatus } from '../model/project-status.js';
+import type { AgentState, TurnStatus } from '../model/states.js';
+import type { Priority } from '../protocol/ids.js';
+import type { SqlReader } from './sql.js';
+
+/** Rows as verbs read them. The tables are described in `migrations/project.ts`. */
+export interface ProjectRow {
+  id: string;
+  status: ProjectStatus;
+  task: string;
+  report_path: string | null;
+  epoch: number;
+  changes_requested_seq: number;
+}
+
+export interface AgentRow {
+  id: string;
+  base: string;
+  role: string;
+  display_name: string | null;
+  prompt: string;
+  tools_json: string;
+  model: string | null;
+  state: AgentState;
+  token_hash: string | null;
+  active_turn_id: string | null;
+  turns: number;
+  snapshot: string | null;
+}
+
+export interface TurnRow {
+  id: string;
+  agent_id: string;
+  number: number;
+  status: TurnStatus;
+  priority: Priority;
+  attempt: number;
+  allowance_from: number;
+  delivery: number;
+  delivered_at_ms: number | null;
+  not_before_ms: number;
+  avoid_worker: string | null;
+  prompt_seq: number | null;
+  input_json: string | null;
+  ended_by_tool: string | null;
+  queued_at_ms: number;
+  started_at_ms: number | null;
+}
+
+export interface AttemptRow {
+  turn_id: string;
+  number: number;
+  status: 'running' | 'completed' | 'failed' | 'cancelled';
+  claim_id: string;
+  worker: string;
+  lease_token_hash: string;
+  lease_until_ms: number;
+  unnamed_calls: number;
+  counted: number | null;
+  started_at_ms: number;
+}
+
+/** The project's one row. */
+export function projectRow(reader: SqlReader): ProjectRow {
+  const row = reader.get<ProjectRow>('SELECT * FROM projects');
+  if (!row) throw new SuzumioError('store-corrupt', 'The project database has no project in it.');
+  return row;
+}
+
+/** @throws SuzumioError `agent-unknown` */
+export function agentRow(reader: SqlReader, agent: string): AgentRow {
+  const row = reader.get<AgentRow>('SELECT * FROM agents WHERE id = :agent', { agent });
+  if (row) return row;
+  const known = reader.all<{ id: string }>('SELECT id FROM agents ORDER BY position').map(({ id }) => id);
+  throw new SuzumioError('agent-unknown', `There is no agent "${agent}" here; there are ${known.join(', ')}.`, {
+    agent,
+  });
+}
+
+/** @throws SuzumioError `turn-unknown` */
+export function turnRow(reader: SqlReader, turn: string): TurnRow {
+  const row = reader.get<TurnRow>('SELECT * FROM turns WHERE id = :turn', { turn });
+  if (!row) throw new SuzumioError('turn-unknown', `There is no turn "${turn}" in this project.`, { turn });
+  return row;
+}
+
+export function attemptRow(reader: SqlReader, turn: string, attempt: number): AttemptRow | undefined {
+  return reader.get<AttemptRow>('SELECT * FROM turn_attempts WHERE turn_id = :turn AND number = :attempt', {
+    turn,
+    attempt,
+  });
+}

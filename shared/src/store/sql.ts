@@ -1,0 +1,79 @@
+import Database from 'better-sqlite3';
+
+/** A value that SQLite stores. */
+export type SqlValue = string | number | bigint | Buffer | null;
+export type SqlParams = Readonly<Record<string, SqlValue>>;
+
+/** Reads of one database, with every statement prepared once. */
+export interface SqlReader {
+  /** The first row, typed by the caller: the column list in `sql` is the contract. */
+  get<Row>(sql: string, params?: SqlParams): Row | undefined;
+  all<Row>(sql: string, params?: SqlParams): Row[];
+}
+
+/** One open SQLite file. */
+export class Sql implements SqlReader {
+  readonly #statements = new Map<string, Database.Statement>();
+
+  private constructor(
+    readonly file: string,
+    readonly handle: Database.Database,
+  ) {}
+
+  /**
+   * Opens a database as the store needs it: write-ahead log, an answer or an error within 50 ms (waiting blocks the
+   * whole process, so longer waits are asynchronous, in the writer), and a log that keeps its size, because growing it
+   * is the largest single cost of a commit.
+   */
+  static open(file: string, options: { readonly?: boolean; synchronous?: 'FULL' | 'NORMAL' } = {}): Sql {
+    const handle = new Database(file, { readonly: options.readonly ?? false, timeout: 50 });
+    try {
+      if (!options.readonly) {
+        handle.pragma('journal_mode = WAL');
+        handle.pragma(`synchronous = ${options.synchronous ?? 'FULL'}`);
+        handle.pragma('journal_size_limit = -1');
+      }
+      handle.pragma('foreign_keys = ON');
+    } catch (error) {
+      handle.close();
+      throw error;
+    }
+    return new Sql(file, handle);
+  }
+
+  get userVersion(): number {
+    return this.handle.pragma('user_version', { simple: true }) as number;
+  }
+
+  run(sql: string, params: SqlParams = {}): { changes: number; lastInsertRowid: number } {
+    const result = this.#statement(sql).run(params);
+    return { changes: result.changes, lastInsertRowid: Number(result.lastInsertRowid) };
+  }
+
+  get<Row>(sql: string, params: SqlParams = {}): Row | undefined {
+    return this.#statement(sql).get(params) as Row | undefined;
+  }
+
+  all<Row>(sql: string, params: SqlParams = {}): Row[] {
+    return this.#statement(sql).all(params) as Row[];
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.handle.close();
+  }
+
+  #statement(sql: string): Database.Statement {
+    let statement = this.#statements.get(sql);
+    if (!statement) {
+      statement = this.handle.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+/** Whether SQLite refused because another connection is writing. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
+}

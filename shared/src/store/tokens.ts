@@ -1,0 +1,53 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { AttemptRef } from '../protocol/attempts.js';
+
+/** What of a secret is stored. Secrets are random, so a plain hash is enough. */
+export function hashToken(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+/** Compares two hashes without telling by its duration where they differ. */
+export function sameHash(one: string, other: string): boolean {
+  const left = Buffer.from(one);
+  const right = Buffer.from(other);
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+export type AttemptTokenKind = 'lease' | 'tool';
+
+/** Which attempt a token names. Whether it is good is decided by its hash in the store. */
+export interface AttemptTokenClaims {
+  kind: AttemptTokenKind;
+  cell: string;
+  project: string;
+  epoch: number;
+  turn: string;
+  attempt: number;
+}
+
+/**
+ * Derives a token of one attempt from the cell's key and the worker's claim, so that a repeated claim gets the same
+ * tokens although only their hashes are stored.
+ */
+export function attemptToken(
+  key: string,
+  kind: AttemptTokenKind,
+  of: Omit<AttemptRef, 'agent'> & { epoch: number },
+  claimId: string,
+): string {
+  const name = [kind, of.cell, of.project, String(of.epoch), of.turn, String(of.attempt)].join('.');
+  const mac = createHmac('sha256', key).update(`${name}.${claimId}`).digest('base64url');
+  return `${name}.${mac}`;
+}
+
+/** Reads what a token says of itself; undefined where it is not of our form. */
+export function parseAttemptToken(token: string): AttemptTokenClaims | undefined {
+  const match =
+    /^(lease|tool)\.([a-z0-9-]{1,32})\.([a-z0-9-]{1,63})\.(\d{1,9})\.(turn_[0-9A-Z]{26})\.(\d{1,9})\.[\w-]{43}$/.exec(
+      token,
+    );
+  if (!match) return undefined;
+  const [, kind, cell, project, epoch, turn, attempt] = match as unknown as [string, AttemptTokenKind, ...string[]];
+  if (cell === undefined || project === undefined || turn === undefined) return undefined;
+  return { kind, cell, project, epoch: Number(epoch), turn, attempt: Number(attempt) };
+}

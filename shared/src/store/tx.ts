@@ -1,0 +1,100 @@
+import type { ProjectConfig } from '../model/project-config.js';
+import type { StoreContext } from './context.js';
+import type { Sql, SqlParams, SqlReader, SqlValue } from './sql.js';
+import type { EventType } from '../model/event.js';
+
+/** A JSON value. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
+
+/** Something that happened, to be appended to the project's timeline. */
+export interface NewEvent {
+  type: EventType;
+  /** Who did it: an agent, `user`, a token's name, or `system`. */
+  actor: string;
+  agent?: string | undefined;
+  turn?: string | undefined;
+  data?: Readonly<Record<string, Json | undefined>>;
+}
+
+/**
+ * One transaction on a project, handed to every verb. All that a verb does through it is committed or undone together,
+ * events included.
+ */
+export class Tx implements SqlReader {
+  readonly nowMs: number;
+  #held: NewEvent[] | undefined;
+
+  constructor(
+    private readonly sql: Sql,
+    private readonly context: StoreContext,
+    /** The project's resolved file. It never changes. */
+    readonly config: ProjectConfig,
+  ) {
+    this.nowMs = context.now();
+  }
+
+  newId(prefix: Parameters<StoreContext['id']>[0]): string {
+    return this.context.id(prefix);
+  }
+
+  get<Row>(sql: string, params?: SqlParams): Row | undefined {
+    return this.sql.get<Row>(sql, params);
+  }
+
+  all<Row>(sql: string, params?: SqlParams): Row[] {
+    return this.sql.all<Row>(sql, params);
+  }
+
+  run(sql: string, params?: SqlParams): { changes: number; lastInsertRowid: number } {
+    return this.sql.run(sql, params);
+  }
+
+  /** Inserts one row: the keys of `row` are its columns. */
+  insert(table: string, row: Readonly<Record<string, SqlValue>>): number {
+    const columns = Object.keys(row);
+    return this.sql.run(
+      `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map((column) => `:${column}`).join(', ')})`,
+      row,
+    ).lastInsertRowid;
+  }
+
+  /** Appends an event. */
+  emit(event: NewEvent): void {
+    if (this.#held) {
+      this.#held.push(event);
+      return;
+    }
+    this.insert('events', {
+      type: event.type,
+      actor: event.actor,
+      agent_id: event.agent ?? null,
+      turn_id: event.turn ?? null,
+      data_json: JSON.stringify(event.data ?? {}),
+      created_at_ms: this.nowMs,
+    });
+  }
+
+  /**
+   * Runs `body` so that its changes are undone when it throws, and holds its events back: a caller that records the
+   * outcome can put its own event before theirs.
+   */
+  attempt<Result>(body: () => Result): { result: Result; events: NewEvent[] } {
+    const outer = this.#held;
+    const events: NewEvent[] = [];
+    this.#held = events;
+    this.sql.handle.exec('SAVEPOINT attempt');
+    try {
+      const result = body();
+      this.sql.handle.exec('RELEASE attempt');
+      return { result, events };
+    } catch (error) {
+      if (this.sql.handle.inTransaction) {
+        this.sql.handle.exec('ROLLBACK TO attempt');
+        this.sql.handle.exec('RELEASE attempt');
+      }
+      throw error;
+    } finally {
+      this.#held = outer;
+    }
+  }
+}

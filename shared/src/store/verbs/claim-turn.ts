@@ -1,0 +1,291 @@
+import { SuzumioError } from '../../errors/suzumio-error.js';
+import { type SelectedMail, selectMail, type UnreadMessage } from '../../mailbox/select-mail.js';
+import { type PromptInput, renderPrompt } from '../../prompt/render-prompt.js';
+import type { ClaimAnswer } from '../../protocol/attempts.js';
+import type { Priority } from '../../protocol/ids.js';
+import { admittedTools, coreToolNames } from '../../protocol/tool-names.js';
+import type { ProjectConfig } from '../../model/project-config.js';
+import { agentRow, type AgentRow, projectRow, turnRow, type TurnRow } from '../rows.js';
+import type { SqlReader } from '../sql.js';
+import type { Tx } from '../tx.js';
+import { cancelTurn } from './end-turn.js';
+
+/** What a first claim renders outside the transaction, from mail that the transaction then verifies. */
+export interface PreparedTurn {
+  prompt: string;
+  mail: readonly SelectedMail[];
+  /** The newest message when the prompt was written. */
+  promptSeq: number;
+}
+
+/** What a runner is told, frozen at the first claim; only the attempt's number differs later. */
+export type FrozenInput = Omit<ClaimAnswer['input'], 'tools' | 'limits'> & { toolNames: string[] };
+
+export interface Claim {
+  turn: string;
+  claimId: string;
+  worker: string;
+  engine: string;
+  leaseMs: number;
+  /** The hashes of the tokens that this attempt will have. */
+  hashes: (attempt: number, epoch: number) => { lease: string; tool: string };
+  /** Absent where the turn has been claimed before. */
+  prepared?: PreparedTurn | undefined;
+}
+
+export interface Claimed {
+  attempt: number;
+  epoch: number;
+  snapshot: string | null;
+  input: FrozenInput;
+}
+
+/** How long a worker that could not start a turn leaves it to others. */
+const avoidForMs = 5_000;
+
+/**
+ * Gives a queued turn to a worker: a new attempt with a lease. At the first claim the mail that the prompt holds becomes
+ * read and the input is frozen. The same `claimId` gets the same answer for as long as its attempt runs.
+ *
+ * Returns `stale` when the inbox is not what the prompt was rendered from: render again.
+ *
+ * @throws SuzumioError `claim-refused`, `attempt-over`, `turn-unknown`
+ */
+export function claimTurn(tx: Tx, claim: Claim): Claimed | 'stale' | 'nothing-to-do' {
+  const turn = turnRow(tx, claim.turn);
+  const repeated = repeatedClaim(tx, turn, claim.claimId);
+  if (repeated) return repeated;
+  assertClaimable(tx, turn, claim.worker);
+  if (turn.input_json === null) {
+    if (!claim.prepared || !sameMail(tx, turn.agent_id, claim.prepared.mail)) return 'stale';
+    if (claim.prepared.mail.length === 0) {
+      cancelTurn(tx, turn, 'there was no unread mail left', 'system');
+      return 'nothing-to-do';
+    }
+    freeze(tx, turn, claim.prepared);
+  }
+  return startAttempt(tx, turnRow(tx, claim.turn), claim);
+}
+
+/** Reads the unread mail of a turn's agent and renders the prompt. Pure but for reading. */
+export function prepareTurn(reader: SqlReader, config: ProjectConfig, turn: string): PreparedTurn {
+  const agent = agentRow(reader, turnRow(reader, turn).agent_id);
+  const { maxPromptMessages, maxPromptBytes } = config.scheduler;
+  const unread = unreadMail(reader, agent.id, maxPromptMessages);
+  const mail = selectMail(unread.messages, { maxMessages: maxPromptMessages, maxBytes: maxPromptBytes });
+  const newest = reader.get<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM messages')?.seq ?? 0;
+  const prompt = renderPrompt(promptInput(reader, agent, mail, unread.count - mail.length));
+  return { prompt, mail, promptSeq: newest };
+}
+
+function repeatedClaim(tx: Tx, turn: TurnRow, claimId: string): Claimed | undefined {
+  const earlier = tx.get<{ number: number; status: string }>(
+    'SELECT number, status FROM turn_attempts WHERE turn_id = :turn AND claim_id = :claimId',
+    { turn: turn.id, claimId },
+  );
+  if (!earlier) return undefined;
+  if (earlier.status !== 'running') {
+    throw new SuzumioError('attempt-over', `Attempt ${String(earlier.number)} of ${turn.id} is over.`, {
+      turn: turn.id,
+    });
+  }
+  return claimed(tx, turn, earlier.number);
+}
+
+function assertClaimable(tx: Tx, turn: TurnRow, worker: string): void {
+  const refuse = (reason: string) =>
+    new SuzumioError('claim-refused', `${turn.id} cannot be claimed: ${reason}.`, { turn: turn.id });
+  if (turn.status !== 'queued') throw refuse(`it is ${turn.status}`);
+  if (turn.not_before_ms > tx.nowMs) throw refuse('its next attempt is not due yet');
+  if (turn.avoid_worker === worker && turn.not_before_ms + avoidForMs > tx.nowMs) {
+    throw refuse('this worker has just failed to start it, so others come first');
+  }
+  const { status } = projectRow(tx);
+  if (status !== 'running') throw refuse(`the project is ${status}`);
+}
+
+/** Whether the mail that was rendered is still unread, and nothing in front of it has come meanwhile. */
+function sameMail(tx: Tx, agent: string, mail: readonly SelectedMail[]): boolean {
+  const now = unreadMail(tx, agent, Math.max(mail.length, 1)).messages;
+  return now.length === mail.length && now.every((message, index) => message.seq === mail[index]?.seq);
+}
+
+function freeze(tx: Tx, turn: TurnRow, prepared: PreparedTurn): void {
+  for (const message of prepared.mail) {
+    tx.run('DELETE FROM inbox WHERE recipient = :agent AND priority = :priority AND message_seq = :seq', {
+      agent: turn.agent_id,
+      priority: message.priority,
+      seq: message.seq,
+    });
+    tx.insert('message_reads', {
+      message_id: message.id,
+      recipient: turn.agent_id,
+      turn_id: turn.id,
+      read_at_ms: tx.nowMs,
+    });
+  }
+  tx.run('UPDATE turns SET prompt = :prompt, prompt_seq = :seq, input_json = :input WHERE id = :turn', {
+    turn: turn.id,
+    prompt: prepared.prompt,
+    seq: prepared.promptSeq,
+    input: JSON.stringify(frozenInput(tx, turn, prepared)),
+  });
+}
+
+function startAttempt(tx: Tx, turn: TurnRow, claim: Claim): Claimed {
+  const attempt = turn.attempt + 1;
+  const hashes = claim.hashes(attempt, projectRow(tx).epoch);
+  tx.insert('turn_attempts', {
+    turn_id: turn.id,
+    number: attempt,
+    status: 'running',
+    claim_id: claim.claimId,
+    worker: claim.worker,
+    engine: claim.engine,
+    lease_token_hash: hashes.lease,
+    lease_until_ms: tx.nowMs + claim.leaseMs,
+    started_at_ms: tx.nowMs,
+  });
+  tx.run(
+    `UPDATE turns SET status = 'running', attempt = :attempt, avoid_worker = NULL, started_at_ms = coalesce(started_at_ms, :now)
+     WHERE id = :turn`,
+    { turn: turn.id, attempt, now: tx.nowMs },
+  );
+  tx.run('UPDATE agents SET token_hash = :hash WHERE active_turn_id = :turn', { turn: turn.id, hash: hashes.tool });
+  tx.emit({
+    type: 'turn.started',
+    actor: 'system',
+    agent: turn.agent_id,
+    turn: turn.id,
+    data: {
+      number: turn.number,
+      attempt,
+      worker: claim.worker,
+      backend: tx.config.backend.kind,
+      sinceQueuedMs: tx.nowMs - turn.queued_at_ms,
+      sinceMessageMs: attempt === 1 ? tx.nowMs - oldestReadMs(tx, turn.id) : undefined,
+    },
+  });
+  return claimed(tx, { ...turn, attempt }, attempt);
+}
+
+function claimed(tx: Tx, turn: TurnRow, attempt: number): Claimed {
+  const input = JSON.parse(turn.input_json ?? '{}') as FrozenInput;
+  return {
+    attempt,
+    epoch: projectRow(tx).epoch,
+    snapshot: agentRow(tx, turn.agent_id).snapshot,
+    input: { ...input, turn: { ...input.turn, attempt } },
+  };
+}
+
+/** When the oldest message of a turn's prompt was written. */
+function oldestReadMs(tx: Tx, turn: string): number {
+  const row = tx.get<{ at: number | null }>(
+    `SELECT min(created_at_ms) AS at FROM messages WHERE id IN (SELECT message_id FROM message_reads WHERE turn_id = :turn)`,
+    { turn },
+  );
+  return row?.at ?? tx.nowMs;
+}
+
+interface UnreadRow {
+  id: string;
+  seq: number;
+  priority: Priority;
+  sender: string;
+  recipient: string | null;
+  channel: string | null;
+  kind: string;
+  thread_id: string;
+  body: string;
+  created_at_ms: number;
+}
+
+function unreadMail(reader: SqlReader, agent: string, limit: number): { messages: UnreadMessage[]; count: number } {
+  const rows = reader.all<UnreadRow>(
+    `SELECT m.id, m.seq, m.priority, m.sender, m.recipient, m.channel, m.kind, m.thread_id, m.body, m.created_at_ms
+     FROM inbox JOIN messages m ON m.seq = inbox.message_seq
+     WHERE inbox.recipient = :agent ORDER BY inbox.priority, inbox.message_seq LIMIT :limit`,
+    { agent, limit },
+  );
+  const count = reader.get<{ count: number }>('SELECT count(*) AS count FROM inbox WHERE recipient = :agent', {
+    agent,
+  });
+  const messages = rows.map(({ recipient, channel, thread_id, created_at_ms, ...row }) => ({
+    ...row,
+    ...(recipient === null ? {} : { recipient }),
+    ...(channel === null ? {} : { channel }),
+    threadId: thread_id,
+    createdAtMs: created_at_ms,
+  }));
+  return { messages, count: count?.count ?? 0 };
+}
+
+function promptInput(
+  reader: SqlReader,
+  agent: AgentRow,
+  mail: readonly SelectedMail[],
+  unreadLeft: number,
+): PromptInput {
+  const project = projectRow(reader);
+  const member = (row: Pick<AgentRow, 'id' | 'role' | 'display_name'>) => ({
+    id: row.id,
+    role: row.role,
+    ...(row.display_name === null ? {} : { displayName: row.display_name }),
+  });
+  return {
+    project: { name: project.id, task: project.task },
+    agent: { ...member(agent), prompt: agent.prompt },
+    team: reader.all<AgentRow>('SELECT id, role, display_name FROM agents ORDER BY position').map(member),
+    channels: reader
+      .all<{ name: string }>(
+        `SELECT name FROM channels JOIN channel_members ON channel = name WHERE agent_id = :agent ORDER BY position`,
+        { agent: agent.id },
+      )
+      .map(({ name }) => name),
+    tools: toolNames(agent),
+    mail,
+    unreadLeft,
+  };
+}
+
+function toolNames(agent: AgentRow): string[] {
+  return admittedTools(JSON.parse(agent.tools_json) as string[], coreToolNames);
+}
+
+function frozenInput(tx: Tx, turn: TurnRow, prepared: PreparedTurn): FrozenInput {
+  const agent = agentRow(tx, turn.agent_id);
+  const { mode, script } = tx.config.backend.runner;
+  return {
+    project: projectRow(tx).id,
+    agent: {
+      id: agent.id,
+      role: agent.role,
+      prompt: agent.prompt,
+      base: agent.base,
+      ...(agent.model === null ? {} : { model: agent.model }),
+      ...(agent.display_name === null ? {} : { displayName: agent.display_name }),
+    },
+    turn: {
+      id: turn.id,
+      prompt: prepared.prompt,
+      number: turn.number,
+      mail: prepared.mail.map((message) => ({
+        id: message.id,
+        sender: message.sender,
+        ...(message.recipient === undefined ? {} : { recipient: message.recipient }),
+        ...(message.channel === undefined ? {} : { channel: message.channel }),
+        priority: message.priority,
+        kind: message.kind,
+        threadId: message.threadId,
+        body: message.body,
+        createdAt: new Date(message.createdAtMs).toISOString(),
+      })),
+    },
+    runner:
+      mode === 'ai'
+        ? { mode }
+        : { mode, ...(script ? { script: script.filter((rule) => [agent.id, agent.base].includes(rule.agent)) } : {}) },
+    toolNames: toolNames(agent),
+  };
+}

@@ -1,0 +1,57 @@
+import type { Priority } from '../../protocol/ids.js';
+import type { TurnJob } from '../../queue/jobs.js';
+import { projectRow } from '../rows.js';
+import type { SqlReader } from '../sql.js';
+import type { Tx } from '../tx.js';
+
+/** A delivery older than this without a job in the queue is taken for lost. */
+export const redeliverAfterMs = 5_000;
+
+/** A queued turn and its last delivery; 0 where it has had none. */
+export interface QueuedTurn {
+  turn: string;
+  epoch: number;
+  delivery: number;
+  /** Whether a job of it should be in the queue already: one that is old, or was meant to be replaced. */
+  lost: boolean;
+}
+
+/** Queued turns that want a job now, the most urgent first, and how many others have one. */
+export function deliverableTurns(reader: SqlReader, nowMs: number): { wanting: QueuedTurn[]; outstanding: number } {
+  const project = projectRow(reader);
+  const rows = reader.all<{ id: string; delivery: number; delivered_at_ms: number | null }>(
+    `SELECT id, delivery, delivered_at_ms FROM turns
+     WHERE status = 'queued' AND not_before_ms <= :now AND (attempt = 0 OR :running)
+     ORDER BY priority, queued_at_ms, id`,
+    { now: nowMs, running: project.status === 'running' ? 1 : 0 },
+  );
+  const wanting = rows
+    .filter((row) => row.delivered_at_ms === null || row.delivered_at_ms <= nowMs - redeliverAfterMs)
+    .map((row) => ({ turn: row.id, epoch: project.epoch, delivery: row.delivery, lost: row.delivered_at_ms !== null }));
+  return { wanting, outstanding: rows.length - wanting.length };
+}
+
+/**
+ * Records that a turn is being put on the queue, before it is: a job that nobody recorded could not be told from a
+ * stale one. Returns what the job says, without its cell; undefined where the turn is no longer queued or another
+ * process has just delivered it.
+ */
+export function deliverTurn(tx: Tx, turn: string, seenDelivery: number): Omit<TurnJob, 'cell'> | undefined {
+  const row = tx.get<{ delivery: number; priority: Priority }>(
+    `UPDATE turns SET delivery = delivery + 1, delivered_at_ms = :now
+     WHERE id = :turn AND status = 'queued' AND not_before_ms <= :now AND delivery = :seen
+     RETURNING delivery, priority`,
+    { turn, now: tx.nowMs, seen: seenDelivery },
+  );
+  if (!row) return undefined;
+  const project = projectRow(tx);
+  return { project: project.id, epoch: project.epoch, turn, delivery: row.delivery, priority: row.priority };
+}
+
+/** Says that a turn's job never reached the queue, so that the next look delivers it again at once. */
+export function forgetDelivery(tx: Tx, turn: string, delivery: number): void {
+  tx.run(`UPDATE turns SET delivered_at_ms = NULL WHERE id = :turn AND delivery = :delivery AND status = 'queued'`, {
+    turn,
+    delivery,
+  });
+}

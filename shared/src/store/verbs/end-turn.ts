@@ -1,0 +1,85 @@
+import type { Failure } from '../../protocol/failure-codes.js';
+import type { Tx } from '../tx.js';
+import type { AttemptRow, TurnRow } from '../rows.js';
+
+/** How an attempt ends in its row. */
+export interface AttemptEnd {
+  status: 'completed' | 'failed' | 'cancelled';
+  failure?: Failure | undefined;
+  counted?: boolean | undefined;
+  stats?: unknown;
+}
+
+/**
+ * Ends an attempt. From this commit on its secrets open nothing, and calls of it that still run have an unknown
+ * outcome: this is the fence.
+ */
+export function closeAttempt(tx: Tx, attempt: AttemptRow, end: AttemptEnd): void {
+  tx.run(
+    `UPDATE turn_attempts SET status = :status, failure_json = :failure, counted = :counted, stats_json = :stats, ended_at_ms = :now
+     WHERE turn_id = :turn AND number = :number`,
+    {
+      turn: attempt.turn_id,
+      number: attempt.number,
+      status: end.status,
+      failure: end.failure ? JSON.stringify(end.failure) : null,
+      counted: end.counted === undefined ? null : end.counted ? 1 : 0,
+      stats: end.stats === undefined ? null : JSON.stringify(end.stats),
+      now: tx.nowMs,
+    },
+  );
+  tx.run('UPDATE agents SET token_hash = NULL WHERE active_turn_id = :turn', { turn: attempt.turn_id });
+  tx.run(`UPDATE tool_calls SET status = 'unknown', ended_at_ms = :now WHERE turn_id = :turn AND status = 'running'`, {
+    turn: attempt.turn_id,
+    now: tx.nowMs,
+  });
+}
+
+/** Ends a turn and sets its agent free, or leaves it failed for an operator to look at. */
+export function closeTurn(
+  tx: Tx,
+  turn: TurnRow,
+  end: { status: 'completed' | 'failed' | 'cancelled'; failure?: Failure },
+): void {
+  tx.run(
+    `UPDATE turns SET status = :status, failure_json = :failure, ended_at_ms = :now, delivered_at_ms = NULL WHERE id = :turn`,
+    {
+      turn: turn.id,
+      status: end.status,
+      failure: end.failure ? JSON.stringify(end.failure) : null,
+      now: tx.nowMs,
+    },
+  );
+  const failed = end.status === 'failed' && end.failure !== undefined;
+  tx.run(
+    `UPDATE agents SET state = :state, active_turn_id = NULL, token_hash = NULL, failure_json = :failure, state_at_ms = :now
+     WHERE active_turn_id = :turn`,
+    {
+      turn: turn.id,
+      state: failed ? 'failed' : 'quiet',
+      failure: failed
+        ? JSON.stringify({ ...end.failure, turn: turn.id, turnNumber: turn.number, attempt: turn.attempt })
+        : null,
+      now: tx.nowMs,
+    },
+  );
+}
+
+/**
+ * Cancels a turn at once, whatever runs of it. Mail that its prompt held counts as undelivered; mail of a turn that
+ * was never claimed was never rendered, so it simply stays unread.
+ */
+export function cancelTurn(tx: Tx, turn: TurnRow, reason: string, actor: string): void {
+  const running = tx.get<AttemptRow>(`SELECT * FROM turn_attempts WHERE turn_id = :turn AND status = 'running'`, {
+    turn: turn.id,
+  });
+  if (running) closeAttempt(tx, running, { status: 'cancelled' });
+  closeTurn(tx, turn, { status: 'cancelled' });
+  tx.emit({
+    type: 'turn.cancelled',
+    actor,
+    agent: turn.agent_id,
+    turn: turn.id,
+    data: { number: turn.number, reason },
+  });
+}

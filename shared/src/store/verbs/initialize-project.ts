@@ -1,0 +1,42 @@
+import type { ProjectConfig } from '../../model/project-config.js';
+import type { Tx } from '../tx.js';
+
+/** Writes a new project's rows: the project, its roster and its channels. */
+export function initializeProject(
+  tx: Tx,
+  project: { config: ProjectConfig; actor: string; snapshots: ReadonlyMap<string, string> },
+): void {
+  const { config } = project;
+  tx.insert('projects', {
+    id: config.name,
+    status: 'initialized',
+    task: config.task,
+    config_json: JSON.stringify(config),
+    created_at_ms: tx.nowMs,
+    status_at_ms: tx.nowMs,
+  });
+  Object.entries(config.agents).forEach(([id, agent], position) => {
+    tx.insert('agents', {
+      id,
+      position,
+      base: agent.base,
+      role: agent.role,
+      display_name: agent.displayName ?? null,
+      prompt: agent.prompt,
+      tools_json: JSON.stringify(agent.tools),
+      model: agent.model ?? null,
+      state: 'quiet',
+      snapshot: project.snapshots.get(id) ?? null,
+      state_at_ms: tx.nowMs,
+    });
+  });
+  config.channels.forEach(({ name, members }, position) => {
+    tx.insert('channels', { name, position });
+    for (const agent_id of members) tx.insert('channel_members', { channel: name, agent_id });
+  });
+  tx.emit({
+    type: 'project.initialized',
+    actor: project.actor,
+    data: { agents: Object.keys(config.agents), channels: config.channels.map(({ name }) => name) },
+  });
+}

@@ -1,0 +1,109 @@
+import { SuzumioError } from '../../errors/suzumio-error.js';
+import { USER_ID } from '../../model/project-config.js';
+import { nextProjectStatus, type ProjectAction, type ProjectStatus } from '../../model/project-status.js';
+import { projectRow, type TurnRow } from '../rows.js';
+import type { Tx } from '../tx.js';
+import { cancelTurn } from './end-turn.js';
+import { type PostedMessage, postMessage } from './post-message.js';
+
+/** @throws SuzumioError `transition-refused`, as every verb here */
+export function startProject(tx: Tx, actor: string): void {
+  transition(tx, 'start');
+  tx.emit({ type: 'project.started', actor });
+}
+
+/** Stops scheduling. What runs goes to its end, unless `now`. */
+export function stopProject(tx: Tx, actor: string, options: { now: boolean }): void {
+  transition(tx, 'stop');
+  cancelTurns(tx, options.now ? 'all' : 'unclaimed', 'the project was stopped', actor);
+  tx.emit({ type: 'project.stopped', actor, data: { now: options.now } });
+}
+
+/** Accepts the report: nothing runs any more. */
+export function approveProject(tx: Tx, actor: string): void {
+  transition(tx, 'approve');
+  cancelTurns(tx, 'all', 'the project was completed', actor);
+  tx.emit({ type: 'project.completed', actor, data: { version: reportVersion(tx) } });
+}
+
+/** Sends the work back with a message, which wakes its recipient. */
+export function requestChanges(tx: Tx, request: { recipient: string; body: string; actor: string }): PostedMessage {
+  transition(tx, 'request-changes');
+  tx.emit({
+    type: 'project.changes-requested',
+    actor: request.actor,
+    data: { version: reportVersion(tx), recipient: request.recipient },
+  });
+  const message = postMessage(tx, {
+    sender: USER_ID,
+    recipient: request.recipient,
+    priority: 'P1',
+    body: request.body,
+    actor: request.actor,
+  });
+  if (message.recipients.length === 0) {
+    throw new SuzumioError('recipient-unknown', 'Changes are requested from an agent; "user" is not one.', {
+      recipient: request.recipient,
+    });
+  }
+  tx.run('UPDATE projects SET changes_requested_seq = :seq', { seq: message.seq });
+  return message;
+}
+
+/**
+ * Records a report that is already on disk as the next version and hands the project to the person.
+ *
+ * @throws SuzumioError `stale-submit` when changes were requested after the turn's prompt was written;
+ *   `transition-refused`
+ */
+export function submitReport(
+  tx: Tx,
+  report: { path: string; agent: string; turn: string; promptSeq: number },
+): { version: number } {
+  const project = projectRow(tx);
+  if (report.promptSeq < project.changes_requested_seq) {
+    throw new SuzumioError(
+      'stale-submit',
+      'Changes were requested after this turn began, so its report is out of date. The request is in your unread mail.',
+    );
+  }
+  transition(tx, 'submit');
+  const version = reportVersion(tx) + 1;
+  tx.insert('reports', {
+    version,
+    path: report.path,
+    agent_id: report.agent,
+    turn_id: report.turn,
+    created_at_ms: tx.nowMs,
+  });
+  tx.run('UPDATE projects SET report_path = :path', { path: report.path });
+  cancelTurns(tx, 'unclaimed', 'the report was submitted', report.agent);
+  tx.emit({
+    type: 'project.submitted',
+    actor: report.agent,
+    agent: report.agent,
+    turn: report.turn,
+    data: { version },
+  });
+  return { version };
+}
+
+function transition(tx: Tx, action: ProjectAction): ProjectStatus {
+  const next = nextProjectStatus(projectRow(tx).status, action);
+  tx.run('UPDATE projects SET status = :next, status_at_ms = :now', { next, now: tx.nowMs });
+  return next;
+}
+
+/** Turns that were never claimed hold nothing; a queued turn with a journal waits for the project to run again. */
+function cancelTurns(tx: Tx, which: 'unclaimed' | 'all', reason: string, actor: string): void {
+  const turns = tx.all<TurnRow>(
+    which === 'all'
+      ? `SELECT * FROM turns WHERE status IN ('queued', 'running')`
+      : `SELECT * FROM turns WHERE status = 'queued' AND attempt = 0`,
+  );
+  for (const turn of turns) cancelTurn(tx, turn, reason, actor);
+}
+
+function reportVersion(tx: Tx): number {
+  return tx.get<{ version: number }>('SELECT coalesce(max(version), 0) AS version FROM reports')?.version ?? 0;
+}

@@ -1,0 +1,207 @@
+import { SuzumioError, isSuzumioError } from '../../errors/suzumio-error.js';
+import type { ErrorCode } from '../../errors/codes.js';
+import type { ToolResponse } from '../../protocol/runner.js';
+import { allowsTool, canonicalToolName } from '../../protocol/tool-names.js';
+import { agentRow, attemptRow, projectRow, turnRow, type TurnRow } from '../rows.js';
+import { authorizeTool } from '../authorize.js';
+import type { SqlReader } from '../sql.js';
+import type { Json, Tx } from '../tx.js';
+import { failTurn } from './report-attempt.js';
+
+/** A call of a core tool, as the ToolHost takes it from a runner. */
+export interface ToolCall {
+  agent: string;
+  turn: string;
+  attempt: number;
+  tokenHash: string;
+  /** The call's place; absent for a runner that names no steps. */
+  step?: string | undefined;
+  tool: string;
+  input: unknown;
+  /** The hash of tool and input: the same place must always ask the same. */
+  requestHash: string;
+}
+
+/** What the effect of a call learns of where it is called from. */
+export interface ToolCallSite {
+  agent: string;
+  turn: string;
+  promptSeq: number;
+}
+
+/** How a call ended, as it is journaled. */
+export type RecordedResult =
+  { ok: true; response: ToolResponse } | { ok: false; code: ErrorCode; message: string; refused: boolean };
+
+/**
+ * Answers a call from the journal, where it is there.
+ *
+ * @throws SuzumioError `token-rejected`, `journal-mismatch`
+ */
+export function recordedResult(reader: SqlReader, call: ToolCall & { step: string }): RecordedResult | undefined {
+  const row = reader.get<{ request_hash: string; result_json: string }>(
+    'SELECT request_hash, result_json FROM turn_steps WHERE turn_id = :turn AND key = :step',
+    { turn: call.turn, step: call.step },
+  );
+  if (!row) return undefined;
+  if (row.request_hash !== call.requestHash) {
+    throw new SuzumioError(
+      'journal-mismatch',
+      `Step ${call.step} of ${call.turn} was another call before; a turn must repeat its steps as they were.`,
+      { turn: call.turn, step: call.step },
+    );
+  }
+  return JSON.parse(row.result_json) as RecordedResult;
+}
+
+/**
+ * Runs a core tool and records it: effect, tool call, journal step and events are one transaction, so that a call takes
+ * effect exactly once however often it is repeated, by this attempt or a later one.
+ *
+ * Failures and refusals are recorded and repeated like successes. A call that the journal contradicts ends the turn
+ * where the runner names no steps, since it could never get past that place.
+ */
+export function recordToolCall(
+  tx: Tx,
+  call: ToolCall,
+  effect: (site: ToolCallSite) => ToolResponse,
+): { result: RecordedResult; replayed: boolean } {
+  authorizeTool(tx, call);
+  const turn = turnRow(tx, call.turn);
+  const step = call.step ?? nextUnnamedStep(tx, call);
+  try {
+    const recorded = recordedResult(tx, { ...call, step });
+    if (recorded) return { result: recorded, replayed: true };
+  } catch (error) {
+    return { result: contradicted(tx, turn, { ...call, step }, error), replayed: false };
+  }
+
+  const id = tx.newId('call');
+  tx.insert('tool_calls', {
+    id,
+    turn_id: turn.id,
+    agent_id: call.agent,
+    attempt: call.attempt,
+    step,
+    tool: call.tool,
+    input_json: JSON.stringify(call.input ?? null),
+    status: 'running',
+    started_at_ms: tx.nowMs,
+  });
+  const { result, events } = execute(tx, turn, call, effect);
+  tx.run(
+    `UPDATE tool_calls SET status = :status, output_json = :output, error_code = :code, ended_at_ms = :now WHERE id = :id`,
+    {
+      id,
+      status: statusOf(result),
+      output: JSON.stringify(
+        result.ok ? (result.response.output ?? null) : { code: result.code, message: result.message },
+      ),
+      code: result.ok ? null : result.code,
+      now: tx.nowMs,
+    },
+  );
+  tx.insert('turn_steps', {
+    turn_id: turn.id,
+    key: step,
+    attempt: call.attempt,
+    request_hash: call.requestHash,
+    result_json: JSON.stringify(result),
+    recorded_at_ms: tx.nowMs,
+  });
+  if (result.ok && result.response.endTurn === true) {
+    tx.run('UPDATE turns SET ended_by_tool = :tool WHERE id = :turn', { tool: call.tool, turn: turn.id });
+  }
+  emitCalled(tx, call, step, result);
+  for (const event of events) tx.emit(event);
+  return { result, replayed: false };
+}
+
+function execute(tx: Tx, turn: TurnRow, call: ToolCall, effect: (site: ToolCallSite) => ToolResponse) {
+  const refusal = refusalOf(tx, turn, call);
+  if (refusal) return { result: refusal, events: [] };
+  try {
+    const { result: response, events } = tx.attempt(() =>
+      effect({ agent: call.agent, turn: turn.id, promptSeq: turn.prompt_seq ?? 0 }),
+    );
+    const result: RecordedResult = { ok: true, response };
+    return { result, events };
+  } catch (error) {
+    // What is ours to mend or will pass is not the tool's outcome: it is not recorded, and the runner asks again.
+    if (!isSuzumioError(error) || error.status >= 500) throw error;
+    const result: RecordedResult = { ok: false, code: error.code, message: error.message, refused: false };
+    return { result, events: [] };
+  }
+}
+
+function refusalOf(tx: Tx, turn: TurnRow, call: ToolCall): RecordedResult | undefined {
+  const refused = (code: ErrorCode, message: string): RecordedResult => ({ ok: false, code, message, refused: true });
+  const allowed = JSON.parse(agentRow(tx, call.agent).tools_json) as string[];
+  if (!allowsTool(allowed, call.tool)) {
+    const list = allowed.length === 0 ? 'none' : allowed.map(canonicalToolName).join(', ');
+    return refused('tool-not-allowed', `Agent ${call.agent} may not use ${call.tool}; its tools are: ${list}.`);
+  }
+  if (turn.ended_by_tool !== null) {
+    return refused('turn-ended', `This turn has ended with ${turn.ended_by_tool}.`);
+  }
+  if (projectRow(tx).status === 'completed') return refused('project-closed', 'The project is completed.');
+  const { maxToolCalls } = tx.config.turn;
+  const made = tx.get<{ count: number }>('SELECT count(*) AS count FROM tool_calls WHERE turn_id = :turn', {
+    turn: turn.id,
+  });
+  // The row of this call is there already.
+  if ((made?.count ?? 0) > maxToolCalls) {
+    return refused(
+      'tool-limit-reached',
+      `A turn may make ${String(maxToolCalls)} tool calls, and this one has made them.`,
+    );
+  }
+  return undefined;
+}
+
+/** The place of a call whose runner names none: its number in the attempt. */
+function nextUnnamedStep(tx: Tx, call: ToolCall): string {
+  tx.run('UPDATE turn_attempts SET unnamed_calls = unnamed_calls + 1 WHERE turn_id = :turn AND number = :attempt', {
+    turn: call.turn,
+    attempt: call.attempt,
+  });
+  return `seq.${String(attemptRow(tx, call.turn, call.attempt)?.unnamed_calls ?? 1)}`;
+}
+
+function contradicted(tx: Tx, turn: TurnRow, call: ToolCall & { step: string }, error: unknown): RecordedResult {
+  if (!isSuzumioError(error, 'journal-mismatch')) throw error;
+  const result: RecordedResult = { ok: false, code: error.code, message: error.message, refused: true };
+  tx.insert('tool_calls', {
+    id: tx.newId('call'),
+    turn_id: turn.id,
+    agent_id: call.agent,
+    attempt: call.attempt,
+    step: call.step,
+    tool: call.tool,
+    input_json: JSON.stringify(call.input ?? null),
+    status: 'refused',
+    error_code: error.code,
+    output_json: JSON.stringify({ code: error.code, message: error.message }),
+    started_at_ms: tx.nowMs,
+    ended_at_ms: tx.nowMs,
+  });
+  emitCalled(tx, call, call.step, result);
+  if (call.step.startsWith('seq.')) failTurn(tx, turn, { code: 'journal-mismatch', message: error.message });
+  return result;
+}
+
+function emitCalled(tx: Tx, call: ToolCall, step: string, result: RecordedResult): void {
+  const data: Record<string, Json | undefined> = {
+    tool: call.tool,
+    step,
+    attempt: call.attempt,
+    outcome: statusOf(result),
+    code: result.ok ? undefined : result.code,
+  };
+  tx.emit({ type: 'tool.called', actor: call.agent, agent: call.agent, turn: call.turn, data });
+}
+
+function statusOf(result: RecordedResult): 'succeeded' | 'failed' | 'refused' {
+  if (result.ok) return 'succeeded';
+  return result.refused ? 'refused' : 'failed';
+}

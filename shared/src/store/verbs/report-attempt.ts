@@ -1,0 +1,187 @@
+import { SuzumioError } from '../../errors/suzumio-error.js';
+import { decideFailure } from '../../model/failure-policy.js';
+import type { AttemptEnded, AttemptStats } from '../../protocol/attempts.js';
+import type { Failure } from '../../protocol/failure-codes.js';
+import type { RunnerTurnOutput } from '../../protocol/runner.js';
+import { attemptRow, type AttemptRow, turnRow, type TurnRow } from '../rows.js';
+import type { Tx } from '../tx.js';
+import { closeAttempt, closeTurn } from './end-turn.js';
+
+/** Which attempt a report is about. */
+export interface AttemptId {
+  turn: string;
+  attempt: number;
+}
+
+/**
+ * Extends a lease, writing only when less than two thirds of it are left. An attempt past its deadline is good until
+ * `expireLease` has ended it.
+ */
+export function extendLease(tx: Tx, id: AttemptId, leaseMs: number): { leaseMs: number; cancel: boolean } {
+  const attempt = attemptRow(tx, id.turn, id.attempt);
+  if (attempt?.status !== 'running') return { leaseMs: 0, cancel: true };
+  const leftMs = attempt.lease_until_ms - tx.nowMs;
+  if (leftMs * 3 >= leaseMs * 2) return { leaseMs: leftMs, cancel: false };
+  tx.run('UPDATE turn_attempts SET lease_until_ms = :until WHERE turn_id = :turn AND number = :attempt', {
+    until: tx.nowMs + leaseMs,
+    turn: id.turn,
+    attempt: id.attempt,
+  });
+  return { leaseMs, cancel: false };
+}
+
+/**
+ * Ends a turn well. The same report twice gets the same answer.
+ *
+ * @throws SuzumioError `attempt-over`
+ */
+export function completeTurn(
+  tx: Tx,
+  id: AttemptId,
+  report: { output: RunnerTurnOutput; snapshot?: string | null | undefined; stats?: AttemptStats | undefined },
+): AttemptEnded {
+  const turn = turnRow(tx, id.turn);
+  const attempt = attemptRow(tx, id.turn, id.attempt);
+  if (attempt?.status === 'completed') return { turn: 'completed' };
+  assertRunning(attempt, id);
+  closeAttempt(tx, attempt, { status: 'completed', stats: report.stats });
+  tx.run('UPDATE turns SET output_text = :text, usage_json = :usage WHERE id = :turn', {
+    turn: turn.id,
+    text: report.output.text,
+    usage: report.output.usage ? JSON.stringify(report.output.usage) : null,
+  });
+  if (report.snapshot !== undefined) {
+    tx.run('UPDATE agents SET snapshot = :snapshot WHERE id = :agent', {
+      snapshot: report.snapshot,
+      agent: turn.agent_id,
+    });
+  }
+  closeTurn(tx, turn, { status: 'completed' });
+  tx.emit({
+    type: 'turn.completed',
+    actor: 'system',
+    agent: turn.agent_id,
+    turn: turn.id,
+    data: {
+      number: turn.number,
+      attempt: id.attempt,
+      durationMs: tx.nowMs - attempt.started_at_ms,
+      ...madeBy(tx, turn.id),
+    },
+  });
+  return { turn: 'completed' };
+}
+
+/**
+ * Ends an attempt that failed; {@link decideFailure} says whether the turn waits for another.
+ *
+ * @throws SuzumioError `attempt-over`
+ */
+export function failAttempt(
+  tx: Tx,
+  id: AttemptId,
+  report: { failure: Failure; stats?: AttemptStats | undefined },
+): AttemptEnded {
+  const attempt = attemptRow(tx, id.turn, id.attempt);
+  assertRunning(attempt, id);
+  return { turn: endByFailure(tx, turnRow(tx, id.turn), attempt, report.failure, report.stats) };
+}
+
+/** Ends an attempt whose deadline has passed, in one transaction: whatever its worker does later is too late. */
+export function expireLease(tx: Tx, id: AttemptId): 'queued' | 'failed' | undefined {
+  const attempt = attemptRow(tx, id.turn, id.attempt);
+  if (attempt?.status !== 'running' || attempt.lease_until_ms > tx.nowMs) return undefined;
+  const turn = turnRow(tx, id.turn);
+  return endByFailure(tx, turn, attempt, {
+    code: 'lease-expired',
+    message: `Worker ${attempt.worker} was not heard of for a whole lease.`,
+  });
+}
+
+/** Fails a turn at once, whatever its limits: what went wrong cannot go better another time. */
+export function failTurn(tx: Tx, turn: TurnRow, failure: Failure): void {
+  const running = attemptRow(tx, turn.id, turn.attempt);
+  if (running?.status === 'running') closeAttempt(tx, running, { status: 'failed', failure, counted: true });
+  closeTurn(tx, turn, { status: 'failed', failure });
+  tx.emit({
+    type: 'turn.failed',
+    actor: 'system',
+    agent: turn.agent_id,
+    turn: turn.id,
+    data: { number: turn.number, attempt: turn.attempt, code: failure.code, message: failure.message },
+  });
+}
+
+function endByFailure(
+  tx: Tx,
+  turn: TurnRow,
+  attempt: AttemptRow,
+  failure: Failure,
+  stats?: AttemptStats,
+): 'queued' | 'failed' {
+  const { maxAttempts, startDeadline, providerPatience } = tx.config.turn;
+  const decision = decideFailure(
+    failure,
+    history(tx, turn, attempt),
+    { maxAttempts, startDeadlineMs: startDeadline, providerPatienceMs: providerPatience },
+    tx.nowMs,
+  );
+  const counted = decision.turn === 'failed' || decision.counted;
+  closeAttempt(tx, attempt, { status: 'failed', failure, counted, stats });
+  if (decision.turn === 'failed') {
+    failTurn(tx, turn, decision.failure);
+    return 'failed';
+  }
+  tx.run(
+    `UPDATE turns SET status = 'queued', delivered_at_ms = NULL, not_before_ms = :notBefore, avoid_worker = :avoid WHERE id = :turn`,
+    { turn: turn.id, notBefore: decision.notBeforeMs, avoid: decision.avoidHost ? attempt.worker : null },
+  );
+  tx.emit({
+    type: 'turn.requeued',
+    actor: 'system',
+    agent: turn.agent_id,
+    turn: turn.id,
+    data: {
+      number: turn.number,
+      attempt: attempt.number,
+      code: failure.code,
+      message: failure.message,
+      inMs: Math.max(0, decision.notBeforeMs - tx.nowMs),
+    },
+  });
+  return 'queued';
+}
+
+/**
+ * What the turn has been through since it was queued or retried. Patience is counted from the first of the failures in
+ * a row that did not count, so that a turn that waited long for a free slot still has all of it.
+ */
+function history(tx: Tx, turn: TurnRow, current: AttemptRow) {
+  const earlier = tx.all<{ counted: number | null; started_at_ms: number }>(
+    `SELECT counted, started_at_ms FROM turn_attempts
+     WHERE turn_id = :turn AND number > :from AND number < :current ORDER BY number DESC`,
+    { turn: turn.id, from: turn.allowance_from, current: current.number },
+  );
+  const lastCounted = earlier.findIndex(({ counted }) => counted === 1);
+  const uncounted = lastCounted === -1 ? earlier : earlier.slice(0, lastCounted);
+  return {
+    countedAttempts: earlier.filter(({ counted }) => counted === 1).length,
+    uncountedInRow: uncounted.length,
+    queuedAtMs: uncounted.at(-1)?.started_at_ms ?? current.started_at_ms,
+    startedOnce: tx.get('SELECT 1 FROM turn_steps WHERE turn_id = :turn LIMIT 1', { turn: turn.id }) !== undefined,
+  };
+}
+
+function madeBy(tx: Tx, turn: string): { messages: number; artifacts: number } {
+  const count = (table: 'messages' | 'artifacts') =>
+    tx.get<{ count: number }>(`SELECT count(*) AS count FROM ${table} WHERE turn_id = :turn`, { turn })?.count ?? 0;
+  return { messages: count('messages'), artifacts: count('artifacts') };
+}
+
+function assertRunning(attempt: AttemptRow | undefined, id: AttemptId): asserts attempt is AttemptRow {
+  if (attempt?.status === 'running') return;
+  throw new SuzumioError('attempt-over', `Attempt ${String(id.attempt)} of ${id.turn} is over; nothing was changed.`, {
+    turn: id.turn,
+    attempt: id.attempt,
+  });
+}

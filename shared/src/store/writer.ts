@@ -1,0 +1,135 @@
+import { SuzumioError } from '../errors/suzumio-error.js';
+import { isBusy, type Sql } from './sql.js';
+
+/** What a writer needs of the world. */
+export interface WriterOptions {
+  /** Runs inside the transaction, before the first job; throws to refuse the batch. */
+  begin?: () => void;
+  /** Runs after each commit. */
+  committed?: () => void;
+  random: () => number;
+  /** How long a batch waits for other writers, in milliseconds. */
+  patienceMs?: number;
+  /** Told how long each transaction took, in milliseconds. */
+  observe?: (durationMs: number) => void;
+}
+
+interface Job {
+  run: () => unknown;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+const maxBatch = 64;
+
+/**
+ * Runs writing verbs as immediate transactions. Verbs that arrive together share one transaction, each in a savepoint
+ * of its own, so that a busy project pays for one `fsync` rather than for one each; none is answered before the commit.
+ *
+ * A deferred transaction that reads and then writes fails at once under other writers, whatever the busy timeout says;
+ * so every transaction here takes the write lock first, and waits for it asynchronously.
+ */
+export class Writer {
+  #queue: Job[] = [];
+  #flushing = false;
+  #idle: (() => void)[] = [];
+
+  constructor(
+    private readonly sql: Sql,
+    private readonly options: WriterOptions,
+  ) {}
+
+  /**
+   * Runs `verb` in a transaction and answers after its commit.
+   *
+   * @throws whatever `verb` throws (its changes are undone); SuzumioError `store-busy` when other writers held the
+   *   database for too long.
+   */
+  write<Result>(verb: () => Result): Promise<Result> {
+    return new Promise<Result>((resolve, reject) => {
+      this.#queue.push({ run: verb, resolve: resolve as (value: unknown) => void, reject });
+      if (!this.#flushing) {
+        this.#flushing = true;
+        setImmediate(() => this.#flush(undefined));
+      }
+    });
+  }
+
+  /** Resolves when nothing waits. */
+  async idle(): Promise<void> {
+    if (this.#flushing) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  #flush(deadlineMs: number | undefined): void {
+    const batch = this.#queue.splice(0, maxBatch);
+    try {
+      this.sql.handle.exec('BEGIN IMMEDIATE');
+    } catch (error) {
+      this.#refused(batch, error, deadlineMs);
+      return;
+    }
+    this.#commit(batch);
+    this.#next();
+  }
+
+  #refused(batch: Job[], error: unknown, deadlineMs: number | undefined): void {
+    const now = performance.now();
+    const deadline = deadlineMs ?? now + (this.options.patienceMs ?? 5000);
+    if (isBusy(error) && now < deadline) {
+      this.#queue.unshift(...batch);
+      setTimeout(() => this.#flush(deadline), 5 + this.options.random() * 45);
+      return;
+    }
+    const answer = isBusy(error)
+      ? new SuzumioError(
+          'store-busy',
+          `${this.sql.file} was being written by others for ${String((this.options.patienceMs ?? 5000) / 1000)} s; try again.`,
+          { file: this.sql.file },
+          { cause: error },
+        )
+      : error;
+    for (const job of batch) job.reject(answer);
+    this.#next();
+  }
+
+  #commit(batch: Job[]): void {
+    const begun = performance.now();
+    const settled: (() => void)[] = [];
+    try {
+      this.options.begin?.();
+      for (const job of batch) settled.push(this.#inSavepoint(job));
+      this.sql.handle.exec('COMMIT');
+    } catch (error) {
+      if (this.sql.handle.inTransaction) this.sql.handle.exec('ROLLBACK');
+      for (const job of batch) job.reject(error);
+      return;
+    }
+    this.options.observe?.(performance.now() - begun);
+    this.options.committed?.();
+    for (const settle of settled) settle();
+  }
+
+  #inSavepoint(job: Job): () => void {
+    this.sql.handle.exec('SAVEPOINT verb');
+    try {
+      const value = job.run();
+      this.sql.handle.exec('RELEASE verb');
+      return () => job.resolve(value);
+    } catch (error) {
+      // A full disk or an I/O error has ended the whole transaction: nothing of this batch may be reported as done.
+      if (!this.sql.handle.inTransaction) throw error;
+      this.sql.handle.exec('ROLLBACK TO verb');
+      this.sql.handle.exec('RELEASE verb');
+      return () => job.reject(error);
+    }
+  }
+
+  #next(): void {
+    if (this.#queue.length > 0) {
+      setImmediate(() => this.#flush(undefined));
+      return;
+    }
+    this.#flushing = false;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+}
