@@ -17,12 +17,16 @@ export const projectNode = join(root, 'node_modules/node/bin/node');
 export async function onProjectNode() {
   process.chdir(root);
   const installs = !isInstalled();
-  if (installs) {
-    await step('Install the locked packages', () => run('npm', ['ci', '--loglevel=error']));
-    if (!isInstalled()) throw new Error('npm ci left node_modules different from package-lock.json');
-  }
+  if (installs) await step('Install the locked packages', install);
   if (!(process.env.PATH ?? '').startsWith(bin)) process.env.PATH = `${bin}${delimiter}${process.env.PATH ?? ''}`;
   if (installs || realpathSync(process.execPath) !== realpathSync(projectNode)) await standInFor(projectNode);
+}
+
+/** `.npmrc` runs no install scripts (what needs a binary ships it, and npm would compile it again), except Node's. */
+async function install() {
+  await run('npm', ['ci', '--loglevel=error']);
+  await run('npm', ['rebuild', 'node', '--ignore-scripts=false', '--loglevel=error']);
+  if (!isInstalled()) throw new Error('npm ci left node_modules different from package-lock.json');
 }
 
 /** By content, not by time stamps: `npm install` and `git checkout` touch the two files in any order. */
