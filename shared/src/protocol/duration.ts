@@ -23,7 +23,7 @@ export const duration = z
     if (milliseconds !== undefined) return milliseconds;
     context.addIssue({
       code: 'custom',
-      message: `${JSON.stringify(value)} is not a duration: write 500ms, 30s, 15m, 1h or a number of milliseconds`,
+      message: 'not a duration: write 500ms, 30s, 15m, 1h or a number of milliseconds',
     });
     return z.NEVER;
   })

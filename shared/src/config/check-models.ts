@@ -1,0 +1,44 @@
+import { childOf, type ConfigNode, entriesOf, itemsOf, textOf } from './config-node.js';
+import type { ProblemList } from './config-problem.js';
+import { configLimits } from './limits.js';
+import { hintFrom } from './suggest.js';
+
+/** Checks that agents name presets, presets name providers, and that no list of presets leads back to itself. */
+export function checkModels(root: ConfigNode, problems: ProblemList): void {
+  const runner = childOf(childOf(root, 'backend'), 'runner');
+  const models = childOf(runner, 'models');
+  const providers = entriesOf(childOf(models, 'providers')).map(([id]) => id);
+  const presets = new Map(entriesOf(childOf(models, 'presets')).map(([id, entry]) => [id, entry.value]));
+  const agentModels = entriesOf(childOf(root, 'agents')).map(([, entry]) => childOf(entry.value, 'model'));
+  const listed = [...presets.values()].flatMap((preset) => itemsOf(childOf(preset, 'model-list')));
+  for (const node of [childOf(runner, 'model'), ...agentModels, ...listed]) {
+    const name = textOf(node);
+    if (node === undefined || name === undefined || presets.has(name)) continue;
+    problems.add('preset-unknown', node.place, `unknown model preset "${name}"${hintFrom(name, [...presets.keys()])}`);
+  }
+  if (presets.size > configLimits.presets) {
+    const place = (childOf(models, 'presets') ?? root).place;
+    problems.add('too-large', place, `a project has at most ${configLimits.presets} model presets`);
+    return;
+  }
+  for (const [id, preset] of presets) {
+    const node = childOf(preset, 'provider');
+    const name = textOf(node);
+    if (node !== undefined && name !== undefined && !providers.includes(name)) {
+      problems.add('provider-unknown', node.place, `unknown provider "${name}"${hintFrom(name, providers)}`);
+    }
+    if (reaches(id, id, presets, new Set())) {
+      problems.add('preset-cycle', preset.place, `the model-list of preset ${id} leads back to itself`);
+    }
+  }
+}
+
+function reaches(from: string, target: string, presets: ReadonlyMap<string, ConfigNode>, seen: Set<string>): boolean {
+  const next = itemsOf(childOf(presets.get(from), 'model-list')).flatMap((node) => textOf(node) ?? []);
+  return next.some((id) => {
+    if (id === target) return true;
+    if (seen.has(id)) return false;
+    seen.add(id);
+    return reaches(id, target, presets, seen);
+  });
+}

@@ -1,0 +1,110 @@
+import { resolve } from 'node:path';
+import type { z } from 'zod';
+import type { AgentConfig, mountConfig, ProjectConfig } from '../model/project-config.js';
+import { agentCount, expandAgentId } from './agent-ids.js';
+import { configDefaults } from './defaults.js';
+import type { SourceAgent, SourceConfig } from './source-schema.js';
+
+/**
+ * Completes what a person wrote: defaults filled in, counted agents expanded, members of channels listed, paths of
+ * the host made absolute.
+ *
+ * @param directory what relative paths are relative to
+ */
+export function completeConfig(source: SourceConfig, directory: string): ProjectConfig {
+  const agents: Record<string, AgentConfig> = {};
+  const idsOfEntry = new Map<string, string[]>();
+  for (const [base, agent] of Object.entries(source.agents)) {
+    const expanded = expandAgent(base, agent, directory);
+    idsOfEntry.set(
+      base,
+      expanded.map(([id]) => id),
+    );
+    for (const [id, config] of expanded) agents[id] = config;
+  }
+  const everyone = Object.keys(agents);
+  return {
+    rendered: 1,
+    name: source.name,
+    task: source.task,
+    channels: (source.channels ?? configDefaults.channels).map((channel) => {
+      if (typeof channel === 'string') return { name: channel, members: everyone };
+      const members = channel.members?.flatMap((member) => idsOfEntry.get(member) ?? [member]);
+      return { name: channel.name, members: [...new Set(members ?? everyone)] };
+    }),
+    scheduler: withDefaults(configDefaults.scheduler, source.scheduler),
+    backend: completeBackend(source.backend, directory),
+    agents,
+    tools: { toolpacks: completeToolpacks(source.tools?.toolpacks, directory) },
+    turn: withDefaults(configDefaults.turn, source.turn),
+    ...(source.budget && { budget: source.budget }),
+    observability: {
+      http: withDefaults(configDefaults.observability.http, source.observability?.http),
+      webui: withDefaults(configDefaults.observability.webui, source.observability?.webui),
+    },
+  };
+}
+
+function expandAgent(base: string, source: SourceAgent, directory: string): [string, AgentConfig][] {
+  const { count, names, tools, mounts, skills, workspace, ...rest } = source;
+  const config: AgentConfig = {
+    base,
+    ...rest,
+    tools: tools ?? [],
+    ...(mounts && { mounts: completeMounts(mounts, directory) }),
+    ...(skills && { skills: skills.map((skill) => resolve(directory, skill)) }),
+    ...(workspace && { workspace: { from: resolve(directory, workspace.from) } }),
+  };
+  return expandAgentId(base, agentCount(count, names)).map((id, index) => {
+    const displayName = names?.[index];
+    return [id, displayName === undefined ? config : { ...config, displayName }];
+  });
+}
+
+function completeBackend(source: SourceConfig['backend'], directory: string): ProjectConfig['backend'] {
+  const { kind, docker, runner, ...rest } = source ?? {};
+  const { mounts, ...dockerRest } = docker ?? {};
+  const { models, ...runnerRest } = runner ?? {};
+  const defaults = configDefaults.backend;
+  return {
+    ...withDefaults(defaults, rest),
+    kind: kind === 'docker-chat' ? 'docker' : (kind ?? defaults.kind),
+    docker: { ...withDefaults(defaults.docker, dockerRest), mounts: completeMounts(mounts ?? [], directory) },
+    runner: {
+      ...withDefaults(defaults.runner, runnerRest),
+      ...(models && { models: { providers: models.providers ?? {}, presets: models.presets ?? {} } }),
+    },
+  };
+}
+
+type Mount = z.infer<typeof mountConfig>;
+
+/** A mount that does not say is read-only. */
+function completeMounts(
+  mounts: readonly (Omit<Mount, 'readonly'> & { readonly readonly?: boolean | undefined })[],
+  directory: string,
+): Mount[] {
+  return mounts.map((mount) => ({
+    ...mount,
+    source: resolve(directory, mount.source),
+    readonly: mount.readonly ?? true,
+  }));
+}
+
+type Toolpack = ProjectConfig['tools']['toolpacks'][number];
+
+/** The core pack is always there: without it an agent could not even answer. */
+function completeToolpacks(source: readonly Toolpack[] | undefined, directory: string): Toolpack[] {
+  const packs = (source ?? configDefaults.tools.toolpacks).map((pack) =>
+    typeof pack === 'object' && 'path' in pack ? { ...pack, path: resolve(directory, pack.path) } : pack,
+  );
+  return packs.includes('core') ? packs : ['core', ...packs];
+}
+
+/** `defaults` with what is given on top; a field that is not given keeps its default. */
+function withDefaults<Section extends object>(
+  defaults: Section,
+  given: { readonly [Key in keyof Section]?: Section[Key] | undefined } | undefined,
+): Section {
+  return { ...defaults, ...given };
+}

@@ -1,0 +1,101 @@
+import { SuzumioError } from '../errors/suzumio-error.js';
+import { configLimits } from './limits.js';
+
+/** Where something stands in a file; line and column count from 1. */
+export interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** What can be wrong with a project file. The names are stable. */
+export type ConfigProblemCode =
+  | 'alias-unknown'
+  | 'agent-duplicate'
+  | 'agent-unknown'
+  | 'document-count'
+  | 'duplicate-key'
+  | 'extends-invalid'
+  | 'extends-refused'
+  | 'field-missing'
+  | 'field-unknown'
+  | 'file-missing'
+  | 'file-not-utf8'
+  | 'file-too-large'
+  | 'file-unreadable'
+  | 'import-cycle'
+  | 'import-invalid'
+  | 'import-outside-root'
+  | 'import-refused'
+  | 'import-remote'
+  | 'import-too-deep'
+  | 'key-invalid'
+  | 'name-ambiguous'
+  | 'name-duplicate'
+  | 'not-supported-yet'
+  | 'path-refused'
+  | 'preset-cycle'
+  | 'preset-unknown'
+  | 'provider-unknown'
+  | 'secret-in-file'
+  | 'text-invalid'
+  | 'tool-unknown'
+  | 'toolpack-missing'
+  | 'too-deep'
+  | 'too-large'
+  | 'value-invalid'
+  | 'variable-malformed'
+  | 'variable-missing'
+  | 'variable-refused'
+  | 'yaml-syntax'
+  | 'yaml-unsupported';
+
+/** One thing that is wrong, and where. */
+export interface ConfigProblem extends Place {
+  readonly code: ConfigProblemCode;
+  readonly message: string;
+}
+
+/** `file:line:column  message`, as compilers print it and editors understand it. */
+export function formatProblem(problem: ConfigProblem): string {
+  return `${problem.file}:${problem.line}:${problem.column}  ${problem.message}`;
+}
+
+/** Everything that is wrong with a project file, in the order of its lines. */
+export class ConfigErrors extends SuzumioError {
+  constructor(
+    readonly problems: readonly ConfigProblem[],
+    code: 'invalid-config' | 'not-supported-yet' = 'invalid-config',
+  ) {
+    const lines = problems.slice(0, configLimits.problems).map(formatProblem);
+    if (lines.length < problems.length) lines.push(`and ${problems.length - lines.length} more`);
+    super(code, lines.join('\n'), { problems: lines });
+  }
+}
+
+/** Gathers problems while a file is read, so that all of them are told at once. */
+export class ProblemList {
+  readonly #problems = new Map<string, ConfigProblem>();
+
+  add(code: ConfigProblemCode, place: Place, message: string): void {
+    const problem = { code, message, file: place.file, line: place.line, column: place.column };
+    this.#problems.set(formatProblem(problem), problem);
+  }
+
+  /** The problems, those of one file together and by line; files in the order in which a problem was first found. */
+  sorted(): ConfigProblem[] {
+    const problems = [...this.#problems.values()];
+    const files = [...new Set(problems.map((problem) => problem.file))];
+    return problems.sort(
+      (a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line || a.column - b.column,
+    );
+  }
+
+  get isEmpty(): boolean {
+    return this.#problems.size === 0;
+  }
+
+  toError(): ConfigErrors {
+    return new ConfigErrors(this.sorted());
+  }
+}

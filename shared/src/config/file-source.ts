@@ -1,0 +1,45 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { configLimits } from './limits.js';
+
+/** What reading a file can come to; a sentence says why where it failed. */
+export type FileContent =
+  | { readonly ok: true; readonly realPath: string; readonly text: string }
+  | {
+      readonly ok: false;
+      readonly code: 'file-missing' | 'file-not-utf8' | 'file-too-large' | 'file-unreadable';
+      readonly message: string;
+    };
+
+/** Reads a regular file of bounded size as UTF-8; a byte order mark is dropped, nothing else is changed. */
+export function readTextFile(path: string): FileContent {
+  let descriptor: number | undefined;
+  try {
+    // Without O_NONBLOCK, opening a FIFO would wait for a writer.
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) return { ok: false, code: 'file-unreadable', message: `${path} is not a regular file` };
+    if (stat.size > configLimits.fileBytes) {
+      const message = `${path} has ${stat.size} bytes; at most ${configLimits.fileBytes} are read`;
+      return { ok: false, code: 'file-too-large', message };
+    }
+    const text = decodeUtf8(readFileSync(descriptor));
+    if (text === undefined) return { ok: false, code: 'file-not-utf8', message: `${path} is not UTF-8 text` };
+    return { ok: true, realPath: realpathSync(path), text };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    if (code === 'ENOENT' || code === 'ENOTDIR') {
+      return { ok: false, code: 'file-missing', message: `there is no file ${path}` };
+    }
+    return { ok: false, code: 'file-unreadable', message: `${path} cannot be read (${code})` };
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,136 @@
+import { realpathSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type ProjectConfig, projectConfig } from '../model/project-config.js';
+import { checkReferences } from './check-references.js';
+import { refuseReadingThisMachine } from './check-literal.js';
+import { refuseSecrets } from './check-secrets.js';
+import { completeConfig } from './complete-config.js';
+import { childOf, type ConfigNode, type ConfigPath, locate, mapScalars, toPlain } from './config-node.js';
+import { type ConfigProblem, type Place, ProblemList } from './config-problem.js';
+import { type Environment, substituteEnvironment, unescapeEnvironment } from './environment.js';
+import { readTextFile } from './file-source.js';
+import { unescapeImport } from './import-marker.js';
+import { configLimits } from './limits.js';
+import { resolveExtends } from './resolve-extends.js';
+import { resolveImports } from './resolve-imports.js';
+import { parseTree } from './schema-problems.js';
+import { sourceConfig } from './source-schema.js';
+import { fullBudget, readYaml } from './yaml-reader.js';
+
+/** A project file that was found to be right. */
+export interface LoadedProject {
+  readonly config: ProjectConfig;
+  /** The file as it was written. */
+  readonly sourceText: string;
+  /** Real paths of the file and of all that it imports; empty for a posted text. */
+  readonly files: readonly string[];
+  /** What is allowed and probably not meant. */
+  readonly warnings: readonly ConfigProblem[];
+  /** Where a field of `config` was written; for a default, where it would be. */
+  locate(path: ConfigPath): Place;
+}
+
+export interface LoadFileOptions {
+  /** The variables that `${NAME}` stands for. */
+  readonly env: Environment;
+  /** A directory that no import may leave, symbolic links followed. */
+  readonly configRoot?: string | undefined;
+}
+
+/**
+ * Loads a project file from this machine's disk: parse, imports, environment, `extends`, defaults, validation.
+ *
+ * @throws {ConfigErrors} with everything that is wrong
+ */
+export function loadProjectFile(path: string, options: LoadFileOptions): LoadedProject {
+  const problems = new ProblemList();
+  const warnings = new ProblemList();
+  const content = readTextFile(path);
+  if (!content.ok) {
+    problems.add(content.code, { file: path, line: 1, column: 1 }, content.message);
+    throw problems.toError();
+  }
+  const files = new Set([content.realPath]);
+  const budget = fullBudget();
+  const parsed = readYaml(content.text, path, problems, budget);
+  const resolved = (): ConfigNode => {
+    const configRoot = options.configRoot === undefined ? undefined : realpathSync(options.configRoot);
+    const context = { problems, configRoot, files, budget };
+    const imported = resolveImports(parsed, [{ name: path, realPath: content.realPath }], context);
+    return resolveExtends(substituteEnvironment(imported, options.env, problems, warnings), problems);
+  };
+  const root = isRendered(parsed) ? takeLiterally(parsed) : resolved();
+  const config = validate(root, dirname(content.realPath), problems, warnings);
+  return loaded(config, root, content.text, [...files], warnings);
+}
+
+/**
+ * Loads a project file that was posted. It is taken literally: nothing is read from this machine's environment or
+ * disk, and what asks for that is refused.
+ *
+ * @throws {ConfigErrors} with everything that is wrong
+ */
+export function loadProjectText(text: string, fileName: string): LoadedProject {
+  const problems = new ProblemList();
+  const warnings = new ProblemList();
+  if (Buffer.byteLength(text) > configLimits.fileBytes) {
+    const message = `a project file has at most ${configLimits.fileBytes} bytes`;
+    problems.add('file-too-large', { file: fileName, line: 1, column: 1 }, message);
+    throw problems.toError();
+  }
+  const parsed = readYaml(text, fileName, problems, fullBudget());
+  refuseReadingThisMachine(parsed, problems);
+  const root = takeLiterally(parsed);
+  const config = validate(root, '/', problems, warnings);
+  return loaded(config, root, text, [], warnings);
+}
+
+function isRendered(root: ConfigNode): boolean {
+  return childOf(root, 'rendered') !== undefined;
+}
+
+/** Takes off the escapes, and looks for nothing to resolve. */
+function takeLiterally(root: ConfigNode): ConfigNode {
+  return mapScalars(unescapeEnvironment(root), (scalar) =>
+    typeof scalar.value === 'string' && scalar.style === 'inline'
+      ? { ...scalar, value: unescapeImport(scalar.value) }
+      : scalar,
+  );
+}
+
+function validate(tree: ConfigNode, directory: string, problems: ProblemList, warnings: ProblemList): ProjectConfig {
+  const root = refuseSecrets(tree, problems);
+  const rendered = isRendered(root);
+  checkReferences(root, rendered, problems, warnings);
+  const complete = rendered ? toPlain(root) : completeSource(root, directory, problems);
+  // The rendered form is parsed whatever the source was: one schema says what a config is, and in which order.
+  const config = complete === undefined ? undefined : parseTree(projectConfig, root, complete, problems);
+  if (config === undefined || !problems.isEmpty) throw problems.toError();
+  return config;
+}
+
+function completeSource(root: ConfigNode, directory: string, problems: ProblemList): ProjectConfig | undefined {
+  const source = parseTree(sourceConfig, root, toPlain(root), problems);
+  return source !== undefined && problems.isEmpty ? completeConfig(source, directory) : undefined;
+}
+
+function loaded(
+  config: ProjectConfig,
+  root: ConfigNode,
+  sourceText: string,
+  files: readonly string[],
+  warnings: ProblemList,
+): LoadedProject {
+  return {
+    config,
+    sourceText,
+    files,
+    warnings: warnings.sorted(),
+    locate: (path) => {
+      const [section, id, ...rest] = path;
+      const agent = section === 'agents' && typeof id === 'string' ? config.agents[id] : undefined;
+      const found = locate(root, isRendered(root) || agent === undefined ? path : ['agents', agent.base, ...rest]);
+      return found.complete ? found.node.place : (found.keyPlace ?? found.node.place);
+    },
+  };
+}

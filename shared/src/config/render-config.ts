@@ -1,0 +1,35 @@
+import { Document, isScalar, Scalar, visit } from 'yaml';
+import type { ProjectConfig } from '../model/project-config.js';
+import { escapeEnvironment, isReadAtRunTime } from './environment.js';
+import { escapeImport } from './import-marker.js';
+
+/**
+ * The project file with everything resolved, marked `rendered: 1`. Loading it gives the same config again, whatever
+ * the environment: texts that look like variables or imports are escaped.
+ */
+export function renderConfig(config: ProjectConfig): string {
+  const document = new Document(escapeTexts(config, []), { aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar: (_key, node) => {
+      if (typeof node.value === 'string' && needsQuotes(node.value)) node.type = Scalar.QUOTE_DOUBLE;
+    },
+    Pair: (_key, pair) => {
+      if (isScalar(pair.key) && typeof pair.key.value === 'string' && needsQuotes(pair.key.value)) {
+        pair.key.type = Scalar.QUOTE_DOUBLE;
+      }
+    },
+  });
+  return document.toString({ lineWidth: 0 });
+}
+
+/** Characters that YAML would fold, strip or take for a line break if they were not written as escapes. */
+function needsQuotes(text: string): boolean {
+  return /[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text.replaceAll('\n', '')) || text.startsWith('@');
+}
+
+function escapeTexts(value: unknown, path: readonly (string | number)[]): unknown {
+  if (typeof value === 'string') return escapeImport(isReadAtRunTime(path) ? value : escapeEnvironment(value));
+  if (Array.isArray(value)) return value.map((item, index) => escapeTexts(item, [...path, index]));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, escapeTexts(item, [...path, key])]));
+}

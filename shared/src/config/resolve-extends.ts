@@ -1,0 +1,49 @@
+import { type ConfigNode, itemsOf, type MapEntry, type MapNode } from './config-node.js';
+import type { ProblemList } from './config-problem.js';
+
+/**
+ * Merges what a file extends: the objects under its `extends`, first to last, and then the file itself on top.
+ * `extends` is understood at the top of a file, of an imported file, and of an object that is extended; elsewhere it
+ * is a field like any other.
+ */
+export function resolveExtends(root: ConfigNode, problems: ProblemList): ConfigNode {
+  return resolve(root, false, problems);
+}
+
+function resolve(node: ConfigNode, extended: boolean, problems: ProblemList): ConfigNode {
+  if (node.kind === 'list') return { ...node, items: node.items.map((item) => resolve(item, false, problems)) };
+  if (node.kind !== 'map') return node;
+  const mayExtend = node.wholeFile || extended;
+  const own = new Map<string, MapEntry>();
+  for (const [key, entry] of node.entries) {
+    if (mayExtend && key === 'extends') continue;
+    own.set(key, { ...entry, value: resolve(entry.value, false, problems) });
+  }
+  const local: MapNode = { ...node, entries: own };
+  const extendsEntry = mayExtend ? node.entries.get('extends') : undefined;
+  if (extendsEntry === undefined) return local;
+  return [...basesOf(extendsEntry.value, problems), local].reduce<MapNode>(merge, { ...local, entries: new Map() });
+}
+
+function basesOf(value: ConfigNode, problems: ProblemList): MapNode[] {
+  const bases: MapNode[] = [];
+  for (const candidate of value.kind === 'list' ? itemsOf(value) : [value]) {
+    const base = resolve(candidate, true, problems);
+    if (base.kind === 'map') bases.push(base);
+    else if (base.kind !== 'broken') {
+      problems.add('extends-invalid', base.place, 'extends takes an object or a list of objects, usually imports');
+    }
+  }
+  return bases;
+}
+
+/** Objects are merged, anything else is replaced; a field keeps the order in which it first appeared. */
+function merge(below: MapNode, above: MapNode): MapNode {
+  const entries = new Map(below.entries);
+  for (const [key, entry] of above.entries) {
+    const lower = entries.get(key);
+    const both = lower?.value.kind === 'map' && entry.value.kind === 'map';
+    entries.set(key, both ? { ...entry, value: merge(lower.value, entry.value) } : entry);
+  }
+  return { ...above, entries };
+}

@@ -1,0 +1,127 @@
+import { dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { type ConfigNode, mapScalars, type ScalarNode } from './config-node.js';
+import type { ProblemList } from './config-problem.js';
+import { readTextFile } from './file-source.js';
+import { importPathOf, unescapeImport } from './import-marker.js';
+import { configLimits } from './limits.js';
+import { type ReadBudget, readYaml } from './yaml-reader.js';
+
+export interface ImportContext {
+  readonly problems: ProblemList;
+  /** The real path of the directory that no import may leave. */
+  readonly configRoot?: string | undefined;
+  /** Real paths of all files read so far; added to. */
+  readonly files: Set<string>;
+  readonly budget: ReadBudget;
+}
+
+/** A file that is being read: the name that people know it by, and where it really is. */
+export interface OpenFile {
+  readonly name: string;
+  readonly realPath: string;
+}
+
+/**
+ * Replaces every value that is nothing but `@import(path)` by that file: `.yaml`, `.yml` and `.json` as data with
+ * their own imports resolved, everything else as text.
+ *
+ * @param chain the files that lead here, the one that holds `node` last
+ */
+export function resolveImports(node: ConfigNode, chain: readonly OpenFile[], context: ImportContext): ConfigNode {
+  return mapScalars(node, (scalar) => {
+    if (typeof scalar.value !== 'string' || scalar.style !== 'inline') return scalar;
+    const path = importPathOf(scalar.value);
+    if (path === undefined) return { ...scalar, value: unescapeImport(scalar.value) };
+    return importFile(path, scalar, chain, context);
+  });
+}
+
+function importFile(path: string, marker: ScalarNode, chain: readonly OpenFile[], context: ImportContext): ConfigNode {
+  const { problems } = context;
+  const broken: ConfigNode = { kind: 'broken', place: marker.place };
+  const importer = chain.at(-1);
+  if (importer === undefined) return broken;
+  if (path === '' || path.includes('\0')) {
+    problems.add('import-invalid', marker.place, '@import needs the path of a file: @import(path)');
+    return broken;
+  }
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path)) {
+    problems.add('import-remote', marker.place, `${path} is not on this machine; only files can be imported`);
+    return broken;
+  }
+  if (chain.length > configLimits.importDepth) {
+    const message = `imports are nested more than ${configLimits.importDepth} deep: ${describe(chain, path)}`;
+    problems.add('import-too-deep', marker.place, message);
+    return broken;
+  }
+  const content = readTextFile(resolve(dirname(importer.realPath), path));
+  if (!content.ok) {
+    problems.add(content.code, marker.place, `@import(${path}): ${content.message}`);
+    return broken;
+  }
+  const { realPath, text } = content;
+  if (context.configRoot !== undefined && !isInside(context.configRoot, realPath)) {
+    const message = `@import(${path}) leaves the directory that imports are kept to, ${context.configRoot}`;
+    problems.add('import-outside-root', marker.place, message);
+    return broken;
+  }
+  if (chain.some((file) => file.realPath === realPath)) {
+    problems.add('import-cycle', marker.place, `files import one another in a circle: ${describe(chain, path)}`);
+    return broken;
+  }
+  context.budget.bytes -= Buffer.byteLength(text);
+  if (context.budget.bytes < 0) {
+    const message = `the file and its imports have more than ${configLimits.totalBytes} bytes together`;
+    problems.add('too-large', marker.place, message);
+    return broken;
+  }
+  context.files.add(realPath);
+  const file: OpenFile = { name: isAbsolute(path) ? path : join(dirname(importer.name), path), realPath };
+  return insert(text, file, marker, chain, context);
+}
+
+function insert(
+  text: string,
+  file: OpenFile,
+  marker: ScalarNode,
+  chain: readonly OpenFile[],
+  context: ImportContext,
+): ConfigNode {
+  const place = { file: file.name, line: 1, column: 1 };
+  switch (extname(file.realPath).toLowerCase()) {
+    case '.json': {
+      const mistake = jsonMistake(text);
+      if (mistake !== undefined) {
+        context.problems.add('yaml-syntax', { ...place, ...mistake.place }, `not JSON: ${mistake.message}`);
+        return { kind: 'broken', place: marker.place };
+      }
+      return resolveImports(readYaml(text, file.name, context.problems, context.budget), [...chain, file], context);
+    }
+    case '.yaml':
+    case '.yml':
+      return resolveImports(readYaml(text, file.name, context.problems, context.budget), [...chain, file], context);
+    default:
+      return { kind: 'scalar', value: text, place, style: 'verbatim', source: text };
+  }
+}
+
+/** JSON is read as YAML, which knows places; what is YAML but not JSON is found here. */
+function jsonMistake(text: string): { message: string; place: { line?: number; column?: number } } | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : 'not valid';
+    const match = /\(line (\d+) column (\d+)\)/.exec(message);
+    return { message, place: match === null ? {} : { line: Number(match[1]), column: Number(match[2]) } };
+  }
+}
+
+function describe(chain: readonly OpenFile[], last: string): string {
+  return [...chain.map((file) => file.name), last].join(' -> ');
+}
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}

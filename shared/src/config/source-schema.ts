@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import {
+  agentConfig,
+  atLeastOneAgent,
+  backendConfig,
+  channelConfig,
+  dockerConfig,
+  hasEntries,
+  mountConfig,
+  observabilityConfig,
+  projectConfig,
+  runnerConfig,
+  schedulerConfig,
+  toolpackConfig,
+  turnConfig,
+} from '../model/project-config.js';
+import { modelsConfig } from '../model/models-config.js';
+import { wholeNumber } from '../model/scalar-config.js';
+import { configLimits } from './limits.js';
+
+const sourceMount = mountConfig.partial({ readonly: true });
+
+const sourceAgent = agentConfig.omit({ base: true, mounts: true }).extend({
+  tools: agentConfig.shape.tools.optional(),
+  mounts: z.array(sourceMount).max(32).optional(),
+  count: wholeNumber(1, configLimits.agents).optional(),
+  names: z.array(agentConfig.shape.displayName.unwrap()).max(configLimits.agents).optional(),
+});
+export type SourceAgent = z.infer<typeof sourceAgent>;
+
+const sourceBackend = backendConfig.partial().extend({
+  kind: z.enum([...backendConfig.shape.kind.options, 'docker-chat']).optional(),
+  docker: dockerConfig
+    .partial()
+    .extend({ mounts: z.array(sourceMount).max(32).optional() })
+    .optional(),
+  runner: runnerConfig.partial().extend({ models: modelsConfig.partial().optional() }).optional(),
+});
+
+/** What people write: the rendered form with defaults left out, and the short ways of writing it. */
+export const sourceConfig = projectConfig.omit({ rendered: true }).extend({
+  channels: z
+    .array(z.union([channelConfig.shape.name, channelConfig.partial({ members: true })]))
+    .max(1000)
+    .optional(),
+  scheduler: schedulerConfig.partial().optional(),
+  backend: sourceBackend.optional(),
+  agents: z.record(projectConfig.shape.agents.keyType, sourceAgent).refine(hasEntries, { error: atLeastOneAgent }),
+  tools: z.strictObject({ toolpacks: z.array(toolpackConfig).max(100).optional() }).optional(),
+  turn: turnConfig.partial().optional(),
+  observability: z
+    .strictObject({
+      http: observabilityConfig.shape.http.partial().optional(),
+      webui: observabilityConfig.shape.webui.partial().optional(),
+    })
+    .optional(),
+});
+export type SourceConfig = z.infer<typeof sourceConfig>;

@@ -1,0 +1,38 @@
+/** The known name that was probably meant; `undefined` where none is close. */
+export function suggest(given: string, known: readonly string[]): string | undefined {
+  const lower = given.slice(0, 100).toLowerCase();
+  let best: { name: string; distance: number } | undefined;
+  for (const name of known) {
+    const distance = editDistance(lower, name.toLowerCase());
+    if (distance <= Math.max(1, Math.floor(name.length / 3)) && distance < (best?.distance ?? Infinity)) {
+      best = { name, distance };
+    }
+  }
+  return best?.name;
+}
+
+/** The end of a sentence that says that a name is unknown: what was probably meant, or what there is. */
+export function hintFrom(name: string, known: readonly string[]): string {
+  const meant = suggest(name, known);
+  if (meant !== undefined) return `: did you mean ${meant}?`;
+  return known.length === 0 ? ': there are none' : `: known are ${[...new Set(known)].slice(0, 20).join(', ')}`;
+}
+
+/** Letters to insert, drop, replace or swap with their neighbour to make one word the other. */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replace = (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      let distance = Math.min(replace, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        distance = Math.min(distance, (beforeLast[j - 2] ?? 0) + 1);
+      }
+      row.push(distance);
+    }
+    [beforeLast, last] = [last, row];
+  }
+  return last[b.length] ?? 0;
+}
