@@ -7,7 +7,12 @@ const text = z.string();
 export const mockStep = z.union([
   z.strictObject({ run: z.strictObject({ command: text.min(1), timeoutMs: z.exactOptional(duration) }) }),
   z.strictObject({ write: z.strictObject({ path: text.min(1), text }) }),
-  z.strictObject({ tool: text.min(1), input: z.record(z.string(), z.json()).default({}) }),
+  z.strictObject({
+    tool: text.min(1),
+    input: z.record(z.string(), z.json()).default({}),
+    /** The call must be refused with this code; the problem document is then its output. */
+    expectError: z.exactOptional(text.min(1)),
+  }),
   z.strictObject({ wait: duration }),
   z.strictObject({ fail: z.strictObject({ exit: z.int().min(1).max(255) }) }),
   z.strictObject({ crash: z.literal(true) }),

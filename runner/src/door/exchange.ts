@@ -1,0 +1,75 @@
+import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
+import { pipeline, type Readable } from 'node:stream';
+import { maxToolBodyBytes } from '@suzumio/shared/protocol/door';
+import type { Connector } from './connector.js';
+
+/** One HTTP request through the door. */
+export interface DoorRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: OutgoingHttpHeaders;
+  /** Called once for each time that the request is sent. */
+  readonly body: () => Buffer | Readable;
+}
+
+/** A whole answer of the door. */
+export interface DoorAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: Buffer;
+}
+
+/** The connection broke, or could not be made, before the answer was whole. Sending again may help. */
+export class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost';
+}
+
+/** Sends `message` once, on a connection of its own. Throws {@link ConnectionLost}, or what reading the body threw. */
+export async function exchange(connector: Connector, message: DoorRequest): Promise<DoorAnswer> {
+  const response = await respond(connector, message);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > maxToolBodyBytes) break;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw lost(error);
+  }
+  if (size > maxToolBodyBytes)
+    throw new Error(`the answer to ${message.method} ${message.path} is over ${maxToolBodyBytes} bytes`);
+  return {
+    status: response.statusCode ?? 0,
+    contentType: response.headers['content-type'] ?? '',
+    body: Buffer.concat(chunks),
+  };
+}
+
+/** Sends a request on a connection of its own; the answer's body is the caller's to read. */
+export function respond(connector: Connector, message: DoorRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({
+      createConnection: () => connector.open(),
+      method: message.method,
+      path: connector.basePath + message.path,
+      headers: { ...message.headers, host: connector.host, connection: 'close' },
+    });
+    outgoing.on('response', resolve);
+    const body = message.body();
+    if (Buffer.isBuffer(body)) {
+      outgoing.on('error', (error) => reject(lost(error)));
+      outgoing.end(body);
+      return;
+    }
+    // The body's own failure comes first here, and is not the door's.
+    body.on('error', reject);
+    outgoing.on('error', (error) => reject(lost(error)));
+    pipeline(body, outgoing, () => undefined);
+  });
+}
+
+function lost(error: unknown): ConnectionLost {
+  return new ConnectionLost(error instanceof Error ? error.message : String(error), { cause: error });
+}

@@ -1,0 +1,34 @@
+import type { MockCondition, MockRule, MockScript } from '@suzumio/shared/protocol/mock-script';
+import type { RunnerTurnInput, TurnMail } from '@suzumio/shared/protocol/runner';
+
+/** The first rule of `script` that is for this turn's agent and whose conditions all hold. */
+export function findRule(script: MockScript, { agent, turn }: RunnerTurnInput): MockRule | undefined {
+  return script.find(
+    (rule) =>
+      (rule.agent === agent.id || rule.agent === agent.base) && (rule.when === undefined || holds(rule.when, turn)),
+  );
+}
+
+function holds(when: MockCondition, turn: RunnerTurnInput['turn']): boolean {
+  const { turn: number, attempt, ...ofMail } = when;
+  if (number !== undefined && number !== turn.number) return false;
+  if (attempt !== undefined && attempt !== turn.attempt) return false;
+  return Object.keys(ofMail).length === 0 || (turn.mail ?? []).some((mail) => mailMeets(mail, ofMail));
+}
+
+function mailMeets(mail: TurnMail, when: Omit<MockCondition, 'turn' | 'attempt'>): boolean {
+  const {
+    from = mail.sender,
+    contains = '',
+    channel = mail.channel,
+    kind = mail.kind,
+    priority = mail.priority,
+  } = when;
+  return (
+    mail.sender === from &&
+    mail.body.includes(contains) &&
+    mail.channel === channel &&
+    mail.kind === kind &&
+    mail.priority === priority
+  );
+}

@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MockStep } from '@suzumio/shared/protocol/mock-script';
+import type { RunnerTurnInput, RunnerTurnOutput } from '@suzumio/shared/protocol/runner';
+import type { ToolCaller } from '../tools/tool-client.js';
+import { openForWriting, WorkspacePathError } from '../tools/workspace-path.js';
+import { TurnFailure } from '../turn-failure.js';
+import { findRule } from './find-rule.js';
+import type { ProcessControl } from './process-control.js';
+import { runCommand } from './run-command.js';
+import { fillCommand, fillTemplate, fillValue, scopeOf, type TemplateScope, UnknownPlaceholder } from './template.js';
+
+/** What the steps of a script act on. */
+export interface Stage {
+  readonly tools: ToolCaller;
+  readonly control: ProcessControl;
+  /** The environment of commands. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: (text: string | Buffer) => void;
+}
+
+/** What a step leaves behind. */
+interface StepResult {
+  readonly output?: unknown;
+  /** A part of the turn's text. */
+  readonly text?: string;
+  readonly endTurn?: boolean;
+}
+
+/** Plays the script's rule for this turn. Throws a {@link TurnFailure} that names the step which failed. */
+export async function playTurn(input: RunnerTurnInput, stage: Stage): Promise<RunnerTurnOutput> {
+  const rule = input.runner.mode === 'mock' ? findRule(input.runner.script ?? [], input) : undefined;
+  if (rule === undefined)
+    return { text: `Read ${input.turn.mail?.length ?? 0} messages; the script has nothing to do for them.` };
+  const results: StepResult[] = [];
+  for (const [index, step] of rule.steps.entries()) {
+    const result = await playStep(step, index, scopeOf(input, results), input.workspace, stage);
+    results.push(result);
+    if (result.endTurn === true) break;
+  }
+  return { text: results.flatMap(({ text }) => text ?? []).join('\n') };
+}
+
+async function playStep(
+  step: MockStep,
+  index: number,
+  scope: TemplateScope,
+  workspace: string,
+  stage: Stage,
+): Promise<StepResult> {
+  try {
+    return await perform(step, index, scope, workspace, stage);
+  } catch (error) {
+    if (error instanceof UnknownPlaceholder || error instanceof WorkspacePathError || error instanceof TurnFailure) {
+      const exitCode = error instanceof TurnFailure ? error.exitCode : undefined;
+      throw new TurnFailure(`step ${index} (${Object.keys(step).join(', ')}): ${error.message}`, exitCode, {
+        cause: error,
+      });
+    }
+    throw error;
+  }
+}
+
+async function perform(
+  step: MockStep,
+  index: number,
+  scope: TemplateScope,
+  workspace: string,
+  stage: Stage,
+): Promise<StepResult> {
+  if ('run' in step) {
+    const { command, variables } = fillCommand(step.run.command, scope);
+    const env = { ...stage.env, ...variables };
+    return { output: await runCommand({ command, cwd: workspace, env, timeoutMs: step.run.timeoutMs }, stage.log) };
+  }
+  if ('write' in step) {
+    const file = await openForWriting(workspace, fillTemplate(step.write.path, scope));
+    try {
+      await file.writeFile(fillTemplate(step.write.text, scope));
+    } finally {
+      await file.close();
+    }
+    return {};
+  }
+  if ('tool' in step) return callTool(step, index, scope, stage.tools);
+  if ('wait' in step) await sleep(step.wait);
+  else if ('fail' in step) throw new TurnFailure(`the script asks for exit code ${step.fail.exit}`, step.fail.exit);
+  else if ('crash' in step) await stage.control.crash();
+  else if ('hang' in step) await stage.control.hang();
+  else return { text: fillTemplate(step.text, scope) };
+  return {};
+}
+
+async function callTool(
+  step: Extract<MockStep, { tool: string }>,
+  index: number,
+  scope: TemplateScope,
+  tools: ToolCaller,
+): Promise<StepResult> {
+  const result = await tools.call(step.tool, fillValue(step.input, scope), `${index}.0`);
+  if ('problem' in result) {
+    const { code, detail } = result.problem;
+    if (code === step.expectError) return { output: result.problem };
+    throw new TurnFailure(`${step.tool} was refused: ${code}: ${detail}`);
+  }
+  if (step.expectError !== undefined)
+    throw new TurnFailure(`${step.tool} was to be refused with ${step.expectError}, and was not`);
+  const { output, endTurn } = result.response;
+  return endTurn === true ? { output, endTurn, text: `Ended with ${step.tool}.` } : { output };
+}

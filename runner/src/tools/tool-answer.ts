@@ -1,0 +1,24 @@
+import { type Problem, problem } from '@suzumio/shared/protocol/problem';
+import type { DoorAnswer } from '../door/exchange.js';
+
+/** The JSON of an answer; `undefined` where it is none. */
+export function jsonOf(answer: DoorAnswer): unknown {
+  try {
+    return JSON.parse(answer.body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The problem document of a refusal; one that says so where the answer is none. */
+export function problemOf(answer: DoorAnswer): Problem {
+  const parsed = problem.safeParse(jsonOf(answer));
+  return parsed.success
+    ? parsed.data
+    : localProblem(answer.status, 'answer-invalid', `the door answered ${answer.status} without a problem document`);
+}
+
+/** A problem that this side of the door found. */
+export function localProblem(status: number, code: string, detail: string): Problem {
+  return { type: `urn:suzumio:problem:${code}`, title: code.replaceAll('-', ' '), status, code, detail };
+}

@@ -1,0 +1,34 @@
+/** The exit codes of the runner and of the shim, beyond those that a script asks for. */
+export const exitCodes = {
+  done: 0,
+  /** The turn failed: a step failed, a tool refused, the script is wrong. */
+  turnFailed: 1,
+  /** The shim was started without a command. */
+  usage: 64,
+  /** `input.json` is missing, is no valid input, or is of a newer protocol. */
+  inputInvalid: 65,
+  /** A defect of the runner itself. */
+  internal: 70,
+  /** The door did not answer for as long as the input's limits allow. */
+  doorAway: 75,
+  /** The input asks for a mode that this runner does not have. */
+  notSupported: 78,
+} as const;
+
+/** The turn cannot go on: a sentence for the log, and the exit code to leave with. */
+export class TurnFailure extends Error {
+  override readonly name = 'TurnFailure';
+
+  constructor(
+    message: string,
+    readonly exitCode: number = exitCodes.turnFailed,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** The message of anything that can be thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
