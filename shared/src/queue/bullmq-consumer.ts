@@ -68,8 +68,7 @@ export function consumeBullMq<T>(options: BullMqConsumerOptions<T>): TurnConsume
   return {
     async pause() {
       await stopTaking();
-      // Ends the wait for the next job, which would otherwise still take one; BullMQ reconnects by itself.
-      for (const copy of connection.copies) if (copy.status === 'ready') copy.disconnect();
+      await connection.interruptCopies();
     },
     resume() {
       taking = true;
@@ -77,7 +76,9 @@ export function consumeBullMq<T>(options: BullMqConsumerOptions<T>): TurnConsume
     },
     async close() {
       await stopTaking();
-      const closed = connection.retire().then(() => worker.close());
+      // In this order BullMQ never waits for a connection that will not come, nor tries again what failed.
+      await settledWithin(connection.retireCopies(), closeWithinMs);
+      const closed = Promise.all([worker.close(), connection.retire()]);
       if (!(await settledWithin(closed, closeWithinMs))) logger.warn({ queue }, 'closed while handlers still run');
       connection.disconnect();
     },

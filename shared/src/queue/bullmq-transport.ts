@@ -8,7 +8,7 @@ import { consumeBullMq } from './bullmq-consumer.js';
 import { createFleet } from './fleet.js';
 import { queuePriority, queues, type TurnJob, turnJobId, type WakeJob } from './jobs.js';
 import { createListeners } from './listeners.js';
-import { createRedisClients, readyWithin } from './redis-clients.js';
+import { createRedisClients } from './redis-clients.js';
 import type { Consumer, EventHint, Transport } from './transport.js';
 import { settledWithin } from './within.js';
 
@@ -22,8 +22,6 @@ export interface BullMqTransportOptions {
 
 const hintTimeoutMs = 200;
 const jobTimeoutMs = 2_000;
-/** How long a job waits for a connection that is just being made. */
-const connectPatienceMs = 500;
 const eventHint = z.object({ project: projectId, seq: z.int().nonnegative() });
 /** States of a job that a worker has, or will get. */
 const liveStates = new Set(['waiting', 'prioritized', 'active', 'delayed']);
@@ -36,11 +34,11 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
   const prefix = `{${options.keyPrefix ?? 'suzumio'}}`;
   const hintChannel = `${prefix}:hints:${cell}`;
   const clients = createRedisClients(options.redisUrl, logger);
-  const hintClient = clients.prompt(hintTimeoutMs);
-  const jobClient = clients.prompt(jobTimeoutMs);
-  const wakes = openQueue<WakeJob>(queues.wakes.name(cell), hintClient);
-  const turns = openQueue<TurnJob>(queues.turns.name, jobClient);
-  const fleet = createFleet(jobClient, `${prefix}:fleet`);
+  const forHints = clients.prompt(hintTimeoutMs);
+  const forJobs = clients.prompt(jobTimeoutMs);
+  const wakes = openQueue<WakeJob>(queues.wakes.name(cell), forHints.client);
+  const turns = openQueue<TurnJob>(queues.turns.name, forJobs.client);
+  const fleet = createFleet(forJobs.client, `${prefix}:fleet`);
   const hints = createListeners<EventHint>(logger);
   const recovered = createListeners<undefined>(logger);
   const consumers = new Set<Consumer>();
@@ -62,12 +60,12 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
 
   function watchOutages(): void {
     let away = false;
-    jobClient.on('close', () => {
+    forJobs.client.on('close', () => {
       if (away || closing) return;
       away = true;
       logger.warn('Redis is away: work goes on by the sweep, more slowly');
     });
-    jobClient.on('ready', () => {
+    forJobs.client.on('ready', () => {
       if (!away) return;
       away = false;
       logger.info('Redis is back');
@@ -77,9 +75,8 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
 
   /** Runs a command for which somebody waits. */
   async function command<R>(run: () => Promise<R>): Promise<R> {
-    await readyWithin(jobClient, connectPatienceMs);
     try {
-      return await run();
+      return await forJobs.run(run);
     } catch (error) {
       throw new SuzumioError('server-unreachable', 'The queue cannot be reached now.', {}, { cause: error });
     }
@@ -87,9 +84,7 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
 
   /** Runs a command for which nobody waits. */
   function attempt(run: () => Promise<unknown>): void {
-    readyWithin(hintClient, hintTimeoutMs)
-      .then(run)
-      .catch((error: unknown) => logger.debug({ err: error }, 'a hint was lost'));
+    forHints.run(run).catch((error: unknown) => logger.debug({ err: error }, 'a hint was lost'));
   }
 
   function subscribe(): void {
@@ -131,7 +126,7 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
         }),
       ),
 
-    hint: (hint) => attempt(() => hintClient.publish(hintChannel, JSON.stringify(hint))),
+    hint: (hint) => attempt(() => forHints.client.publish(hintChannel, JSON.stringify(hint))),
     onHint: (listener) => {
       subscribe();
       return hints.add(listener);
@@ -157,13 +152,13 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
     announce: (presence) => command(() => fleet.announce(presence)),
     fleetSlots: () => command(() => fleet.slots()),
 
-    healthy: async () => {
-      await readyWithin(jobClient, hintTimeoutMs);
-      return hintClient.ping().then(
-        () => true,
-        () => false,
-      );
-    },
+    healthy: () =>
+      forHints
+        .run(() => forHints.client.ping())
+        .then(
+          () => true,
+          () => false,
+        ),
     onRecovered: (listener) => recovered.add(listener),
     close: () => (closing ??= close()),
   };

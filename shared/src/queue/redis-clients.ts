@@ -4,24 +4,41 @@ import { settledWithin } from './within.js';
 
 const longestRetryMs = 500;
 const connectTimeoutMs = 2_000;
+/** A connection whose end Redis does not confirm by then is cut. */
+const disconnectTimeoutMs = 500;
+/** How long a command waits for a connection that is just being made. */
+const arrivalMs = 500;
 /** A connection on which an answer is due and nothing comes for so long is dead, whatever TCP says. */
-const socketTimeoutMs = 10_000;
+const socketTimeoutMs = 15_000;
 
 /** The connections to one Redis; all of them are closed together. */
 export interface RedisClients {
   /** Fails at once while Redis is away, and after `commandTimeoutMs` where it does not answer. */
-  prompt(commandTimeoutMs: number): Redis;
+  prompt(commandTimeoutMs: number): PromptClient;
   /** Waits for Redis, however long it is away. */
   patient(): PatientClient;
   /** No connection is opened from now on; those that are open close within the bound. */
   close(): Promise<void>;
 }
 
+/** A connection for commands that had better fail than wait. */
+export interface PromptClient {
+  readonly client: Redis;
+  /** Runs `command` when the connection is up, or comes up right now; rejects otherwise, without trying. */
+  run<R>(command: () => Promise<R>): Promise<R>;
+}
+
 /** A connection and the copies that its user made of it. */
 export interface PatientClient {
   readonly client: Redis;
-  readonly copies: readonly Redis[];
-  /** Does not reconnect any more; resolves when every connection is either usable or ended. */
+  /**
+   * Ends what the copies wait for, by cutting them; their user connects them again. When this resolves, Redis sends
+   * nothing more into the old connections, where it would be lost.
+   */
+  interruptCopies(): Promise<void>;
+  /** The copies do not reconnect any more; resolves when each is either usable or ended. */
+  retireCopies(): Promise<void>;
+  /** The same for the connection itself. What still waits on an ended one is rejected. */
   retire(): Promise<void>;
   disconnect(): void;
 }
@@ -39,6 +56,7 @@ export function createRedisClients(url: string, logger: Logger): RedisClients {
 
   const common = {
     connectTimeout: connectTimeoutMs,
+    disconnectTimeout: disconnectTimeoutMs,
     socketTimeout: socketTimeoutMs,
     maxRetriesPerRequest: null,
   };
@@ -50,49 +68,68 @@ export function createRedisClients(url: string, logger: Logger): RedisClients {
   return {
     prompt(commandTimeout) {
       const retryStrategy = retry(() => false);
-      return track(new Redis(url, { ...common, retryStrategy, enableOfflineQueue: false, commandTimeout }));
+      const client = track(new Redis(url, { ...common, retryStrategy, enableOfflineQueue: false, commandTimeout }));
+      let arrival: Promise<unknown> | undefined;
+      return {
+        client,
+        async run(command) {
+          if (client.status === 'connecting' || client.status === 'connect') {
+            arrival ??= settledWithin(nextEvent(client, ['ready', 'close', 'end']), arrivalMs);
+            await arrival;
+          }
+          arrival = undefined;
+          if (client.status !== 'ready') throw new Error(`the connection to Redis is not up (${client.status})`);
+          return command();
+        },
+      };
     },
     patient() {
       let retired = false;
+      let copiesRetired = false;
       const copies: Redis[] = [];
       const client = track(new Redis(url, { ...common, retryStrategy: retry(() => retired) }));
       const duplicate = client.duplicate.bind(client);
       client.duplicate = (override) => {
-        const copy = track(duplicate(override));
+        const copy = track(duplicate({ ...override, retryStrategy: retry(() => copiesRetired) }));
         copies.push(copy);
         return copy;
       };
-      const connections = () => [client, ...copies];
       return {
         client,
-        copies,
+        async interruptCopies() {
+          await Promise.all(copies.map(interrupt));
+        },
+        async retireCopies() {
+          copiesRetired = true;
+          await Promise.all(copies.map(readyOrEnded));
+        },
         async retire() {
           retired = true;
-          await Promise.all(connections().map(readyOrEnded));
+          await readyOrEnded(client);
         },
         disconnect() {
-          for (const connection of connections()) end(connection);
+          for (const connection of [client, ...copies]) end(connection);
         },
       };
     },
     async close() {
       closed = true;
       for (const client of all) end(client);
-      await settledWithin(Promise.all([...all].map(ended)), longestRetryMs + connectTimeoutMs);
+      await settledWithin(Promise.all([...all].map(ended)), longestRetryMs + disconnectTimeoutMs);
     },
   };
-}
-
-/** Resolves when `client` can be used; or cannot, at the latest after `ms`. Which of them it is, its status says. */
-export async function readyWithin(client: Redis, ms: number): Promise<void> {
-  if (client.status === 'connecting' || client.status === 'connect') {
-    await settledWithin(nextEvent(client, ['ready', 'close', 'end']), ms);
-  }
 }
 
 /** While a client waits for its next try, `disconnect` would leave it, and what waits on it, hanging for good. */
 function end(client: Redis): void {
   if (client.status !== 'reconnecting' && client.status !== 'end') client.disconnect();
+}
+
+async function interrupt(client: Redis): Promise<void> {
+  if (client.status !== 'ready') return;
+  const closed = nextEvent(client, ['close', 'end']);
+  client.disconnect();
+  await settledWithin(closed, connectTimeoutMs);
 }
 
 async function readyOrEnded(client: Redis): Promise<void> {

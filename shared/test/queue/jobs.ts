@@ -8,6 +8,9 @@ export function turnJob(n: number, change: Partial<TurnJob> = {}): TurnJob {
 
 /** A promise and the function that resolves it. */
 export function gate(): { opened: Promise<void>; open: () => void } {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  return { opened: promise, open: resolve };
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
 }

@@ -1,0 +1,291 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { silentLogger } from '@suzumio/shared/observability/logger';
+import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
+import { turnJobId } from '@suzumio/shared/queue/jobs';
+import { closeWithinMs, type Transport } from '@suzumio/shared/queue/transport';
+import { recordingLogger } from '../support/logs.js';
+import { eventually } from '../support/poll.js';
+import { freePort, startRedis, type TestRedis } from '../support/redis.js';
+import { gate, turnJob } from './jobs.js';
+
+const consumerProcess = fileURLToPath(new URL('./fixtures/consume-turns.mjs', import.meta.url));
+
+let redis: TestRedis;
+let keyPrefix: string;
+const transports: Transport[] = [];
+const processes: ChildProcess[] = [];
+
+function open(redisUrl = redis.url, logger = silentLogger()): Transport {
+  const transport = createBullMqTransport({ redisUrl, cell: 'main', logger, keyPrefix });
+  transports.push(transport);
+  return transport;
+}
+
+async function ms(run: () => unknown): Promise<number> {
+  const start = performance.now();
+  await run();
+  return performance.now() - start;
+}
+
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis.stop());
+beforeEach(() => {
+  keyPrefix = randomUUID();
+});
+afterEach(async () => {
+  redis.thaw();
+  await Promise.all(transports.splice(0).map((transport) => transport.close()));
+  for (const process of processes.splice(0)) process.kill('SIGKILL');
+});
+
+describe('Redis was never there', () => {
+  let transport: Transport;
+  beforeEach(async () => {
+    transport = open(`redis://127.0.0.1:${await freePort()}`);
+  });
+
+  test('wakes and hints return at once and harm nobody', async () => {
+    transport.consumeWakes(() => Promise.resolve());
+    transport.onHint(() => undefined);
+    const took = await ms(() => {
+      for (let n = 0; n < 1_000; n += 1) {
+        transport.wake(`project-${n}`);
+        transport.hint({ project: 'newsroom', seq: n });
+      }
+    });
+    expect(took).toBeLessThan(500);
+    expect(await transport.healthy()).toBe(false);
+  });
+
+  test('whoever waits for an answer is refused soon', async () => {
+    const refused = { code: 'server-unreachable' };
+    const took = await ms(async () => {
+      await expect(transport.addTurnJob(turnJob(1))).rejects.toMatchObject(refused);
+      await expect(transport.liveTurnJobs([turnJob(1)])).rejects.toMatchObject(refused);
+      await expect(transport.removeTurnJob(turnJob(1))).rejects.toMatchObject(refused);
+      await expect(transport.fleetSlots()).rejects.toMatchObject(refused);
+      await expect(transport.announce({ worker: 'one', slots: 1 })).rejects.toMatchObject(refused);
+    });
+    expect(took).toBeLessThan(3_000);
+  });
+
+  test('closing is bounded', async () => {
+    transport.consumeWakes(() => Promise.resolve());
+    const consumer = transport.consumeTurns({ concurrency: 2 }, () => Promise.resolve());
+    await consumer.pause();
+    expect(await ms(() => transport.close())).toBeLessThan(closeWithinMs);
+  });
+});
+
+describe('Redis dies and comes back, empty', () => {
+  afterEach(() => redis.restart());
+
+  test('consumers, hints and health come back by themselves, and an outage is logged once', async () => {
+    const { logger, lines } = recordingLogger();
+    const transport = open(redis.url, logger);
+    let recoveries = 0;
+    transport.onRecovered(() => (recoveries += 1));
+    const woken: string[] = [];
+    const turns: string[] = [];
+    const heard: number[] = [];
+    transport.consumeWakes(async (project) => void woken.push(project));
+    transport.consumeTurns({ concurrency: 1 }, async (job) => void turns.push(job.turn));
+    transport.onHint(({ seq }) => heard.push(seq));
+    await transport.addTurnJob(turnJob(1));
+    await eventually('a job before the outage', () => turns.length === 1);
+
+    await redis.kill();
+    await eventually('the outage is noticed', async () => !(await transport.healthy()));
+    expect(await ms(() => transport.wake('lost'))).toBeLessThan(50);
+    await expect(transport.addTurnJob(turnJob(2))).rejects.toMatchObject({ code: 'server-unreachable' });
+    await redis.restart();
+
+    await eventually('the return is announced', () => recoveries === 1, 3_000);
+    await transport.addTurnJob(turnJob(3));
+    await eventually('a turn job is taken again', () => turns.includes(turnJob(3).turn), 3_000);
+    await eventually(
+      'wakes are taken again',
+      () => {
+        transport.wake('newsroom');
+        return woken.includes('newsroom');
+      },
+      3_000,
+    );
+    await eventually(
+      'hints are heard again',
+      () => {
+        transport.hint({ project: 'newsroom', seq: 7 });
+        return heard.includes(7);
+      },
+      3_000,
+    );
+    expect(recoveries).toBe(1);
+    expect(lines().filter((line) => line['level'] === 'warn')).toHaveLength(1);
+  });
+
+  test('a job that ran through the outage ends, and its worker takes the next', async () => {
+    const transport = open();
+    const first = gate();
+    const seen: string[] = [];
+    transport.consumeTurns({ concurrency: 1 }, async (job) => {
+      seen.push(job.turn);
+      if (seen.length === 1) await first.opened;
+    });
+    await transport.addTurnJob(turnJob(1));
+    await eventually('the job runs', () => seen.length === 1);
+    await redis.kill();
+    first.open();
+    await redis.restart();
+    await eventually('Redis answers', () => transport.healthy());
+    await transport.addTurnJob(turnJob(2));
+    await eventually('the next job', () => seen.includes(turnJob(2).turn));
+  });
+
+  test('closing while Redis is away is bounded, also with a handler that never ends', async () => {
+    const [idle, busy] = [open(), open()];
+    idle.consumeWakes(() => Promise.resolve());
+    idle.consumeTurns({ concurrency: 2 }, () => Promise.resolve());
+    idle.onHint(() => undefined);
+    await eventually('Redis answers', () => idle.healthy());
+    await idle.close().catch(() => undefined);
+
+    const running = gate();
+    const never = gate();
+    busy.consumeTurns({ concurrency: 1 }, async () => {
+      running.open();
+      await never.opened;
+    });
+    await busy.addTurnJob(turnJob(1));
+    await running.opened;
+    const quiet = open();
+    quiet.consumeWakes(() => Promise.resolve());
+    await eventually('Redis answers', () => quiet.healthy());
+    await redis.kill();
+    expect(await ms(() => quiet.close())).toBeLessThan(closeWithinMs);
+    expect(await ms(() => busy.close())).toBeLessThan(closeWithinMs + 4_000);
+    never.open();
+  }, 30_000);
+});
+
+describe('Redis does not answer', () => {
+  test('wakes return, callers are refused, closing is bounded, and nothing is left hanging', async () => {
+    const transport = open();
+    transport.consumeWakes(() => Promise.resolve());
+    await eventually('Redis answers', () => transport.healthy());
+    redis.freeze();
+    expect(await ms(() => transport.wake('newsroom'))).toBeLessThan(50);
+    expect(await transport.healthy()).toBe(false);
+    await expect(transport.addTurnJob(turnJob(1))).rejects.toMatchObject({ code: 'server-unreachable' });
+    expect(await ms(() => transport.close())).toBeLessThan(closeWithinMs + 8_000);
+  }, 30_000);
+});
+
+describe('Redis is emptied', () => {
+  test('consumers go on, idle or in the middle of a job', async () => {
+    const transport = open();
+    const first = gate();
+    const woken: string[] = [];
+    const turns: string[] = [];
+    transport.consumeWakes(async (project) => void woken.push(project));
+    transport.consumeTurns({ concurrency: 1 }, async (job) => {
+      turns.push(job.turn);
+      if (turns.length === 1) await first.opened;
+    });
+    await transport.addTurnJob(turnJob(1));
+    await eventually('the job runs', () => turns.length === 1);
+    const admin = new Redis(redis.url);
+    await admin.flushall();
+    await admin.quit();
+    expect((await transport.liveTurnJobs([turnJob(1)])).size).toBe(0);
+    await transport.addTurnJob(turnJob(2));
+    first.open();
+    await eventually('the next job', () => turns.includes(turnJob(2).turn));
+    await eventually('a wake', () => {
+      transport.wake('newsroom');
+      return woken.length > 0;
+    });
+  });
+});
+
+describe('several processes', () => {
+  test('two schedulers never have the same project at once, and miss none', async () => {
+    const [one, two] = [open(), open()];
+    const projects = Array.from({ length: 12 }, (_, n) => `project-${n}`);
+    const atOnce = new Map<string, number>();
+    const runs = new Map<string, number>();
+    let most = 0;
+    const handler = async (project: string) => {
+      atOnce.set(project, (atOnce.get(project) ?? 0) + 1);
+      runs.set(project, (runs.get(project) ?? 0) + 1);
+      most = Math.max(most, atOnce.get(project) ?? 0);
+      await new Promise((resolve) => setTimeout(resolve, 3));
+      atOnce.set(project, (atOnce.get(project) ?? 0) - 1);
+    };
+    one.consumeWakes(handler);
+    two.consumeWakes(handler);
+    await eventually('Redis answers', async () => (await one.healthy()) && (await two.healthy()));
+    for (let round = 0; round < 20; round += 1) {
+      for (const project of projects) (round % 2 === 0 ? one : two).wake(project);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    await eventually('every project woke', () => projects.every((project) => (runs.get(project) ?? 0) >= 1));
+    await eventually('all is quiet', async () => {
+      const total = [...runs.values()].reduce((sum, count) => sum + count, 0);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return total === [...runs.values()].reduce((sum, count) => sum + count, 0);
+    });
+    expect(most).toBe(1);
+  });
+
+  test('jobs of several cells share the turn queue, wakes and hints do not', async () => {
+    const other = createBullMqTransport({ redisUrl: redis.url, cell: 'other', logger: silentLogger(), keyPrefix });
+    transports.push(other);
+    const main = open();
+    const seen: string[] = [];
+    main.consumeWakes(async (project) => void seen.push(`wake ${project}`));
+    main.consumeTurns({ concurrency: 1 }, async (job) => void seen.push(`turn of ${job.cell}`));
+    await eventually('Redis answers', async () => (await main.healthy()) && (await other.healthy()));
+    other.wake('newsroom');
+    await other.addTurnJob(turnJob(1, { cell: 'other' }));
+    main.wake('mine');
+    await eventually('both that are for it', () => seen.length === 2);
+    expect(seen.toSorted()).toEqual(['turn of other', 'wake mine']);
+  });
+
+  test('the job of a worker that was killed is delivered to another', async () => {
+    const transport = open();
+    const worker = spawn(process.execPath, [consumerProcess, redis.url, keyPrefix], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    processes.push(worker);
+    await transport.addTurnJob(turnJob(1));
+    await once(worker.stdout, 'data');
+    const exited = once(worker, 'exit');
+    worker.kill('SIGKILL');
+    await exited;
+    expect(await transport.liveTurnJobs([turnJob(1)])).toEqual(new Set([turnJobId(turnJob(1))]));
+    const seen: string[] = [];
+    transport.consumeTurns({ concurrency: 1 }, async (job) => void seen.push(job.turn));
+    await eventually('another worker gets it', () => seen.length === 1, 20_000);
+    expect(seen).toEqual([turnJob(1).turn]);
+  }, 30_000);
+
+  test('jobs that nobody understands are dropped and hurt no others', async () => {
+    const transport = open();
+    const seen: string[] = [];
+    transport.consumeTurns({ concurrency: 1 }, async (job) => void seen.push(job.turn));
+    const foreign = { ...turnJob(1), cell: '../other' };
+    await transport.addTurnJob(foreign);
+    await transport.addTurnJob(turnJob(2));
+    await eventually('the good one', () => seen.length === 1);
+    expect(seen).toEqual([turnJob(2).turn]);
+    await eventually('the bad one is gone', async () => (await transport.liveTurnJobs([foreign])).size === 0);
+  });
+});

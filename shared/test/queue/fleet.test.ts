@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { createFleet } from '@suzumio/shared/queue/fleet';
+import { presenceMs } from '@suzumio/shared/queue/jobs';
+import { startRedis, type TestRedis } from '../support/redis.js';
+
+let redis: TestRedis;
+let client: Redis;
+beforeAll(async () => {
+  redis = await startRedis();
+  client = new Redis(redis.url);
+});
+afterAll(async () => {
+  client.disconnect();
+  await redis.stop();
+});
+
+test('a worker whose time has passed is not counted and is forgotten', async () => {
+  const fleet = createFleet(client, 'fleet');
+  await fleet.announce({ worker: 'living', slots: 4 });
+  await client.hset('fleet', 'late', `3 ${Date.now() - 1}`, 'garbled', 'many');
+  expect(await fleet.slots()).toBe(4);
+  expect(await client.hkeys('fleet')).toEqual(['living']);
+});
+
+test('the whole fleet runs out when nobody says anything', async () => {
+  const fleet = createFleet(client, 'quiet');
+  await fleet.announce({ worker: 'one', slots: 1 });
+  const left = await client.pttl('quiet');
+  expect(left).toBeGreaterThan(0);
+  expect(left).toBeLessThanOrEqual(presenceMs);
+});
