@@ -44,6 +44,7 @@ export interface TurnRow {
   prompt_seq: number | null;
   input_json: string | null;
   ended_by_tool: string | null;
+  failure_json: string | null;
   queued_at_ms: number;
   started_at_ms: number | null;
 }

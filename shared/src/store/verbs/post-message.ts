@@ -25,6 +25,9 @@ export interface PostedMessage {
   recipients: string[];
 }
 
+/** The longest body of a message. */
+export const maxMessageBytes = 256 * 1024;
+
 const excerptLength = 160;
 
 /**

@@ -170,23 +170,30 @@ function nextUnnamedStep(tx: Tx, call: ToolCall): string {
 
 function contradicted(tx: Tx, turn: TurnRow, call: ToolCall & { step: string }, error: unknown): RecordedResult {
   if (!isSuzumioError(error, 'journal-mismatch')) throw error;
-  const result: RecordedResult = { ok: false, code: error.code, message: error.message, refused: true };
+  const result = recordRefusal(tx, call, error.code, error.message);
+  if (call.step.startsWith('seq.')) failTurn(tx, turn, { code: 'journal-mismatch', message: error.message });
+  return result;
+}
+
+/** Records a call that was refused before it had a place in the journal. */
+export function recordRefusal(tx: Tx, call: ToolCall, code: ErrorCode, message: string): RecordedResult {
+  const result: RecordedResult = { ok: false, code, message, refused: true };
+  const step = call.step ?? 'seq';
   tx.insert('tool_calls', {
     id: tx.newId('call'),
-    turn_id: turn.id,
+    turn_id: call.turn,
     agent_id: call.agent,
     attempt: call.attempt,
-    step: call.step,
+    step,
     tool: call.tool,
     input_json: JSON.stringify(call.input ?? null),
     status: 'refused',
-    error_code: error.code,
-    output_json: JSON.stringify({ code: error.code, message: error.message }),
+    error_code: code,
+    output_json: JSON.stringify({ code, message }),
     started_at_ms: tx.nowMs,
     ended_at_ms: tx.nowMs,
   });
-  emitCalled(tx, call, call.step, result);
-  if (call.step.startsWith('seq.')) failTurn(tx, turn, { code: 'journal-mismatch', message: error.message });
+  emitCalled(tx, call, step, result);
   return result;
 }
 

@@ -1,0 +1,119 @@
+import express, { type Request, type Router } from 'express';
+import { parse } from '@suzumio/shared/http/validate';
+import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { claimRequest, completeRequest, failRequest, maxLogBytes } from '@suzumio/shared/protocol/attempts';
+import { maxOutputBytes } from '@suzumio/shared/protocol/runner';
+import { projectId, turnId } from '@suzumio/shared/protocol/ids';
+import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import { turnRow } from '@suzumio/shared/store/rows';
+import { writeTurnLog } from '@suzumio/shared/store/turn-logs';
+import { completeTurn, extendLease, failAttempt } from '@suzumio/shared/store/verbs/report-attempt';
+import { requireWorker, withLease } from './auth.js';
+import { claim } from './claim.js';
+import { sendContent, storeContent } from './content.js';
+import type { ToolhostContext } from './context.js';
+
+/** The routes of workers: see `protocol/attempts.ts`. */
+export function attemptsRouter(context: ToolhostContext): Router {
+  const router = express.Router();
+  const attempt = '/projects/:project/turns/:turn/attempts/:attempt';
+  router.use('/projects/:project/turns/:turn{/*rest}', (request, _response, next) => {
+    parse(projectId, request.params.project, 'project');
+    parse(turnId, request.params.turn, 'turn');
+    next();
+  });
+
+  router.post('/projects/:project/turns/:turn/claim', express.json({ limit: '16kb' }), async (request, response) => {
+    requireWorker(context, request);
+    const body = parse(claimRequest, request.body, 'claim');
+    const { project, turn } = request.params;
+    response.json(await context.cell.stores.use(project, (store) => countedClaim(context, store, turn, body)));
+  });
+
+  router.post(`${attempt}/heartbeat`, async (request, response) => {
+    response.json(
+      await withLease(context, request, async (store, { status, lease_until_ms }, token) => {
+        // Most heartbeats find enough of the lease left, and cost a read.
+        const leftMs = lease_until_ms - context.cell.context.now();
+        if (status === 'running' && leftMs * 3 >= context.leaseMs * 2) return { leaseMs: leftMs, cancel: false };
+        return store.write((tx) => extendLease(tx, token, context.leaseMs));
+      }),
+    );
+  });
+
+  router.post(`${attempt}/complete`, express.json({ limit: maxOutputBytes + 65_536 }), async (request, response) => {
+    response.json(
+      await withLease(context, request, async (store, _row, token) => {
+        const report = parse(completeRequest, request.body, 'report');
+        const ended = await store.write((tx) => completeTurn(tx, token, report));
+        context.metrics.turnsEnded.inc({ outcome: 'completed', code: 'none' });
+        context.transport.wake(store.project);
+        return ended;
+      }),
+    );
+  });
+
+  router.post(`${attempt}/fail`, express.json({ limit: '64kb' }), async (request, response) => {
+    response.json(
+      await withLease(context, request, async (store, _row, token) => {
+        const report = parse(failRequest, request.body, 'report');
+        const ended = await store.write((tx) => failAttempt(tx, token, report));
+        if (ended.turn === 'failed') countFailure(context, store, token.turn);
+        context.transport.wake(store.project);
+        return ended;
+      }),
+    );
+  });
+
+  router.put(`${attempt}/log`, express.raw({ type: () => true, limit: maxLogBytes }), async (request, response) => {
+    await withLease(context, request, async (_store, row, token) =>
+      writeTurnLog(context.cell.directory.projectDir(token.project), row, bodyBytes(request)),
+    );
+    response.status(204).end();
+  });
+
+  router
+    .route(`${attempt}/content/:sha256`)
+    .get(async (request, response) => {
+      await withLease(context, request, (_store, _row, token) =>
+        sendContent(context, token.project, request.params['sha256'], request.method === 'HEAD', response),
+      );
+    })
+    .put(async (request, response) => {
+      await withLease(context, request, (_store, _row, token) =>
+        storeContent(context, token.project, request, response),
+      );
+    });
+  return router;
+}
+
+async function countedClaim(
+  context: ToolhostContext,
+  store: ProjectStore,
+  turn: string,
+  body: Parameters<typeof claim>[3],
+): ReturnType<typeof claim> {
+  try {
+    const answer = await claim(context, store, turn, body);
+    context.metrics.claims.inc({ outcome: 'granted' });
+    return answer;
+  } catch (error) {
+    const outcome = isSuzumioError(error, 'nothing-to-do')
+      ? 'nothing-to-do'
+      : isSuzumioError(error) && error.status < 500
+        ? 'refused'
+        : 'failed';
+    context.metrics.claims.inc({ outcome });
+    throw error;
+  }
+}
+
+function countFailure(context: ToolhostContext, store: ProjectStore, turn: string): void {
+  const row = turnRow(store.reader, turn);
+  const failure = row.failure_json === null ? undefined : (JSON.parse(row.failure_json) as { code: string });
+  context.metrics.turnsEnded.inc({ outcome: 'failed', code: failure?.code ?? 'none' });
+}
+
+function bodyBytes(request: Request): Buffer {
+  return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+}

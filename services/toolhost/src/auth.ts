@@ -1,0 +1,65 @@
+import type { Request } from 'express';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import { authorizeLease } from '@suzumio/shared/store/authorize';
+import type { AttemptRow } from '@suzumio/shared/store/rows';
+import {
+  type AttemptTokenClaims,
+  type AttemptTokenKind,
+  hashToken,
+  parseAttemptToken,
+  sameHash,
+} from '@suzumio/shared/store/tokens';
+import type { ToolhostContext } from './context.js';
+
+/** A token of an attempt as it came: what it says of itself, and the hash by which the store knows it. */
+export interface PresentedToken extends AttemptTokenClaims {
+  tokenHash: string;
+}
+
+/** @throws SuzumioError `unauthenticated` when there is no bearer token */
+function bearerToken(request: Request): string {
+  const match = /^Bearer ([\x21-\x7e]{1,500})$/.exec(request.get('authorization') ?? '');
+  if (match?.[1] === undefined) {
+    throw new SuzumioError('unauthenticated', 'This needs a token, sent as "Authorization: Bearer TOKEN".');
+  }
+  return match[1];
+}
+
+/**
+ * Reads the token of an attempt from a request. Whether it is good is decided by the store.
+ *
+ * @throws SuzumioError `unauthenticated`, `token-rejected`
+ */
+export function attemptTokenOf(request: Request, kind: AttemptTokenKind, cell: string): PresentedToken {
+  const token = bearerToken(request);
+  const claims = parseAttemptToken(token);
+  if (claims?.kind !== kind || claims.cell !== cell) throw rejected();
+  return { ...claims, tokenHash: hashToken(token) };
+}
+
+/** @throws SuzumioError `unauthenticated`, `token-rejected` when the request is not a worker's */
+export function requireWorker(context: ToolhostContext, request: Request): void {
+  if (!sameHash(hashToken(bearerToken(request)), hashToken(context.workerToken))) throw rejected();
+}
+
+/**
+ * Runs `body` with the attempt that a request's lease token is good for; it may be over.
+ *
+ * @throws SuzumioError `unauthenticated`, `token-rejected`
+ */
+export async function withLease<Result>(
+  context: ToolhostContext,
+  request: Request,
+  body: (store: ProjectStore, attempt: AttemptRow, token: PresentedToken) => Promise<Result>,
+): Promise<Result> {
+  const token = attemptTokenOf(request, 'lease', context.cell.id);
+  const { project, turn, attempt } = request.params;
+  if (project !== token.project || turn !== token.turn || attempt !== String(token.attempt)) throw rejected();
+  return context.cell.stores.use(token.project, (store) => body(store, authorizeLease(store.reader, token), token));
+}
+
+/** One sentence for every reason: what is wrong with a token is nobody's business. */
+export function rejected(): SuzumioError {
+  return new SuzumioError('token-rejected', 'This token opens nothing here.');
+}

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { ToolRequest, ToolResponse } from '@suzumio/shared/protocol/runner';
+import { canonicalToolName } from '@suzumio/shared/protocol/tool-names';
+import { authorizeTool } from '@suzumio/shared/store/authorize';
+import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import type { Tx } from '@suzumio/shared/store/tx';
+import {
+  type RecordedResult,
+  recordedResult,
+  recordRefusal,
+  recordToolCall,
+  type ToolCall,
+  type ToolCallSite,
+} from '@suzumio/shared/store/verbs/record-tool-call';
+import type { PresentedToken } from './auth.js';
+import { contentOf } from './content.js';
+import type { ToolhostContext } from './context.js';
+import { findTool } from './tools/catalogue.js';
+
+/**
+ * Runs one tool call of a runner, or answers it from the journal.
+ *
+ * @throws SuzumioError the tool's failure, as it is recorded; `token-rejected`; `forbidden` when the call names another
+ *   turn than its token
+ */
+export async function callTool(
+  context: ToolhostContext,
+  token: PresentedToken,
+  request: ToolRequest,
+): Promise<ToolResponse> {
+  return context.cell.stores.use(token.project, async (store) => {
+    const { agent } = authorizeTool(store.reader, token);
+    const tool = canonicalToolName(request.tool);
+    const call: ToolCall = {
+      agent,
+      turn: token.turn,
+      attempt: token.attempt,
+      tokenHash: token.tokenHash,
+      step: request.step,
+      tool,
+      input: request.input,
+      requestHash: requestHash(tool, request.input),
+    };
+    if (request.project !== token.project || request.turn !== token.turn || request.agent !== agent) {
+      const message = 'A token is good for its own turn only, and this call names another.';
+      await store.write((tx) => recordRefusal(tx, call, 'forbidden', message));
+      throw new SuzumioError('forbidden', message);
+    }
+    const { result, replayed } = await run(context, store, call);
+    const outcome = replayed ? 'replayed' : result.ok ? 'ok' : result.refused ? 'refused' : 'failed';
+    context.metrics.toolCalls.inc({ tool, outcome });
+    if (!replayed) await afterwards(context, store.project, tool);
+    if (result.ok) return result.response;
+    throw new SuzumioError(result.code, result.message);
+  });
+}
+
+async function run(
+  context: ToolhostContext,
+  store: ProjectStore,
+  call: ToolCall,
+): Promise<{ result: RecordedResult; replayed: boolean }> {
+  if (call.step !== undefined) {
+    // A repeated call must not read or write files again before it is recognised.
+    const recorded = recordedBefore(store, { ...call, step: call.step });
+    if (recorded) return { result: recorded, replayed: true };
+  }
+  const effect = await prepare(context, store, call);
+  return store.write((tx) => recordToolCall(tx, call, (site) => effect(tx, site)));
+}
+
+/** A contradiction is left to the transaction, which records it. */
+function recordedBefore(store: ProjectStore, call: ToolCall & { step: string }): RecordedResult | undefined {
+  try {
+    return recordedResult(store.reader, call);
+  } catch (error) {
+    if (isSuzumioError(error, 'journal-mismatch')) return undefined;
+    throw error;
+  }
+}
+
+/** Does what must not happen inside a transaction; what goes wrong here becomes the call's recorded outcome. */
+async function prepare(
+  context: ToolhostContext,
+  store: ProjectStore,
+  call: ToolCall,
+): Promise<(tx: Tx, site: ToolCallSite) => ToolResponse> {
+  try {
+    return await findTool(call.tool).prepare(call.input, {
+      reader: store.reader,
+      content: contentOf(context, store.project),
+      projectDir: context.cell.directory.projectDir(store.project),
+      agent: call.agent,
+      turn: call.turn,
+    });
+  } catch (error) {
+    if (!isSuzumioError(error)) throw error;
+    return () => {
+      throw error;
+    };
+  }
+}
+
+async function afterwards(context: ToolhostContext, project: string, tool: string): Promise<void> {
+  if (tool === 'messages.send') context.metrics.mailAccepted.inc({ sender: 'agent' });
+  if (tool === 'completion.submit') await context.cell.noteStatus(project);
+  context.transport.wake(project);
+}
+
+/** Where a runner sends along what it uploaded, that is not part of what was asked: a file may be read again. */
+function requestHash(tool: string, input: unknown): string {
+  return createHash('sha256')
+    .update(canonicalJson([tool, withoutUploadFacts(tool, input)]))
+    .digest('hex');
+}
+
+function withoutUploadFacts(tool: string, input: unknown): unknown {
+  if (tool !== 'artifacts.publish' || typeof input !== 'object' || input === null) return input;
+  return Object.fromEntries(Object.entries(input).filter(([key]) => key !== 'sha256' && key !== 'sizeBytes'));
+}
+
+/** JSON with sorted keys: the same value is the same text. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
+}

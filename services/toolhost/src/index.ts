@@ -1,0 +1,1 @@
+export { createToolhost, type Toolhost, type ToolhostConfig } from './toolhost.js';

@@ -1,0 +1,95 @@
+import express, { type Router } from 'express';
+import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
+import { notFoundHandler, problemHandler } from '@suzumio/shared/http/problem-handler';
+import { attemptsRouter } from './attempts-router.js';
+import type { ToolhostContext, ToolhostDependencies } from './context.js';
+import { toolsRouter } from './tools-router.js';
+
+export interface ToolhostConfig {
+  /** Where workers reach it. Never reachable from a container. */
+  worker: { host: string; port: number };
+  /** Where runners' calls arrive, forwarded by their worker's door. */
+  runner: { host: string; port: number };
+  /** What carries this cell's jobs, as the catalog records it. */
+  transportName: string;
+  /** How long an attempt is good without a heartbeat. @default 15_000 */
+  leaseMs?: number;
+}
+
+export interface Toolhost {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Where workers reach it, once started. */
+  readonly workerUrl: string;
+  /** Where doors forward to, once started. */
+  readonly runnerUrl: string;
+}
+
+/** The only door out of a container: verifies, records and executes what agents do. Stateless; run as many as you like. */
+export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDependencies): Toolhost {
+  let servers: { worker: HttpServer; runner: HttpServer } | undefined;
+  let delist: (() => Promise<void>) | undefined;
+
+  async function start(): Promise<void> {
+    const { cell } = dependencies;
+    const context: ToolhostContext = {
+      ...dependencies,
+      cellKey: cell.directory.cellKey(),
+      workerToken: cell.directory.workerToken(),
+      leaseMs: config.leaseMs ?? 15_000,
+    };
+    const worker = await startHttpServer(listener(context, attemptsRouter(context)), config.worker);
+    try {
+      servers = { worker, runner: await startHttpServer(listener(context, toolsRouter(context)), config.runner) };
+      delist = await cell.catalog.enlist({ service: 'toolhost', cell: cell.id, transport: config.transportName });
+    } catch (error) {
+      await servers?.runner.stop();
+      await worker.stop();
+      throw error;
+    }
+  }
+
+  async function stop(): Promise<void> {
+    await Promise.all([servers?.worker.stop(), servers?.runner.stop()]);
+    await delist?.();
+    delist = undefined;
+  }
+
+  const started = () => {
+    if (!servers) throw new Error('the ToolHost has not been started');
+    return servers;
+  };
+  return {
+    start,
+    stop,
+    get workerUrl() {
+      return started().worker.url;
+    },
+    get runnerUrl() {
+      return started().runner.url;
+    },
+  };
+}
+
+function listener(context: ToolhostContext, router: Router): express.Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.use(router);
+  app.use(notFoundHandler);
+  app.use(countRefusals(context));
+  app.use(problemHandler(context.logger));
+  return app;
+}
+
+/** A request without a good token leaves a line and a count, and nothing that helps guessing. */
+function countRefusals({ logger, metrics }: ToolhostContext): express.ErrorRequestHandler {
+  return (error: unknown, request, _response, next) => {
+    if (isSuzumioError(error, 'unauthenticated', 'token-rejected', 'forbidden')) {
+      metrics.requestsRefused.inc({ code: error.code });
+      logger.warn({ code: error.code, method: request.method, path: request.path }, 'a request was refused');
+    }
+    next(error);
+  };
+}

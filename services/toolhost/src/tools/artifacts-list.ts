@@ -1,0 +1,28 @@
+import * as z from 'zod';
+import { listArtifacts } from '@suzumio/shared/store/queries/artifacts';
+import { defineTool } from './tool.js';
+
+const maxListed = 500;
+
+export const artifactsList = defineTool({
+  name: 'artifacts.list',
+  description: 'List the published files, oldest first: id, name, size, who published it and its description.',
+  input: z.strictObject({}),
+  prepare: () => (tx) => {
+    const artifacts = listArtifacts(tx, { limit: maxListed }).map(
+      ({ id, name, creator, sizeBytes, sha256, description, createdAt }) => ({
+        id,
+        name,
+        creator,
+        sizeBytes,
+        sha256,
+        description,
+        createdAt,
+      }),
+    );
+    const lines = artifacts.map(({ id, name, creator, sizeBytes, description }) =>
+      [`${id}  ${name}  ${String(sizeBytes)} bytes  by ${creator}`, description].filter(Boolean).join('  '),
+    );
+    return { output: lines.length === 0 ? 'Nothing has been published.' : lines.join('\n'), metadata: { artifacts } };
+  },
+});

@@ -1,0 +1,39 @@
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { ToolDefinition } from '@suzumio/shared/protocol/runner';
+import type { CoreToolName } from '@suzumio/shared/protocol/tool-names';
+import { artifactsList } from './artifacts-list.js';
+import { artifactsPublish } from './artifacts-publish.js';
+import { artifactsRead } from './artifacts-read.js';
+import { completionSubmit } from './completion-submit.js';
+import { messagesRead } from './messages-read.js';
+import { messagesSend } from './messages-send.js';
+import type { CoreTool } from './tool.js';
+import { waitForSignal } from './wait-for-signal.js';
+
+/** The core pack. A new tool is one file beside this one, its name in `protocol/tool-names.ts`, and a line here. */
+const coreTools: Readonly<Record<CoreToolName, CoreTool>> = {
+  'messages.send': messagesSend,
+  'messages.read': messagesRead,
+  'artifacts.publish': artifactsPublish,
+  'artifacts.list': artifactsList,
+  'artifacts.read': artifactsRead,
+  'completion.submit': completionSubmit,
+  'coordination.wait_for_signal': waitForSignal,
+};
+
+/** @throws SuzumioError `tool-unknown` */
+export function findTool(name: string): CoreTool {
+  if (Object.hasOwn(coreTools, name)) return coreTools[name as CoreToolName];
+  throw new SuzumioError(
+    'tool-unknown',
+    `There is no tool "${name}"; there are ${Object.keys(coreTools).join(', ')}.`,
+    {
+      tool: name,
+    },
+  );
+}
+
+/** What a model is told of these tools. */
+export function toolDefinitions(names: readonly string[]): ToolDefinition[] {
+  return names.map((name) => findTool(name).definition);
+}

@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import { writeReport } from '@suzumio/shared/store/reports';
+import { submitReport } from '@suzumio/shared/store/verbs/project-transitions';
+import { defineTool } from './tool.js';
+
+const maxReportBytes = 1024 * 1024;
+
+export const completionSubmit = defineTool({
+  name: 'completion.submit',
+  description: 'Hand in the final report (Markdown) for the person to approve or send back. This ends your turn.',
+  input: z.strictObject({
+    report: z
+      .string()
+      .min(1)
+      .refine((report) => Buffer.byteLength(report) <= maxReportBytes, `at most ${String(maxReportBytes)} bytes`),
+  }),
+  async prepare({ report }, { projectDir, turn }) {
+    const hash = createHash('sha256').update(report).digest('hex');
+    const path = await writeReport(projectDir, `${turn}-${hash.slice(0, 12)}.md`, report);
+    return (tx, site) => {
+      const { version } = submitReport(tx, { path, agent: site.agent, turn: site.turn, promptSeq: site.promptSeq });
+      return {
+        output: `Submitted as version ${String(version)}. Your turn ends here.`,
+        metadata: { version },
+        endTurn: true,
+      };
+    };
+  },
+});

@@ -1,0 +1,65 @@
+import * as z from 'zod';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { CoreToolName } from '@suzumio/shared/protocol/tool-names';
+import type { ToolDefinition, ToolResponse } from '@suzumio/shared/protocol/runner';
+import type { ContentStore } from '@suzumio/shared/store/content-store';
+import type { SqlReader } from '@suzumio/shared/store/sql';
+import type { Tx } from '@suzumio/shared/store/tx';
+import type { ToolCallSite } from '@suzumio/shared/store/verbs/record-tool-call';
+
+/** What a tool may use before its transaction. */
+export interface ToolEnvironment {
+  reader: SqlReader;
+  content: ContentStore;
+  projectDir: string;
+  agent: string;
+  turn: string;
+}
+
+/** The part of a call that runs inside the transaction. */
+export type Effect = (tx: Tx, site: ToolCallSite) => ToolResponse;
+
+/** A tool of the core pack. */
+export interface CoreTool {
+  definition: ToolDefinition;
+  /** Checks the input, does the file work, and returns what is left for the transaction. */
+  prepare(input: unknown, environment: ToolEnvironment): Promise<Effect>;
+}
+
+/**
+ * Defines a tool: its name and input as a model sees them, and what it does.
+ *
+ * @param tool.prepare runs outside the transaction: file work, never a change to the store. What it throws becomes the
+ *   recorded outcome of the call.
+ */
+export function defineTool<Input extends z.ZodType>(tool: {
+  name: CoreToolName;
+  description: string;
+  input: Input;
+  /** Fields that the runner adds for its own purposes; a model is not told of them. */
+  hidden?: readonly string[];
+  prepare(input: z.output<Input>, environment: ToolEnvironment): Effect | Promise<Effect>;
+}): CoreTool {
+  return {
+    definition: {
+      name: tool.name,
+      description: tool.description,
+      inputSchema: publicSchema(tool.input, tool.hidden ?? []),
+    },
+    async prepare(input, environment) {
+      const parsed = tool.input.safeParse(input);
+      if (parsed.success) return tool.prepare(parsed.data, environment);
+      const problems = parsed.error.issues.map(({ path, message }) =>
+        path.length === 0 ? message : `${path.join('.')}: ${message}`,
+      );
+      throw new SuzumioError('tool-input-invalid', `The input of ${tool.name} is not valid: ${problems.join('; ')}.`);
+    },
+  };
+}
+
+function publicSchema(input: z.ZodType, hidden: readonly string[]): Record<string, unknown> {
+  const schema = z.toJSONSchema(input, { io: 'input' }) as Record<string, unknown>;
+  delete schema['$schema'];
+  const properties = Object.entries(schema['properties'] as Record<string, unknown>);
+  return { ...schema, properties: Object.fromEntries(properties.filter(([name]) => !hidden.includes(name))) };
+}

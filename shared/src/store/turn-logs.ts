@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AttemptRow } from './rows.js';
+
+/** What an attempt's container wrote to its output, as its worker kept it. */
+export async function writeTurnLog(
+  projectDir: string,
+  attempt: Pick<AttemptRow, 'turn_id' | 'number'>,
+  log: Uint8Array,
+): Promise<void> {
+  const file = logFile(projectDir, attempt);
+  await mkdir(join(projectDir, 'logs'), { recursive: true, mode: 0o700 });
+  const temporary = `${file}.${randomBytes(4).toString('hex')}`;
+  await writeFile(temporary, log, { mode: 0o600 });
+  await rename(temporary, file);
+}
+
+/** The log of an attempt; empty where it wrote nothing. */
+export async function readTurnLog(
+  projectDir: string,
+  attempt: Pick<AttemptRow, 'turn_id' | 'number'>,
+): Promise<string> {
+  try {
+    return await readFile(logFile(projectDir, attempt), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+function logFile(projectDir: string, attempt: Pick<AttemptRow, 'turn_id' | 'number'>): string {
+  return join(projectDir, 'logs', `${attempt.turn_id}.${String(attempt.number)}.log`);
+}
