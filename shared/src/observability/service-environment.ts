@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { SuzumioError } from '../errors/suzumio-error.js';
+
+/** Variables that every service reads. Extend it with those of one service. */
+export const serviceEnvironment = z.object({
+  SUZUMIO_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  /** Where `/metrics`, `/healthz` and `/readyz` are answered; without it nowhere. */
+  SUZUMIO_HEALTH_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+  SUZUMIO_HEALTH_HOST: z.string().default('127.0.0.1'),
+});
+
+export type ServiceEnvironment = z.infer<typeof serviceEnvironment>;
+
+/** Variables that the services of a control plane share: they open the same data directory. */
+export const controlPlaneEnvironment = serviceEnvironment.extend({
+  SUZUMIO_ROOT: z.string({ error: 'needed: the data directory' }),
+  SUZUMIO_REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'needed: redis://host:port' }),
+  SUZUMIO_CELL: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, { error: 'expected 1 to 32 of a-z, 0-9 and -' })
+    .default('local'),
+});
+
+/**
+ * Reads a service's variables; those that are empty count as not set.
+ *
+ * @throws SuzumioError `settings-invalid`, which names every variable that is wrong
+ */
+export function parseEnvironment<Environment>(
+  schema: z.ZodType<Environment>,
+  environment: Readonly<Record<string, string | undefined>>,
+): Environment {
+  const set = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = schema.safeParse(set);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  throw new SuzumioError('settings-invalid', `The environment is not right: ${problems.join('; ')}.`);
+}
