@@ -22,7 +22,7 @@ export function createReport() {
   };
 
   /** Everything that holds for a built tree: types, lint, format, dependencies, dead code, tests. */
-  const verify = async ({ args, skip = [] }) => {
+  const verify = async ({ args, skip }) => {
     for (const [heading, check] of Object.entries(staticChecks)) await attempt(heading, check);
     await attempt('Tests', async () => {
       tests = await runTests({ args, skip });
