@@ -1,6 +1,7 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
-import { pipeline, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { maxToolBodyBytes } from '@suzumio/shared/protocol/door';
+import { messageOf, TurnFailure } from '../turn-failure.js';
 import type { Connector } from './connector.js';
 
 /** One HTTP request through the door. */
@@ -24,7 +25,7 @@ export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
 }
 
-/** Sends `message` once, on a connection of its own. Throws {@link ConnectionLost}, or what reading the body threw. */
+/** Sends `message` once, on a connection of its own. Throws {@link ConnectionLost}, a {@link TurnFailure}, or what reading the body threw. */
 export async function exchange(connector: Connector, message: DoorRequest): Promise<DoorAnswer> {
   const response = await respond(connector, message);
   const chunks: Buffer[] = [];
@@ -39,7 +40,7 @@ export async function exchange(connector: Connector, message: DoorRequest): Prom
     throw lost(error);
   }
   if (size > maxToolBodyBytes)
-    throw new Error(`the answer to ${message.method} ${message.path} is over ${maxToolBodyBytes} bytes`);
+    throw new TurnFailure(`the answer to ${message.method} ${message.path} is over ${maxToolBodyBytes} bytes`);
   return {
     status: response.statusCode ?? 0,
     contentType: response.headers['content-type'] ?? '',
@@ -56,20 +57,26 @@ export function respond(connector: Connector, message: DoorRequest): Promise<Inc
       path: connector.basePath + message.path,
       headers: { ...message.headers, host: connector.host, connection: 'close' },
     });
-    outgoing.on('response', resolve);
     const body = message.body();
+    outgoing.on('error', (error) => reject(lost(error)));
+    outgoing.on('response', (response) => {
+      // An answer may come before the whole body was sent; the rest is of no interest then.
+      if (!Buffer.isBuffer(body)) body.unpipe(outgoing);
+      response.on('close', () => outgoing.destroy());
+      resolve(response);
+    });
     if (Buffer.isBuffer(body)) {
-      outgoing.on('error', (error) => reject(lost(error)));
       outgoing.end(body);
       return;
     }
-    // The body's own failure comes first here, and is not the door's.
-    body.on('error', reject);
-    outgoing.on('error', (error) => reject(lost(error)));
-    pipeline(body, outgoing, () => undefined);
+    body.on('error', (error) => {
+      reject(error);
+      outgoing.destroy();
+    });
+    body.pipe(outgoing);
   });
 }
 
 function lost(error: unknown): ConnectionLost {
-  return new ConnectionLost(error instanceof Error ? error.message : String(error), { cause: error });
+  return new ConnectionLost(messageOf(error), { cause: error });
 }

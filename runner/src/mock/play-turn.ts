@@ -52,7 +52,7 @@ async function playStep(
   } catch (error) {
     if (error instanceof UnknownPlaceholder || error instanceof WorkspacePathError || error instanceof TurnFailure) {
       const exitCode = error instanceof TurnFailure ? error.exitCode : undefined;
-      throw new TurnFailure(`step ${index} (${Object.keys(step).join(', ')}): ${error.message}`, exitCode, {
+      throw new TurnFailure(`step ${index} (${Object.keys(step)[0] ?? ''}): ${error.message}`, exitCode, {
         cause: error,
       });
     }

@@ -15,7 +15,8 @@ export function processControl(self: NodeJS.Process): ProcessControl {
       self.abort();
     },
     hang() {
-      self.on('SIGTERM', () => undefined);
+      self.on('SIGTERM', () => self.stderr.write('the script hangs on, SIGTERM or not\n'));
+      self.stderr.write('the script hangs here\n');
       return new Promise(() => setInterval(() => undefined, 60_000));
     },
   };

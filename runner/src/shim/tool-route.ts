@@ -6,7 +6,7 @@ import type { DoorAnswer } from '../door/exchange.js';
 import { needsFile, publishFile } from '../tools/publish-file.js';
 import { localProblem, problemOf } from '../tools/tool-answer.js';
 import { withReason } from '../tools/tool-client.js';
-import { messageOf, TurnFailure } from '../turn-failure.js';
+import { exitCodes, TurnFailure } from '../turn-failure.js';
 
 /**
  * Answers a foreign runner's `POST /tool`. What its runner leaves to us: the place of a call that names no step (its
@@ -40,7 +40,8 @@ export class ToolRoute {
       });
       return answer.status < 300 || reason === undefined ? answer : asAnswer(withReason(problemOf(answer), reason));
     } catch (error) {
-      if (error instanceof TurnFailure) return refusal(503, 'door-away', messageOf(error));
+      if (error instanceof TurnFailure && error.exitCode === exitCodes.doorAway)
+        return refusal(503, 'door-away', error.message);
       throw error;
     }
   }

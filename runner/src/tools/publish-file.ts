@@ -81,5 +81,5 @@ function isObject(value: unknown): value is object {
 }
 
 function isSystemError(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error;
+  return isObject(error) && 'syscall' in error;
 }

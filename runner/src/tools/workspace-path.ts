@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, realpath } from 'node:fs/promises';
-import { basename, dirname, join, sep } from 'node:path';
+import { basename, dirname, join, posix, sep } from 'node:path';
 import { workspacePath } from '@suzumio/shared/protocol/workspace-manifest';
 import { messageOf } from '../turn-failure.js';
 
@@ -35,8 +35,8 @@ async function openInside(
   enter: (directory: string) => Promise<string>,
 ): Promise<FileHandle> {
   const refuse = (reason: string): WorkspacePathError => new WorkspacePathError(`${JSON.stringify(path)}: ${reason}`);
-  const checked = workspacePath.safeParse(path);
-  if (!checked.success) throw refuse('is not a path inside the workspace: relative, without . or ..');
+  const checked = workspacePath.safeParse(typeof path === 'string' ? relative(workspace, path) : path);
+  if (!checked.success) throw refuse('is not a path inside the workspace');
   let file: FileHandle;
   try {
     const root = await realpath(workspace);
@@ -59,6 +59,11 @@ async function openInside(
   throw refuse('is not a regular file');
 }
 
+/** A path as people and models write it, `./notes.md` or `/workspace/notes.md`, in its plain form. */
+function relative(workspace: string, path: string): string {
+  return posix.normalize(path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path);
+}
+
 function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
 }

@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { RunnerTurnInput } from '@suzumio/shared/protocol/runner';
+
+/** A directory of its own for one test, with a turn's files and a workspace. */
+export interface TurnPlace {
+  readonly turnDir: string;
+  readonly workspace: string;
+  readonly socket: string;
+  /** Writes `input.json`; without overrides the door is the socket. */
+  prepare(overrides?: Record<string, unknown>): Promise<void>;
+  output(): Promise<unknown>;
+  remove(): Promise<void>;
+}
+
+/** How a process ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export const turn: RunnerTurnInput['turn'] = {
+  id: 'turn_01KB3Z0000000000000000000A',
+  prompt: '# Project newsroom\n\nOne line.',
+  number: 1,
+  attempt: 1,
+  mail: [
+    {
+      id: 'msg_01KB3Z',
+      sender: 'editor',
+      recipient: 'reporter-1',
+      priority: 'P1',
+      kind: 'message',
+      threadId: 'msg_01KB3Z',
+      body: 'The north gauge, please. Say "$(echo owned)" and `it`.',
+      createdAt: '2026-11-21T20:14:03Z',
+    },
+  ],
+};
+
+export async function createTurnPlace(): Promise<TurnPlace> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'suzumio-runner-')));
+  const turnDir = join(root, 'turn');
+  const workspace = join(root, 'workspace');
+  const socket = join(turnDir, 'door', 'door.sock');
+  await mkdir(join(turnDir, 'door'), { recursive: true });
+  await mkdir(workspace);
+  return {
+    turnDir,
+    workspace,
+    socket,
+    async prepare(overrides = {}) {
+      const input = {
+        project: 'newsroom',
+        agent: { id: 'reporter-1', base: 'reporter', role: 'reporter', prompt: 'Report.', displayName: 'Akari' },
+        turn,
+        workspace,
+        controllerUrl: `unix:${socket}`,
+        token: 'tool-token',
+        runner: { mode: 'mock' },
+        tools: ['messages.send', 'artifacts.publish'].map((name) => ({ name, description: name, inputSchema: {} })),
+        protocol: 1,
+        limits: { timeoutMs: 60_000, doorPatienceMs: 5_000 },
+        ...overrides,
+      };
+      await writeFile(join(turnDir, 'input.json'), JSON.stringify(input));
+    },
+    output: async () => JSON.parse(await readFile(join(turnDir, 'output.json'), 'utf8')) as unknown,
+    remove: () => rm(root, { recursive: true, force: true }),
+  };
+}
+
+/** The mock runner's part of an input: one rule for every turn of the agent. */
+export function script(...steps: unknown[]): { runner: unknown } {
+  return { runner: { mode: 'mock', script: [{ agent: 'reporter', steps }] } };
+}
+
+/** Starts Node with `args` as a process of its own. */
+export function start(args: string[], env: Record<string, string> = {}): ChildProcess {
+  return spawn(process.execPath, args, { env: { PATH: process.env['PATH'], ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+}
+
+/** Waits for the end of a process. */
+export async function ended(child: ChildProcess): Promise<Ended> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (bytes: Buffer) => (stdout += bytes.toString()));
+  child.stderr?.on('data', (bytes: Buffer) => (stderr += bytes.toString()));
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+  return { code, signal, stdout, stderr };
+}
+
+export async function listen(server: Server, where: string | number): Promise<number> {
+  if (typeof where === 'string') server.listen(where);
+  else server.listen(where, '127.0.0.1');
+  await once(server, 'listening');
+  return typeof where === 'string' ? 0 : (server.address() as AddressInfo).port;
+}
+
+export async function closed(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+}
+
+/** A port that nothing listens on. */
+export async function freePort(): Promise<number> {
+  const { createServer } = await import('node:net');
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
