@@ -1,0 +1,132 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
+import type { ClaimAnswer } from '@suzumio/shared/protocol/attempts';
+import { createMetrics } from '@suzumio/shared/observability/metrics';
+import { postMessage } from '@suzumio/shared/store/verbs/post-message';
+import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
+import { createToolhost, type Toolhost } from '@suzumio/toolhost';
+import { type TestCell, testCell } from '../../../shared/test/support/cell.js';
+import { recordingLogger } from '../../../shared/test/support/logs.js';
+
+export interface Answer {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+/** A ToolHost over real HTTP, with the store behind it and a client that does what workers and runners do. */
+export interface ToolhostBench {
+  testing: TestCell;
+  toolhost: Toolhost;
+  logs: () => Record<string, unknown>[];
+  wakes: string[];
+  workerToken: string;
+  /** Sends mail to an agent and queues its turn. */
+  queueTurn(project: string, agent: string, body?: string): Promise<string>;
+  claim(
+    project: string,
+    turn: string,
+    options?: { claimId?: string; worker?: string; token?: string },
+  ): Promise<Answer>;
+  /** Queues a turn by mail and claims it. */
+  begin(project: string, agent: string, body?: string): Promise<Begun>;
+  post(url: string, token: string | undefined, body: unknown): Promise<Answer>;
+  put(url: string, token: string, bytes: Uint8Array): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface Begun {
+  turn: string;
+  answer: ClaimAnswer;
+  tool(tool: string, input: unknown, extra?: Record<string, unknown>): Promise<Answer>;
+  upload(text: string): Promise<{ sha256: string; sizeBytes: number }>;
+  report(route: 'heartbeat' | 'complete' | 'fail', body?: unknown): Promise<Answer>;
+}
+
+export function claimId(): string {
+  return randomBytes(16).toString('hex');
+}
+
+export async function toolhostBench(): Promise<ToolhostBench> {
+  const testing = await testCell();
+  const { logger, lines } = recordingLogger();
+  const transport = createInProcessTransport({ logger });
+  const wakes: string[] = [];
+  transport.consumeWakes((project) => {
+    wakes.push(project);
+    return Promise.resolve();
+  });
+  const toolhost = createToolhost(
+    { worker: { host: '127.0.0.1', port: 0 }, runner: { host: '127.0.0.1', port: 0 }, transportName: 'test' },
+    { cell: testing.cell, transport, logger, metrics: createMetrics('toolhost') },
+  );
+  await toolhost.start();
+  const workerToken = testing.cell.directory.workerToken();
+
+  const send = async (method: string, url: string, token: string | undefined, body: string | Buffer<ArrayBuffer>, type: string) => {
+    const headers = { 'content-type': type, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+    const response = await fetch(url, { method, headers, body });
+    const text = await response.text();
+    return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
+  };
+  const bench: ToolhostBench = {
+    testing,
+    toolhost,
+    logs: lines,
+    wakes,
+    workerToken,
+    async queueTurn(project, agent, body = 'Go.') {
+      const started = await testing.write(project, (tx) => {
+        postMessage(tx, { sender: 'user', recipient: agent, priority: 'P1', body, actor: 'test' });
+        return startTurns(tx);
+      });
+      const [turn] = started;
+      if (turn === undefined) throw new Error(`no turn of ${agent} was started`);
+      return turn;
+    },
+    claim: (project, turn, { claimId: id = claimId(), worker = 'w1', token = workerToken } = {}) =>
+      bench.post(`${toolhost.workerUrl}/projects/${project}/turns/${turn}/claim`, token, {
+        claimId: id,
+        worker,
+        engine: 'test',
+        protocol: 1,
+      }),
+    async begin(project, agent, body) {
+      const turn = await bench.queueTurn(project, agent, body);
+      const claimed = await bench.claim(project, turn);
+      if (claimed.status !== 200) throw new Error(`claim answered ${JSON.stringify(claimed)}`);
+      return begun(bench, project, agent, turn, claimed.body as unknown as ClaimAnswer);
+    },
+    post: (url, token, body) => send('POST', url, token, JSON.stringify(body), 'application/json'),
+    put: (url, token, bytes) => send('PUT', url, token, Buffer.from(bytes), 'application/octet-stream'),
+    async close() {
+      await toolhost.stop();
+      await transport.close();
+      await testing.close();
+    },
+  };
+  return bench;
+}
+
+/** What the worker and the runner of one attempt do. */
+export function begun(bench: ToolhostBench, project: string, agent: string, turn: string, answer: ClaimAnswer): Begun {
+  const { toolhost } = bench;
+  return {
+    turn,
+    answer,
+    tool: (tool, input, extra = {}) =>
+      bench.post(`${toolhost.runnerUrl}/tool`, answer.toolToken, { project, agent, turn, tool, input, ...extra }),
+    async upload(text) {
+      const bytes = Buffer.from(text);
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      const put = await bench.put(`${toolhost.runnerUrl}/content/${sha256}`, answer.toolToken, bytes);
+      if (put.status !== 204) throw new Error(`upload answered ${JSON.stringify(put)}`);
+      return { sha256, sizeBytes: bytes.length };
+    },
+    report: (route, body = {}) =>
+      bench.post(
+        `${toolhost.workerUrl}/projects/${project}/turns/${turn}/attempts/${String(answer.attempt)}/${route}`,
+        answer.leaseToken,
+        body,
+      ),
+  };
+}

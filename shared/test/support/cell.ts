@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadProjectText } from '@suzumio/shared/config/load-project';
+import { Cell } from '@suzumio/shared/store/cell';
+import { type StoreContext, systemContext } from '@suzumio/shared/store/context';
+import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import type { ProjectStoreHooks } from '@suzumio/shared/store/project-store';
+import type { Tx } from '@suzumio/shared/store/tx';
+import { startProject } from '@suzumio/shared/store/verbs/project-transitions';
+
+/** A cell in a temporary directory, with a clock that a test can hold. */
+export interface TestCell {
+  cell: Cell;
+  root: string;
+  /** Moves the clock; from then on it stands still between calls. */
+  setNow(ms: number): void;
+  /** Makes a project from YAML, and starts it unless told otherwise. */
+  create(yaml?: string, options?: { start?: boolean }): Promise<string>;
+  store<Result>(project: string, body: (store: ProjectStore) => Promise<Result> | Result): Promise<Result>;
+  write<Result>(project: string, verb: (tx: Tx) => Result): Promise<Result>;
+  /** Rows of one statement. */
+  rows<Row>(project: string, sql: string): Promise<Row[]>;
+  close(): Promise<void>;
+}
+
+/** Two agents that may use every tool, and one that may use none. */
+export const teamYaml = `
+name: team
+task: Do the work.
+channels: ["#team", { name: "#pair", members: [ada, ben] }]
+backend: { runner: { mode: mock } }
+agents:
+  ada: { role: writer, prompt: Write., tools: ["*"] }
+  ben: { role: reader, prompt: Read., displayName: Benny, tools: ["*"] }
+  cat: { role: watcher, prompt: Watch., tools: [] }
+`;
+
+export async function testCell(options: { hooks?: ProjectStoreHooks; id?: string } = {}): Promise<TestCell> {
+  const root = await mkdtemp(join(tmpdir(), 'suzumio-cell-'));
+  const system = systemContext();
+  let held: number | undefined;
+  const context: StoreContext = { ...system, now: () => held ?? system.now() };
+  const cell = Cell.open(root, { ...options, context });
+  const testing: TestCell = {
+    cell,
+    root,
+    setNow: (ms) => {
+      held = ms;
+    },
+    async create(yaml = teamYaml, { start = true } = {}) {
+      const { config } = loadProjectText(yaml, 'test.yaml');
+      await cell.createProject({ config, source: yaml, resolved: yaml, actor: 'test' });
+      if (start) {
+        await cell.catalog.noteRunning(config.name);
+        await testing.write(config.name, (tx) => startProject(tx, 'test'));
+      }
+      return config.name;
+    },
+    store: (project, body) => cell.stores.use(project, body),
+    write: (project, verb) => cell.stores.use(project, (store) => store.write(verb)),
+    rows: (project, sql) => cell.stores.use(project, (store) => store.reader.all(sql)),
+    async close() {
+      await cell.close();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+  return testing;
+}
