@@ -4,6 +4,7 @@ import { toProblem } from '../errors/problem.js';
 import { isSuzumioError, messageOf, SuzumioError } from '../errors/suzumio-error.js';
 import type { Logger } from '../observability/logger.js';
 import { problemMediaType } from '../protocol/problem.js';
+import { jsonFault } from './json-fault.js';
 import { invalidRequest } from './validate.js';
 
 /** The last handler but one: whatever no route took. */
@@ -43,7 +44,8 @@ function fromHttpError(thrown: unknown): SuzumioError | undefined {
   const options = { cause: thrown };
   const type = 'type' in thrown ? thrown.type : undefined;
   if (type === 'entity.parse.failed') {
-    return new SuzumioError('invalid-request', `The body is not JSON: ${positionOf(thrown)}.`, {}, options);
+    const fault = 'body' in thrown && typeof thrown.body === 'string' ? jsonFault(thrown.body) : 'it cannot be parsed';
+    return new SuzumioError('invalid-request', `The body is not JSON: ${fault}.`, {}, options);
   }
   if (type === 'entity.too.large') {
     const limit = 'limit' in thrown && typeof thrown.limit === 'number' ? thrown.limit : undefined;
@@ -51,10 +53,4 @@ function fromHttpError(thrown: unknown): SuzumioError | undefined {
     return new SuzumioError('body-too-large', `The body is too large${most}.`, { limitBytes: limit }, options);
   }
   return new SuzumioError('invalid-request', `The request cannot be read: ${messageOf(thrown)}.`, {}, options);
-}
-
-/** V8 names the place, but quotes the text before it: only the place is passed on. */
-function positionOf(error: Error): string {
-  const place = /position \d+(?: \(line \d+ column \d+\))?/.exec(error.message);
-  return place ? `unexpected text at ${place[0]}` : 'it ends too early or is empty';
 }

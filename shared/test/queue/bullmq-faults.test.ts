@@ -11,7 +11,7 @@ import { closeWithinMs, type Transport } from '@suzumio/shared/queue/transport';
 import { recordingLogger } from '../support/logs.js';
 import { eventually } from '../support/poll.js';
 import { freePort, startRedis, type TestRedis } from '../support/redis.js';
-import { gate, turnJob } from './jobs.js';
+import { gate, noteIn, turnJob } from './jobs.js';
 
 const consumerProcess = fileURLToPath(new URL('./fixtures/consume-turns.mjs', import.meta.url));
 
@@ -95,8 +95,11 @@ describe('Redis dies and comes back, empty', () => {
     const woken: string[] = [];
     const turns: string[] = [];
     const heard: number[] = [];
-    transport.consumeWakes(async (project) => void woken.push(project));
-    transport.consumeTurns({ concurrency: 1 }, async (job) => void turns.push(job.turn));
+    transport.consumeWakes(noteIn(woken, (project) => project));
+    transport.consumeTurns(
+      { concurrency: 1 },
+      noteIn(turns, (job) => job.turn),
+    );
     transport.onHint(({ seq }) => heard.push(seq));
     await transport.addTurnJob(turnJob(1));
     await eventually('a job before the outage', () => turns.length === 1);
@@ -193,7 +196,7 @@ describe('Redis is emptied', () => {
     const first = gate();
     const woken: string[] = [];
     const turns: string[] = [];
-    transport.consumeWakes(async (project) => void woken.push(project));
+    transport.consumeWakes(noteIn(woken, (project) => project));
     transport.consumeTurns({ concurrency: 1 }, async (job) => {
       turns.push(job.turn);
       if (turns.length === 1) await first.opened;
@@ -249,8 +252,11 @@ describe('several processes', () => {
     transports.push(other);
     const main = open();
     const seen: string[] = [];
-    main.consumeWakes(async (project) => void seen.push(`wake ${project}`));
-    main.consumeTurns({ concurrency: 1 }, async (job) => void seen.push(`turn of ${job.cell}`));
+    main.consumeWakes(noteIn(seen, (project) => `wake ${project}`));
+    main.consumeTurns(
+      { concurrency: 1 },
+      noteIn(seen, (job) => `turn of ${job.cell}`),
+    );
     await eventually('Redis answers', async () => (await main.healthy()) && (await other.healthy()));
     other.wake('newsroom');
     await other.addTurnJob(turnJob(1, { cell: 'other' }));
@@ -272,7 +278,10 @@ describe('several processes', () => {
     await exited;
     expect(await transport.liveTurnJobs([turnJob(1)])).toEqual(new Set([turnJobId(turnJob(1))]));
     const seen: string[] = [];
-    transport.consumeTurns({ concurrency: 1 }, async (job) => void seen.push(job.turn));
+    transport.consumeTurns(
+      { concurrency: 1 },
+      noteIn(seen, (job) => job.turn),
+    );
     await eventually('another worker gets it', () => seen.length === 1, 20_000);
     expect(seen).toEqual([turnJob(1).turn]);
   }, 30_000);
@@ -280,7 +289,10 @@ describe('several processes', () => {
   test('jobs that nobody understands are dropped and hurt no others', async () => {
     const transport = open();
     const seen: string[] = [];
-    transport.consumeTurns({ concurrency: 1 }, async (job) => void seen.push(job.turn));
+    transport.consumeTurns(
+      { concurrency: 1 },
+      noteIn(seen, (job) => job.turn),
+    );
     const foreign = { ...turnJob(1), cell: '../other' };
     await transport.addTurnJob(foreign);
     await transport.addTurnJob(turnJob(2));

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { silentLogger } from '@suzumio/shared/observability/logger';
 import { presenceMs } from '@suzumio/shared/queue/jobs';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
+import { noteIn } from './jobs.js';
 import { transportContract } from './transport-contract.js';
 
 describe('the in-process transport', () => {
@@ -21,7 +22,7 @@ describe('the in-process transport', () => {
   test('a wake does not run its handler before it returns', async () => {
     const transport = createInProcessTransport({ logger: silentLogger() });
     const order: string[] = [];
-    transport.consumeWakes(async () => void order.push('handled'));
+    transport.consumeWakes(noteIn(order, () => 'handled'));
     transport.wake('newsroom');
     order.push('returned');
     await transport.close();

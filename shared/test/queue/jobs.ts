@@ -14,3 +14,11 @@ export function gate(): { opened: Promise<void>; open: () => void } {
   });
   return { opened, open: () => open() };
 }
+
+/** A handler that notes what it gets, as `of` sees it, in `list`. */
+export function noteIn<T, N>(list: N[], of: (item: T) => N): (item: T) => Promise<void> {
+  return (item) => {
+    list.push(of(item));
+    return Promise.resolve();
+  };
+}

@@ -2,10 +2,14 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { type TurnJob, turnJobId } from '@suzumio/shared/queue/jobs';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import { eventually } from '../support/poll.js';
-import { gate, turnJob } from './jobs.js';
+import { gate, noteIn, turnJob } from './jobs.js';
 
 /** What every transport promises. `open` makes one that shares nothing with those before it. */
 export function transportContract(open: () => Promise<Transport> | Transport): void {
+  describe('promises of every transport', () => contractTests(open));
+}
+
+function contractTests(open: () => Promise<Transport> | Transport): void {
   let transport: Transport;
   const opened = async () => (transport = await open());
   afterEach(() => transport.close());
@@ -14,7 +18,7 @@ export function transportContract(open: () => Promise<Transport> | Transport): v
     test('a wake reaches the consumer with its project', async () => {
       await opened();
       const seen: string[] = [];
-      transport.consumeWakes(async (project) => void seen.push(project));
+      transport.consumeWakes(noteIn(seen, (project) => project));
       await eventually('the queue answers', () => transport.healthy());
       transport.wake('newsroom');
       await eventually('the wake arrives', () => seen.length > 0);
@@ -27,7 +31,7 @@ export function transportContract(open: () => Promise<Transport> | Transport): v
       for (let i = 0; i < 20; i += 1) transport.wake('newsroom');
       transport.wake('last');
       const seen: string[] = [];
-      transport.consumeWakes(async (project) => void seen.push(project));
+      transport.consumeWakes(noteIn(seen, (project) => project));
       await eventually('both projects wake', () => seen.includes('last') && seen.includes('newsroom'));
       await settle(transport);
       expect(seen.toSorted()).toEqual(['last', 'newsroom']);
@@ -62,9 +66,9 @@ export function transportContract(open: () => Promise<Transport> | Transport): v
     test('a handler that fails does not end the consumer, nor swallow the next wake', async () => {
       await opened();
       let runs = 0;
-      transport.consumeWakes(async () => {
+      transport.consumeWakes(() => {
         runs += 1;
-        if (runs === 1) throw new Error('the first run fails');
+        return runs === 1 ? Promise.reject(new Error('the first run fails')) : Promise.resolve();
       });
       await eventually('the queue answers', () => transport.healthy());
       transport.wake('newsroom');
@@ -101,7 +105,7 @@ export function transportContract(open: () => Promise<Transport> | Transport): v
       const seen: string[] = [];
       transport.consumeTurns(
         { concurrency: 1 },
-        async (job) => void seen.push(`${job.priority}.${Number(job.turn.slice(5))}`),
+        noteIn(seen, (job) => `${job.priority}.${Number(job.turn.slice(5))}`),
       );
       await eventually('all jobs arrive', () => seen.length === priorities.length);
       expect(seen).toEqual(['P0.2', 'P0.5', 'P1.1', 'P1.4', 'P2.3', 'P3.0']);
@@ -114,7 +118,10 @@ export function transportContract(open: () => Promise<Transport> | Transport): v
       await transport.addTurnJob(job);
       await transport.addTurnJob({ ...job, delivery: 2 });
       const seen: number[] = [];
-      transport.consumeTurns({ concurrency: 1 }, async (taken) => void seen.push(taken.delivery));
+      transport.consumeTurns(
+        { concurrency: 1 },
+        noteIn(seen, (taken) => taken.delivery),
+      );
       await eventually('both deliveries', () => seen.length === 2);
       await eventually('the first is gone', async () => (await transport.liveTurnJobs([job])).size === 0);
       await transport.addTurnJob(job);
@@ -208,7 +215,10 @@ export function transportContract(open: () => Promise<Transport> | Transport): v
       await closed;
       expect(seen).toEqual([turnJob(1).turn, 'done', 'closed']);
       const others: string[] = [];
-      transport.consumeTurns({ concurrency: 1 }, async (job) => void others.push(job.turn));
+      transport.consumeTurns(
+        { concurrency: 1 },
+        noteIn(others, (job) => job.turn),
+      );
       await eventually('another consumer takes the rest', () => others.length === 1);
       expect(others).toEqual([turnJob(2).turn]);
     });
