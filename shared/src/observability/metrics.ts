@@ -43,7 +43,7 @@ export function createMetrics(service: string) {
     stageDuration: defineHistogram(registry, {
       name: 'suzumio_turn_stage_duration_seconds',
       help: 'How long each stage of a turn took.',
-      labels: { stage: ['scheduled', 'claimed', 'prepared', 'started', 'ran', 'reported', 'total'] },
+      labels: { stage: ['scheduled', 'claimed', 'prepared', 'started', 'ran', 'captured', 'reported', 'total'] },
       bucketsMs: [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 15_000, 60_000, 300_000, 900_000],
     }),
     claims: defineCounter(registry, {
@@ -51,10 +51,30 @@ export function createMetrics(service: string) {
       help: 'Claims of turns by workers.',
       labels: { outcome: ['granted', 'repeated', 'refused', 'nothing-to-do', 'failed'] },
     }),
+    workerReady: defineGauge(registry, {
+      name: 'suzumio_worker_ready',
+      help: 'Whether this worker takes jobs: 0 while its engine is not ready.',
+    }),
     leasesExpired: defineCounter(registry, {
       name: 'suzumio_leases_expired_total',
       help: 'Attempts ended because their worker was not heard of in time.',
       labels: {},
+    }),
+    turnJobs: defineCounter(registry, {
+      name: 'suzumio_turn_jobs_total',
+      help: 'Turn jobs: put on the queue, put there again because the last one was lost, or not put there because the queue was away.',
+      labels: { outcome: ['delivered', 'redelivered', 'undelivered'] },
+    }),
+    schedulingFailures: defineCounter(registry, {
+      name: 'suzumio_scheduling_failures_total',
+      help: 'Looks at a project that failed, by what caused the look.',
+      labels: { during: ['wake', 'sweep', 'leases'] },
+    }),
+    sweepDuration: defineHistogram(registry, {
+      name: 'suzumio_sweep_duration_seconds',
+      help: 'Rounds of the scheduler over its projects.',
+      labels: { round: ['sweep', 'leases'] },
+      bucketsMs: [1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 15_000, 60_000],
     }),
     toolCalls: defineCounter(registry, {
       name: 'suzumio_tool_calls_total',

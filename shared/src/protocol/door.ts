@@ -21,3 +21,6 @@ export const shimPort = 39401;
 
 /** The largest body of `POST /tool` and of its answer. */
 export const maxToolBodyBytes = 8 * 1024 * 1024;
+
+/** How a runner ends that did not get an answer through its door for as long as its limits allow. */
+export const doorAwayExitCode = 75;

@@ -1,0 +1,156 @@
+import type { Agent } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClaimAnswer } from '@suzumio/shared/protocol/attempts';
+import type { TurnJob } from '@suzumio/shared/queue/jobs';
+import type { Logger } from '@suzumio/shared/observability/logger';
+import { keepAliveAgent } from '../toolhost/keep-alive-agent.js';
+import { retrying } from '../toolhost/retrying.js';
+import { newClaimId, ToolHostClient } from '../toolhost/toolhost-client.js';
+import { ToolHostRefusal } from '../toolhost/toolhost-errors.js';
+import type { AttemptState } from './attempt-states.js';
+import { LeasedAttempt } from './leased-attempt.js';
+import { StopSwitch } from './stop-switch.js';
+import { Stopwatch } from './stopwatch.js';
+import type { WorkerParts } from './worker-parts.js';
+
+interface Cell {
+  toolhost: ToolHostClient;
+  runnerUrl: string;
+  /** Connections of its doors to the ToolHost. */
+  agent: Agent;
+}
+
+interface Running {
+  turn: string;
+  attempt: number;
+  stop: StopSwitch;
+  /** Never rejects. */
+  done: Promise<void>;
+}
+
+/** How long after the grace of a shutdown killing and reporting may take. */
+const lastWordsMs = 30_000;
+
+/** Takes jobs to their end: claims each turn and runs its attempt; one attempt of an agent at a time. */
+export class AttemptRunner {
+  readonly #cells = new Map<string, Cell>();
+  readonly #jobs = new Set<Promise<void>>();
+  /** By agent: the attempt that has its workspace now. */
+  readonly #running = new Map<string, Running>();
+  readonly #closing = new AbortController();
+
+  constructor(private readonly parts: WorkerParts) {
+    for (const [name, { runnerUrl, ...cell }] of Object.entries(parts.config.cells)) {
+      const toolhost = new ToolHostClient({ runnerUrl, ...cell }, parts.worker);
+      this.#cells.set(name, { toolhost, runnerUrl, agent: keepAliveAgent(runnerUrl) });
+    }
+  }
+
+  /** Resolves when the job is done with, whatever came of it. */
+  async run(job: TurnJob): Promise<void> {
+    const logger = this.parts.logger.child({ cell: job.cell, project: job.project, turn: job.turn });
+    const cell = this.#cells.get(job.cell);
+    if (cell === undefined) {
+      logger.warn('dropped a job of a cell that this worker does not serve');
+      return;
+    }
+    const done = this.#take(job, cell, logger).catch((error: unknown) =>
+      logger.error({ err: error }, 'a job failed unexpectedly'),
+    );
+    this.#jobs.add(done);
+    await done;
+    this.#jobs.delete(done);
+  }
+
+  /** Lets what runs go on for `graceMs`, then kills and reports it. Resolves when nothing runs any more, within a bound. */
+  async close(graceMs: number): Promise<void> {
+    this.#closing.abort();
+    if (this.#jobs.size > 0) {
+      const over = new AbortController();
+      const all = Promise.all(this.#jobs);
+      const pause = (ms: number) => sleep(ms, undefined, { signal: over.signal }).catch(() => undefined);
+      await Promise.race([all, pause(graceMs)]);
+      for (const { stop } of this.#running.values()) stop.stop('shutdown');
+      await Promise.race([all, pause(lastWordsMs)]);
+      over.abort();
+    }
+    for (const { toolhost, agent } of this.#cells.values()) {
+      toolhost.close();
+      agent.destroy();
+    }
+  }
+
+  async #take(job: TurnJob, cell: Cell, logger: Logger): Promise<void> {
+    const { states, now } = this.parts;
+    const stopwatch = new Stopwatch(now);
+    const state: AttemptState = { claimId: newClaimId(), cell: job.cell, project: job.project, turn: job.turn };
+    const sentAtMs = now();
+    await states.write(state);
+    try {
+      const claim = await this.#claim(job, cell, state.claimId, logger);
+      if (claim === undefined) return;
+      stopwatch.lap('claimed');
+      await this.#carryOut(job, cell, claim, { state, sentAtMs, stopwatch, logger });
+    } finally {
+      await states.remove(state.claimId);
+    }
+  }
+
+  async #claim(job: TurnJob, { toolhost }: Cell, claimId: string, logger: Logger): Promise<ClaimAnswer | undefined> {
+    const { config, engines, metrics, now, worker } = this.parts;
+    const engine = Object.values(engines)[0]?.name ?? worker;
+    try {
+      const claim = await retrying(() => toolhost.claim(job, claimId, engine), {
+        patienceMs: config.limits.claimPatienceMs,
+        signal: this.#closing.signal,
+        now,
+      });
+      metrics?.claims.inc({ outcome: 'granted' });
+      return claim;
+    } catch (error) {
+      const refused = error instanceof ToolHostRefusal;
+      metrics?.claims.inc({
+        outcome: !refused ? 'failed' : error.code === 'nothing-to-do' ? 'nothing-to-do' : 'refused',
+      });
+      if (refused && error.status === 409)
+        logger.debug({ code: error.code }, 'a job was dropped: its turn is not to be run now');
+      else logger.warn({ err: error }, 'a turn could not be claimed');
+      return undefined;
+    }
+  }
+
+  async #carryOut(
+    job: TurnJob,
+    cell: Cell,
+    claim: ClaimAnswer,
+    parts: { state: AttemptState; sentAtMs: number; stopwatch: Stopwatch; logger: Logger },
+  ): Promise<void> {
+    const { attempt } = claim;
+    const agent = claim.input.agent.id;
+    const ref = { cell: job.cell, project: job.project, agent, turn: job.turn, attempt };
+    const key = [ref.cell, ref.project, ref.agent].join('/');
+    const logger = parts.logger.child({ agent, attempt });
+    const earlier = this.#running.get(key);
+    if (earlier?.turn === job.turn && earlier.attempt >= attempt) {
+      logger.info('dropped an attempt that a later one has replaced');
+      return;
+    }
+    const stop = new StopSwitch();
+    if (this.#closing.signal.aborted) stop.stop('shutdown');
+    earlier?.stop.stop('superseded');
+    const client = cell.toolhost.attempt(ref, claim.leaseToken);
+    const door = { runnerUrl: cell.runnerUrl, agent: cell.agent };
+    const leased = new LeasedAttempt({ ...this.parts, ...parts, ref, claim, client, door, stop, logger });
+    const work = (async () => {
+      await earlier?.done;
+      await leased.run();
+    })();
+    const running: Running = { turn: job.turn, attempt, stop, done: work.catch(() => undefined) };
+    this.#running.set(key, running);
+    try {
+      await work;
+    } finally {
+      if (this.#running.get(key) === running) this.#running.delete(key);
+    }
+  }
+}

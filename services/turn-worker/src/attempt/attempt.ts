@@ -1,0 +1,224 @@
+import { statfs } from 'node:fs/promises';
+import type { AttemptRef, ClaimAnswer } from '@suzumio/shared/protocol/attempts';
+import type { Failure } from '@suzumio/shared/protocol/failure-codes';
+import { type RunnerTurnInput, type RunnerTurnOutput, runnerProtocol } from '@suzumio/shared/protocol/runner';
+import type { Logger } from '@suzumio/shared/observability/logger';
+import { createRedactor } from '@suzumio/shared/observability/redactor';
+import type { WorkerLimits } from '../config.js';
+import { Door, type DoorOptions } from '../door/door.js';
+import type { PreparedSandbox, Sandbox, TurnEngine } from '../engine/turn-engine.js';
+import { retrying } from '../toolhost/retrying.js';
+import type { AttemptClient } from '../toolhost/toolhost-client.js';
+import { uploadSnapshot } from '../workspace/upload.js';
+import type { Workspace, Workspaces } from '../workspace/workspaces.js';
+import { AttemptFailure, failureOf } from './attempt-failure.js';
+import { judgeEnding } from './judge-ending.js';
+import type { StopSwitch } from './stop-switch.js';
+import type { Stopwatch } from './stopwatch.js';
+import { TurnDirectory } from './turn-directory.js';
+import { type Watched, watchSandbox } from './watch-sandbox.js';
+
+export interface AttemptParts {
+  workerDir: string;
+  limits: WorkerLimits;
+  ref: AttemptRef;
+  claim: ClaimAnswer;
+  engine: TurnEngine;
+  workspaces: Workspaces;
+  client: AttemptClient;
+  door: Pick<DoorOptions, 'runnerUrl' | 'agent'>;
+  stop: StopSwitch;
+  stopwatch: Stopwatch;
+  logger: Logger;
+  /** A monotonic clock. */
+  now: () => number;
+  onStarted: (sandbox: Sandbox) => Promise<void>;
+}
+
+export type Outcome =
+  | { kind: 'completed'; output: RunnerTurnOutput; snapshot: string | null }
+  | { kind: 'failed'; failure: Failure }
+  | { kind: 'abandoned' };
+
+/** How long content is asked for, or sent again, while the ToolHost does not answer. */
+const contentPatienceMs = 30_000;
+
+/**
+ * One attempt, from a granted claim to its outcome: workspace, input, door, sandbox, end, output, snapshot. When `run`
+ * resolves nothing of it runs any more, unless the engine could not be made to kill it.
+ */
+export class Attempt {
+  #directory: TurnDirectory | undefined;
+  #workspace: Workspace | undefined;
+  #sandbox: Sandbox | undefined;
+  #watched: Watched | undefined;
+  #snapshot: string | null | undefined;
+
+  constructor(private readonly parts: AttemptParts) {}
+
+  get sandbox(): Sandbox | undefined {
+    return this.#sandbox;
+  }
+
+  get exitCode(): number | undefined {
+    return this.#watched?.end.vanished ? undefined : this.#watched?.end.exitCode;
+  }
+
+  async run(): Promise<Outcome> {
+    const { stop } = this.parts;
+    try {
+      const outcome = await this.#carryOut();
+      return stop.abandoned.aborted ? { kind: 'abandoned' } : outcome;
+    } catch (error) {
+      if (stop.abandoned.aborted) return { kind: 'abandoned' };
+      if (stop.reason === 'shutdown') return { kind: 'failed', failure: shutDown };
+      return { kind: 'failed', failure: failureOf(error, this.#sandbox !== undefined) };
+    }
+  }
+
+  /** Removes what is no longer needed once the outcome was reported. */
+  async cleanUp(): Promise<void> {
+    // What could not be killed may still write there; the next start of the worker sees to it.
+    if (this.#sandbox === undefined || this.#watched !== undefined) await this.#directory?.remove();
+  }
+
+  /** The ToolHost has taken the snapshot: the workspace is where the agent's next attempt expects it. */
+  async settle(): Promise<void> {
+    if (this.#snapshot !== undefined) await this.#workspace?.settle(this.#snapshot);
+  }
+
+  async #carryOut(): Promise<Outcome> {
+    const { engine, claim, ref, workspaces, workerDir, limits, stop, stopwatch, now } = this.parts;
+    await this.#checkDisk();
+    const [prepared] = await Promise.all([engine.prepare(claim.sandbox), engine.evict(ref)]);
+    this.#workspace = await workspaces.open(ref, prepared.owner);
+    const workspace = this.#workspace;
+    await this.#bringToSnapshot(workspace);
+    this.#directory = await TurnDirectory.create(workerDir, ref, prepared.owner);
+    const directory = this.#directory;
+    await directory.writeInput(this.#input(prepared, workspace, directory));
+    const door = new Door({ ...this.parts.door, logger: this.parts.logger });
+    try {
+      if (prepared.door === 'socket') await door.listen(directory.socket);
+      stopwatch.lap('prepared');
+      stop.stopped.throwIfAborted();
+      this.#sandbox = await prepared.start({
+        ref,
+        turnDirectory: directory.path,
+        doorDirectory: directory.doorDirectory,
+        workspace: workspace.directory,
+        onConnection: (connection) => door.serve(connection),
+        // More than may be kept, so that who writes as much is found beyond the bounds.
+        maxFileBytes: limits.maxWorkspaceBytes + 2 * limits.maxOutputBytes + 1,
+        maxLogBytes: limits.maxLogBytes,
+      });
+      stopwatch.lap('started');
+      await this.parts.onStarted(this.#sandbox);
+      const { timeoutMs } = claim;
+      this.#watched = await watchSandbox({
+        sandbox: this.#sandbox,
+        directory,
+        workspace: workspace.directory,
+        stop,
+        timeoutMs,
+        limits,
+        now,
+      });
+      stopwatch.lap('ran');
+    } finally {
+      await door.close();
+    }
+    if (stop.abandoned.aborted) return { kind: 'abandoned' };
+    return this.#conclude(this.#sandbox, directory, workspace, this.#watched);
+  }
+
+  async #conclude(
+    sandbox: Sandbox,
+    directory: TurnDirectory,
+    workspace: Workspace,
+    watched: Watched,
+  ): Promise<Outcome> {
+    const { claim, limits, stop, stopwatch, logger } = this.parts;
+    const log = createRedactor([claim.toolToken, claim.leaseToken]).redact((await sandbox.log()).toString('utf8'));
+    const verdict = judgeEnding({
+      ...watched,
+      output: await directory.readOutput(limits.maxOutputBytes),
+      stopped: stop.reason,
+      log,
+      timeoutMs: claim.timeoutMs,
+      memoryBytes: claim.sandbox.memoryBytes,
+    });
+    const logSent = this.#sendLog(log).catch((error: unknown) =>
+      logger.warn({ err: error }, 'the log of a turn could not be sent'),
+    );
+    try {
+      if (verdict.kind === 'failed') return verdict;
+      this.#snapshot = await this.#capture(workspace);
+      return { ...verdict, snapshot: this.#snapshot };
+    } finally {
+      await logSent;
+      stopwatch.lap('captured');
+    }
+  }
+
+  async #bringToSnapshot(workspace: Workspace): Promise<void> {
+    const { claim, client, stop } = this.parts;
+    try {
+      await this.#patiently(() =>
+        workspace.bringTo(claim.snapshot, async (sha256) => {
+          stop.stopped.throwIfAborted();
+          return client.getContent(sha256);
+        }),
+      );
+    } catch (error) {
+      if (error instanceof AttemptFailure) throw error;
+      throw new AttemptFailure('workspace-unavailable', 'The workspace could not be brought to its snapshot.', {
+        cause: error,
+      });
+    }
+  }
+
+  async #capture(workspace: Workspace): Promise<string | null> {
+    const { client, logger } = this.parts;
+    const captured = await workspace.capture();
+    if (captured.dropped > 0)
+      logger.warn(
+        { dropped: captured.dropped },
+        'a workspace had entries that no snapshot holds: pipes, sockets, or names that are no text',
+      );
+    const { id } = captured;
+    if (id === null || id === this.parts.claim.snapshot) return id;
+    await this.#patiently(() => uploadSnapshot(workspace.directory, { ...captured, id }, workspace.stored, client));
+    return id;
+  }
+
+  async #sendLog(log: string): Promise<void> {
+    if (log !== '')
+      await this.#patiently(() => this.parts.client.putLog(Buffer.from(log).subarray(-this.parts.limits.maxLogBytes)));
+  }
+
+  #patiently<T>(operation: () => Promise<T>): Promise<T> {
+    const { stop, now } = this.parts;
+    return retrying(operation, { patienceMs: contentPatienceMs, signal: stop.abandoned, now });
+  }
+
+  async #checkDisk(): Promise<void> {
+    const { workerDir, limits } = this.parts;
+    const { bavail, bsize } = await statfs(workerDir);
+    if (bavail * bsize >= limits.minFreeBytes) return;
+    throw new AttemptFailure('disk-full', `The disk of ${workerDir} has less than ${limits.minFreeBytes} bytes left.`);
+  }
+
+  #input(prepared: PreparedSandbox, workspace: Workspace, directory: TurnDirectory): RunnerTurnInput {
+    const { input, toolToken } = this.parts.claim;
+    return {
+      ...input,
+      workspace: prepared.workspaceSeen(workspace.directory),
+      controllerUrl: prepared.controllerUrl(directory.socket),
+      token: toolToken,
+      protocol: runnerProtocol,
+    };
+  }
+}
+
+const shutDown: Failure = { code: 'worker-shutdown', message: 'The worker was shut down before the turn had ended.' };

@@ -1,0 +1,111 @@
+import { doorAwayExitCode } from '@suzumio/shared/protocol/door';
+import type { Failure } from '@suzumio/shared/protocol/failure-codes';
+import type { RunnerTurnOutput } from '@suzumio/shared/protocol/runner';
+import { withoutNode } from '../engine/docker/engine-errors.js';
+import type { SandboxEnd } from '../engine/turn-engine.js';
+import type { StopReason } from './stop-switch.js';
+import type { OutputRead } from './turn-directory.js';
+
+/** All that is known of how a sandbox ended. */
+export interface Ending {
+  end: SandboxEnd;
+  output: OutputRead;
+  stopped: StopReason | undefined;
+  /** Why the directories are beyond their bounds, if they are. */
+  tooLarge: string | undefined;
+  /** The end of the log. */
+  log: string;
+  timeoutMs: number;
+  memoryBytes: number;
+}
+
+export type Verdict = { kind: 'completed'; output: RunnerTurnOutput } | { kind: 'failed'; failure: Failure };
+
+/**
+ * What an ending means.
+ *
+ * A valid output and an exit code of 0 is a completed turn, whatever else happened: also when a child of the runner
+ * ran out of memory, and when the clock ran out in the same moment. An output whose container had to be killed because
+ * it did not end by itself counts, too.
+ */
+export function judgeEnding(ending: Ending): Verdict {
+  const { end, output, stopped } = ending;
+  if (output.kind === 'valid' && (end.exitCode === 0 || stopped === 'lingering')) {
+    return { kind: 'completed', output: output.output };
+  }
+  const { code, message } = explain(ending);
+  return {
+    kind: 'failed',
+    failure: {
+      code,
+      message: message.slice(0, 2000),
+      ...(end.vanished ? {} : { exitCode: end.exitCode }),
+      ...(end.signal ? { signal: end.signal } : {}),
+      ...(end.oomKilled === undefined ? {} : { oomKilled: end.oomKilled }),
+    },
+  };
+}
+
+function explain({
+  end,
+  output,
+  stopped,
+  tooLarge,
+  log,
+  timeoutMs,
+  memoryBytes,
+}: Ending): Pick<Failure, 'code' | 'message'> {
+  if (stopped === 'time-limit') {
+    return {
+      code: 'time-limit',
+      message: `The turn took longer than its limit of ${timeoutMs} ms and was killed.${lastLines(log)}`,
+    };
+  }
+  if (stopped === 'shutdown') {
+    return { code: 'worker-shutdown', message: 'The worker was shut down while the turn ran.' };
+  }
+  if (tooLarge !== undefined) {
+    return { code: 'workspace-too-large', message: `The turn wrote more than it may: ${tooLarge}.` };
+  }
+  if (end.vanished) {
+    return { code: 'container-vanished', message: 'The container was removed by somebody else while the turn ran.' };
+  }
+  if (end.withoutNode) return { code: 'image-without-node', message: withoutNode };
+  if (end.exitCode !== 0 && (end.oomKilled || isHeapLimit(end, log))) {
+    return {
+      code: 'out-of-memory',
+      message: `The turn ran out of its ${memoryBytes} bytes of memory.${lastLines(log)}`,
+    };
+  }
+  if (end.exitCode === doorAwayExitCode) {
+    return {
+      code: 'worker-lost',
+      message: `The runner could not reach the ToolHost through its door.${lastLines(log)}`,
+    };
+  }
+  if (end.exitCode !== 0) {
+    return { code: 'non-zero-exit', message: `The runner ended with exit code ${end.exitCode}.${lastLines(log)}` };
+  }
+  switch (output.kind) {
+    case 'too-large':
+      return { code: 'output-too-large', message: `output.json has more than ${output.maxBytes} bytes.` };
+    case 'invalid':
+      return { code: 'output-invalid', message: `output.json ${output.why}.` };
+    case 'missing':
+    case 'valid':
+      return { code: 'output-missing', message: `The runner ended without leaving an output.json.${lastLines(log)}` };
+  }
+}
+
+/** V8's own limit ends a process by SIGABRT, which no engine counts as out of memory. */
+function isHeapLimit({ exitCode }: SandboxEnd, log: string): boolean {
+  return exitCode === 134 && /heap out of memory/.test(log);
+}
+
+const maxLines = 10;
+const maxCharacters = 1000;
+
+function lastLines(log: string): string {
+  const lines = log.trimEnd().split('\n').slice(-maxLines).join('\n').slice(-maxCharacters).trim();
+  return lines === '' ? '' : ` Its last words: ${lines}`;
+}

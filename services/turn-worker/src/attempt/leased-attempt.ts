@@ -1,0 +1,124 @@
+import type { AttemptRef, AttemptStats, ClaimAnswer } from '@suzumio/shared/protocol/attempts';
+import { failureCodes } from '@suzumio/shared/protocol/failure-codes';
+import type { DoorOptions } from '../door/door.js';
+import type { Sandbox, TurnEngine } from '../engine/turn-engine.js';
+import { retrying } from '../toolhost/retrying.js';
+import type { AttemptClient } from '../toolhost/toolhost-client.js';
+import { ToolHostRefusal } from '../toolhost/toolhost-errors.js';
+import { Attempt, type Outcome } from './attempt.js';
+import type { AttemptState } from './attempt-states.js';
+import { Lease } from './lease.js';
+import type { StopSwitch } from './stop-switch.js';
+import type { Stopwatch } from './stopwatch.js';
+import type { WorkerParts } from './worker-parts.js';
+
+export interface LeasedAttemptParts extends WorkerParts {
+  ref: AttemptRef;
+  claim: ClaimAnswer;
+  client: AttemptClient;
+  door: Pick<DoorOptions, 'runnerUrl' | 'agent'>;
+  state: AttemptState;
+  /** When the claim was first sent. */
+  sentAtMs: number;
+  stop: StopSwitch;
+  stopwatch: Stopwatch;
+}
+
+/** Reporting goes on for as long as the attempt is ours; a shutdown does not wait for that. */
+const reportPatienceMs = 3_600_000;
+const lastReportPatienceMs = 5_000;
+
+/** An attempt with its lease around it: the lease is kept while it runs, and its outcome is reported under it. */
+export class LeasedAttempt {
+  constructor(private readonly parts: LeasedAttemptParts) {}
+
+  async run(): Promise<void> {
+    const { config, claim, client, stop, stopwatch, sentAtMs, now } = this.parts;
+    const lease = new Lease({
+      heartbeat: (timeoutMs, signal) => client.heartbeat(timeoutMs, signal),
+      sentAtMs,
+      leaseMs: claim.leaseMs,
+      heartbeatMs: config.limits.heartbeatMs,
+      marginMs: config.limits.fenceMarginMs,
+      now,
+      onLost: (reason) => stop.stop(reason),
+    });
+    lease.start();
+    const engine = this.parts.engines[claim.backend];
+    const attempt = engine && this.#attempt(engine);
+    let outcome: Outcome = { kind: 'abandoned' };
+    try {
+      outcome = (await attempt?.run()) ?? notEnabled(claim.backend);
+      const taken = await this.#report(outcome, attempt);
+      if (taken && outcome.kind === 'completed') await attempt?.settle();
+    } finally {
+      await lease.stop();
+      attempt?.sandbox?.release(outcome.kind === 'completed' ? 'completed' : 'failed');
+      await attempt?.cleanUp();
+    }
+    stopwatch.lap('reported');
+    this.#tell(outcome);
+  }
+
+  #attempt(engine: TurnEngine): Attempt {
+    const { config, states, state, ref } = this.parts;
+    return new Attempt({
+      ...this.parts,
+      engine,
+      workerDir: config.workerDir,
+      limits: config.limits,
+      onStarted: (sandbox: Sandbox) =>
+        states.write({ ...state, ref, sandbox: { engine: engine.name, id: sandbox.id } }),
+    });
+  }
+
+  /** Whether the ToolHost has taken the report. */
+  async #report(outcome: Outcome, attempt: Attempt | undefined): Promise<boolean> {
+    const { client, stop, now, logger } = this.parts;
+    if (outcome.kind === 'abandoned') return false;
+    const { stopwatch } = this.parts;
+    const stats: AttemptStats = {
+      stagesMs: stopwatch.stagesMs,
+      ...(attempt?.sandbox ? { container: attempt.sandbox.id.slice(0, 100) } : {}),
+      ...(attempt?.exitCode === undefined ? {} : { exitCode: attempt.exitCode }),
+    };
+    const patienceMs = stop.reason === 'shutdown' ? lastReportPatienceMs : reportPatienceMs;
+    const send = (report: Outcome & { kind: 'completed' | 'failed' }) =>
+      retrying(
+        () =>
+          report.kind === 'completed'
+            ? client.complete({ output: report.output, snapshot: report.snapshot, stats })
+            : client.fail({ failure: report.failure, stats }),
+        { patienceMs, signal: stop.abandoned, now },
+      );
+    try {
+      await send(outcome);
+      return true;
+    } catch (error) {
+      logger.warn({ err: error }, 'the ToolHost did not take the report of an attempt');
+      // It is not over, and yet what was reported is not acceptable: say at least that it ended.
+      if (error instanceof ToolHostRefusal && ![401, 404, 409].includes(error.status) && outcome.kind === 'completed') {
+        const message = `The ToolHost refused the turn's outcome: ${error.message}`.slice(0, 2000);
+        await send({ kind: 'failed', failure: { code: 'worker-lost', message } }).catch((again: unknown) =>
+          logger.warn({ err: again }, 'nor did it take that it failed'),
+        );
+      }
+      return false;
+    }
+  }
+
+  #tell(outcome: Outcome): void {
+    const { stopwatch, metrics, logger, stop, now, sentAtMs, onSuspect } = this.parts;
+    const { stagesMs } = stopwatch;
+    for (const [stage, tookMs] of Object.entries(stagesMs)) metrics?.stageDuration.observeMs({ stage }, tookMs);
+    metrics?.stageDuration.observeMs({ stage: 'total' }, now() - sentAtMs);
+    const failure = outcome.kind === 'failed' ? outcome.failure : undefined;
+    logger.info({ outcome: outcome.kind, code: failure?.code, stopped: stop.reason, stagesMs }, 'an attempt has ended');
+    if (failure && failure.code !== 'worker-shutdown' && failureCodes[failure.code] === 'before-start') onSuspect();
+  }
+}
+
+function notEnabled(backend: string): Outcome {
+  const message = `This worker does not run turns with the ${backend} backend; its operator would have to enable it (SUZUMIO_BACKENDS).`;
+  return { kind: 'failed', failure: { code: 'policy-denied', message } };
+}

@@ -1,0 +1,125 @@
+import { watch } from 'node:fs';
+import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AttemptRef } from '@suzumio/shared/protocol/attempts';
+import { type RunnerTurnInput, type RunnerTurnOutput, runnerTurnOutput } from '@suzumio/shared/protocol/runner';
+import { errnoOf } from '../files/errno.js';
+import { NotARegularFile, openRegularFile } from '../files/regular-file.js';
+import { removeTree } from '../files/remove-tree.js';
+import type { Owner } from '../workspace/restore.js';
+
+/** What was found where a turn's output belongs. */
+export type OutputRead =
+  | { kind: 'valid'; output: RunnerTurnOutput }
+  | { kind: 'missing' }
+  | { kind: 'too-large'; maxBytes: number }
+  | { kind: 'invalid'; why: string };
+
+const outputName = 'output.json';
+const lookMs = 500;
+
+/** The directory of one attempt: the input goes in, the output comes out, and everything else in it is the sandbox's. */
+export class TurnDirectory {
+  private constructor(
+    /** Mounted into the sandbox. */
+    readonly path: string,
+    /** Holds the door's socket; a directory of its own, with a path that is short enough for one. */
+    readonly doorDirectory: string,
+  ) {}
+
+  get socket(): string {
+    return join(this.doorDirectory, 'door.sock');
+  }
+
+  static async create(workerDir: string, ref: AttemptRef, owner: Owner | undefined): Promise<TurnDirectory> {
+    const path = await mkdtemp(join(workerDir, 'turns', `${ref.turn}.${ref.attempt}-`));
+    // Where the door is mounted; it is the worker's own, so that nobody inside can put something else there.
+    await mkdir(join(path, 'door'), { mode: 0o755 });
+    if (owner) await chown(path, owner.uid, owner.gid);
+    const doorDirectory = await mkdtemp(`${join(workerDir, 'd')}/`);
+    await chmod(doorDirectory, 0o755);
+    return new TurnDirectory(path, doorDirectory);
+  }
+
+  /** Readable by the runner whoever it runs as; the directories above are closed to everybody else on this host. */
+  async writeInput(input: RunnerTurnInput): Promise<void> {
+    await writeFile(join(this.path, 'input.json'), JSON.stringify(input), { mode: 0o444 });
+  }
+
+  /** Reads the output as something that a stranger wrote. */
+  async readOutput(maxBytes: number): Promise<OutputRead> {
+    try {
+      const file = await openRegularFile(join(this.path, outputName));
+      try {
+        const { size } = await file.stat();
+        if (size > maxBytes) return { kind: 'too-large', maxBytes };
+        // No more than was there a moment ago, should it still grow.
+        const { bytesRead, buffer } = await file.read(Buffer.alloc(size), 0, size, 0);
+        return parseOutput(buffer.subarray(0, bytesRead).toString('utf8'));
+      } finally {
+        await file.close();
+      }
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT') return { kind: 'missing' };
+      if (error instanceof NotARegularFile) return { kind: 'invalid', why: error.message };
+      if (errnoOf(error) === 'EACCES') return { kind: 'invalid', why: 'cannot be read by the worker' };
+      throw error;
+    }
+  }
+
+  /** Calls `appeared` once when a valid output stands there, until the returned function is called. */
+  watchOutput(maxBytes: number, appeared: () => void): () => void {
+    let reading = false;
+    const stop = () => {
+      watcher.close();
+      clearInterval(looking);
+    };
+    const look = () => {
+      if (reading) return;
+      reading = true;
+      this.readOutput(maxBytes)
+        .then((read) => {
+          if (read.kind !== 'valid') return;
+          stop();
+          appeared();
+        })
+        // It is read once more after the end, and that time an error counts.
+        .catch(() => undefined)
+        .finally(() => (reading = false));
+    };
+    const watcher = watch(this.path, (_event, name) => {
+      if (name === outputName) look();
+    });
+    // Not every file system tells of changes.
+    watcher.on('error', () => watcher.close());
+    const looking = setInterval(look, lookMs);
+    return stop;
+  }
+
+  async remove(): Promise<void> {
+    await removeTree(this.path);
+    await rm(this.doorDirectory, { recursive: true, force: true });
+  }
+}
+
+/** Removes the directories of attempts that a former process of this worker left. */
+export async function clearTurnDirectories(workerDir: string): Promise<void> {
+  for (const name of ['turns', 'd']) {
+    const path = join(workerDir, name);
+    await removeTree(path);
+    await mkdir(path, { mode: 0o700 });
+  }
+}
+
+function parseOutput(text: string): OutputRead {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { kind: 'invalid', why: text.trim() === '' ? 'is empty' : 'is not JSON, or was cut off' };
+  }
+  const parsed = runnerTurnOutput.safeParse(json);
+  if (parsed.success) return { kind: 'valid', output: parsed.data };
+  const why = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the value'}: ${issue.message}`).join('; ');
+  return { kind: 'invalid', why: `does not fit the contract (${why.slice(0, 300)})` };
+}

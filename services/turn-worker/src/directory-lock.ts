@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { link, lstat, unlink } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { errnoOf } from './files/errno.js';
+
+/** Longer than between seeing a lock that nobody holds and replacing it. */
+const settleMs = 100;
+
+/**
+ * Keeps a directory for one process. The lock is a unix socket that is listened on: whoever holds it answers, and the
+ * system lets go of it however the process ends.
+ */
+export class DirectoryLock {
+  private constructor(
+    private readonly server: Server,
+    private readonly path: string,
+  ) {}
+
+  /** @throws SuzumioError `data-dir-in-use` when another process has it */
+  static async take(directory: string): Promise<DirectoryLock> {
+    const path = join(directory, 'lock.sock');
+    const own = join(directory, `.${randomBytes(6).toString('hex')}.sock`);
+    const server = createServer((connection) => connection.destroy());
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(own, resolve));
+    server.unref();
+    try {
+      while (!(await linked(own, path))) {
+        if (await answers(path)) throw inUse(directory);
+        await unlinkIfThere(path);
+      }
+      // Where several found the same lock that nobody held, the last link stands.
+      await sleep(settleMs);
+      const [mine, held] = await Promise.all([lstat(own), lstat(path)]);
+      if (mine.ino !== held.ino) throw inUse(directory);
+      return new DirectoryLock(server, path);
+    } catch (error) {
+      await closed(server);
+      throw error;
+    } finally {
+      await unlinkIfThere(own);
+    }
+  }
+
+  async release(): Promise<void> {
+    await unlinkIfThere(this.path);
+    await closed(this.server);
+  }
+}
+
+async function linked(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+async function unlinkIfThere(path: string): Promise<void> {
+  await unlink(path).catch((error: unknown) => {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  });
+}
+
+async function closed(server: Server): Promise<void> {
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+}
+
+function inUse(directory: string): SuzumioError {
+  return new SuzumioError(
+    'data-dir-in-use',
+    `Another turn-worker uses ${directory}; give each one a directory of its own.`,
+  );
+}

@@ -1,0 +1,57 @@
+import type { ContainerCreateOptions } from 'dockerode';
+import { defaultTurnDir } from '@suzumio/shared/protocol/door';
+import type { SandboxLimits } from '@suzumio/shared/protocol/attempts';
+
+export interface ContainerPlan {
+  /** The image's id, so that a tag that moves meanwhile changes nothing. */
+  image: string;
+  /** `uid:gid`, never root. */
+  user: string;
+  limits: Pick<SandboxLimits, 'memoryBytes' | 'cpus' | 'pids' | 'readOnlyRoot' | 'tmpfs'>;
+  labels: Record<string, string>;
+  mounts: readonly { source: string; target: string; writable?: boolean }[];
+  /** Instead of the image's own. */
+  entrypoint?: readonly string[];
+  /** Its standard input and output are the door: they are attached, and kept out of the engine's log. */
+  attached: boolean;
+  maxFileBytes: number;
+  maxLogBytes: number;
+}
+
+/** The container of one turn: sealed, and bounded in everything that the engine can bound. */
+export function containerOptions(plan: ContainerPlan): ContainerCreateOptions {
+  const { limits } = plan;
+  return {
+    Image: plan.image,
+    User: plan.user,
+    Labels: plan.labels,
+    Env: [`SUZUMIO_TURN_DIR=${defaultTurnDir}`],
+    ...(plan.entrypoint ? { Entrypoint: [...plan.entrypoint], Cmd: [] } : {}),
+    ...(plan.attached ? { OpenStdin: true, StdinOnce: false } : {}),
+    HostConfig: {
+      NetworkMode: 'none',
+      ReadonlyRootfs: limits.readOnlyRoot,
+      CapDrop: ['ALL'],
+      SecurityOpt: ['no-new-privileges'],
+      Init: true,
+      Memory: limits.memoryBytes,
+      MemorySwap: limits.memoryBytes,
+      NanoCpus: Math.round(limits.cpus * 1e9),
+      PidsLimit: limits.pids,
+      Ulimits: [{ Name: 'fsize', Soft: plan.maxFileBytes, Hard: plan.maxFileBytes }],
+      Tmpfs: Object.fromEntries(
+        Object.entries(limits.tmpfs).map(([path, sizeBytes]) => [path, `rw,nosuid,nodev,mode=1777,size=${sizeBytes}`]),
+      ),
+      Mounts: plan.mounts.map(({ source, target, writable = false }) => ({
+        Type: 'bind',
+        Source: source,
+        Target: target,
+        ReadOnly: !writable,
+      })),
+      // Two files, so that a log that was just rotated still has its end.
+      LogConfig: plan.attached
+        ? { Type: 'none', Config: {} }
+        : { Type: 'json-file', Config: { 'max-size': String(plan.maxLogBytes * 2), 'max-file': '2' } },
+    },
+  };
+}

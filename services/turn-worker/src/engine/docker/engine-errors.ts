@@ -1,0 +1,42 @@
+import { AttemptFailure } from '../../attempt/attempt-failure.js';
+import { errnoOf } from '../../files/errno.js';
+import { messageOf } from '@suzumio/shared/errors/suzumio-error';
+
+const unreachable = new Set([
+  'ECONNREFUSED',
+  'ENOENT',
+  'EACCES',
+  'EPERM',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+]);
+
+/** The engine's HTTP status, where it answered at all. */
+export function statusOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('statusCode' in error)) return undefined;
+  return typeof error.statusCode === 'number' ? error.statusCode : undefined;
+}
+
+/** Every error of the engine's API, as what it means for an attempt that has not run yet. */
+export function engineFailure(error: unknown, doing: string): AttemptFailure {
+  if (error instanceof AttemptFailure) return error;
+  const said = messageOf(error).trim().slice(0, 500);
+  const options = { cause: error };
+  if (statusOf(error) === undefined && unreachable.has(errnoOf(error) ?? '')) {
+    return new AttemptFailure('engine-unreachable', `The container engine does not answer: ${said}.`, options);
+  }
+  if (/no space left on device/i.test(said)) {
+    return new AttemptFailure('disk-full', `The engine's disk is full: ${said}`, options);
+  }
+  if (/no such image/i.test(said)) return new AttemptFailure('image-missing', said, options);
+  if (/exec: "node"|exec node/.test(said) && /not found|no such file/i.test(said)) {
+    return new AttemptFailure('image-without-node', withoutNode, options);
+  }
+  return new AttemptFailure('container-start-failed', `The engine could not ${doing}: ${said}`, options);
+}
+
+/** What is said of an image that the shim cannot run in. */
+export const withoutNode =
+  'The image has no `node` on its PATH. Any image with Node can run turns; add it to the image, or use the default runner image.';

@@ -1,0 +1,33 @@
+import type { AttemptRef, SandboxLimits } from '@suzumio/shared/protocol/attempts';
+import type { AgentRef } from '../turn-engine.js';
+
+const prefix = 'suzumio.';
+
+/** Containers of a worker's own: turns, and its probes. */
+export const workerLabel = (worker: string): string => `${prefix}worker=${worker}`;
+/** An image with Suzumio's own runner, which needs no shim. */
+export const runnerLabel = `${prefix}runner`;
+/** How long an ended container is kept, in milliseconds. */
+export const keepForLabel = `${prefix}keep-for-ms`;
+
+/** What every container of a turn is labelled with. */
+export function turnLabels(worker: string, ref: AttemptRef, limits: SandboxLimits): Record<string, string> {
+  return {
+    [`${prefix}worker`]: worker,
+    [`${prefix}cell`]: ref.cell,
+    [`${prefix}project`]: ref.project,
+    [`${prefix}agent`]: ref.agent,
+    [`${prefix}turn`]: ref.turn,
+    [`${prefix}attempt`]: String(ref.attempt),
+    [keepForLabel]: String(limits.keep === 'never' ? 0 : limits.keepForMs),
+  };
+}
+
+/** Filters for the containers of one agent, whichever worker started them. */
+export function agentFilter(agent: AgentRef): string[] {
+  return [`${prefix}cell=${agent.cell}`, `${prefix}project=${agent.project}`, `${prefix}agent=${agent.agent}`];
+}
+
+export function probeLabels(worker: string): Record<string, string> {
+  return { [`${prefix}worker`]: worker, [`${prefix}probe`]: '1', [keepForLabel]: '0' };
+}

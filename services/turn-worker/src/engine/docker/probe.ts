@@ -1,0 +1,103 @@
+import type Docker from 'dockerode';
+import { randomBytes } from 'node:crypto';
+import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AttemptFailure } from '../../attempt/attempt-failure.js';
+import { removeTree } from '../../files/remove-tree.js';
+import type { Owner } from '../../workspace/restore.js';
+import { containerOptions } from './container-options.js';
+import { engineFailure } from './engine-errors.js';
+import { probeLabels } from './labels.js';
+
+export interface ProbeOptions {
+  docker: Docker;
+  image: string;
+  worker: string;
+  workerDir: string;
+  owner: Owner;
+}
+
+const mib = 1024 * 1024;
+const patienceMs = 30_000;
+const limits = { memoryBytes: 128 * mib, cpus: 1, pids: 64, readOnlyRoot: true, tmpfs: {} };
+
+/** Runs in the container: reads the marker, answers beside it, knocks at the socket. */
+const script = `
+const fs = require('node:fs');
+let marker;
+try { marker = fs.readFileSync('/turn/marker', 'utf8'); } catch { process.exit(11); }
+fs.writeFileSync('/turn/answer', marker);
+require('node:net').connect('/turn/door/door.sock').on('connect', () => process.exit(0)).on('error', () => process.exit(12));
+`;
+
+/**
+ * Starts a container as a turn's would be, and sees what it can reach.
+ *
+ * @returns whether a socket of the worker's can be reached from inside
+ * @throws AttemptFailure when turns could not run: the image is missing, the engine does not see the worker's directory
+ */
+export async function probeEngine(options: ProbeOptions): Promise<{ socket: boolean }> {
+  const { docker, workerDir, owner } = options;
+  const directory = join(workerDir, 'probe');
+  const doorDirectory = join(workerDir, 'd', 'p');
+  const marker = randomBytes(16).toString('hex');
+  await removeTree(directory);
+  await removeTree(doorDirectory);
+  await mkdir(join(directory, 'door'), { recursive: true });
+  await mkdir(doorDirectory, { recursive: true });
+  await writeFile(join(directory, 'marker'), marker, { mode: 0o644 });
+  await chown(directory, owner.uid, owner.gid);
+  const socket = join(doorDirectory, 'door.sock');
+  const server = createServer((connection) => connection.destroy());
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(socket, resolve));
+  await chmod(socket, 0o666);
+  let container: Docker.Container | undefined;
+  try {
+    const image = await docker.getImage(options.image).inspect();
+    container = await docker.createContainer(
+      containerOptions({
+        image: image.Id,
+        user: `${owner.uid}:${owner.gid}`,
+        limits,
+        labels: probeLabels(options.worker),
+        mounts: [
+          { source: directory, target: '/turn', writable: true },
+          { source: doorDirectory, target: '/turn/door' },
+        ],
+        entrypoint: ['node', '-e', script],
+        attached: false,
+        maxFileBytes: mib,
+        maxLogBytes: mib,
+      }),
+    );
+    await container.start();
+    const exitCode = await exitOf(container);
+    const answer = await readFile(join(directory, 'answer'), 'utf8').catch(() => '');
+    if (exitCode === 11 || (exitCode !== 127 && answer !== marker))
+      throw new AttemptFailure('container-start-failed', elsewhere(workerDir));
+    if (exitCode === 0 || exitCode === 12) return { socket: exitCode === 0 };
+    throw new AttemptFailure(
+      'container-start-failed',
+      `The probe container of ${options.image} ended with exit code ${exitCode}.`,
+    );
+  } catch (error) {
+    throw engineFailure(error, 'run a probe container');
+  } finally {
+    await new Promise((resolve) => server.close(resolve));
+    await container?.remove({ force: true }).catch(() => undefined);
+  }
+}
+
+function elsewhere(workerDir: string): string {
+  return `Containers do not see ${workerDir} as this worker does. Where the worker is itself a container, its directory must be mounted at the same path as on the host.`;
+}
+
+async function exitOf(container: Docker.Container): Promise<number> {
+  const ended = (async () => ((await container.wait()) as { StatusCode: number }).StatusCode)();
+  const code = await Promise.race([ended, sleep(patienceMs, undefined, { ref: false })]);
+  if (code === undefined)
+    throw new AttemptFailure('container-start-failed', `The probe container did not end within ${patienceMs} ms.`);
+  return code;
+}

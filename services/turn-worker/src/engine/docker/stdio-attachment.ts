@@ -1,0 +1,80 @@
+import type { Container } from 'dockerode';
+import { PassThrough, type Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Multiplexer } from '@suzumio/shared/protocol/stdio-frames';
+import type { Logger } from '@suzumio/shared/observability/logger';
+import { Demux } from './demux.js';
+
+export interface AttachmentOptions {
+  container: Container;
+  onConnection: (connection: Duplex) => void;
+  /** Gets what the container writes to its standard error: the turn's log. */
+  onLog: (chunk: Buffer) => void;
+  logger: Logger;
+}
+
+const againAfterMs = 100;
+const lastWordsMs = 1_000;
+
+/** A container's standard input and output as its door. A cut is mended by attaching again, until it is closed. */
+export class StdioAttachment {
+  #stream: Duplex | undefined;
+  #closed = false;
+  #kept: Promise<void> | undefined;
+
+  constructor(private readonly options: AttachmentOptions) {}
+
+  /** Attaches for the first time; call it before the container is started, so that nothing is missed. */
+  async open(): Promise<void> {
+    const stream = await this.#attach();
+    this.#kept = this.#keep(stream);
+  }
+
+  /** Call it after the container's end: what it wrote last is taken first, within a bound. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.race([this.#kept, sleep(lastWordsMs)]);
+    this.#stream?.destroy();
+    await this.#kept;
+  }
+
+  async #attach(): Promise<Duplex> {
+    const streams = { stdin: true, stdout: true, stderr: true };
+    // The types know no more than a ReadWriteStream; it is the socket of the upgraded connection.
+    const stream = (await this.options.container.attach({
+      ...streams,
+      stream: true,
+      hijack: true,
+    })) as unknown as Duplex;
+    this.#stream = stream;
+    return stream;
+  }
+
+  async #keep(first: Duplex): Promise<void> {
+    let stream: Duplex | undefined = first;
+    for (;;) {
+      try {
+        stream ??= await this.#attach();
+        await this.#serve(stream);
+      } catch (error) {
+        this.options.logger.debug({ err: error }, 'attaching to the container failed');
+      }
+      if (this.#closed) return;
+      stream = undefined;
+      await sleep(againAfterMs);
+    }
+  }
+
+  /** Until the connection ends, however it ends. */
+  async #serve(stream: Duplex): Promise<void> {
+    const input = new PassThrough();
+    const demux = new Demux({ stdout: (chunk) => input.write(chunk), stderr: this.options.onLog });
+    const multiplexer = new Multiplexer({ input, output: stream, onStream: this.options.onConnection });
+    try {
+      for await (const chunk of stream as AsyncIterable<Buffer>) demux.write(chunk);
+    } finally {
+      multiplexer.close();
+      input.destroy();
+    }
+  }
+}

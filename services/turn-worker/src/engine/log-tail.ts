@@ -1,0 +1,26 @@
+/** Keeps the end of what was written. */
+export class LogTail {
+  #chunks: Buffer[] = [];
+  #sizeBytes = 0;
+
+  constructor(private readonly maxBytes: number) {}
+
+  write(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#sizeBytes += chunk.length;
+    // Rarely, so that many small chunks cost no copying each.
+    if (this.#sizeBytes > this.maxBytes * 2) this.#cut();
+    else if (this.#chunks.length > 4096) this.#chunks = [Buffer.concat(this.#chunks)];
+  }
+
+  bytes(): Buffer {
+    this.#cut();
+    return this.#chunks[0] ?? Buffer.alloc(0);
+  }
+
+  #cut(): void {
+    const all = Buffer.concat(this.#chunks);
+    this.#chunks = [Buffer.from(all.subarray(Math.max(0, all.length - this.maxBytes)))];
+    this.#sizeBytes = this.#chunks[0]?.length ?? 0;
+  }
+}

@@ -1,0 +1,56 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { errnoOf } from '../../files/errno.js';
+import type { LogTail } from '../log-tail.js';
+import type { Sandbox, SandboxEnd } from '../turn-engine.js';
+
+/** How long the outputs may stay open after the runner has ended. */
+const lastWordsMs = 500;
+
+/** A runner that runs as a process, in a group of its own. */
+export class ProcessSandbox implements Sandbox {
+  readonly id: string;
+  readonly ended: Promise<SandboxEnd>;
+  readonly #closed: Promise<unknown>;
+
+  constructor(
+    private readonly child: ChildProcess,
+    private readonly tail: LogTail,
+  ) {
+    this.id = String(child.pid);
+    this.#closed = once(child, 'close');
+    this.ended = new Promise((resolve) => {
+      child.once('exit', (code, signal) => {
+        // Whatever it started goes with it.
+        this.#killGroup();
+        resolve({ exitCode: code ?? 128 + (signal ? constants.signals[signal] : 0), ...(signal ? { signal } : {}) });
+      });
+    });
+  }
+
+  async kill(): Promise<void> {
+    this.#killGroup();
+    await this.ended;
+  }
+
+  async log(): Promise<Buffer> {
+    await Promise.race([this.#closed, sleep(lastWordsMs)]);
+    return this.tail.bytes();
+  }
+
+  release(): void {
+    this.child.stdout?.destroy();
+    this.child.stderr?.destroy();
+  }
+
+  #killGroup(): void {
+    try {
+      if (this.child.pid !== undefined) process.kill(-this.child.pid, 'SIGKILL');
+    } catch (error) {
+      // The group is gone: nothing to kill.
+      if (errnoOf(error) !== 'ESRCH') throw error;
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import type { Duplex } from 'node:stream';
+import type { AttemptRef, SandboxLimits } from '@suzumio/shared/protocol/attempts';
+import type { Owner } from '../workspace/restore.js';
+
+/** Whose sandboxes: an agent has at most one at a time. */
+export type AgentRef = Pick<AttemptRef, 'cell' | 'project' | 'agent'>;
+
+/** What turns run in. Whatever fails is thrown as an `AttemptFailure`, whose code says what follows. */
+export interface TurnEngine {
+  /** Which engine this is, for the ToolHost to tell hosts apart. */
+  readonly name: string;
+  /** Resolves when a turn could run now. The first time, removes what an earlier process of this worker left running. */
+  probe(): Promise<void>;
+  /** Kills every sandbox of an agent, and waits until none is left. */
+  evict(agent: AgentRef): Promise<void>;
+  /** Looks up what a sandbox will be made of. */
+  prepare(limits: SandboxLimits): Promise<PreparedSandbox>;
+  /** Removes ended sandboxes that were kept long enough. */
+  sweep(): Promise<void>;
+  /** Lets go of everything; what was begun in the background is finished, within a bound. */
+  close(): Promise<void>;
+}
+
+/** A sandbox that could be started: what the runner in it will see. */
+export interface PreparedSandbox {
+  /** Who the runner's files belong to, where that is not the worker's own user. */
+  readonly owner: Owner | undefined;
+  /** Whether the door is a socket that the worker listens on, or connections that the sandbox hands out. */
+  readonly door: 'socket' | 'connections';
+  /** The workspace's path as the runner sees it. */
+  workspaceSeen(directory: string): string;
+  /** Where the runner finds its door; `socket` is the path that the worker listens on. */
+  controllerUrl(socket: string): string;
+  start(options: StartOptions): Promise<Sandbox>;
+}
+
+export interface StartOptions {
+  ref: AttemptRef;
+  /** Holds `input.json`, and gets `output.json`. */
+  turnDirectory: string;
+  /** Holds `door.sock`. */
+  doorDirectory: string;
+  workspace: string;
+  /** Gets the connections of a door of that kind. */
+  onConnection: (connection: Duplex) => void;
+  /** The most bytes of one file that may be written. */
+  maxFileBytes: number;
+  /** The most of the log that is kept, from its end. */
+  maxLogBytes: number;
+}
+
+/** Something that runs one attempt. */
+export interface Sandbox {
+  /** The engine's name for it. */
+  readonly id: string;
+  /** Resolves when nothing of it runs any more. Never rejects. */
+  readonly ended: Promise<SandboxEnd>;
+  /** Kills everything in it, and waits until it has ended. Rejects when the engine cannot do that for long. */
+  kill(): Promise<void>;
+  /** The end of what was written to its standard output and error, after it has ended. */
+  log(): Promise<Buffer>;
+  /** It is no longer needed: the engine removes it, or keeps it by policy, without anybody waiting. */
+  release(outcome: 'completed' | 'failed'): void;
+}
+
+export interface SandboxEnd {
+  exitCode: number;
+  signal?: string;
+  oomKilled?: boolean;
+  /** The engine no longer knows of it: how it ended is unknown. */
+  vanished?: boolean;
+  /** The image has no `node` that the shim could run with. */
+  withoutNode?: boolean;
+}

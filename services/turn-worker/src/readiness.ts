@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '@suzumio/shared/errors/suzumio-error';
+import type { Logger } from '@suzumio/shared/observability/logger';
+import { AttemptFailure } from './attempt/attempt-failure.js';
+
+export interface ReadinessOptions {
+  /** Resolves when turns can run on this host. */
+  probe: () => Promise<void>;
+  /** Waiting time after a probe that failed; doubles up to 16 times this. */
+  retryMs: number;
+  onChange: (ready: boolean) => Promise<void>;
+  logger: Logger;
+}
+
+/** Whether this host can run turns. While it cannot, or it is not known, no job is taken. */
+export class Readiness {
+  readonly #stop = new AbortController();
+  #ready = false;
+  #told = false;
+  #probing: Promise<void> | undefined;
+
+  constructor(private readonly options: ReadinessOptions) {}
+
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  /** Probes for the first time; resolves after one probe, whatever it found. */
+  async start(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#probing = this.#untilReady(resolve);
+    });
+  }
+
+  /** Something failed that a working host would have done: no more jobs until a probe passes. */
+  suspect(): void {
+    if (this.#stop.signal.aborted || this.#probing !== undefined) return;
+    this.#probing = this.#untilReady(() => undefined);
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#probing;
+  }
+
+  async #untilReady(afterFirst: () => void): Promise<void> {
+    const { probe, retryMs, logger } = this.options;
+    try {
+      await this.#change(false);
+      for (let pauseMs = retryMs; !this.#stop.signal.aborted; pauseMs = Math.min(pauseMs * 2, retryMs * 16)) {
+        try {
+          await probe();
+          if (this.#told) logger.info('the worker takes jobs again');
+          this.#told = false;
+          await this.#change(!this.#stopped());
+          return;
+        } catch (error) {
+          const code = error instanceof AttemptFailure ? error.code : undefined;
+          if (!this.#told) logger.error({ code, err: error }, `the worker takes no jobs: ${messageOf(error)}`);
+          this.#told = true;
+        }
+        afterFirst();
+        await sleep(pauseMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+      }
+    } catch (error) {
+      logger.error({ err: error }, 'pausing or resuming failed');
+    } finally {
+      this.#probing = undefined;
+      afterFirst();
+    }
+  }
+
+  #stopped(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
+  async #change(ready: boolean): Promise<void> {
+    this.#ready = ready;
+    await this.options.onChange(ready);
+  }
+}

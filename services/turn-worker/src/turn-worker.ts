@@ -1,0 +1,199 @@
+import { statfs } from 'node:fs/promises';
+import type { Logger } from '@suzumio/shared/observability/logger';
+import type { Metrics } from '@suzumio/shared/observability/metrics';
+import type { Transport, TurnConsumer } from '@suzumio/shared/queue/transport';
+import { AttemptFailure } from './attempt/attempt-failure.js';
+import { AttemptRunner } from './attempt/attempt-runner.js';
+import type { Engines } from './attempt/worker-parts.js';
+import { type TurnWorkerConfig, turnWorkerConfig, type TurnWorkerSettings } from './config.js';
+import { DockerEngine } from './engine/docker/docker-engine.js';
+import { ProcessEngine } from './engine/process/process-engine.js';
+import { Readiness } from './readiness.js';
+import { openWorkerDirectory, type WorkerDirectory } from './worker-directory.js';
+import { Workspaces } from './workspace/workspaces.js';
+
+export interface TurnWorkerDependencies {
+  transport: Pick<Transport, 'consumeTurns' | 'announce'>;
+  logger: Logger;
+  metrics?: Pick<Metrics, 'claims' | 'stageDuration' | 'workerReady'>;
+  /** Instead of those that the configuration names. */
+  engines?: Engines;
+  /** A monotonic clock. @default performance.now */
+  now?: () => number;
+}
+
+/** A service that takes turn jobs and runs each in a sandbox. */
+export interface TurnWorker {
+  /**
+   * Resolves when jobs are being taken, or it was said why they are not yet.
+   *
+   * @throws SuzumioError when the directory cannot be used
+   */
+  start(): Promise<void>;
+  /** Takes no new jobs, lets running attempts go on for their grace, kills and reports the rest. Bounded. */
+  stop(): Promise<void>;
+  /** Whether jobs are taken now. */
+  readonly ready: boolean;
+}
+
+/** A worker is forgotten after ten seconds without this. */
+const announceMs = 3_000;
+
+/** Builds a turn-worker. Nothing happens before it is started. */
+export function createTurnWorker(settings: TurnWorkerSettings, dependencies: TurnWorkerDependencies): TurnWorker {
+  const config = turnWorkerConfig.parse(settings);
+  let running: Promise<RunningWorker> | undefined;
+  let worker: RunningWorker | undefined;
+  return {
+    async start() {
+      running ??= RunningWorker.start(config, dependencies);
+      worker = await running;
+    },
+    async stop() {
+      const started = await running?.catch(() => undefined);
+      worker = undefined;
+      await started?.stop();
+    },
+    get ready() {
+      return worker?.ready ?? false;
+    },
+  };
+}
+
+/** What exists between start and stop. */
+class RunningWorker {
+  readonly #readiness: Readiness;
+  readonly #engines: Engines;
+  readonly #runner: AttemptRunner;
+  readonly #timers: NodeJS.Timeout[] = [];
+  #consumer: TurnConsumer | undefined;
+  #sweeping: Promise<void> = Promise.resolve();
+
+  private constructor(
+    private readonly config: TurnWorkerConfig,
+    private readonly dependencies: TurnWorkerDependencies,
+    private readonly directory: WorkerDirectory,
+  ) {
+    const { logger, metrics, now = () => performance.now() } = dependencies;
+    const { limits } = config;
+    const onSuspect = () => this.#readiness.suspect();
+    const { worker, boot, states, path } = directory;
+    this.#readiness = new Readiness({
+      probe: () => this.#probe(),
+      retryMs: limits.probeRetryMs,
+      onChange: (ready) => this.#change(ready),
+      logger,
+    });
+    this.#engines = dependencies.engines ?? createEngines(config, directory, logger, onSuspect);
+    const workspaces = new Workspaces({
+      workerDir: path,
+      boot,
+      bounds: { maxBytes: limits.maxWorkspaceBytes, maxEntries: limits.maxWorkspaceFiles },
+    });
+    this.#runner = new AttemptRunner({
+      config: { ...config, workerDir: path },
+      worker,
+      engines: this.#engines,
+      workspaces,
+      states,
+      logger,
+      metrics,
+      now,
+      onSuspect,
+    });
+  }
+
+  static async start(config: TurnWorkerConfig, dependencies: TurnWorkerDependencies): Promise<RunningWorker> {
+    const directory = await openWorkerDirectory(config.workerDir, config.shimFile);
+    const worker = new RunningWorker(config, dependencies, directory);
+    await worker.#readiness.start();
+    worker.#announce();
+    worker.#timers.push(
+      setInterval(() => worker.#announce(), announceMs),
+      setInterval(() => worker.#sweep(), config.limits.sweepMs),
+    );
+    return worker;
+  }
+
+  get ready(): boolean {
+    return this.#readiness.ready;
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#readiness.stop();
+    await this.#consumer?.pause();
+    await this.#runner.close(this.config.limits.shutdownGraceMs);
+    await this.#consumer?.close();
+    await this.#sweeping;
+    for (const engine of Object.values(this.#engines)) await engine.close();
+    await this.directory.release();
+  }
+
+  async #probe(): Promise<void> {
+    const { bavail, bsize } = await statfs(this.directory.path);
+    if (bavail * bsize < this.config.limits.minFreeBytes) {
+      throw new AttemptFailure(
+        'disk-full',
+        `The disk of ${this.directory.path} has less than ${this.config.limits.minFreeBytes} bytes left.`,
+      );
+    }
+    for (const engine of Object.values(this.#engines)) await engine.probe();
+  }
+
+  async #change(ready: boolean): Promise<void> {
+    const { metrics, transport } = this.dependencies;
+    metrics?.workerReady.set(ready ? 1 : 0);
+    if (!ready) await this.#consumer?.pause();
+    else if (this.#consumer) this.#consumer.resume();
+    else this.#consumer = transport.consumeTurns({ concurrency: this.config.slots }, (job) => this.#runner.run(job));
+  }
+
+  /** A worker that takes no jobs has no slots to offer: it says nothing, and is forgotten. */
+  #announce(): void {
+    const { transport, logger } = this.dependencies;
+    if (!this.ready) return;
+    transport
+      .announce({ worker: this.directory.worker, slots: this.config.slots })
+      .catch((error: unknown) => logger.debug({ err: error }, 'the worker could not be announced'));
+  }
+
+  #sweep(): void {
+    this.#sweeping = this.#sweeping.then(async () => {
+      for (const engine of Object.values(this.#engines)) {
+        await engine
+          .sweep()
+          .catch((error: unknown) =>
+            this.dependencies.logger.warn({ err: error }, 'ended sandboxes could not be swept'),
+          );
+      }
+    });
+  }
+}
+
+function createEngines(
+  config: TurnWorkerConfig,
+  directory: WorkerDirectory,
+  logger: Logger,
+  onSuspect: () => void,
+): Engines {
+  const { worker, path: workerDir, shimFile } = directory;
+  const engines: Engines = {};
+  if (config.backends.includes('docker')) {
+    engines.docker = new DockerEngine({
+      worker,
+      workerDir,
+      shimFile,
+      door: config.door,
+      probeImage: config.runnerImage,
+      socketPath: config.dockerSocket,
+      logger,
+      onSuspect,
+    });
+  }
+  if (config.backends.includes('process')) {
+    logger.warn('the process backend is enabled: its turns run as this user, without any isolation');
+    engines.process = new ProcessEngine({ worker, workerDir, runnerBundle: config.runnerBundle });
+  }
+  return engines;
+}

@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { sha256 } from '@suzumio/shared/protocol/ids';
+import { errnoOf } from '../files/errno.js';
+import { writeFileAtomically } from '../files/write-file-atomically.js';
+import { fileHash } from './file-hashes.js';
+
+/** What a worker knows of a workspace's directory, kept outside of it. */
+const sidecar = z.object({
+  version: z.literal(1),
+  /** The boot in which this was written: after another one, nothing in it can be relied on. */
+  boot: z.string(),
+  /** The snapshot that the directory is at; absent while something may be writing in it. */
+  at: z.object({ snapshot: sha256.nullable() }).optional(),
+  hashes: z.array(z.tuple([z.string(), fileHash])),
+});
+export type Sidecar = z.infer<typeof sidecar>;
+
+/** What was written in this boot, or nothing. */
+export async function readSidecar(path: string, boot: string): Promise<Sidecar> {
+  const nothing: Sidecar = { version: 1, boot, hashes: [] };
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (text === undefined) return nothing;
+  try {
+    const read = sidecar.parse(JSON.parse(text));
+    return read.boot === boot ? read : nothing;
+  } catch {
+    return nothing;
+  }
+}
+
+export async function writeSidecar(path: string, content: Sidecar): Promise<void> {
+  await writeFileAtomically(path, JSON.stringify(content));
+}
