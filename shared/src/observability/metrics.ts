@@ -1,16 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { failureCodes } from '../protocol/failure-codes.js';
+import { coreToolNames } from '../protocol/tool-names.js';
 import { defineCounter, defineGauge, defineHistogram } from './instruments.js';
-
-const coreTools = [
-  'messages.send',
-  'messages.read',
-  'artifacts.publish',
-  'artifacts.list',
-  'artifacts.read',
-  'completion.submit',
-  'coordination.wait_for_signal',
-];
 
 /**
  * Every metric of Suzumio. A new one is one more entry here: its name with prefix and unit, a sentence of help, and
@@ -79,7 +70,7 @@ export function createMetrics(service: string) {
     toolCalls: defineCounter(registry, {
       name: 'suzumio_tool_calls_total',
       help: 'Tool calls, by tool and by what became of them.',
-      labels: { tool: coreTools, outcome: ['ok', 'failed', 'refused', 'replayed'] },
+      labels: { tool: coreToolNames, outcome: ['ok', 'failed', 'refused', 'replayed'] },
     }),
     storeTransactionDuration: defineHistogram(registry, {
       name: 'suzumio_store_transaction_duration_seconds',
