@@ -1,3 +1,5 @@
+import { doorAwayExitCode } from '@suzumio/shared/protocol/door';
+
 /** The exit codes of the runner and of the shim, beyond those that a script asks for. */
 export const exitCodes = {
   done: 0,
@@ -10,7 +12,7 @@ export const exitCodes = {
   /** A defect of the runner itself. */
   internal: 70,
   /** The door did not answer for as long as the input's limits allow. */
-  doorAway: 75,
+  doorAway: doorAwayExitCode,
   /** The input asks for a mode that this runner does not have. */
   notSupported: 78,
 } as const;

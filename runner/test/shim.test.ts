@@ -154,7 +154,7 @@ describe('the shim', () => {
     expect(host.calls()).toMatchObject([{ tool: 'x', input: 1, step: 'seq.1' }]);
   });
 
-  test('answers 503 where the door stays away', async () => {
+  test('answers 503 where the door stays away, and leaves with 75 where the command fails of it', async () => {
     await closed(host.server);
     await place.prepare({ controllerUrl, limits: { timeoutMs: 60_000, doorPatienceMs: 200 } });
     const { stderr, code } = await ended(
@@ -168,13 +168,14 @@ describe('the shim', () => {
           const body = JSON.stringify({ project: 'newsroom', agent: 'reporter-1', turn: '${turn.id}', tool: 'x', input: 1 });
           const { status } = await fetch('${controllerUrl}/tool', { method: 'POST', body });
           const other = await fetch('${controllerUrl}/content/x', { method: 'PUT', body });
-          console.log(status, other.status);`,
+          console.log(status, other.status);
+          process.exit(1);`,
         ],
         { SUZUMIO_TURN_DIR: place.turnDir, SUZUMIO_DOOR: `unix:${place.socket}` },
       ),
     );
     expect(stderr).toContain('\n503 502\n');
-    expect(code).toBe(0);
+    expect(code).toBe(75);
   });
 
   test('leaves with the exit code of the command, or 128 and its signal', async () => {

@@ -29,11 +29,14 @@ export async function runShim({ turnDir, door, command, self, log }: ShimHost): 
   const socket = join(turnDir, doorSocket);
   const connector = connectorTo(door ?? (existsSync(socket) ? unixDoorPrefix + socket : stdioDoorUrl), self);
   const client = new DoorClient(connector, { patienceMs: input.limits?.doorPatienceMs ?? defaultPatienceMs, log });
-  const server = createDoorListener(connector, new ToolRoute(client, input.workspace));
+  const tools = new ToolRoute(client, input.workspace);
+  const server = createDoorListener(connector, tools);
   const { hostname, port } = loopback(input.controllerUrl);
   server.listen(port, hostname);
   await once(server, 'listening');
-  return runChild(self, program, args);
+  const code = await runChild(self, program, args);
+  // A command that fails for want of a door is not to blame.
+  return code !== exitCodes.done && tools.doorWasAway ? exitCodes.doorAway : code;
 }
 
 /** Where the runner will look for its controller: only this container may reach it. */

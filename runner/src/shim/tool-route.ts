@@ -14,11 +14,17 @@ import { exitCodes, TurnFailure } from '../turn-failure.js';
  */
 export class ToolRoute {
   #calls = 0;
+  #doorWasAway = false;
 
   constructor(
     private readonly door: DoorClient,
     private readonly workspace: string,
   ) {}
+
+  /** Whether a call was given up because the door did not answer. */
+  get doorWasAway(): boolean {
+    return this.#doorWasAway;
+  }
 
   async answer(incoming: IncomingMessage): Promise<DoorAnswer> {
     const body = await bodyOf(incoming);
@@ -40,8 +46,10 @@ export class ToolRoute {
       });
       return answer.status < 300 || reason === undefined ? answer : asAnswer(withReason(problemOf(answer), reason));
     } catch (error) {
-      if (error instanceof TurnFailure && error.exitCode === exitCodes.doorAway)
+      if (error instanceof TurnFailure && error.exitCode === exitCodes.doorAway) {
+        this.#doorWasAway = true;
         return refusal(503, 'door-away', error.message);
+      }
       throw error;
     }
   }
