@@ -21,6 +21,7 @@ export const errorCodes = {
   forbidden: { status: 403, retryable: false },
   'foreign-host': { status: 403, retryable: false },
   'foreign-origin': { status: 403, retryable: false },
+  'policy-denied': { status: 403, retryable: false },
 
   // Projects, agents, mail.
   'project-unknown': { status: 404, retryable: false },

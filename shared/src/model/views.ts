@@ -56,8 +56,12 @@ export const messageView = z.object({
 });
 export type MessageView = z.infer<typeof messageView>;
 
+/** A place in a list: what `after` of the list's query counts. */
+const seq = z.int();
+
 export const turnView = z.object({
   id: z.string(),
+  seq,
   agent: z.string(),
   number: z.int(),
   status: z.enum(turnStatuses),
@@ -90,6 +94,7 @@ export type AttemptView = z.infer<typeof attemptView>;
 
 export const toolCallView = z.object({
   id: z.string(),
+  seq,
   turn: z.string(),
   agent: z.string(),
   attempt: z.int(),
@@ -106,6 +111,7 @@ export type ToolCallView = z.infer<typeof toolCallView>;
 
 export const artifactView = z.object({
   id: z.string(),
+  seq,
   creator: z.string(),
   turn: z.string().nullable(),
   name: z.string(),

@@ -4,11 +4,14 @@ import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SuzumioError } from '../errors/suzumio-error.js';
 import type { ProjectConfig } from '../model/project-config.js';
+import type { ProjectStatus } from '../model/project-status.js';
 import type { Catalog } from './catalog.js';
 import { ContentStore, syncDirectory } from './content-store.js';
 import type { StoreContext } from './context.js';
 import type { DataDirectory } from './data-directory.js';
 import { ProjectStore } from './project-store.js';
+import { projectRow } from './rows.js';
+import type { Tx } from './tx.js';
 import { initializeProject } from './verbs/initialize-project.js';
 import { snapshotDirectory } from './workspace-seed.js';
 
@@ -20,6 +23,8 @@ export interface NewProject {
   /** The file as it was resolved. */
   resolved: string;
   actor: string;
+  /** Runs in the project's first transaction, once it is initialized: its first mail, its start. */
+  begin?: ((tx: Tx) => void) | undefined;
 }
 
 /** A directory under construction begins with this; no project's name does. */
@@ -43,8 +48,7 @@ export async function createProject(
   const building = join(directory.projectsDir, `${temporaryPrefix}${randomBytes(6).toString('hex')}`);
   await mkdir(join(building, 'artifacts'), { recursive: true, mode: 0o700 });
   try {
-    await build(building, context, project);
-    await catalog.addProject(name, 'initialized');
+    await catalog.addProject(name, await build(building, context, project));
     await renameTo(building, target, name);
     await syncDirectory(directory.projectsDir);
   } catch (error) {
@@ -62,17 +66,31 @@ export async function removeUnfinishedProjects(directory: DataDirectory): Promis
   }
 }
 
-async function build(building: string, context: StoreContext, project: NewProject): Promise<void> {
+async function build(building: string, context: StoreContext, project: NewProject): Promise<ProjectStatus> {
   const snapshots = await seedWorkspaces(new ContentStore(building), project.config);
   await writeDurably(join(building, 'source.yaml'), project.source);
   await writeDurably(join(building, 'resolved.yaml'), project.resolved);
+  const status = await writeDatabase(building, context, project, snapshots);
+  await syncDirectory(building);
+  return status;
+}
+
+async function writeDatabase(
+  building: string,
+  context: StoreContext,
+  project: NewProject,
+  snapshots: ReadonlyMap<string, string>,
+): Promise<ProjectStatus> {
   const store = ProjectStore.create(project.config, join(building, 'project.db'), context);
   try {
-    await store.write((tx) => initializeProject(tx, { config: project.config, actor: project.actor, snapshots }));
+    return await store.write((tx) => {
+      initializeProject(tx, { config: project.config, actor: project.actor, snapshots });
+      project.begin?.(tx);
+      return projectRow(tx).status;
+    });
   } finally {
     await store.close();
   }
-  await syncDirectory(building);
 }
 
 /** The first snapshot of each agent that starts from a directory; agents with the same one share its files. */

@@ -67,6 +67,11 @@ export class DataDirectory {
     return this.#secret('worker.token');
   }
 
+  /** What opens the API to whoever may read this directory. */
+  adminToken(): string {
+    return this.#secret('admin.token');
+  }
+
   /**
    * Makes the directory where it is missing and refuses what SQLite cannot live on.
    *

@@ -72,6 +72,7 @@ export function findTurn(reader: SqlReader, name: string): TurnDetail | undefine
 export function listToolCalls(reader: SqlReader, page: Page & { turn?: string | undefined }): ToolCallView[] {
   return reader
     .all<{
+      n: number;
       id: string;
       turn_id: string;
       agent_id: string;
@@ -92,6 +93,7 @@ export function listToolCalls(reader: SqlReader, page: Page & { turn?: string | 
     )
     .map((row) => ({
       id: row.id,
+      seq: row.n,
       turn: row.turn_id,
       agent: row.agent_id,
       attempt: row.attempt,
@@ -135,6 +137,7 @@ function listAttempts(reader: SqlReader, turn: string): AttemptView[] {
 function turnView(row: Row): TurnView {
   return {
     id: row.id,
+    seq: row.rowid,
     agent: row.agent_id,
     number: row.number,
     status: row.status,

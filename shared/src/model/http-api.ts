@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import { suggest } from '../config/suggest.js';
+import { priority, projectId } from '../protocol/ids.js';
+import { maxMessageBytes } from '../store/verbs/post-message.js';
+import { projectEvent } from './event.js';
+import { USER_ID } from './project-config.js';
+import { projectStatuses } from './project-status.js';
+import { agentView, artifactView, messageView, projectView, toolCallView, turnView } from './views.js';
+
+// What the HTTP API takes and answers. Requests refuse what they do not know; answers may grow fields.
+
+/** The longest request body. */
+export const maxRequestBytes = 1024 * 1024;
+
+/** An object with these fields and no others; an unknown one is told what was probably meant. */
+function request<Shape extends z.ZodRawShape>(shape: Shape) {
+  const known = Object.keys(shape);
+  return z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? unknownFields(issue.keys, known) : undefined),
+  });
+}
+
+function unknownFields(keys: readonly string[], known: readonly string[]): string {
+  const hint = (key: string) => {
+    const meant = suggest(key, known);
+    if (meant !== undefined) return `did you mean ${meant}?`;
+    return known.length === 0 ? 'there are none' : `known are ${known.join(', ')}`;
+  };
+  return keys
+    .slice(0, 5)
+    .map((key) => `unknown field "${key.slice(0, 60)}" (${hint(key)})`)
+    .join('; ');
+}
+
+/** A whole number as it stands in a query. */
+function numeral(min: number, max: number) {
+  const error = `expected a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,16}$/, { error })
+    .transform(Number)
+    .pipe(z.int({ error }).min(min, { error }).max(max, { error }));
+}
+
+// Queries.
+
+export const noQuery = request({});
+
+/** Without `after`, the newest; with it, those that follow that place in the list. */
+const page = {
+  limit: numeral(1, 1000).default(100),
+  after: numeral(0, Number.MAX_SAFE_INTEGER).optional(),
+};
+export const pageQuery = request(page);
+export const turnsQuery = request({ ...page, agent: z.string().optional() });
+export const toolCallsQuery = request({ ...page, turn: z.string().optional() });
+export const reportQuery = request({ version: numeral(1, Number.MAX_SAFE_INTEGER).optional() });
+
+const notAnEvent = 'expected the id of an event, such as 1-42';
+
+/** The event after which a stream goes on. A number alone is one of the epoch that the project is in. */
+export const eventCursor = z
+  .string()
+  .regex(/^(?:\d{1,9}-)?\d{1,15}$/, { error: notAnEvent })
+  .transform((text) => {
+    const [seq, epoch] = text.split('-').reverse();
+    return { seq: Number(seq), ...(epoch === undefined ? {} : { epoch: Number(epoch) }) };
+  });
+export type EventCursor = z.output<typeof eventCursor>;
+export const streamQuery = request({ after: eventCursor.optional() });
+
+// Requests.
+
+const messageBody = z
+  .string()
+  .regex(/\S/, { error: 'a message needs a text' })
+  .refine((text) => Buffer.byteLength(text) <= maxMessageBytes, { error: `at most ${maxMessageBytes} bytes` });
+
+/** Mail from the person: to an agent (its id or display name) or to a channel. */
+export const sendMessageRequest = request({
+  recipient: z.string().max(200).optional(),
+  channel: z.string().max(200).optional(),
+  priority: priority.default('P1'),
+  body: messageBody,
+  /** Mail over HTTP is always from the person. */
+  sender: z.literal(USER_ID).optional(),
+});
+export type SendMessageRequest = z.output<typeof sendMessageRequest>;
+
+export const createProjectRequest = request({
+  /** The project file's text. It is taken literally. */
+  file: z.string().regex(/\S/, { error: 'expected the text of a project file' }),
+  /** Whether the project runs at once. */
+  start: z.boolean().default(false),
+  /** The first mail. */
+  message: sendMessageRequest.optional(),
+});
+
+export const emptyRequest = request({});
+export const stopRequest = request({
+  /** Cancels what runs, instead of letting it go to its end. */
+  now: z.boolean().default(false),
+});
+export const requestChangesRequest = request({ recipient: z.string().max(200), body: messageBody });
+
+export const idempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,255}$/, { error: 'expected 1 to 255 visible ASCII characters' });
+
+// Answers.
+
+export const healthAnswer = z.object({ status: z.literal('ok'), version: z.string() });
+export type HealthAnswer = z.infer<typeof healthAnswer>;
+
+/** What the cell's index says of a project: it may say `running` for a moment longer than is true. */
+export const projectSummary = z.object({ id: projectId, status: z.enum(projectStatuses) });
+export const projectListAnswer = z.object({ items: z.array(projectSummary) });
+export type ProjectListAnswer = z.infer<typeof projectListAnswer>;
+
+export const postedMessage = z.object({
+  id: z.string(),
+  seq: z.int(),
+  /** The agents that have it unread now. */
+  recipients: z.array(z.string()),
+});
+
+export const projectAnswer = z.object({ project: projectView });
+export type ProjectAnswer = z.infer<typeof projectAnswer>;
+export const projectDetailAnswer = projectAnswer.extend({ agents: z.array(agentView) });
+export type ProjectDetailAnswer = z.infer<typeof projectDetailAnswer>;
+export const createProjectAnswer = projectAnswer.extend({
+  message: postedMessage.nullable(),
+  /** What is allowed in the file and probably not meant. */
+  warnings: z.array(z.string()),
+});
+export type CreateProjectAnswer = z.infer<typeof createProjectAnswer>;
+export const requestChangesAnswer = projectAnswer.extend({ message: postedMessage });
+export type RequestChangesAnswer = z.infer<typeof requestChangesAnswer>;
+export const retryAnswer = z.object({ turn: z.string(), number: z.int() });
+export type RetryAnswer = z.infer<typeof retryAnswer>;
+
+/** Part of a list. `next` is the `after` with which the list goes on; an empty part has none. */
+function listOf<Item extends z.ZodType>(item: Item) {
+  return z.object({ items: z.array(item), next: z.exactOptional(z.int()) });
+}
+export const agentListAnswer = z.object({ items: z.array(agentView) });
+export type AgentListAnswer = z.infer<typeof agentListAnswer>;
+export const messageListAnswer = listOf(messageView);
+export const eventListAnswer = listOf(projectEvent);
+export const turnListAnswer = listOf(turnView);
+export const toolCallListAnswer = listOf(toolCallView);
+export const artifactListAnswer = listOf(artifactView);
+
+/** The data of the stream's `reset`: what the follower knows is of another epoch, and everything comes anew. */
+export const streamReset = z.object({ epoch: z.int() });
+export type StreamReset = z.infer<typeof streamReset>;
