@@ -1,0 +1,192 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { eventually } from '../../shared/test/support/poll.js';
+import { startRedis, type TestRedis } from '../../shared/test/support/redis.js';
+
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+
+export type ServiceName = 'api' | 'scheduler' | 'toolhost' | 'turn-worker';
+
+/** One service as a process of its own. */
+export interface ServiceProcess {
+  readonly name: string;
+  /** Ends it as a crash would, at once. */
+  kill(): Promise<void>;
+  /** Starts it again after it ended. */
+  start(): Promise<void>;
+  /** Tells it to stop, and returns its exit code. */
+  stop(): Promise<number | null>;
+  readonly running: boolean;
+}
+
+/** How many of each service there are, and how workers run turns. */
+export interface StackOptions {
+  schedulers?: number;
+  toolhosts?: number;
+  workers?: number;
+  slots?: number;
+  door?: 'auto' | 'socket' | 'stdio';
+  backends?: ('docker' | 'process')[];
+  leaseMs?: number;
+  sweepMs?: number;
+}
+
+/** The four services over Redis, each as processes of their own, and the API's client. */
+export interface Stack {
+  root: string;
+  redis: TestRedis;
+  url: string;
+  services: Record<ServiceName, ServiceProcess[]>;
+  api(method: 'GET' | 'POST', path: string, body?: unknown): Promise<{ status: number; body: unknown }>;
+  /** Everything that the services wrote. */
+  logs(): string;
+  stop(): Promise<void>;
+}
+
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
+  const root = await mkdtemp(join(tmpdir(), 'suzumio-stack-'));
+  const data = join(root, 'data');
+  const logFile = join(root, 'services.log');
+  await mkdir(data);
+  const redis = await startRedis();
+  const common = {
+    SUZUMIO_ROOT: data,
+    SUZUMIO_REDIS_URL: redis.url,
+    SUZUMIO_CELL: 'test',
+    ...(options.leaseMs === undefined ? {} : { SUZUMIO_LEASE_MS: String(options.leaseMs) }),
+    ...(options.sweepMs === undefined ? {} : { SUZUMIO_SWEEP_MS: String(options.sweepMs) }),
+  };
+  const log = createWriteStream(logFile, { flags: 'a' });
+  const make = async (service: ServiceName, environment: Record<string, string>): Promise<ServiceProcess> =>
+    serviceProcess(service, { ...common, ...environment, SUZUMIO_HEALTH_PORT: String(await freePort()) }, log);
+
+  const toolhosts = await times(options.toolhosts ?? 1, async () => {
+    const [worker, runner] = [await freePort(), await freePort()];
+    const environment = { SUZUMIO_TOOLHOST_WORKER_PORT: String(worker), SUZUMIO_TOOLHOST_RUNNER_PORT: String(runner) };
+    return { worker, runner, process: await make('toolhost', environment) };
+  });
+  const apiPort = await freePort();
+  const api = await make('api', { SUZUMIO_PORT: String(apiPort) });
+  const schedulers = await times(options.schedulers ?? 1, () => make('scheduler', {}));
+  const workers = await times(options.workers ?? 1, (index) => {
+    const toolhost = toolhosts[index % toolhosts.length];
+    if (!toolhost) throw new Error('a worker needs a ToolHost');
+    return make('turn-worker', {
+      SUZUMIO_WORKER_DIR: join(root, `worker-${String(index)}`),
+      SUZUMIO_WORKER_SLOTS: String(options.slots ?? 2),
+      SUZUMIO_TOOLHOST_URL: `http://127.0.0.1:${String(toolhost.worker)}`,
+      SUZUMIO_TOOLHOST_RUNNER_URL: `http://127.0.0.1:${String(toolhost.runner)}`,
+      SUZUMIO_WORKER_TOKEN_FILE: join(data, 'worker.token'),
+      SUZUMIO_DOOR: options.door ?? 'auto',
+      SUZUMIO_BACKENDS: (options.backends ?? ['docker']).join(','),
+    });
+  });
+  const services = {
+    api: [api],
+    toolhost: toolhosts.map(({ process }) => process),
+    scheduler: schedulers,
+    'turn-worker': workers,
+  };
+  const all = Object.values(services).flat();
+  const url = `http://127.0.0.1:${String(apiPort)}`;
+
+  const stack: Stack = {
+    root: data,
+    redis,
+    url,
+    services,
+    async api(method, path, body) {
+      const token = readFileSync(join(data, 'admin.token'), 'utf8').trim();
+      const response = await fetch(`${url}/api${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+    },
+    logs: () => readFileSync(logFile, 'utf8'),
+    async stop() {
+      await Promise.all(all.map((service) => service.stop()));
+      await redis.stop();
+      await new Promise((resolve) => log.end(resolve));
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+  try {
+    // The API comes first: it makes the data directory's secrets.
+    await api.start();
+    await Promise.all(all.filter((service) => service !== api).map((service) => service.start()));
+  } catch (error) {
+    const logs = stack.logs();
+    await stack.stop();
+    throw new Error(`the stack did not start; its services wrote:\n${logs}`, { cause: error });
+  }
+  return stack;
+}
+
+function serviceProcess(
+  service: ServiceName,
+  environment: Record<string, string>,
+  log: NodeJS.WritableStream,
+): ServiceProcess {
+  let child: ChildProcess | undefined;
+  const running = () => child !== undefined && child.exitCode === null && child.signalCode === null;
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    if (!child || !running()) return child?.exitCode ?? null;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    const [code] = (await exited) as [number | null];
+    return code;
+  };
+  return {
+    name: service,
+    get running() {
+      return running();
+    },
+    async kill() {
+      await end('SIGKILL');
+    },
+    stop: () => end('SIGTERM'),
+    async start() {
+      child = spawn(process.execPath, [join(repository, 'services', service, 'dist', 'main.js')], {
+        env: { PATH: process.env['PATH'], ...environment },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      child.stdout?.pipe(log, { end: false });
+      child.stderr?.pipe(log, { end: false });
+      const ready = `http://127.0.0.1:${environment['SUZUMIO_HEALTH_PORT'] ?? ''}/readyz`;
+      await eventually(
+        `${service} is ready`,
+        async () => {
+          if (!running()) throw new Error(`${service} ended with code ${String(child?.exitCode)}`);
+          return (await fetch(ready).catch(() => undefined))?.ok ?? false;
+        },
+        60_000,
+      );
+    },
+  };
+}
+
+async function times<Result>(count: number, make: (index: number) => Promise<Result>): Promise<Result[]> {
+  const made: Result[] = [];
+  for (let index = 0; index < count; index += 1) made.push(await make(index));
+  return made;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  return address.port;
+}
