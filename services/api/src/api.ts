@@ -1,0 +1,98 @@
+import { realpath } from 'node:fs/promises';
+import express from 'express';
+import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
+import { notFoundHandler, problemHandler } from '@suzumio/shared/http/problem-handler';
+import { artifactsRouter } from './artifacts-router.js';
+import { authenticate } from './auth.js';
+import { readBodies } from './body.js';
+import type { ApiContext, ApiDependencies } from './context.js';
+import { EventHub, type EventHubOptions } from './events/event-hub.js';
+import { eventsRouter } from './events-router.js';
+import { healthRouter } from './health-router.js';
+import { messagesRouter } from './messages-router.js';
+import { refuseForeignHosts, refuseForeignOrigins, securityHeaders } from './origin.js';
+import { projectsRouter } from './projects-router.js';
+import { countRefusals } from './refusals.js';
+import { reportRouter } from './report-router.js';
+import { transitionsRouter } from './transitions-router.js';
+import { turnsRouter } from './turns-router.js';
+
+export interface ApiConfig {
+  host: string;
+  /** 0 takes any free port. */
+  port: number;
+  /** What carries this cell's jobs, as the catalog records it. */
+  transportName: string;
+  /** Host names, besides those of loopback and `host`, that requests may be addressed to. */
+  allowedHosts?: readonly string[];
+  /** Directories that a posted file may have workspaces copied from. @default none */
+  workspaceRoots?: readonly string[];
+  events?: EventHubOptions;
+}
+
+export interface Api {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Where it is reached, once started. */
+  readonly url: string;
+}
+
+/** The HTTP API: what people and programs do to projects and read of them. Stateless; run as many as you like. */
+export function createApi(config: ApiConfig, dependencies: ApiDependencies): Api {
+  let running: { server: HttpServer; hub: EventHub; delist: () => Promise<void> } | undefined;
+
+  async function start(): Promise<void> {
+    const { cell } = dependencies;
+    const delist = await cell.catalog.enlist({ service: 'api', cell: cell.id, transport: config.transportName });
+    const hub = new EventHub(dependencies, config.events);
+    try {
+      await cell.recover();
+      await admitAdmin(dependencies);
+      const roots = await Promise.all((config.workspaceRoots ?? []).map((root) => realpath(root)));
+      const app = listener(config, { ...dependencies, workspaceRoots: roots }, hub);
+      running = { server: await startHttpServer(app, config), hub, delist };
+    } catch (error) {
+      await hub.close();
+      await delist();
+      throw error;
+    }
+  }
+
+  async function stop(): Promise<void> {
+    if (!running) return;
+    const { server, hub, delist } = running;
+    running = undefined;
+    await Promise.all([server.stop(), hub.close()]);
+    await delist();
+  }
+
+  return {
+    start,
+    stop,
+    get url() {
+      if (!running) throw new Error('the API has not been started');
+      return running.server.url;
+    },
+  };
+}
+
+/** Whoever may read the data directory is an administrator: the token in it opens the API. */
+async function admitAdmin({ cell: { catalog, directory } }: ApiDependencies): Promise<void> {
+  const secret = directory.adminToken();
+  if (!catalog.identify(secret)) await catalog.addToken({ name: 'admin', scope: 'admin', secret });
+}
+
+function listener(config: ApiConfig, context: ApiContext, hub: EventHub): express.Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.use(securityHeaders, refuseForeignHosts([config.host, ...(config.allowedHosts ?? [])]), refuseForeignOrigins);
+  app.use(healthRouter());
+  app.use('/api', authenticate(context.cell.catalog), ...readBodies);
+  app.use(projectsRouter(context), transitionsRouter(context), messagesRouter(context), turnsRouter(context));
+  app.use(artifactsRouter(context), reportRouter(context), eventsRouter(context, hub));
+  app.use(notFoundHandler);
+  app.use(countRefusals(context));
+  app.use(problemHandler(context.logger));
+  return app;
+}

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import type { Request, Response } from 'express';
+import { parse } from '@suzumio/shared/http/validate';
+import { idempotencyKey } from '@suzumio/shared/model/http-api';
+import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import type { Json, Tx } from '@suzumio/shared/store/tx';
+import { type IdempotencyKey, once } from '@suzumio/shared/store/verbs/once';
+import { identityOf } from './auth.js';
+
+/** What makes this request recognisable when it comes again; undefined where its sender did not ask for that. */
+export function keyOf(request: Request, response: Response): IdempotencyKey | undefined {
+  const header = request.get('idempotency-key');
+  if (header === undefined) return undefined;
+  return {
+    token: identityOf(response).name,
+    route: `${request.method} ${request.path}`,
+    key: parse(idempotencyKey, header, 'Idempotency-Key'),
+    requestHash: createHash('sha256')
+      .update(JSON.stringify(request.body ?? {}))
+      .digest('hex'),
+  };
+}
+
+/**
+ * Runs a verb for a request, in one transaction with the record that makes its repetition harmless.
+ *
+ * @returns the answer, and whether it is that of an earlier request
+ */
+export async function commitOnce<Answer extends Json>(
+  store: ProjectStore,
+  key: IdempotencyKey | undefined,
+  verb: (tx: Tx) => Answer,
+): Promise<{ answer: Answer; repeated: boolean }> {
+  let repeated = true;
+  const answer = await store.write((tx) =>
+    once(tx, key, () => {
+      repeated = false;
+      return verb(tx);
+    }),
+  );
+  return { answer, repeated };
+}

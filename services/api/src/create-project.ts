@@ -1,0 +1,94 @@
+import { realpath } from 'node:fs/promises';
+import { sep } from 'node:path';
+import { formatProblem } from '@suzumio/shared/config/config-problem';
+import { loadProjectText, type LoadedProject } from '@suzumio/shared/config/load-project';
+import { renderConfig } from '@suzumio/shared/config/render-config';
+import { refuseUnsupported } from '@suzumio/shared/config/unsupported';
+import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { CreateProjectAnswer, SendMessageRequest } from '@suzumio/shared/model/http-api';
+import { readProject } from '@suzumio/shared/store/queries/projects';
+import type { Tx } from '@suzumio/shared/store/tx';
+import { type IdempotencyKey, once } from '@suzumio/shared/store/verbs/once';
+import { startProject } from '@suzumio/shared/store/verbs/project-transitions';
+import type { ApiContext } from './context.js';
+import { postFromUser } from './message-request.js';
+
+/** A project that somebody posted. */
+export interface PostedProject {
+  file: string;
+  start: boolean;
+  message?: SendMessageRequest | undefined;
+  actor: string;
+  key: IdempotencyKey | undefined;
+}
+
+/**
+ * Makes a project from a posted file, with its first mail and its start in its first transaction. Nothing of it is there
+ * when any part is refused.
+ *
+ * @returns the answer, and whether it is that of an earlier request
+ * @throws SuzumioError `invalid-config`, `not-supported-yet`, `policy-denied`, `project-exists`, and what the mail is
+ *   refused with
+ */
+export async function createPostedProject(
+  context: ApiContext,
+  posted: PostedProject,
+): Promise<{ answer: CreateProjectAnswer; repeated: boolean }> {
+  const { cell, workspaceRoots } = context;
+  const loaded = loadProjectText(posted.file, 'file');
+  refuseUnsupported(loaded);
+  await refuseForeignDirectories(loaded, workspaceRoots);
+  const { config, sourceText } = loaded;
+  const begun: { answer?: CreateProjectAnswer } = {};
+  try {
+    await cell.createProject({
+      config,
+      source: sourceText,
+      resolved: renderConfig(config),
+      actor: posted.actor,
+      begin: (tx) => {
+        begun.answer = once(tx, posted.key, () => beginProject(tx, loaded, posted));
+      },
+    });
+  } catch (error) {
+    if (!isSuzumioError(error, 'project-exists') || !posted.key) throw error;
+    // It may be this very request that made it.
+    return {
+      answer: await cell.stores.use(config.name, (store) => store.write((tx) => earlierAnswer(tx, posted, error))),
+      repeated: true,
+    };
+  }
+  if (!begun.answer) throw new Error('a project was made without its first transaction');
+  return { answer: begun.answer, repeated: false };
+}
+
+function earlierAnswer(tx: Tx, posted: PostedProject, exists: SuzumioError): CreateProjectAnswer {
+  return once(tx, posted.key, (): CreateProjectAnswer => {
+    throw exists;
+  });
+}
+
+function beginProject(tx: Tx, loaded: LoadedProject, posted: PostedProject): CreateProjectAnswer {
+  const message = posted.message ? postFromUser(tx, posted.message, posted.actor) : null;
+  if (posted.start) startProject(tx, posted.actor);
+  return { project: readProject(tx), message, warnings: loaded.warnings.map(formatProblem) };
+}
+
+/** A posted file names directories of this machine; only those that the operator opened are read. */
+async function refuseForeignDirectories(loaded: LoadedProject, roots: readonly string[]): Promise<void> {
+  for (const [agent, { workspace }] of Object.entries(loaded.config.agents)) {
+    if (!workspace || (await isWithin(workspace.from, roots))) continue;
+    const place = formatProblem({
+      ...loaded.locate(['agents', agent, 'workspace', 'from']),
+      code: 'path-refused',
+      message: 'a posted file may have workspaces copied only from directories that the operator allows',
+    });
+    throw new SuzumioError('policy-denied', place, { agent, field: 'workspace.from', rule: 'workspace-roots' });
+  }
+}
+
+async function isWithin(path: string, roots: readonly string[]): Promise<boolean> {
+  if (roots.length === 0) return false;
+  const real = await realpath(path).catch(() => undefined);
+  return real !== undefined && roots.some((root) => real === root || real.startsWith(root + sep));
+}

@@ -1,0 +1,133 @@
+import { setImmediate as nextTick } from 'node:timers/promises';
+import type { ProjectEvent } from '@suzumio/shared/model/event';
+import type { Follower } from './follower.js';
+
+/** Events that follow a place, and where the timeline stood at that moment. */
+export interface EventPage {
+  epoch: number;
+  newest: number;
+  events: ProjectEvent[];
+}
+
+export interface ProjectFeedOptions {
+  read: (after: number) => Promise<EventPage>;
+  /** Told when the events cannot be read; the followers have been cut off. */
+  onFailure: (error: unknown) => void;
+  pollMs: number;
+  heartbeatMs: number;
+}
+
+/**
+ * All followers of one project, served by one loop: it reads the page that one of them needs and gives it to every other
+ * one that is at that place too, so that any number of followers costs one read per hint. A slow follower is left alone
+ * until it has taken what it was sent, and then continues from the database.
+ *
+ * The database is the only source: hints and the poll only say when to look.
+ */
+export class ProjectFeed {
+  readonly #followers = new Set<Follower>();
+  readonly #timers: NodeJS.Timeout[];
+  /** Where the timeline stood when it was last read. */
+  #position: { epoch: number; newest: number } | undefined;
+  /** Whether events may have been appended since then. */
+  #news = true;
+  #serving = false;
+  #served: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: ProjectFeedOptions) {
+    this.#timers = [
+      setInterval(() => this.lookAgain(), options.pollMs),
+      setInterval(() => {
+        for (const follower of this.#followers) follower.beat();
+      }, options.heartbeatMs),
+    ];
+  }
+
+  get size(): number {
+    return this.#followers.size;
+  }
+
+  add(follower: Follower): void {
+    this.#followers.add(follower);
+    this.serve();
+  }
+
+  remove(follower: Follower): void {
+    this.#followers.delete(follower);
+  }
+
+  /** There may be more than was last read. */
+  lookAgain(): void {
+    this.#news = true;
+    this.serve();
+  }
+
+  /** Serves whoever is behind, until nobody is who takes more. */
+  serve(): void {
+    if (this.#serving) return;
+    this.#serving = true;
+    this.#served = this.#serveAll();
+  }
+
+  /** Ends every stream. */
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#endAll();
+    await this.#served;
+  }
+
+  async #serveAll(): Promise<void> {
+    try {
+      for (let next = this.#nextBehind(); next; next = this.#nextBehind()) {
+        const after = next.seq;
+        // What is appended from here on is news again, whether this read sees it or not.
+        this.#news = false;
+        this.#deliver(await this.options.read(after), after);
+        // The others come first the next time.
+        if (this.#followers.delete(next)) this.#followers.add(next);
+        await nextTick();
+      }
+    } catch (error) {
+      this.#endAll();
+      this.options.onFailure(error);
+    } finally {
+      // In the same breath as the last look: whoever comes later starts the loop again.
+      this.#serving = false;
+    }
+  }
+
+  #nextBehind(): Follower | undefined {
+    for (const follower of this.#followers) {
+      const { epoch, newest } = this.#position ?? {};
+      if (follower.ready && (this.#news || follower.epoch !== epoch || follower.seq !== newest)) return follower;
+    }
+    return undefined;
+  }
+
+  #deliver({ epoch, newest, events }: EventPage, after: number): void {
+    this.#position = { epoch, newest };
+    const frames = events.map((event) => ({ seq: event.seq, text: frameOf(event) }));
+    const last = frames.at(-1)?.seq ?? after;
+    for (const follower of this.#followers) {
+      if (!follower.ready) continue;
+      follower.epoch ??= epoch;
+      if (follower.epoch !== epoch || follower.seq > newest) follower.reset(epoch);
+      else if (follower.seq >= after && follower.seq < last) {
+        const from = follower.seq;
+        follower.send(
+          frames.reduce((text, frame) => (frame.seq > from ? text + frame.text : text), ''),
+          last,
+        );
+      }
+    }
+  }
+
+  #endAll(): void {
+    for (const follower of this.#followers) follower.end();
+    this.#followers.clear();
+  }
+}
+
+function frameOf(event: ProjectEvent): string {
+  return `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}

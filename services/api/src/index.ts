@@ -1,0 +1,1 @@
+export { type Api, type ApiConfig, createApi } from './api.js';

@@ -1,0 +1,30 @@
+import type { Response } from 'express';
+import { hintFrom } from '@suzumio/shared/config/suggest';
+import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import { identityOf, requireProject } from './auth.js';
+import type { ApiContext } from './context.js';
+
+/**
+ * Runs `body` with the store of a project that the request's token may use.
+ *
+ * @throws SuzumioError `forbidden`, `project-unknown`
+ */
+export async function withProject<Result>(
+  { cell }: ApiContext,
+  response: Response,
+  project: string,
+  body: (store: ProjectStore) => Promise<Result> | Result,
+): Promise<Result> {
+  requireProject(identityOf(response), project);
+  try {
+    return await cell.stores.use(project, body);
+  } catch (error) {
+    if (!isSuzumioError(error, 'project-unknown')) throw error;
+    const known = cell.catalog.projects().map(({ id }) => id);
+    const shown = project.slice(0, 80);
+    throw new SuzumioError('project-unknown', `There is no project "${shown}"${hintFrom(project, known)}`, {
+      project: shown,
+    });
+  }
+}

@@ -1,0 +1,71 @@
+import express, { type Router } from 'express';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import {
+  type AgentListAnswer,
+  createProjectRequest,
+  noQuery,
+  type ProjectDetailAnswer,
+  type ProjectListAnswer,
+} from '@suzumio/shared/model/http-api';
+import type { ProjectConfig } from '@suzumio/shared/model/project-config';
+import { listAgents } from '@suzumio/shared/store/queries/agents';
+import { readProject } from '@suzumio/shared/store/queries/projects';
+import { identityOf } from './auth.js';
+import { bodyOf, queryOf } from './body.js';
+import { keyOf } from './commit-once.js';
+import type { ApiContext } from './context.js';
+import { createPostedProject } from './create-project.js';
+import { readMessage } from './message-request.js';
+import { withProject } from './project-access.js';
+
+/** Projects and their rosters: make them, read them. */
+export function projectsRouter(context: ApiContext): Router {
+  const router = express.Router();
+
+  router.get('/api/projects', (request, response) => {
+    queryOf(request, noQuery);
+    const { project } = identityOf(response);
+    const items = context.cell.catalog.projects().filter(({ id }) => project === null || id === project);
+    response.json({ items } satisfies ProjectListAnswer);
+  });
+
+  router.post('/api/projects', async (request, response) => {
+    const { name, project } = identityOf(response);
+    if (project !== null)
+      throw new SuzumioError('forbidden', `The token "${name}" is for the project ${project} only.`);
+    refuseForgedMessage(request.body);
+    const posted = bodyOf(request, createProjectRequest);
+    const key = keyOf(request, response);
+    const { answer, repeated } = await createPostedProject(context, { ...posted, actor: name, key });
+    if (posted.message && !repeated) context.metrics.mailAccepted.inc({ sender: 'user' });
+    if (posted.start) context.transport.wake(answer.project.id);
+    response.status(201).location(`/api/projects/${answer.project.id}`).json(answer);
+  });
+
+  router.get('/api/projects/:project', async (request, response) => {
+    queryOf(request, noQuery);
+    const answer = await withProject(context, response, request.params.project, (store) =>
+      store.snapshot((reader): ProjectDetailAnswer => ({ project: readProject(reader), agents: listAgents(reader) })),
+    );
+    response.json(answer);
+  });
+
+  router.get('/api/projects/:project/agents', async (request, response) => {
+    queryOf(request, noQuery);
+    const items = await withProject(context, response, request.params.project, ({ reader }) => listAgents(reader));
+    response.json({ items } satisfies AgentListAnswer);
+  });
+
+  router.get('/api/projects/:project/config/resolved', async (request, response) => {
+    queryOf(request, noQuery);
+    const config = await withProject(context, response, request.params.project, (store) => store.config);
+    response.json(config satisfies ProjectConfig);
+  });
+  return router;
+}
+
+/** The first mail is refused for the same reasons, and with the same codes, as any other. */
+function refuseForgedMessage(body: unknown): void {
+  const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined;
+  if (message !== undefined) readMessage(message, 'message');
+}

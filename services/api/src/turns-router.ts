@@ -1,0 +1,63 @@
+import express, { type Router } from 'express';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { emptyRequest, noQuery, type RetryAnswer, toolCallsQuery, turnsQuery } from '@suzumio/shared/model/http-api';
+import { findTurn, listToolCalls, listTurns } from '@suzumio/shared/store/queries/turns';
+import { agentRow, turnRow } from '@suzumio/shared/store/rows';
+import { retryTurn } from '@suzumio/shared/store/verbs/retry-turn';
+import { identityOf } from './auth.js';
+import { bodyOf, queryOf } from './body.js';
+import { commitOnce, keyOf } from './commit-once.js';
+import type { ApiContext } from './context.js';
+import { listAnswer } from './list-answer.js';
+import { withProject } from './project-access.js';
+
+/** Turns and what they did. */
+export function turnsRouter(context: ApiContext): Router {
+  const router = express.Router();
+
+  router.get('/api/projects/:project/turns', async (request, response) => {
+    const query = queryOf(request, turnsQuery);
+    const turns = await withProject(context, response, request.params.project, ({ reader }) => {
+      if (query.agent !== undefined) agentRow(reader, query.agent);
+      return listTurns(reader, query);
+    });
+    response.json(listAnswer(turns));
+  });
+
+  router.get('/api/projects/:project/turns/:turn', async (request, response) => {
+    queryOf(request, noQuery);
+    const { project, turn: name } = request.params;
+    const turn = await withProject(context, response, project, (store) =>
+      store.snapshot((reader) => findTurn(reader, name)),
+    );
+    if (!turn) {
+      throw new SuzumioError(
+        'turn-unknown',
+        `There is no turn "${name.slice(0, 80)}" in this project; write its id, or agent:number.`,
+      );
+    }
+    response.json(turn);
+  });
+
+  router.get('/api/projects/:project/tool-calls', async (request, response) => {
+    const query = queryOf(request, toolCallsQuery);
+    const calls = await withProject(context, response, request.params.project, ({ reader }) => {
+      if (query.turn !== undefined) turnRow(reader, query.turn);
+      return listToolCalls(reader, query);
+    });
+    response.json(listAnswer(calls));
+  });
+
+  router.post('/api/projects/:project/agents/:agent/retry', async (request, response) => {
+    bodyOf(request, emptyRequest);
+    const { project, agent } = request.params;
+    const actor = identityOf(response).name;
+    const key = keyOf(request, response);
+    const { answer } = await withProject(context, response, project, (store) =>
+      commitOnce(store, key, (tx): RetryAnswer => retryTurn(tx, agent, actor)),
+    );
+    context.transport.wake(project);
+    response.json(answer);
+  });
+  return router;
+}
