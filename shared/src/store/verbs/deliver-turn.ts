@@ -19,11 +19,11 @@ export interface QueuedTurn {
 /** Queued turns that want a job now, the most urgent first, and how many others have one. */
 export function deliverableTurns(reader: SqlReader, nowMs: number): { wanting: QueuedTurn[]; outstanding: number } {
   const project = projectRow(reader);
+  if (project.status !== 'running') return { wanting: [], outstanding: 0 };
   const rows = reader.all<{ id: string; delivery: number; delivered_at_ms: number | null }>(
-    `SELECT id, delivery, delivered_at_ms FROM turns
-     WHERE status = 'queued' AND not_before_ms <= :now AND (attempt = 0 OR :running)
+    `SELECT id, delivery, delivered_at_ms FROM turns WHERE status = 'queued' AND not_before_ms <= :now
      ORDER BY priority, queued_at_ms, id`,
-    { now: nowMs, running: project.status === 'running' ? 1 : 0 },
+    { now: nowMs },
   );
   const wanting = rows
     .filter((row) => row.delivered_at_ms === null || row.delivered_at_ms <= nowMs - redeliverAfterMs)

@@ -1,4 +1,5 @@
 import { readyAgents, type SchedulableAgent } from '../../mailbox/schedule.js';
+import type { ProjectConfig } from '../../model/project-config.js';
 import type { AgentState } from '../../model/states.js';
 import type { Priority } from '../../protocol/ids.js';
 import { projectRow } from '../rows.js';
@@ -15,22 +16,25 @@ export function agentsWithMail(reader: SqlReader): SchedulableAgent[] {
     .map(({ id, state, count, urgent, oldest }) => ({ id, state, unread: { count, urgent, oldestSeq: oldest } }));
 }
 
+/** The agents that the mailbox rule gives a turn now, in the order in which they get it. */
+export function agentsToStart(reader: SqlReader, config: ProjectConfig): { agent: string; priority: Priority }[] {
+  const { status } = projectRow(reader);
+  if (status !== 'running') return [];
+  const agents = agentsWithMail(reader);
+  if (agents.length === 0) return [];
+  const { maxConcurrentTurns } = config.scheduler;
+  const project = {
+    status,
+    activeTurns: activeTurns(reader),
+    ...(maxConcurrentTurns === undefined ? {} : { maxConcurrentTurns }),
+  };
+  const urgency = new Map(agents.map(({ id, unread }) => [id, unread.urgent]));
+  return readyAgents(project, agents).map((agent) => ({ agent, priority: urgency.get(agent) ?? 'P1' }));
+}
+
 /** Applies the mailbox rule: queues one turn for each agent that is ready, and returns those turns. */
 export function startTurns(tx: Tx): string[] {
-  const project = projectRow(tx);
-  if (project.status !== 'running') return [];
-  const agents = agentsWithMail(tx);
-  const { maxConcurrentTurns } = tx.config.scheduler;
-  const ready = readyAgents(
-    {
-      status: project.status,
-      activeTurns: activeTurns(tx),
-      ...(maxConcurrentTurns === undefined ? {} : { maxConcurrentTurns }),
-    },
-    agents,
-  );
-  const urgency = new Map(agents.map(({ id, unread }) => [id, unread.urgent]));
-  return ready.map((agent) => startTurn(tx, agent, urgency.get(agent) ?? 'P1'));
+  return agentsToStart(tx, tx.config).map(({ agent, priority }) => startTurn(tx, agent, priority));
 }
 
 /** Turns that are queued or running. */

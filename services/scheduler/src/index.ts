@@ -1,0 +1,1 @@
+export { createScheduler, type Scheduler, type SchedulerConfig, type SchedulerDependencies } from './scheduler.js';

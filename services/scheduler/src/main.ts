@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+import { z } from 'zod';
+import { openControlPlaneOverRedis } from '@suzumio/shared/control-plane/open-control-plane';
+import { runService } from '@suzumio/shared/observability/run-service';
+import { controlPlaneEnvironment } from '@suzumio/shared/observability/service-environment';
+import { createScheduler } from './scheduler.js';
+
+const environment = controlPlaneEnvironment.extend({
+  /** How often every project that runs is looked at, in milliseconds. */
+  SUZUMIO_SWEEP_MS: z.coerce.number().int().min(10).max(60_000).default(2_000),
+  SUZUMIO_LEASE_MS: z.coerce.number().int().min(1_000).max(600_000).default(15_000),
+});
+
+const code = await runService({
+  name: 'scheduler',
+  schema: environment,
+  environment: process.env,
+  build(settings, { logger, metrics, fail }) {
+    const plane = openControlPlaneOverRedis({
+      root: settings.SUZUMIO_ROOT,
+      cellId: settings.SUZUMIO_CELL,
+      redisUrl: settings.SUZUMIO_REDIS_URL,
+      logger,
+      metrics,
+    });
+    const scheduler = createScheduler(
+      {
+        transportName: plane.transportName,
+        sweepIntervalMs: settings.SUZUMIO_SWEEP_MS,
+        leaseMs: settings.SUZUMIO_LEASE_MS,
+      },
+      { cell: plane.cell, transport: plane.transport, logger, metrics, fail },
+    );
+    return {
+      start: () => scheduler.start(),
+      async stop() {
+        await scheduler.stop();
+        await plane.close();
+      },
+      readiness: async () => ({ ready: true, degraded: (await plane.transport.healthy()) ? [] : ['redis'] }),
+    };
+  },
+});
+process.exit(code);

@@ -1,0 +1,54 @@
+/** Work that is repeated until it is stopped. */
+export interface Rounds {
+  /** Begins a round now; where one runs, another follows it at once. */
+  now(): void;
+  /** No round begins any more; resolves when the one that runs has ended. */
+  stop(): Promise<void>;
+}
+
+/** Runs `round` at once and then `intervalMs` after each end, so that no two overlap. It must not reject. */
+export function startRounds(intervalMs: number, round: () => Promise<void>): Rounds {
+  let running: Promise<void> | undefined;
+  let again = false;
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  function begin(): void {
+    if (stopped) return;
+    again = running !== undefined;
+    if (running) return;
+    clearTimeout(timer);
+    running = round().finally(() => {
+      running = undefined;
+      if (again) begin();
+      else if (!stopped) timer = setTimeout(begin, intervalMs);
+    });
+  }
+
+  begin();
+  return {
+    now: begin,
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}
+
+/** Runs `body` for each item, at most `limit` at a time, until `done` says that the rest may be left. */
+export async function forEachBounded<Item>(
+  items: readonly Item[],
+  limit: number,
+  body: (item: Item) => Promise<void>,
+  done: () => boolean,
+): Promise<void> {
+  const left = items.values();
+  const lane = async () => {
+    for (const item of left) {
+      if (done()) return;
+      await body(item);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, lane));
+}

@@ -1,0 +1,159 @@
+import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { Logger } from '@suzumio/shared/observability/logger';
+import type { Metrics } from '@suzumio/shared/observability/metrics';
+import { type Consumer, closeWithinMs, type Transport } from '@suzumio/shared/queue/transport';
+import { settledWithin } from '@suzumio/shared/queue/within';
+import type { Cell } from '@suzumio/shared/store/cell';
+import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import { overdueAttempts } from '@suzumio/shared/store/queries/leases';
+import { readStatus } from '@suzumio/shared/store/queries/projects';
+import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
+import { createFleetSlots } from './fleet-slots.js';
+import { forEachBounded, type Rounds, startRounds } from './rounds.js';
+import { ProjectScheduler } from './schedule-project.js';
+
+export interface SchedulerConfig {
+  /** What carries this cell's jobs, as the catalog records it. */
+  transportName: string;
+  /** How often every unsettled project is looked at. @default 2_000 */
+  sweepIntervalMs?: number;
+  /** How often leases are judged. @default 500 */
+  leaseCheckMs?: number;
+  /** How long a ToolHost must have served before a lease is judged. @default 15_000 */
+  leaseMs?: number;
+}
+
+export interface SchedulerDependencies {
+  cell: Cell;
+  transport: Transport;
+  logger: Logger;
+  metrics: Metrics;
+  /** Told of what this process can never get over, such as a schema of a later version. */
+  fail?: (error: unknown) => void;
+}
+
+export interface Scheduler {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+type Cause = 'wake' | 'sweep' | 'leases';
+
+/** How many projects are looked at at a time. */
+const atOnce = 8;
+
+/**
+ * Starts turns for mail and gives them to the queue, on a wake or by its own rounds; ends attempts whose lease ran out.
+ * It never writes a message. Run as many as you like.
+ */
+export function createScheduler(config: SchedulerConfig, dependencies: SchedulerDependencies): Scheduler {
+  const { cell, transport, logger, metrics } = dependencies;
+  const { sweepIntervalMs = 2_000, leaseCheckMs = 500, leaseMs = 15_000 } = config;
+  const projects = new ProjectScheduler({
+    cell: cell.id,
+    transport,
+    fleetSlots: createFleetSlots(transport, () => performance.now()),
+    now: cell.context.now,
+    logger,
+    metrics,
+  });
+  /** Projects whose last look failed, so that a lasting failure is told once. */
+  const failing = new Set<string>();
+  let stopping = false;
+  let firstSweep = true;
+  let consumer: Consumer | undefined;
+  let sweeps: Rounds | undefined;
+  let leaseChecks: Rounds | undefined;
+  let forgetRecovery: (() => void) | undefined;
+  let delist: (() => Promise<void>) | undefined;
+
+  /** Does something with one project; whatever goes wrong with it stays with it. */
+  async function look(cause: Cause, project: string, body: (store: ProjectStore) => Promise<void>): Promise<void> {
+    try {
+      await cell.stores.use(project, body);
+      failing.delete(project);
+    } catch (error) {
+      metrics.schedulingFailures.inc({ during: cause });
+      if (isSuzumioError(error, 'schema-newer')) dependencies.fail?.(error);
+      // The transport says by itself that it is away; a project that is gone has nothing to be scheduled.
+      const expected = isSuzumioError(error, 'server-unreachable', 'project-unknown');
+      const level = expected || failing.has(project) ? 'debug' : 'error';
+      logger[level]({ err: error, project, cause }, 'a project could not be looked after');
+      if (!expected) failing.add(project);
+    }
+  }
+
+  /** Runs a round over projects; without a catalog to name them there is nothing to do until the next. */
+  async function round(cause: 'sweep' | 'leases', body: () => Promise<void>): Promise<void> {
+    const begun = performance.now();
+    try {
+      await body();
+    } catch (error) {
+      metrics.schedulingFailures.inc({ during: cause });
+      if (isSuzumioError(error, 'schema-newer')) dependencies.fail?.(error);
+      logger.error({ err: error, cause }, 'a round failed');
+    }
+    metrics.sweepDuration.observeMs({ round: cause }, performance.now() - begun);
+  }
+
+  async function sweep(): Promise<void> {
+    // Deliveries to a queue that is away would be written down and taken back, for every turn in every round.
+    if (!(await transport.healthy())) return;
+    if (firstSweep) await findUnsettled();
+    firstSweep = false;
+    const body = (project: string) => look('sweep', project, sweepProject);
+    await forEachBounded(cell.catalog.unsettledProjects(), atOnce, body, () => stopping);
+  }
+
+  async function sweepProject(store: ProjectStore): Promise<void> {
+    await projects.schedule(store);
+    if (readStatus(store.reader).settled) await cell.noteStatus(store.project);
+  }
+
+  /** The catalog may have missed the last word of a process that was killed: a project's own database decides. */
+  async function findUnsettled(): Promise<void> {
+    const unsettled = new Set(cell.catalog.unsettledProjects());
+    const others = cell.catalog.projects().filter(({ id }) => !unsettled.has(id));
+    const body = ({ id }: { id: string }) =>
+      look('sweep', id, async (store) => {
+        if (!readStatus(store.reader).settled) await cell.noteStatus(id);
+      });
+    await forEachBounded(others, atOnce, body, () => stopping);
+  }
+
+  async function checkLeases(): Promise<void> {
+    const servingSince = cell.catalog.toolhostServingSince();
+    if (servingSince === undefined || cell.context.now() - servingSince < leaseMs) return;
+    const body = (project: string) => look('leases', project, expireLeases);
+    await forEachBounded(cell.catalog.unsettledProjects(), atOnce, body, () => stopping);
+  }
+
+  async function expireLeases(store: ProjectStore): Promise<void> {
+    const overdue = overdueAttempts(store.reader, cell.context.now());
+    if (overdue.length === 0) return;
+    const ended = await store.write((tx) => overdue.filter((attempt) => expireLease(tx, attempt)));
+    for (const { turn, attempt } of ended) {
+      metrics.leasesExpired.inc({});
+      logger.warn({ project: store.project, turn, attempt }, 'a lease ran out: the worker was not heard of');
+    }
+    if (ended.length > 0) await projects.schedule(store);
+  }
+
+  return {
+    async start() {
+      delist = await cell.catalog.enlist({ service: 'scheduler', cell: cell.id, transport: config.transportName });
+      sweeps = startRounds(sweepIntervalMs, () => round('sweep', sweep));
+      leaseChecks = startRounds(leaseCheckMs, () => round('leases', checkLeases));
+      consumer = transport.consumeWakes((project) => look('wake', project, (store) => projects.schedule(store)));
+      forgetRecovery = transport.onRecovered(() => sweeps?.now());
+    },
+    async stop() {
+      stopping = true;
+      forgetRecovery?.();
+      const stopped = Promise.all([consumer?.close(), sweeps?.stop(), leaseChecks?.stop()]);
+      if (!(await settledWithin(stopped, closeWithinMs))) logger.warn('stopped while a project was being looked at');
+      await delist?.();
+      delist = undefined;
+    },
+  };
+}
