@@ -8,3 +8,4 @@ export {
   type TurnWorkerSettings,
 } from './config.js';
 export type { AgentRef, PreparedSandbox, Sandbox, SandboxEnd, StartOptions, TurnEngine } from './engine/turn-engine.js';
+export { checkDocker, type DockerCheck, type DockerReport } from './engine/docker/check-docker.js';

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { messageOf } from '@suzumio/shared/errors/suzumio-error';
 import { type Failure, failureCodes } from '@suzumio/shared/protocol/failure-codes';
 import { errnoOf } from '../files/errno.js';
@@ -34,8 +35,8 @@ function classify(error: unknown, started: boolean): Pick<Failure, 'code' | 'mes
 }
 
 function withCauses(message: string, error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && !message.includes(cause.message)
+  const cause = types.isNativeError(error) ? error.cause : undefined;
+  return types.isNativeError(cause) && !message.includes(cause.message)
     ? withCauses(`${message} (${cause.message})`, cause)
     : message;
 }

@@ -1,5 +1,5 @@
 /** The code of a system error, such as `ENOENT`. */
 export function errnoOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }

@@ -190,6 +190,7 @@ export class DockerEngine implements TurnEngine {
       attachment = stdio
         ? new StdioAttachment({
             container: this.#streams.getContainer(created.id),
+            ended: end,
             onConnection: start.onConnection,
             onLog: (chunk) => log.write(chunk),
             logger,

@@ -15,7 +15,7 @@ const unreachable = new Set([
 
 /** The engine's HTTP status, where it answered at all. */
 export function statusOf(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('statusCode' in error)) return undefined;
+  if (typeof error !== 'object' || error === null || !('statusCode' in error)) return undefined;
   return typeof error.statusCode === 'number' ? error.statusCode : undefined;
 }
 

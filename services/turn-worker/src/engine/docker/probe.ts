@@ -87,6 +87,8 @@ export async function probeEngine(options: ProbeOptions): Promise<{ socket: bool
   } finally {
     await new Promise((resolve) => server.close(resolve));
     await container?.remove({ force: true }).catch(() => undefined);
+    await removeTree(directory);
+    await removeTree(doorDirectory);
   }
 }
 

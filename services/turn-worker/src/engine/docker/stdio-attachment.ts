@@ -7,6 +7,8 @@ import { Demux } from './demux.js';
 
 export interface AttachmentOptions {
   container: Container;
+  /** Resolves when the container has ended. */
+  ended: Promise<unknown>;
   onConnection: (connection: Duplex) => void;
   /** Gets what the container writes to its standard error: the turn's log. */
   onLog: (chunk: Buffer) => void;
@@ -33,6 +35,8 @@ export class StdioAttachment {
   /** Call it after the container's end: what it wrote last is taken first, within a bound. */
   async close(): Promise<void> {
     this.#closed = true;
+    // The engine ends its side once ours is ended.
+    this.#stream?.end();
     await Promise.race([this.#kept, sleep(lastWordsMs)]);
     this.#stream?.destroy();
     await this.#kept;
@@ -51,6 +55,7 @@ export class StdioAttachment {
   }
 
   async #keep(first: Duplex): Promise<void> {
+    const over = this.options.ended.then(() => true);
     let stream: Duplex | undefined = first;
     for (;;) {
       try {
@@ -59,9 +64,9 @@ export class StdioAttachment {
       } catch (error) {
         this.options.logger.debug({ err: error }, 'attaching to the container failed');
       }
-      if (this.#closed) return;
+      // Most streams end because the container does, of which the engine tells a moment later.
+      if (this.#closed || (await Promise.race([over, sleep(againAfterMs, false)]))) return;
       stream = undefined;
-      await sleep(againAfterMs);
     }
   }
 

@@ -1,0 +1,46 @@
+import Docker from 'dockerode';
+import { AttemptFailure } from '../../attempt/attempt-failure.js';
+import { engineFailure } from './engine-errors.js';
+import { probeEngine } from './probe.js';
+import { sandboxOwner } from './sandbox-owner.js';
+
+/** What `doctor` says of a container engine: how far it got, and what stopped it. */
+export interface DockerReport {
+  /** The engine's version, where one answers. */
+  version?: string;
+  /** Whether the runner image is there; undefined where no engine answers. */
+  image?: boolean;
+  /** How containers reach their worker, where one could be started. */
+  door?: 'socket' | 'stdio';
+  problem?: { code: string; message: string };
+}
+
+export interface DockerCheck {
+  /** The runner image. */
+  image: string;
+  /** Where to try whether containers see this host's files; without it, no container is started. */
+  directory?: string;
+  dockerSocket?: string;
+}
+
+const answerWithinMs = 5_000;
+
+/** Looks whether turns could run in containers here. Never rejects. */
+export async function checkDocker({ image, directory, dockerSocket }: DockerCheck): Promise<DockerReport> {
+  const where = dockerSocket === undefined ? {} : { socketPath: dockerSocket };
+  const report: DockerReport = {};
+  try {
+    report.version = (await new Docker({ ...where, timeout: answerWithinMs }).version()).Version;
+    const docker = new Docker(where);
+    const images = await docker.listImages({ filters: { reference: [image] } });
+    report.image = images.length > 0;
+    if (!report.image) throw new AttemptFailure('image-missing', `The engine has no image ${image}.`);
+    if (directory === undefined) return report;
+    const owner = sandboxOwner(undefined);
+    const probe = { docker, image, worker: 'doctor', workerDir: directory, owner };
+    return { ...report, door: (await probeEngine(probe)).socket ? 'socket' : 'stdio' };
+  } catch (error) {
+    const { code, message } = engineFailure(error, 'be looked at');
+    return { ...report, problem: { code, message } };
+  }
+}

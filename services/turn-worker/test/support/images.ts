@@ -1,0 +1,23 @@
+import Docker from 'dockerode';
+import { randomBytes } from 'node:crypto';
+
+export const docker = new Docker();
+export const baseImage = 'suzumio-test-base:dev';
+export const runnerImage = 'suzumio-runner:dev';
+export const withoutNodeImage = 'suzumio-test-nonode:dev';
+
+/** An image that differs from another one only in how it is started. Take it away again with `remove`. */
+export async function deriveImage(from: string, changes: string[]): Promise<{ name: string; remove: () => Promise<void> }> {
+  const container = await docker.createContainer({ Image: from, Cmd: ['none'], NetworkDisabled: true });
+  const repo = `suzumio-test-${randomBytes(6).toString('hex')}`;
+  try {
+    await container.commit({ repo, tag: 'dev', changes: changes.join('\n') });
+  } finally {
+    await container.remove();
+  }
+  const name = `${repo}:dev`;
+  return { name, remove: async () => void (await docker.getImage(name).remove({ force: true })) };
+}
+
+/** The agent of most tests: whatever program the workspace holds as `agent.mjs`. */
+export const agentCommand = 'CMD ["node", "/workspace/agent.mjs"]';
