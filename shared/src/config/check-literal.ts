@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { childOf, type ConfigNode, entriesOf, itemsOf, mapScalars, textOf } from './config-node.js';
 import type { ProblemList } from './config-problem.js';
-import { variableReferences } from './environment.js';
+import { visitVariables } from './environment.js';
 import { importPathOf } from './import-marker.js';
 
 /**
@@ -9,10 +9,10 @@ import { importPathOf } from './import-marker.js';
  * Such a file is rendered first, where its author's files and variables are.
  */
 export function refuseReadingThisMachine(root: ConfigNode, problems: ProblemList): void {
-  for (const { name, place } of variableReferences(root)) {
+  visitVariables(root, (name, place) => {
     const message = `\${${name}} is not substituted in a file that is taken literally: render it first, or write $\${`;
     problems.add('variable-refused', place, message);
-  }
+  });
   mapScalars(root, (scalar) => {
     if (typeof scalar.value === 'string' && scalar.style === 'inline' && importPathOf(scalar.value) !== undefined) {
       const message = 'nothing is imported into a file that is taken literally: render it first, or write @@import(…)';

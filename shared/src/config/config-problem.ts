@@ -67,19 +67,25 @@ export class ConfigErrors extends SuzumioError {
     readonly problems: readonly ConfigProblem[],
     code: 'invalid-config' | 'not-supported-yet' = 'invalid-config',
   ) {
-    const lines = problems.slice(0, configLimits.problems).map(formatProblem);
-    if (lines.length < problems.length) lines.push(`and ${problems.length - lines.length} more`);
+    const lines = problems.map(formatProblem);
     super(code, lines.join('\n'), { problems: lines });
   }
 }
 
-/** Gathers problems while a file is read, so that all of them are told at once. */
+/** Gathers problems while a file is read, so that they are told together. */
 export class ProblemList {
   readonly #problems = new Map<string, ConfigProblem>();
 
-  add(code: ConfigProblemCode, place: Place, message: string): void {
-    const problem = { code, message, file: place.file, line: place.line, column: place.column };
+  /** Adds a problem; past the first few hundred, which nobody reads, it does nothing. */
+  add(code: ConfigProblemCode, where: Place | (() => Place), message: string): void {
+    if (this.#problems.size >= configLimits.problems) return;
+    const { file, line, column } = typeof where === 'function' ? where() : where;
+    const problem = { code, message, file, line, column };
     this.#problems.set(formatProblem(problem), problem);
+  }
+
+  get isEmpty(): boolean {
+    return this.#problems.size === 0;
   }
 
   /** The problems, those of one file together and by line; files in the order in which a problem was first found. */
@@ -89,10 +95,6 @@ export class ProblemList {
     return problems.sort(
       (a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line || a.column - b.column,
     );
-  }
-
-  get isEmpty(): boolean {
-    return this.#problems.size === 0;
   }
 
   toError(): ConfigErrors {

@@ -5,7 +5,7 @@ import type { Place, ProblemList } from './config-problem.js';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `$${`, or `${NAME}`, `${NAME:-default}`, or any other `${`. */
-const reference = /\$\$\{|\$\{(?:([A-Za-z_]\w*)(?::-([^}]*))?\})?/g;
+const reference = /\$\$\{|\$\{(?:([A-Za-z_]\w*)(?::-([^{}]*))?\})?/g;
 
 /**
  * Replaces `${NAME}` in the scalars of a tree. A value stays a string whatever the variable holds, and what was
@@ -23,13 +23,14 @@ export function substituteEnvironment(
   return mapScalars(root, (scalar, path) => {
     if (typeof scalar.value !== 'string' || scalar.style === 'verbatim') return scalar;
     const atRunTime = isReadAtRunTime(path);
-    const place = placeFinder(scalar);
+    const find = finder(scalar);
     const missing: string[] = [];
     const value = scalar.value.replace(reference, (match, name?: string, fallback?: string) => {
-      const at = place(match);
+      const index = find(match);
       if (match === '$${') return atRunTime ? match : '${';
       if (name === undefined) {
-        warnings.add('variable-malformed', at, 'this `${` begins no variable and is kept as text; `$${` says so');
+        const message = 'this `${` begins no variable and is kept as text; `$${` says so';
+        warnings.add('variable-malformed', () => placeWithin(scalar, index), message);
         return match;
       }
       const found = Object.hasOwn(environment, name) ? environment[name] : undefined;
@@ -38,7 +39,7 @@ export function substituteEnvironment(
       if (!atRunTime) {
         missing.push(name);
         const message = `the environment has no variable ${name}; set it, or write \${${name}:-default}`;
-        problems.add('variable-missing', at, message);
+        problems.add('variable-missing', () => placeWithin(scalar, index), message);
       }
       return match;
     });
@@ -50,28 +51,26 @@ export function substituteEnvironment(
 export function unescapeEnvironment(root: ConfigNode): ConfigNode {
   return mapScalars(root, (scalar, path) => {
     if (typeof scalar.value !== 'string' || isReadAtRunTime(path)) return scalar;
-    return { ...scalar, value: scalar.value.replaceAll('$${', '${') };
+    return { ...scalar, value: scalar.value.replaceAll('$${', () => '${') };
   });
 }
 
 /** Writes a text so that it is not taken for a reference. */
 export function escapeEnvironment(text: string): string {
-  return text.replaceAll('${', '$${');
+  return text.replaceAll('${', () => '$${');
 }
 
-/** The places at which a tree names variables. */
-export function variableReferences(root: ConfigNode): { name: string; place: Place }[] {
-  const found: { name: string; place: Place }[] = [];
+/** Calls `visit` with every variable that a tree names, and where it does. */
+export function visitVariables(root: ConfigNode, visit: (name: string, place: () => Place) => void): void {
   mapScalars(root, (scalar) => {
     if (typeof scalar.value !== 'string') return scalar;
-    const place = placeFinder(scalar);
-    for (const match of scalar.value.matchAll(reference)) {
-      const at = place(match[0]);
-      if (match[1] !== undefined) found.push({ name: match[1], place: at });
+    const find = finder(scalar);
+    for (const [text, name] of scalar.value.matchAll(reference)) {
+      const index = find(text);
+      if (name !== undefined) visit(name, () => placeWithin(scalar, index));
     }
     return scalar;
   });
-  return found;
 }
 
 /** Whether a field is only read when the project runs, so that its variables may be set later. */
@@ -83,14 +82,14 @@ export function isReadAtRunTime(path: ConfigPath): boolean {
   );
 }
 
-/** Finds, one after the other, where parts of a scalar stand in its file; the scalar's own place where it cannot. */
-function placeFinder(scalar: ScalarNode): (part: string) => Place {
+/** Finds, one after the other, where parts of a scalar's value stand in what was written; its beginning otherwise. */
+function finder(scalar: ScalarNode): (part: string) => number {
   let from = 0;
   return (part) => {
     const index = scalar.source.indexOf(part, from);
-    if (index < 0) return scalar.place;
+    if (index < 0) return 0;
     from = index + part.length;
-    return placeWithin(scalar, index);
+    return index;
   };
 }
 

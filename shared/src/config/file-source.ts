@@ -26,7 +26,7 @@ export function readTextFile(path: string): FileContent {
     if (text === undefined) return { ok: false, code: 'file-not-utf8', message: `${path} is not UTF-8 text` };
     return { ok: true, realPath: realpathSync(path), text };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     if (code === 'ENOENT' || code === 'ENOTDIR') {
       return { ok: false, code: 'file-missing', message: `there is no file ${path}` };
     }

@@ -5,7 +5,9 @@ export const configLimits = {
   /** Bytes of a project file with everything that it imports, each import counted as often as it is inserted. */
   totalBytes: 8 * 1024 * 1024,
   /** Values of a project file, each import and each alias counted with all that it holds. */
-  values: 100_000,
+  values: 30_000,
+  /** Words and signs of one file, as the YAML lexer counts them. */
+  lexemes: 200_000,
   /** Lists and maps inside one another in one file. */
   nesting: 64,
   /** Files importing one another. */

@@ -40,7 +40,8 @@ function importFile(path: string, marker: ScalarNode, chain: readonly OpenFile[]
   const { problems } = context;
   const broken: ConfigNode = { kind: 'broken', place: marker.place };
   const importer = chain.at(-1);
-  if (importer === undefined) return broken;
+  // Once there is too much, which was said, nothing more is read.
+  if (importer === undefined || context.budget.values < 0 || context.budget.bytes < 0) return broken;
   if (path === '' || path.includes('\0')) {
     problems.add('import-invalid', marker.place, '@import needs the path of a file: @import(path)');
     return broken;
@@ -77,44 +78,22 @@ function importFile(path: string, marker: ScalarNode, chain: readonly OpenFile[]
   }
   context.files.add(realPath);
   const file: OpenFile = { name: isAbsolute(path) ? path : join(dirname(importer.name), path), realPath };
-  return insert(text, file, marker, chain, context);
+  return insert(text, file, chain, context);
 }
 
-function insert(
-  text: string,
-  file: OpenFile,
-  marker: ScalarNode,
-  chain: readonly OpenFile[],
-  context: ImportContext,
-): ConfigNode {
-  const place = { file: file.name, line: 1, column: 1 };
+function insert(text: string, file: OpenFile, chain: readonly OpenFile[], context: ImportContext): ConfigNode {
   switch (extname(file.realPath).toLowerCase()) {
-    case '.json': {
-      const mistake = jsonMistake(text);
-      if (mistake !== undefined) {
-        context.problems.add('yaml-syntax', { ...place, ...mistake.place }, `not JSON: ${mistake.message}`);
-        return { kind: 'broken', place: marker.place };
-      }
-      return resolveImports(readYaml(text, file.name, context.problems, context.budget), [...chain, file], context);
-    }
+    case '.json':
     case '.yaml':
     case '.yml':
       return resolveImports(readYaml(text, file.name, context.problems, context.budget), [...chain, file], context);
     default:
-      return { kind: 'scalar', value: text, place, style: 'verbatim', source: text };
+      return verbatim(text, file.name);
   }
 }
 
-/** JSON is read as YAML, which knows places; what is YAML but not JSON is found here. */
-function jsonMistake(text: string): { message: string; place: { line?: number; column?: number } } | undefined {
-  try {
-    JSON.parse(text);
-    return undefined;
-  } catch (error) {
-    const message = error instanceof Error ? error.message : 'not valid';
-    const match = /\(line (\d+) column (\d+)\)/.exec(message);
-    return { message, place: match === null ? {} : { line: Number(match[1]), column: Number(match[2]) } };
-  }
+function verbatim(text: string, file: string): ScalarNode {
+  return { kind: 'scalar', value: text, place: { file, line: 1, column: 1 }, style: 'verbatim', source: text };
 }
 
 function describe(chain: readonly OpenFile[], last: string): string {

@@ -62,10 +62,11 @@ class IssueReporter {
     const { node } = locate(this.root, path);
     const fitting = issue.errors.filter((issues) => !issues.some((inner) => isTypeMismatch(inner)));
     if (fitting.length === 0) {
-      const kinds = issue.errors.flatMap((issues) => issues.filter(isTypeMismatch).map(expectation));
-      const message =
-        issue.message === 'Invalid input' ? `expected ${[...new Set(kinds)].join(' or ')}` : issue.message;
-      this.#say('value-invalid', node.place, path, `${message}, got ${nameOf(node)}`);
+      const mismatches = issue.errors.flatMap((issues) => issues.filter(isTypeMismatch));
+      const kinds = [...new Set(mismatches.map(expectation))].join(' or ');
+      const message = issue.message === 'Invalid input' ? `expected ${kinds}` : issue.message;
+      const choices = mismatches.flatMap((inner) => (inner.code === 'invalid_value' ? inner.values.map(String) : []));
+      this.#say('value-invalid', node.place, path, `${message}, got ${nameOf(node)}${meantChoice(node, choices)}`);
       return;
     }
     const ranked = fitting
@@ -120,13 +121,17 @@ function explain(issue: Issue, node: ConfigNode): string {
     return `expected ${expectation(issue)}, got ${nameOf(node)}${hint}`;
   }
   if (issue.code === 'invalid_value') {
-    const text = textOf(node);
-    const meant = text === undefined ? undefined : suggest(text, issue.values.map(String));
-    return `expected ${expectation(issue)}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+    return `expected ${expectation(issue)}${meantChoice(node, issue.values.map(String))}`;
   }
   if (issue.code === 'too_small') return `must be at least ${issue.minimum}${unitOf(issue.origin)}`;
   if (issue.code === 'too_big') return `must be at most ${issue.maximum}${unitOf(issue.origin)}`;
   return issue.message;
+}
+
+function meantChoice(node: ConfigNode, choices: readonly string[]): string {
+  const text = textOf(node);
+  const meant = text === undefined ? undefined : suggest(text, choices);
+  return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
 function expectation(issue: Issue): string {

@@ -68,10 +68,17 @@ const unsupportedAgentFields = [
  * @throws {ConfigErrors} `not-supported-yet`, with every such field and its place
  */
 export function refuseUnsupported(project: LoadedProject): void {
-  const problems = unsupportedFields(project.config).map(({ path, message }): ConfigProblem => ({
-    ...project.locate(path),
-    code: 'not-supported-yet',
-    message: `${describePath(path)} is not supported yet: ${message}`,
-  }));
-  if (problems.length > 0) throw new ConfigErrors(problems, 'not-supported-yet');
+  // Agents of one counted entry share its place, and one message is enough.
+  const problems = new Map<string, ConfigProblem>();
+  for (const { path, message } of unsupportedFields(project.config)) {
+    const place = project.locate(path);
+    const key = `${path.at(-1) ?? ''} ${place.line}:${place.column} ${place.file}`;
+    if (problems.has(key)) continue;
+    problems.set(key, {
+      ...place,
+      code: 'not-supported-yet',
+      message: `${describePath(path)} is not supported yet: ${message}`,
+    });
+  }
+  if (problems.size > 0) throw new ConfigErrors([...problems.values()], 'not-supported-yet');
 }

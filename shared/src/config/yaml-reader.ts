@@ -44,10 +44,9 @@ class YamlReader {
     this.#lines.addNewLine(0);
     const tokens = this.#parse();
     if (tokens === undefined) return this.#broken(0);
-    const documents = [
-      ...new Composer({ version: '1.2', schema: 'core', merge: false, uniqueKeys: false }).compose(tokens),
-    ];
-    const [document, second] = documents;
+    const composer = new Composer({ version: '1.2', schema: 'core', merge: false, uniqueKeys: false });
+    const documents = composer.compose(tokens);
+    const [document, second] = [documents.next().value, documents.next().value];
     if (second !== undefined) {
       this.problems.add('document-count', this.#place(second.range[0]), 'a file holds one YAML document');
       return this.#broken(0);
@@ -65,14 +64,17 @@ class YamlReader {
   #parse(): CST.Token[] | undefined {
     const parser = new Parser(this.#lines.addNewLine);
     const tokens: CST.Token[] = [];
+    let lexemes = 0;
     for (const lexeme of new Lexer().lex(this.#text)) {
       for (const token of parser.next(lexeme)) tokens.push(token);
       if (parser.stack.length > configLimits.nesting) {
-        this.problems.add(
-          'too-deep',
-          this.#place(parser.offset),
-          `lists and maps are nested more than ${configLimits.nesting} deep`,
-        );
+        const message = `lists and maps are nested more than ${configLimits.nesting} deep`;
+        this.problems.add('too-deep', this.#place(parser.offset), message);
+        return undefined;
+      }
+      if (++lexemes > configLimits.lexemes) {
+        const message = `the file has more than ${configLimits.lexemes} words and signs`;
+        this.problems.add('too-large', this.#place(parser.offset), message);
         return undefined;
       }
     }
@@ -90,14 +92,15 @@ class YamlReader {
   #reportErrors(document: Document.Parsed): boolean {
     const bareImports = new Set<number>();
     collectBareImports(document.contents, bareImports);
-    let found = false;
+    const reported = new Set<number>();
     for (const error of [...document.errors, ...document.warnings]) {
-      if (error.code === 'BAD_SCALAR_START' && bareImports.has(error.pos[0])) continue;
-      found = true;
+      const bareImport = error.code === 'BAD_SCALAR_START' && bareImports.has(error.pos[0]);
+      if (bareImport || reported.has(error.pos[0])) continue;
+      reported.add(error.pos[0]);
       const code = error.code === 'TAG_RESOLVE_FAILED' ? 'yaml-unsupported' : 'yaml-syntax';
       this.problems.add(code, this.#place(error.pos[0]), explain(error.code, error.message));
     }
-    return found;
+    return reported.size > 0;
   }
 
   #convert(node: Node): ConfigNode {
