@@ -29,8 +29,8 @@ describe('a service as a process', () => {
   });
 
   const service = (change: Partial<ProcessService> = {}): ProcessService => ({
-    start: async () => void calls.push('start'),
-    stop: async () => void calls.push('stop'),
+    start: () => Promise.resolve(void calls.push('start')),
+    stop: () => Promise.resolve(void calls.push('stop')),
     ...change,
   });
   function run(build: (tools: ServiceTools) => ProcessService, stopWithinMs = 5_000, environment = {}) {

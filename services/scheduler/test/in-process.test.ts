@@ -1,0 +1,8 @@
+import { describe } from '@jest/globals';
+import { silentLogger } from '@suzumio/shared/observability/logger';
+import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
+import { schedulerContract } from './scheduler-contract.js';
+
+describe('the scheduler in one process', () => {
+  schedulerContract(() => createInProcessTransport({ logger: silentLogger() }));
+});

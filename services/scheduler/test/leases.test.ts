@@ -1,0 +1,119 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { describe, expect, test } from '@jest/globals';
+import { silentLogger } from '@suzumio/shared/observability/logger';
+import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
+import { eventually } from '../../../shared/test/support/poll.js';
+import { type Bench, benches, counted } from './bench.js';
+
+const leaseMs = 2_000;
+
+describe('leases', () => {
+  const bench = benches(() => createInProcessTransport({ logger: silentLogger() }));
+
+  /** A turn that a worker has claimed and does not speak of any more. */
+  async function abandoned({ testing, mail, jobs, work, claim, scheduler }: Bench) {
+    const project = await testing.create();
+    await mail(project, 'ada');
+    await work();
+    await scheduler({ leaseMs, leaseCheckMs: 5, sweepIntervalMs: 5 });
+    await eventually('the job arrives', () => jobs.length === 1);
+    const turn = jobs[0]?.turn ?? '';
+    await claim(project, turn, leaseMs);
+    return { project, turn };
+  }
+  const toolhost = ({ testing }: Bench) =>
+    testing.cell.catalog.enlist({ service: 'toolhost', cell: 'main', transport: 'test' });
+  const checks = ({ metrics }: Bench) =>
+    counted(metrics, 'suzumio_sweep_duration_seconds', { round: 'leases', le: '+Inf' });
+  async function afterMoreChecks(bench: Bench) {
+    const before = await checks(bench);
+    await eventually('leases were judged again', async () => (await checks(bench)) > before + 1);
+  }
+
+  test('a lease that ran out ends the attempt, and the turn is delivered again at once', async () => {
+    const made = await bench();
+    const { advance, turns, jobs, metrics } = made;
+    const delist = await toolhost(made);
+    const { project, turn } = await abandoned(made);
+    advance(leaseMs - 1);
+    await afterMoreChecks(made);
+    expect(await turns(project)).toMatchObject([{ status: 'running', attempt: 1 }]);
+    advance(1);
+    await eventually('the next delivery', () => jobs.length === 2);
+    expect(jobs[1]).toMatchObject({ turn, delivery: 2 });
+    expect(await turns(project)).toMatchObject([{ status: 'queued', attempt: 1 }]);
+    expect(await counted(metrics, 'suzumio_leases_expired_total')).toBe(1);
+    await delist();
+  });
+
+  test('no lease is judged while no ToolHost serves, nor in the first lease of its service', async () => {
+    const made = await bench();
+    const { advance, turns, jobs } = made;
+    const { project } = await abandoned(made);
+    advance(2 * leaseMs);
+    await afterMoreChecks(made);
+    expect(await turns(project)).toMatchObject([{ status: 'running' }]);
+
+    const delist = await toolhost(made);
+    advance(leaseMs - 1);
+    await afterMoreChecks(made);
+    expect(await turns(project)).toMatchObject([{ status: 'running' }]);
+
+    advance(1);
+    await eventually('the next delivery', () => jobs.length === 2);
+    await delist();
+  });
+
+  test('a project that cannot be opened does not keep the others waiting', async () => {
+    const made = await bench();
+    const { testing, mail, jobs, work, scheduler, logs, metrics } = made;
+    await testing.cell.catalog.addProject('broken', 'running');
+    await mkdir(testing.cell.directory.projectDir('broken'));
+    await writeFile(testing.cell.directory.projectFile('broken'), 'this is no database, whatever its name says');
+    const project = await testing.create();
+    await mail(project, 'ada');
+    await work();
+    await scheduler({ sweepIntervalMs: 5 });
+    await eventually('the job arrives', () => jobs.length === 1);
+    await eventually(
+      'the other was tried more than once',
+      async () => (await counted(metrics, 'suzumio_scheduling_failures_total', { during: 'sweep' })) > 2,
+    );
+    const told = logs().filter(({ level, project: named }) => level === 'error' && named === 'broken');
+    expect(told).toHaveLength(1);
+  });
+});
+
+describe('a project without mail', () => {
+  const bench = benches(() => createInProcessTransport({ logger: silentLogger() }));
+
+  test('gets no row in any table in an hour', async () => {
+    const { testing, transport, scheduler, advance, metrics } = await bench();
+    const project = await testing.create();
+    const count = async () => {
+      const tables = await testing.rows<{ name: string }>(
+        project,
+        `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`,
+      );
+      const counts: Record<string, number> = {};
+      for (const { name } of tables) {
+        counts[name] = (await testing.rows<{ n: number }>(project, `SELECT count(*) AS n FROM ${name}`))[0]?.n ?? -1;
+      }
+      return counts;
+    };
+    const changes = () => testing.rows<{ n: number }>(project, 'SELECT total_changes() AS n');
+    const before = await count();
+    const changesBefore = await changes();
+    await scheduler({ sweepIntervalMs: 1, leaseCheckMs: 1 });
+    const rounds = () => counted(metrics, 'suzumio_sweep_duration_seconds', { round: 'sweep', le: '+Inf' });
+    for (let minute = 1; minute <= 60; minute += 1) {
+      advance(60_000);
+      transport.wake(project);
+      const done = await rounds();
+      await eventually('another sweep', async () => (await rounds()) > done);
+    }
+    expect(await count()).toEqual(before);
+    expect(await changes()).toEqual(changesBefore);
+    expect(before).toMatchObject({ turns: 0, messages: 0, events: 2 });
+  });
+});
