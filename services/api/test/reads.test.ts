@@ -1,0 +1,154 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  artifactListAnswer,
+  eventListAnswer,
+  toolCallListAnswer,
+  turnListAnswer,
+} from '@suzumio/shared/model/http-api';
+import { artifactView, turnDetail } from '@suzumio/shared/model/views';
+import { ContentStore } from '@suzumio/shared/store/content-store';
+import { type TestApi, testApi } from './support/api.js';
+import { failTurn, publish, submit } from './support/play.js';
+import { refusal } from './support/refusal.js';
+
+const path = '/api/projects/team';
+const content = Buffer.from([0, 255, ...Buffer.from('<script>alert(1)</script>')]);
+const name = 'Größe "of"\r\nlevel.html';
+let api: TestApi;
+let artifact: { id: string; sha256: string };
+let failed: string;
+beforeAll(async () => {
+  api = await testApi();
+  await api.create();
+  artifact = await publish(api, 'team', 'ada', { name, content });
+  failed = await failTurn(api, 'team', 'ben');
+});
+afterAll(() => api.close());
+
+describe('turns', () => {
+  test('are listed, all or those of one agent, and continue where a page ended', async () => {
+    const all = turnListAnswer.parse((await api.get(`${path}/turns`)).json);
+    expect(all.items.map(({ agent, status }) => [agent, status])).toEqual([
+      ['ada', 'completed'],
+      ['ben', 'failed'],
+    ]);
+    expect(turnListAnswer.parse((await api.get(`${path}/turns?after=${String(all.next)}`)).json)).toEqual({
+      items: [],
+    });
+    const first = turnListAnswer.parse((await api.get(`${path}/turns?after=0&limit=1`)).json);
+    const second = turnListAnswer.parse((await api.get(`${path}/turns?after=${String(first.next)}&limit=1`)).json);
+    expect([...first.items, ...second.items]).toEqual(all.items);
+    const bens = turnListAnswer.parse((await api.get(`${path}/turns?agent=ben`)).json);
+    expect(bens.items.map(({ id }) => id)).toEqual([failed]);
+    expect(refusal(await api.get(`${path}/turns?agent=dan`))).toMatchObject({ status: 404, code: 'agent-unknown' });
+  });
+
+  test('are shown whole, by id and by agent and number', async () => {
+    const turn = turnDetail.parse((await api.get(`${path}/turns/ada:1`)).json);
+    expect(turn).toMatchObject({ agent: 'ada', number: 1, status: 'completed', text: 'I am done.' });
+    expect(turn.prompt).toContain('Please begin.');
+    expect(turn.reads).toHaveLength(1);
+    expect(turn.attempts).toMatchObject([{ number: 1, status: 'completed', worker: 'worker-1' }]);
+    expect(turn.calls).toMatchObject([{ tool: 'artifacts.publish', status: 'succeeded', step: '0' }]);
+    expect(turnDetail.parse((await api.get(`${path}/turns/${turn.id}`)).json)).toEqual(turn);
+    const other = turnDetail.parse((await api.get(`${path}/turns/${failed}`)).json);
+    expect(other.failure).toMatchObject({ code: 'non-zero-exit' });
+    for (const unknown of ['ada:2', 'dan:1', 'turn_1', 'ada:x']) {
+      expect(refusal(await api.get(`${path}/turns/${unknown}`))).toMatchObject({ status: 404, code: 'turn-unknown' });
+    }
+  });
+
+  test("are listed with their tool calls, all or one turn's", async () => {
+    const all = toolCallListAnswer.parse((await api.get(`${path}/tool-calls`)).json);
+    expect(all.items).toMatchObject([{ agent: 'ada', tool: 'artifacts.publish', output: 'Done.' }]);
+    const none = toolCallListAnswer.parse((await api.get(`${path}/tool-calls?turn=${failed}`)).json);
+    expect(none).toEqual({ items: [] });
+    expect(refusal(await api.get(`${path}/tool-calls?turn=turn_1`)).code).toBe('turn-unknown');
+  });
+});
+
+describe('artifacts', () => {
+  test('are listed and shown', async () => {
+    const { items } = artifactListAnswer.parse((await api.get(`${path}/artifacts`)).json);
+    expect(items).toMatchObject([{ ...artifact, creator: 'ada', name, sizeBytes: content.length }]);
+    expect(artifactView.parse((await api.get(`${path}/artifacts/${artifact.id}`)).json)).toEqual(items[0]);
+    expect(refusal(await api.get(`${path}/artifacts/art_1`))).toEqual({
+      status: 404,
+      code: 'artifact-unknown',
+      detail: 'There is no artifact "art_1" in this project.',
+    });
+  });
+
+  test('are downloaded byte by byte, as a file that no browser opens by itself', async () => {
+    const url = `${api.url}${path}/artifacts/${artifact.id}/content`;
+    const response = await fetch(url, { headers: { authorization: `Bearer ${api.adminToken}` } });
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(content);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-length': String(content.length),
+      'x-content-type-options': 'nosniff',
+      etag: `"${artifact.sha256}"`,
+    });
+    const disposition = response.headers.get('content-disposition') ?? '';
+    expect(disposition).toMatch(/^attachment; filename="Gr.*; filename\*=UTF-8''Gr%C3%B6%C3%9Fe/);
+    expect(disposition).not.toMatch(/[\r\n]/);
+
+    const known = await api.get(`${path}/artifacts/${artifact.id}/content`, {
+      headers: { 'if-none-match': `"${artifact.sha256}"` },
+    });
+    expect([known.status, known.text]).toEqual([304, '']);
+    const head = await api.call('HEAD', `${path}/artifacts/${artifact.id}/content`);
+    expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', String(content.length)]);
+  });
+
+  test('whose content is gone are a failure of the store, not an empty file', async () => {
+    const lost = await publish(api, 'team', 'ada', { name: 'lost', content: Buffer.from('lost') });
+    const projectDir = api.cell.directory.projectDir('team');
+    await rm(join(projectDir, new ContentStore(projectDir).pathOf(lost.sha256)));
+    expect(refusal(await api.get(`${path}/artifacts/${lost.id}/content`))).toMatchObject({
+      status: 500,
+      code: 'store-corrupt',
+    });
+  });
+});
+
+describe('events', () => {
+  test('are listed in order', async () => {
+    const { items, next } = eventListAnswer.parse((await api.get(`${path}/events?after=0&limit=6`)).json);
+    expect(items.map(({ id, type }) => `${id} ${type}`)).toEqual([
+      '1-1 project.initialized',
+      '1-2 project.started',
+      '1-3 message.created',
+      '1-4 turn.queued',
+      '1-5 turn.started',
+      '1-6 tool.called',
+    ]);
+    expect(next).toBe(6);
+  });
+});
+
+describe('the report', () => {
+  test('is missing, then there in every version', async () => {
+    expect(refusal(await api.get(`${path}/report`))).toEqual({
+      status: 404,
+      code: 'report-missing',
+      detail: 'No report has been submitted yet.',
+    });
+    await submit(api, 'team', 'ada', '# First, with ü\n');
+    await api.post(`${path}/request-changes`, { recipient: 'ada', body: 'Again.' });
+    await submit(api, 'team', 'ada', '# Second\n');
+
+    const newest = await api.get(`${path}/report`);
+    expect(newest.headers).toMatchObject({
+      'content-type': 'text/markdown; charset=utf-8',
+      'suzumio-report-version': '2',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(newest.text).toBe('# Second\n');
+    expect((await api.get(`${path}/report?version=1`)).text).toBe('# First, with ü\n');
+    expect(refusal(await api.get(`${path}/report?version=3`)).detail).toBe('There is no version 3; the newest is 2.');
+    expect(refusal(await api.get(`${path}/report?version=new`)).code).toBe('invalid-request');
+  });
+});

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { ContentStore } from '@suzumio/shared/store/content-store';
+import { writeReport } from '@suzumio/shared/store/reports';
+import type { Tx } from '@suzumio/shared/store/tx';
+import { claimTurn, prepareTurn } from '@suzumio/shared/store/verbs/claim-turn';
+import { postMessage } from '@suzumio/shared/store/verbs/post-message';
+import { submitReport } from '@suzumio/shared/store/verbs/project-transitions';
+import { publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
+import { recordToolCall, type ToolCallSite } from '@suzumio/shared/store/verbs/record-tool-call';
+import { completeTurn, failAttempt } from '@suzumio/shared/store/verbs/report-attempt';
+import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
+import type { TestApi } from './api.js';
+
+const lease = createHash('sha256').update('lease').digest('hex');
+const tool = createHash('sha256').update('tool').digest('hex');
+
+/** A turn of `agent` that is running, as the scheduler, a worker and the ToolHost would have brought it about. */
+export async function beginTurn(
+  api: TestApi,
+  project: string,
+  agent: string,
+): Promise<{ turn: string; attempt: number }> {
+  await api.write(project, (tx) =>
+    postMessage(tx, { sender: 'user', recipient: agent, priority: 'P1', body: 'Please begin.', actor: 'test' }),
+  );
+  const turn = await api.write(project, (tx) => {
+    startTurns(tx);
+    return tx.get<{ id: string }>('SELECT active_turn_id AS id FROM agents WHERE id = :agent', { agent })?.id ?? '';
+  });
+  return api.store(project, async (store) => {
+    const prepared = prepareTurn(store.reader, store.config, turn);
+    const claimed = await store.write((tx) =>
+      claimTurn(tx, {
+        turn,
+        claimId: `claim-${turn}`,
+        worker: 'worker-1',
+        engine: 'test',
+        leaseMs: 60_000,
+        hashes: () => ({ lease, tool }),
+        prepared,
+      }),
+    );
+    if (typeof claimed === 'string') throw new Error(claimed);
+    return { turn, attempt: claimed.attempt };
+  });
+}
+
+/** A turn that makes one tool call, whose effect is `effect`, and ends well. */
+export async function playTurn(
+  api: TestApi,
+  project: string,
+  agent: string,
+  call: string,
+  effect: (tx: Tx, site: ToolCallSite) => void,
+): Promise<string> {
+  const { turn, attempt } = await beginTurn(api, project, agent);
+  await api.write(project, (tx) => {
+    const id = { agent, turn, attempt, tokenHash: tool };
+    const { result } = recordToolCall(
+      tx,
+      { ...id, step: '0', tool: call, input: {}, requestHash: `hash of ${call}` },
+      (site) => {
+        effect(tx, site);
+        return { output: 'Done.' };
+      },
+    );
+    if (!result.ok) throw new Error(result.message);
+    completeTurn(tx, { turn, attempt }, { output: { text: 'I am done.' } });
+  });
+  return turn;
+}
+
+/** A turn that fails at once. */
+export async function failTurn(api: TestApi, project: string, agent: string): Promise<string> {
+  const { turn, attempt } = await beginTurn(api, project, agent);
+  const failure = { code: 'non-zero-exit' as const, message: 'The runner ended with exit code 3.' };
+  await api.write(project, (tx) => failAttempt(tx, { turn, attempt }, { failure }));
+  return turn;
+}
+
+/** Has `agent` submit a report. */
+export async function submit(api: TestApi, project: string, agent: string, report: string): Promise<void> {
+  const name = `${createHash('sha256').update(report).digest('hex').slice(0, 12)}.md`;
+  const path = await writeReport(api.cell.directory.projectDir(project), name, report);
+  await playTurn(api, project, agent, 'completion.submit', (tx, { turn, promptSeq }) =>
+    submitReport(tx, { path, agent, turn, promptSeq }),
+  );
+}
+
+/** Has `agent` publish a file. */
+export async function publish(
+  api: TestApi,
+  project: string,
+  agent: string,
+  file: { name: string; content: Buffer },
+): Promise<{ id: string; sha256: string }> {
+  const store = new ContentStore(api.cell.directory.projectDir(project));
+  const sha256 = await store.putBytes(file.content);
+  const published = { id: '', sha256 };
+  await playTurn(api, project, agent, 'artifacts.publish', (tx, { turn }) => {
+    published.id = publishArtifact(tx, {
+      creator: agent,
+      turn,
+      name: file.name,
+      path: store.pathOf(sha256),
+      sha256,
+      sizeBytes: file.content.length,
+    }).id;
+  });
+  return published;
+}

@@ -1,0 +1,131 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { projectAnswer, requestChangesAnswer, retryAnswer } from '@suzumio/shared/model/http-api';
+import { type TestApi, testApi } from './support/api.js';
+import { beginTurn, failTurn, submit } from './support/play.js';
+import { refusal } from './support/refusal.js';
+
+let api: TestApi;
+beforeEach(async () => {
+  api = await testApi();
+  await api.create(undefined, { start: false });
+});
+afterEach(() => api.close());
+
+const path = '/api/projects/team';
+const status = async () => projectAnswer.parse((await api.get(path)).json).project.status;
+const listed = () => api.cell.catalog.projects().find(({ id }) => id === 'team')?.status;
+
+describe('a project', () => {
+  test('is started, submitted, sent back, submitted again and approved', async () => {
+    const started = await api.post(`${path}/start`);
+    expect(started.status).toBe(200);
+    expect(projectAnswer.parse(started.json).project.status).toBe('running');
+    expect(listed()).toBe('running');
+    expect(api.wakes).toEqual(['team']);
+
+    await submit(api, 'team', 'ada', '# First\n');
+    const back = await api.post(`${path}/request-changes`, { recipient: 'ada', body: 'Add the sources.' });
+    expect(back.status).toBe(200);
+    const { project, message } = requestChangesAnswer.parse(back.json);
+    expect(project.status).toBe('running');
+    expect(message.recipients).toEqual(['ada']);
+    expect(
+      await api.rows('team', `SELECT sender, priority, actor, body FROM messages WHERE id = '${message.id}'`),
+    ).toEqual([{ sender: 'user', priority: 'P1', actor: 'admin', body: 'Add the sources.' }]);
+    expect(api.wakes).toEqual(['team', 'team']);
+
+    await submit(api, 'team', 'ada', '# Second\n');
+    expect(projectAnswer.parse((await api.post(`${path}/approve`)).json).project).toMatchObject({
+      status: 'completed',
+      reportVersion: 2,
+    });
+    expect(listed()).toBe('completed');
+    expect(api.cell.catalog.unsettledProjects()).toEqual([]);
+    expect(api.wakes).toHaveLength(2);
+  });
+
+  test('that is stopped lets its turns end, unless it is stopped now', async () => {
+    await api.post(`${path}/start`);
+    const { turn } = await beginTurn(api, 'team', 'ada');
+    expect(projectAnswer.parse((await api.post(`${path}/stop`)).json).project).toMatchObject({
+      status: 'stopped',
+      turns: { active: 1 },
+    });
+    expect(listed()).toBe('stopped');
+    // Its turn still runs, so the sweep still looks after it.
+    expect(api.cell.catalog.unsettledProjects()).toEqual(['team']);
+
+    await api.post(`${path}/start`);
+    expect(projectAnswer.parse((await api.post(`${path}/stop`, { now: true })).json).project.turns.active).toBe(0);
+    expect(await api.rows('team', `SELECT status FROM turns WHERE id = '${turn}'`)).toEqual([{ status: 'cancelled' }]);
+    expect(api.cell.catalog.unsettledProjects()).toEqual([]);
+  });
+
+  test('refuses what its status does not allow, and says in which it would', async () => {
+    expect(refusal(await api.post(`${path}/approve`))).toEqual({
+      status: 409,
+      code: 'transition-refused',
+      detail: 'The project is initialized, so "approve" is refused: it needs a project that is submitted.',
+    });
+    await api.post(`${path}/start`);
+    expect(refusal(await api.post(`${path}/start`)).detail).toMatch(/needs a project that is initialized or stopped/);
+    expect(refusal(await api.post(`${path}/request-changes`, { recipient: 'ada', body: 'More.' })).detail).toMatch(
+      /needs a project that is submitted or completed/,
+    );
+  });
+
+  test('that refuses to run is not left as running in the catalog', async () => {
+    await api.post(`${path}/start`);
+    await submit(api, 'team', 'ada', '# Report\n');
+    await api.post(`${path}/approve`);
+    expect(refusal(await api.post(`${path}/start`)).code).toBe('transition-refused');
+    expect(listed()).toBe('completed');
+
+    const nobody = await api.post(`${path}/request-changes`, { recipient: 'user', body: 'More.' });
+    expect(refusal(nobody)).toMatchObject({ status: 422, code: 'recipient-self' });
+    expect(await status()).toBe('completed');
+    expect(listed()).toBe('completed');
+  });
+
+  test('is started once for a key, however often the request comes', async () => {
+    const key = { headers: { 'idempotency-key': 'start-1' } };
+    const first = await api.post(`${path}/start`, {}, key);
+    await api.post(`${path}/stop`);
+    const again = await api.post(`${path}/start`, {}, key);
+    expect(again.status).toBe(200);
+    expect(again.json).toEqual(first.json);
+    expect(await status()).toBe('stopped');
+    expect(listed()).toBe('stopped');
+    // The key of one route says nothing on another, nor that of one token to another.
+    expect((await api.post(`${path}/stop`, {}, key)).status).toBe(409);
+    const other = { ...key, token: await api.token('write') };
+    expect((await api.post(`${path}/start`, {}, other)).status).toBe(200);
+    expect(await api.rows('team', `SELECT actor FROM events WHERE type = 'project.started'`)).toEqual([
+      { actor: 'admin' },
+      { actor: 'write-1' },
+    ]);
+  });
+});
+
+describe('a failed agent', () => {
+  test('is retried, any other is not', async () => {
+    await api.post(`${path}/start`);
+    const turn = await failTurn(api, 'team', 'ada');
+    api.wakes.length = 0;
+    const retried = await api.post(`${path}/agents/ada/retry`);
+    expect(retried.status).toBe(200);
+    expect(retryAnswer.parse(retried.json)).toEqual({ turn, number: 1 });
+    expect(api.wakes).toEqual(['team']);
+
+    expect(refusal(await api.post(`${path}/agents/ben/retry`))).toEqual({
+      status: 409,
+      code: 'agent-state-refused',
+      detail: 'Agent ben is quiet; only the turn of a failed agent can be retried.',
+    });
+    expect(refusal(await api.post(`${path}/agents/dan/retry`))).toEqual({
+      status: 404,
+      code: 'agent-unknown',
+      detail: 'There is no agent "dan" here; there are ada, ben, cat.',
+    });
+  });
+});
