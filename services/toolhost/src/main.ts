@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { z } from 'zod';
 import { openControlPlaneOverRedis } from '@suzumio/shared/control-plane/open-control-plane';
 import { runService } from '@suzumio/shared/observability/run-service';
@@ -15,7 +16,7 @@ const environment = controlPlaneEnvironment.extend({
   SUZUMIO_LEASE_MS: z.coerce.number().int().min(1_000).max(600_000).default(15_000),
 });
 
-process.exitCode = await runService({
+const code = await runService({
   name: 'toolhost',
   schema: environment,
   environment: process.env,
@@ -47,3 +48,4 @@ process.exitCode = await runService({
     };
   },
 });
+process.exit(code);

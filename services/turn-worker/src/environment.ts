@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { serviceEnvironment } from '@suzumio/shared/observability/service-environment';
+import { type CellConfig, cellConfig } from './config.js';
+
+const url = z.url({ protocol: /^https?$/, error: 'expected http://host:port' });
+
+/** Cells as JSON: `{"east": {"toolhostUrl": …, "runnerUrl": …, "credential": …}}`. */
+const cellsJson = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: `not JSON: ${messageOf(error)}` });
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), cellConfig));
+
+/** The variables of a turn-worker. One cell is named by variables of its own, several by `SUZUMIO_CELLS`. */
+export const workerEnvironment = serviceEnvironment.extend({
+  SUZUMIO_REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'needed: redis://host:port' }),
+  SUZUMIO_WORKER_DIR: z.string({ error: 'needed: an absolute path, the same for this worker and its engine' }),
+  SUZUMIO_WORKER_SLOTS: z.coerce.number().int().min(1).max(1_000).default(4),
+  SUZUMIO_DOOR: z.enum(['auto', 'socket', 'stdio']).default('auto'),
+  SUZUMIO_BACKENDS: z
+    .string()
+    .default('docker')
+    .transform((text) => text.split(',').map((item) => item.trim()))
+    .pipe(z.array(z.enum(['docker', 'process'])).min(1)),
+  SUZUMIO_RUNNER_IMAGE: z.string().default('suzumio-runner:dev'),
+  SUZUMIO_DOCKER_SOCKET: z.string().optional(),
+  SUZUMIO_CELLS: cellsJson.optional(),
+  SUZUMIO_CELL: z.string().default('local'),
+  SUZUMIO_TOOLHOST_URL: url.default('http://127.0.0.1:39410'),
+  SUZUMIO_TOOLHOST_RUNNER_URL: url.default('http://127.0.0.1:39411'),
+  SUZUMIO_WORKER_TOKEN: z.string().optional(),
+  SUZUMIO_WORKER_TOKEN_FILE: z.string().optional(),
+});
+
+/**
+ * Where each cell's ToolHost is, and what this worker shows it.
+ *
+ * @throws SuzumioError `settings-invalid`
+ */
+export function workerCells(
+  environment: z.output<typeof workerEnvironment>,
+  readFile: (file: string) => string,
+): Record<string, CellConfig> {
+  if (environment.SUZUMIO_CELLS !== undefined) return environment.SUZUMIO_CELLS;
+  return {
+    [environment.SUZUMIO_CELL]: {
+      toolhostUrl: environment.SUZUMIO_TOOLHOST_URL,
+      runnerUrl: environment.SUZUMIO_TOOLHOST_RUNNER_URL,
+      credential: credentialOf(environment, readFile),
+    },
+  };
+}
+
+function credentialOf(
+  { SUZUMIO_WORKER_TOKEN: token, SUZUMIO_WORKER_TOKEN_FILE: file }: z.output<typeof workerEnvironment>,
+  readFile: (file: string) => string,
+): string {
+  if (token !== undefined) return token;
+  if (file === undefined) {
+    throw new SuzumioError(
+      'settings-invalid',
+      "The worker needs the ToolHost's credential: set SUZUMIO_WORKER_TOKEN_FILE to the worker.token of the data directory, or SUZUMIO_WORKER_TOKEN.",
+    );
+  }
+  try {
+    return readFile(file).trim();
+  } catch (error) {
+    throw new SuzumioError(
+      'settings-invalid',
+      `SUZUMIO_WORKER_TOKEN_FILE cannot be read: ${messageOf(error)}.`,
+      {},
+      { cause: error },
+    );
+  }
+}

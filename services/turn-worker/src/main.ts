@@ -1,0 +1,57 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { runService } from '@suzumio/shared/observability/run-service';
+import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
+import { workerCells, workerEnvironment } from './environment.js';
+import { createTurnWorker } from './turn-worker.js';
+
+const bundle = (file: string) => fileURLToPath(new URL(`../../../runner/dist/${file}`, import.meta.url));
+
+const schema = workerEnvironment.extend({
+  /** The bundled runner and shim, where they are not beside this package. */
+  SUZUMIO_RUNNER_BUNDLE: z.string().default(bundle('runner.mjs')),
+  SUZUMIO_SHIM_FILE: z.string().default(bundle('shim.mjs')),
+});
+
+const code = await runService({
+  name: 'turn-worker',
+  schema,
+  environment: process.env,
+  build: (environment, { logger, metrics, redactor }) => {
+    const cells = workerCells(environment, (file) => readFileSync(file, 'utf8'));
+    for (const { credential } of Object.values(cells)) redactor.add(credential);
+    const transport = createBullMqTransport({
+      redisUrl: environment.SUZUMIO_REDIS_URL,
+      cell: environment.SUZUMIO_CELL,
+      logger,
+    });
+    const worker = createTurnWorker(
+      {
+        workerDir: environment.SUZUMIO_WORKER_DIR,
+        slots: environment.SUZUMIO_WORKER_SLOTS,
+        cells,
+        door: environment.SUZUMIO_DOOR,
+        backends: environment.SUZUMIO_BACKENDS,
+        runnerImage: environment.SUZUMIO_RUNNER_IMAGE,
+        runnerBundle: environment.SUZUMIO_RUNNER_BUNDLE,
+        shimFile: environment.SUZUMIO_SHIM_FILE,
+        ...(environment.SUZUMIO_DOCKER_SOCKET === undefined ? {} : { dockerSocket: environment.SUZUMIO_DOCKER_SOCKET }),
+      },
+      { transport, logger, metrics },
+    );
+    return {
+      start: () => worker.start(),
+      stop: async () => {
+        await worker.stop();
+        await transport.close();
+      },
+      readiness: async () => ({
+        ready: worker.ready,
+        degraded: (await transport.healthy()) ? [] : ['redis'],
+      }),
+    };
+  },
+});
+process.exit(code);
