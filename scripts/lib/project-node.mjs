@@ -16,6 +16,8 @@ export const projectNode = join(root, 'node_modules/node/bin/node');
  */
 export async function onProjectNode() {
   process.chdir(root);
+  // Some tools take CI=true for a terminal that shows colours; tests should see the same text everywhere.
+  if (!process.stdout.isTTY && !process.env.FORCE_COLOR) process.env.NO_COLOR = '1';
   const installs = !isInstalled();
   if (installs) await step('Install the locked packages', install);
   if (!(process.env.PATH ?? '').startsWith(bin)) process.env.PATH = `${bin}${delimiter}${process.env.PATH ?? ''}`;
