@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { SuzumioError } from '../errors/suzumio-error.js';
+import { projectId } from '../protocol/ids.js';
+import { DataDirectory } from './data-directory.js';
+import { assertNotNewer, type Migration } from './migrate.js';
+import { catalogMigrations } from './migrations/catalog.js';
+import { projectMigrations } from './migrations/project.js';
+import { Sql, type SqlReader } from './sql.js';
+
+/**
+ * A data directory as it is looked at while nothing serves it: nothing is made, written or migrated.
+ *
+ * Databases are opened for one reading each, so there is nothing to close.
+ */
+export class ReadOnlyCell {
+  readonly directory: DataDirectory;
+
+  constructor(root: string) {
+    this.directory = new DataDirectory(root);
+  }
+
+  /** Every project's id, oldest first; none where the directory does not exist. */
+  projects(): string[] {
+    if (!this.directory.exists()) return [];
+    return reading(this.directory.catalogFile, catalogMigrations, (sql) =>
+      sql.all<{ id: string }>('SELECT id FROM projects ORDER BY created_at_ms, id').map(({ id }) => id),
+    ).filter((id) => existsSync(this.directory.projectFile(id)));
+  }
+
+  /**
+   * Several reads of one moment.
+   *
+   * @throws SuzumioError `project-unknown`, `schema-newer`
+   */
+  read<Result>(project: string, read: (reader: SqlReader) => Result): Result {
+    const file = this.directory.projectFile(project);
+    if (!projectId.safeParse(project).success || !existsSync(file)) {
+      throw new SuzumioError('project-unknown', `There is no project "${project}" in ${this.directory.root}.`, {
+        project,
+      });
+    }
+    return reading(file, projectMigrations, read);
+  }
+}
+
+function reading<Result>(file: string, migrations: readonly Migration[], read: (sql: Sql) => Result): Result {
+  const sql = Sql.open(file, { readonly: true });
+  try {
+    assertNotNewer(sql, migrations.at(-1)?.version ?? 0);
+    return sql.handle.transaction(() => read(sql)).deferred();
+  } finally {
+    sql.close();
+  }
+}
