@@ -51,10 +51,11 @@ export async function watchSandbox(options: WatchOptions): Promise<Watched> {
     },
   });
   const timers: NodeJS.Timeout[] = [setTimeout(() => stop.stop('time-limit'), timeoutMs)];
-  const unwatch = directory.watchOutput(limits.maxOutputBytes, () => {
-    timers.push(setTimeout(() => stop.stop('lingering'), limits.lingerMs));
-  });
   const over = new AbortController();
+  const unwatch = directory.watchOutput(limits.maxOutputBytes, () => {
+    // A look at the directory may come back when the sandbox has ended already.
+    if (!over.signal.aborted) timers.push(setTimeout(() => stop.stop('lingering'), limits.lingerMs));
+  });
   const killFailed = new Promise<never>((_resolve, reject) => {
     const kill = () => {
       sandbox.kill().catch(reject);
