@@ -1,0 +1,22 @@
+import { loadProjectFile } from '@suzumio/shared/config/load-project';
+import { renderConfig } from '@suzumio/shared/config/render-config';
+import { printJson, type Session } from '../session.js';
+import { sayWarnings } from '../project-file.js';
+import type { Register } from './action.js';
+
+export const registerConfig: Register = (program, action) => {
+  const config = program.command('config').description('look at project files');
+  config
+    .command('render <file>')
+    .description('print a project file with imports, environment, extends and defaults resolved')
+    .option('--config-root <dir>', 'refuse imports from outside this directory')
+    .action(action(render));
+};
+
+function render(session: Session, file: string, options: { configRoot?: string }): Promise<undefined> {
+  const loaded = loadProjectFile(file, { env: session.context.env, configRoot: options.configRoot });
+  sayWarnings(session, loaded);
+  if (session.json) printJson(session, loaded.config);
+  else session.context.out.write(renderConfig(loaded.config));
+  return Promise.resolve(undefined);
+}

@@ -1,0 +1,145 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Option } from 'commander';
+import { type LoadedProject, loadProjectFile } from '@suzumio/shared/config/load-project';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { ProjectEvent } from '@suzumio/shared/model/event';
+import type { ProjectConfig } from '@suzumio/shared/model/project-config';
+import type { Cell } from '@suzumio/shared/store/cell';
+import { checkDocker } from '@suzumio/turn-worker';
+import { type ExitCode, exitCodes } from '../exit-codes.js';
+import { installation } from '../installation.js';
+import { followTimeline } from '../live-timeline.js';
+import { createFrom } from '../project-file.js';
+import type { ApiClient } from '../reach/api-client.js';
+import { requireApi } from '../reach/reach.js';
+import { createSession, say, sayNext, type Session } from '../session.js';
+import { startStack } from '../stack.js';
+import type { Register } from './action.js';
+
+export const registerDemo: Register = (program, action) => {
+  program
+    .command('demo', { hidden: true })
+    .description('run the newsroom example from its first message to the approved report')
+    .addOption(new Option('--backend <kind>', 'what turns run in').choices(['docker', 'process']))
+    .action(action(demo));
+};
+
+type Backend = ProjectConfig['backend']['kind'];
+
+/** What the person says in this example; the script of the newsroom answers to these words. */
+const request = "Tonight's bulletin, please.";
+const change = 'Please add when the north gauge rose fastest.';
+
+const approvedWithinMs = 150_000;
+const reportLines = 12;
+
+async function demo(asked: Session, options: { backend?: Backend }): Promise<ExitCode> {
+  const session = await withDataDirectory(asked);
+  const loaded = loadProjectFile(installation.demoProject, { env: {} });
+  const backend = options.backend ?? (await chooseBackend(session, loaded.config.backend.image));
+  say(session, `The newsroom in ${session.root}`, '');
+  const stack = await startStack({
+    root: session.root,
+    host: '127.0.0.1',
+    port: 0,
+    scheduler: true,
+    backends: [backend],
+  });
+  try {
+    const project = await createDemo(stack.cell, loaded, backend);
+    const api = await requireApi(session);
+    await api.start(project);
+    await play(session, api, project);
+    await sayOutcome(session, api, project, stack.cell);
+  } catch (error) {
+    say(session, '', `The demo did not get to its end; the services' log is ${stack.logFile}.`);
+    throw error;
+  } finally {
+    await stack.stop();
+  }
+  return exitCodes.ok;
+}
+
+/** The directory that was asked for, or a new one that stays. */
+async function withDataDirectory(asked: Session): Promise<Session> {
+  const { context } = asked;
+  if ((context.env.SUZUMIO_ROOT ?? '') !== '') return asked;
+  return createSession(context, { root: await mkdtemp(join(tmpdir(), 'suzumio-demo-')) });
+}
+
+async function chooseBackend(session: Session, image: string): Promise<Backend> {
+  const { problem } = await checkDocker({ image });
+  if (problem === undefined) return 'docker';
+  say(session, `Turns run as processes of this machine, without isolation: ${problem.message}`);
+  return 'process';
+}
+
+/** Makes the project under a name that is free, so that a data directory may see several demos. */
+async function createDemo(cell: Cell, { config, sourceText }: LoadedProject, kind: Backend): Promise<string> {
+  const taken = new Set(cell.catalog.projects().map(({ id }) => id));
+  let name = config.name;
+  for (let number = 2; taken.has(name); number++) name = `${config.name}-${number}`;
+  await createFrom(cell, { sourceText, config: { ...config, name, backend: { ...config.backend, kind } } });
+  return name;
+}
+
+/**
+ * The person's part: asks for the bulletin, sends the first version back, approves the second; both when the turn that
+ * submitted has ended, as a person would not be faster.
+ */
+async function play(session: Session, api: ApiClient, project: string): Promise<void> {
+  const giveUp = new AbortController();
+  const failures: unknown[] = [];
+  const acts: Promise<unknown>[] = [];
+  const act = (command: string, call: Promise<unknown>) => {
+    say(session, `-- you:   ${command}`);
+    acts.push(
+      call.catch((error: unknown) => {
+        failures.push(error);
+        giveUp.abort();
+      }),
+    );
+  };
+  const submissions = new Set<string>();
+  const outcome = { approved: false };
+  const onEvent = ({ type, agent, turn, data }: ProjectEvent): boolean => {
+    if (type === 'turn.failed') {
+      failures.push(new SuzumioError('internal', `A turn of ${agent ?? 'an agent'} failed: ${String(data.message)}`));
+    }
+    if (type === 'project.submitted' && turn !== null) submissions.add(turn);
+    if (type === 'turn.completed' && turn !== null && submissions.has(turn)) {
+      if (submissions.size === 1) {
+        act(`suzumio request-changes ${project} editor "${change}"`, api.requestChanges(project, 'editor', change));
+      } else act(`suzumio approve ${project}`, api.approve(project));
+    }
+    if (type === 'project.completed') outcome.approved = true;
+    return outcome.approved || failures.length > 0;
+  };
+  const outOfTime = setTimeout(() => giveUp.abort(), approvedWithinMs);
+  try {
+    const message = { recipient: 'editor', priority: 'P1', body: request } as const;
+    act(`suzumio send ${project} editor P1 "${request}"`, api.send(project, message));
+    const signal = AbortSignal.any([session.context.interrupted, giveUp.signal]);
+    await followTimeline(session, api, { project, history: undefined, hints: false, onEvent, signal });
+  } finally {
+    clearTimeout(outOfTime);
+    await Promise.all(acts);
+  }
+  if (failures.length > 0) throw failures[0];
+  if (outcome.approved) return;
+  const why = session.context.interrupted.aborted
+    ? 'was interrupted'
+    : `was not approved within ${approvedWithinMs / 1000} s`;
+  throw new SuzumioError('internal', `${project} ${why}.`);
+}
+
+async function sayOutcome(session: Session, api: ApiClient, project: string, cell: Cell): Promise<void> {
+  const { reportPath } = (await api.detail(project)).project;
+  const lines = (await api.report(project, undefined)).trimEnd().split('\n');
+  say(session, '', ...lines.slice(0, reportLines).map((line) => `  | ${line}`));
+  if (lines.length > reportLines) say(session, `  | … ${lines.length - reportLines} more lines`);
+  say(session, '', `report: ${join(cell.directory.projectDir(project), reportPath ?? '')}`, `data:   ${session.root}`);
+  sayNext(session, `turns ${project}`, `messages ${project}`, `report ${project}`);
+}

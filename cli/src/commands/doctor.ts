@@ -1,0 +1,46 @@
+import type { Finding } from '../doctor/check.js';
+import {
+  checkDataDirectory,
+  checkEngine,
+  checkInstallation,
+  checkNode,
+  checkQueue,
+  checkServer,
+} from '../doctor/checks.js';
+import { type ExitCode, exitCodes } from '../exit-codes.js';
+import { paint } from '../render/colors.js';
+import { printJson, say, type Session } from '../session.js';
+import type { Register } from './action.js';
+
+export const registerDoctor: Register = (program, action) => {
+  program
+    .command('doctor')
+    .description('check what Suzumio needs on this machine; say what to do about what is broken')
+    .action(action(doctor));
+};
+
+async function doctor(session: Session): Promise<ExitCode> {
+  const { root, context } = session;
+  const findings: Finding[] = [
+    checkNode(process.version),
+    checkInstallation(),
+    checkDataDirectory(root),
+    await checkServer(session),
+    ...(await checkEngine(root, undefined)),
+    await checkQueue(context.env.SUZUMIO_REDIS_URL),
+  ];
+  const isBroken = findings.some(({ state }) => state === 'broken');
+  if (session.json) printJson(session, findings);
+  else {
+    say(session, ...findings.flatMap((finding) => rendered(finding, session)));
+    say(session, '', isBroken ? 'Something is broken; see the lines with "next:".' : 'All is well.');
+  }
+  return isBroken ? exitCodes.failed : exitCodes.ok;
+}
+
+function rendered({ what, state, detail, remedy }: Finding, { context }: Session): string[] {
+  const colors = paint(context.out);
+  const mark = { ok: colors.green('ok     '), broken: colors.red('broken '), skipped: colors.dim('-      ') }[state];
+  const line = `${mark}  ${what.padEnd(8)}${detail}`;
+  return remedy === undefined ? [line] : [line, `         ${' '.repeat(8)}next: ${remedy}`];
+}

@@ -1,0 +1,35 @@
+import { followTimeline, printHistory } from '../live-timeline.js';
+import { findApi } from '../reach/reach.js';
+import { createStoreReads } from '../reach/store-reads.js';
+import { say, sayNext, type Session } from '../session.js';
+import type { Register } from './action.js';
+import { wholeNumber } from './arguments.js';
+
+export const registerWatch: Register = (program, action) => {
+  program
+    .command('watch <project>')
+    .description('follow what happens, until the report is approved or you press Ctrl-C')
+    .option('--limit <n>', 'how many earlier events to show first', wholeNumber(0, 1000), 50)
+    .action(action(watch));
+};
+
+async function watch(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {
+  const api = await findApi(session);
+  if (api) {
+    const { status } = (await api.detail(project)).project;
+    if (status === 'completed') await printHistory(session, api, project, limit);
+    else {
+      await followTimeline(session, api, {
+        project,
+        history: limit,
+        onEvent: ({ type }) => type === 'project.completed',
+        signal: session.context.interrupted,
+      });
+    }
+    return;
+  }
+  await printHistory(session, createStoreReads(session.root), project, limit);
+  if (session.json) return;
+  say(session, '', `No server is running for ${session.root}: nothing will happen until one does.`);
+  sayNext(session, 'serve');
+}

@@ -1,0 +1,71 @@
+import type { ProjectEvent } from '@suzumio/shared/model/event';
+import type { ApiClient } from './reach/api-client.js';
+import { followEvents } from './reach/follow-events.js';
+import type { ProjectReads } from './reach/project-reads.js';
+import { createTimeline, openEnds } from './render/timeline.js';
+import { say, type Session } from './session.js';
+
+export interface LiveTimeline {
+  readonly project: string;
+  /** How many of the newest events are shown first; undefined for all of them, as if they happened now. */
+  readonly history: number | undefined;
+  /** Whether to suggest commands. @default true */
+  readonly hints?: boolean;
+  /** Told of each event after it was shown; `true` ends the timeline. */
+  readonly onEvent?: (event: ProjectEvent) => boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Prints what happened. Returns the last event. */
+export async function printHistory(
+  session: Session,
+  reads: ProjectReads,
+  project: string,
+  limit: number,
+): Promise<ProjectEvent | undefined> {
+  const events = limit === 0 ? [] : await reads.events(project, limit);
+  const show = await printer(session, reads, project);
+  const open = openEnds(events);
+  for (const event of events) show(event, open.has(event.seq));
+  return events.at(-1);
+}
+
+/** Prints what happened and what happens, until `signal` is aborted or `onEvent` has seen enough. */
+export async function followTimeline(
+  session: Session,
+  api: ApiClient,
+  { project, history, hints = true, onEvent, signal }: LiveTimeline,
+): Promise<void> {
+  const enough = new AbortController();
+  const show = await printer(session, api, project);
+  const last = history === undefined ? undefined : await printHistory(session, api, project, history);
+  await followEvents({
+    server: api,
+    project,
+    after: last?.id,
+    onEvent: (event) => {
+      if (enough.signal.aborted) return;
+      show(event, hints);
+      if (onEvent?.(event) === true) enough.abort();
+    },
+    onReset: () => say(session, `-- ${project} was restored from a backup: its timeline begins anew`),
+    onLost: () => session.context.err.write(`-- the connection to ${api.url} was lost; trying again\n`),
+    signal: AbortSignal.any([signal, enough.signal]),
+  });
+}
+
+/** With `--json`, an event a line; else the lines of a timeline. */
+async function printer(
+  session: Session,
+  reads: ProjectReads,
+  project: string,
+): Promise<(event: ProjectEvent, dueNext: boolean) => void> {
+  const { context, json, suzumio } = session;
+  if (json) return (event) => say(session, JSON.stringify(event));
+  const { agents } = await reads.detail(project);
+  const render = createTimeline(
+    { project, agents: agents.map(({ id }) => id) },
+    { out: context.out, timeZone: context.timeZone, suzumio },
+  );
+  return (event, dueNext) => say(session, ...render(event, dueNext));
+}

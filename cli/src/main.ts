@@ -1,0 +1,43 @@
+import { homedir } from 'node:os';
+import type { CliContext, Output } from './cli-context.js';
+import { runCli } from './program.js';
+
+/** The conventional exit code of a process that was interrupted. */
+const interruptedCode = 130;
+
+function output(stream: NodeJS.WriteStream): Output {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    // Whoever read our output has read enough, as `head` does.
+    process.exit(error.code === 'EPIPE' ? 0 : 1);
+  });
+  const { FORCE_COLOR = '', NO_COLOR = '' } = process.env;
+  return {
+    write: (text) => void stream.write(text),
+    isTerminal: stream.isTTY,
+    colors: FORCE_COLOR !== '' ? FORCE_COLOR !== '0' : stream.isTTY && NO_COLOR === '' && process.env.TERM !== 'dumb',
+    get columns() {
+      return stream.isTTY ? stream.columns : undefined;
+    },
+  };
+}
+
+const interruption = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    if (interruption.signal.aborted) process.exit(interruptedCode);
+    interruption.abort();
+  });
+}
+
+const context: CliContext = {
+  env: process.env,
+  homeDir: homedir(),
+  out: output(process.stdout),
+  err: output(process.stderr),
+  self: process.env.npm_lifecycle_event === undefined ? 'suzumio' : 'npx suzumio',
+  interrupted: interruption.signal,
+  now: () => Date.now(),
+  timeZone: undefined,
+};
+
+process.exitCode = await runCli(process.argv.slice(2), context);

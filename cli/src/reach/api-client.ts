@@ -1,0 +1,123 @@
+import type { z } from 'zod';
+import { errorCodes, type ErrorCode } from '@suzumio/shared/errors/codes';
+import { messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import {
+  artifactListAnswer,
+  eventListAnswer,
+  messageListAnswer,
+  postedMessage,
+  projectAnswer,
+  projectDetailAnswer,
+  projectListAnswer,
+  requestChangesAnswer,
+  retryAnswer,
+  turnListAnswer,
+} from '@suzumio/shared/model/http-api';
+import { turnDetail } from '@suzumio/shared/model/views';
+import type { Priority } from '@suzumio/shared/protocol/ids';
+import { problem } from '@suzumio/shared/protocol/problem';
+import type { ProjectReads } from './project-reads.js';
+
+const answerWithinMs = 30_000;
+
+/** Everything that the command asks of a running server. */
+export type ApiClient = ReturnType<typeof createApiClient>;
+
+/** A server's address and what opens it. */
+export interface ApiAddress {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** Speaks to the HTTP API. Every method throws a SuzumioError: the server's own, or `server-unreachable`. */
+export function createApiClient({ url, token }: ApiAddress) {
+  async function request(method: string, path: string, body?: unknown): Promise<Response> {
+    let response: Response;
+    try {
+      response = await fetch(new URL(`/api/projects${path}`, url), {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(answerWithinMs),
+      });
+    } catch (error) {
+      throw unreachable(url, error);
+    }
+    if (!response.ok) throw await refusal(response, url);
+    return response;
+  }
+
+  async function json<Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: unknown) {
+    const response = await request(method, path, body);
+    const parsed = schema.safeParse(await response.json().catch(() => undefined));
+    if (parsed.success) return parsed.data;
+    throw new SuzumioError('internal', `The answer of ${url} cannot be read; is it a Suzumio of this version?`);
+  }
+
+  const list = async <Schema extends z.ZodType<{ items: unknown[] }>>(
+    schema: Schema,
+    project: string,
+    name: string,
+    limit: number,
+  ) => (await json(schema, 'GET', `/${segment(project)}/${name}?limit=${limit}`)).items as z.infer<Schema>['items'];
+  const act = (project: string, action: string, body: unknown = {}) =>
+    json(projectAnswer, 'POST', `/${segment(project)}/${action}`, body);
+
+  const reads = {
+    projects: async () => (await json(projectListAnswer, 'GET', '')).items.map(({ id }) => id),
+    detail: (project) => json(projectDetailAnswer, 'GET', `/${segment(project)}`),
+    messages: (project, limit) => list(messageListAnswer, project, 'messages', limit),
+    turns: (project, limit) => list(turnListAnswer, project, 'turns', limit),
+    turn: (project, name) => json(turnDetail, 'GET', `/${segment(project)}/turns/${segment(name)}`),
+    artifacts: (project, limit) => list(artifactListAnswer, project, 'artifacts', limit),
+    events: (project, limit) => list(eventListAnswer, project, 'events', limit),
+    async report(project, version) {
+      const query = version === undefined ? '' : `?version=${version}`;
+      return (await request('GET', `/${segment(project)}/report${query}`)).text();
+    },
+  } satisfies ProjectReads;
+
+  return {
+    url,
+    token,
+    ...reads,
+    start: (project: string) => act(project, 'start'),
+    stop: (project: string, now: boolean) => act(project, 'stop', { now }),
+    approve: (project: string) => act(project, 'approve'),
+    requestChanges: (project: string, recipient: string, body: string) =>
+      json(requestChangesAnswer, 'POST', `/${segment(project)}/request-changes`, { recipient, body }),
+    send: (project: string, message: { recipient?: string; channel?: string; priority: Priority; body: string }) =>
+      json(postedMessage, 'POST', `/${segment(project)}/messages`, message),
+    retryAgent: (project: string, agent: string) =>
+      json(retryAnswer, 'POST', `/${segment(project)}/agents/${segment(agent)}/retry`, {}),
+  };
+}
+
+/** A name that a person typed, as one segment of a path. */
+function segment(name: string): string {
+  return encodeURIComponent(name);
+}
+
+function unreachable(url: string, error: unknown): SuzumioError {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return new SuzumioError(
+    'server-unreachable',
+    `No Suzumio server answers at ${url}: ${messageOf(cause)}.`,
+    {},
+    { cause: error },
+  );
+}
+
+/** The server's refusal, as the error that it was there. */
+async function refusal(response: Response, url: string): Promise<SuzumioError> {
+  const parsed = problem.safeParse(await response.json().catch(() => undefined));
+  if (!parsed.success) {
+    return new SuzumioError('internal', `${url} answers with status ${response.status}; is it a Suzumio server?`);
+  }
+  const { code, detail, status } = parsed.data;
+  const known = Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : status < 500 ? 'invalid-request' : 'internal';
+  return new SuzumioError(known, detail);
+}

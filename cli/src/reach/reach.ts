@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { DataDirectory } from '@suzumio/shared/store/data-directory';
+import type { Session } from '../session.js';
+import { type ApiAddress, type ApiClient, createApiClient } from './api-client.js';
+import type { ProjectReads } from './project-reads.js';
+import { findServer } from './server-file.js';
+import { createStoreReads } from './store-reads.js';
+
+const pingWithinMs = 2_000;
+
+/** The running server, or undefined when none serves this data directory. A server asked for by name is always used. */
+export async function findApi(session: Session): Promise<ApiClient | undefined> {
+  const { root, url } = session;
+  if (url !== undefined) return createApiClient({ url, token: await tokenFor(session) });
+  const server = await findServer(new DataDirectory(root));
+  if (server === undefined || !(await answers(server.url))) return undefined;
+  return createApiClient({ url: server.url, token: await tokenFor(session) });
+}
+
+/**
+ * The running server.
+ *
+ * @throws SuzumioError `server-unreachable` when there is none
+ */
+export async function requireApi(session: Session): Promise<ApiClient> {
+  const api = await findApi(session);
+  if (api) return api;
+  throw new SuzumioError('server-unreachable', `No Suzumio server is running for ${session.root}.`);
+}
+
+/** Where to read from: the server where one runs, else the data directory itself. */
+export async function findReads(session: Session): Promise<ProjectReads> {
+  return (await findApi(session)) ?? createStoreReads(session.root);
+}
+
+async function tokenFor({ context, root }: Session): Promise<ApiAddress['token']> {
+  const given = context.env.SUZUMIO_TOKEN;
+  if (given !== undefined && given !== '') return given;
+  const file = new DataDirectory(root).adminTokenFile;
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    throw new SuzumioError(
+      'unauthenticated',
+      `There is no token to show: SUZUMIO_TOKEN is not set, and ${file} cannot be read.`,
+      {},
+      { cause: error },
+    );
+  }
+}
+
+/** Whether a server is there, rather than another process that has the number of one which died. */
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(new URL('/health', url), { signal: AbortSignal.timeout(pingWithinMs) })).ok;
+  } catch {
+    return false;
+  }
+}

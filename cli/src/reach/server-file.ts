@@ -1,0 +1,45 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import * as z from 'zod';
+import type { DataDirectory } from '@suzumio/shared/store/data-directory';
+
+const serverFile = z.object({ url: z.url(), pid: z.int().positive() });
+
+/** Where a server of this data directory is, as it says itself. */
+export type RunningServer = z.infer<typeof serverFile>;
+
+/** Says where this process serves; whoever asks sees the whole or nothing. */
+export async function announceServer(directory: DataDirectory, server: RunningServer): Promise<void> {
+  const temporary = `${directory.serverFile}.${server.pid}`;
+  await writeFile(temporary, `${JSON.stringify(server)}\n`, { mode: 0o600 });
+  await rename(temporary, directory.serverFile);
+}
+
+/** Takes back what {@link announceServer} said, unless another process has said something since. */
+export async function withdrawServer(directory: DataDirectory, pid: number): Promise<void> {
+  if ((await readServerFile(directory))?.pid === pid) await rm(directory.serverFile, { force: true });
+}
+
+/** The server that was announced last and whose process lives. */
+export async function findServer(directory: DataDirectory): Promise<RunningServer | undefined> {
+  const server = await readServerFile(directory);
+  return server && isAlive(server.pid) ? server : undefined;
+}
+
+async function readServerFile(directory: DataDirectory): Promise<RunningServer | undefined> {
+  try {
+    return serverFile.parse(JSON.parse(await readFile(directory.serverFile, 'utf8')));
+  } catch {
+    // Not there, or not ours: nobody serves.
+    return undefined;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it lives, and belongs to somebody else.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,42 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { listAgents } from '@suzumio/shared/store/queries/agents';
+import { listArtifacts } from '@suzumio/shared/store/queries/artifacts';
+import { listEvents } from '@suzumio/shared/store/queries/events';
+import { listMessages } from '@suzumio/shared/store/queries/messages';
+import { listReports, readProject } from '@suzumio/shared/store/queries/projects';
+import { findTurn, listTurns } from '@suzumio/shared/store/queries/turns';
+import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';
+import type { SqlReader } from '@suzumio/shared/store/sql';
+import type { ProjectReads } from './project-reads.js';
+
+/** Reads the data directory itself: for when no server runs. */
+export function createStoreReads(root: string): ProjectReads {
+  const cell = new ReadOnlyCell(root);
+  const read = <Result>(project: string, query: (reader: SqlReader) => Result): Promise<Result> =>
+    Promise.resolve().then(() => cell.read(project, query));
+  return {
+    projects: () => Promise.resolve().then(() => cell.projects()),
+    detail: (project) => read(project, (reader) => ({ project: readProject(reader), agents: listAgents(reader) })),
+    messages: (project, limit) => read(project, (reader) => listMessages(reader, { limit })),
+    turns: (project, limit) => read(project, (reader) => listTurns(reader, { limit })),
+    async turn(project, name) {
+      const turn = await read(project, (reader) => findTurn(reader, name));
+      if (turn) return turn;
+      throw new SuzumioError('turn-unknown', `There is no turn "${name}" in ${project}; give an id or AGENT:NUMBER.`, {
+        turn: name,
+      });
+    },
+    artifacts: (project, limit) => read(project, (reader) => listArtifacts(reader, { limit })),
+    events: (project, limit) => read(project, (reader) => listEvents(reader, { limit })),
+    async report(project, version) {
+      const reports = await read(project, listReports);
+      const report = version === undefined ? reports.at(-1) : reports.find((one) => one.version === version);
+      if (report) return readFile(join(cell.directory.projectDir(project), report.path), 'utf8');
+      const there = reports.length === 0 ? 'none has been submitted yet' : `there are versions 1 to ${reports.length}`;
+      const which = version === undefined ? 'a report' : `version ${version} of a report`;
+      throw new SuzumioError('report-missing', `${project} has no ${which}: ${there}.`);
+    },
+  };
+}

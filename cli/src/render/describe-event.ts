@@ -1,0 +1,151 @@
+import type { ProjectEvent } from '@suzumio/shared/model/event';
+import { oneLine } from '@suzumio/shared/prompt/body';
+import { count, cut, duration, shortHash, size } from './format.js';
+
+/** How an entry of the timeline feels. */
+export type Tone = 'plain' | 'quiet' | 'good' | 'bad';
+
+/** What the timeline says of an event. */
+export interface EventDescription {
+  readonly who: string;
+  readonly what: string;
+  readonly tone: Tone;
+  /** Commands that the person may give now, without `suzumio`. */
+  readonly next?: readonly string[];
+}
+
+const labelWidth = 'turn 1 started   '.length;
+const longestSentence = 200;
+
+/**
+ * Puts an event into words; `undefined` for one that says nothing which another does not say better: a turn that was
+ * queued will start, a tool call that succeeded shows in its effect.
+ *
+ * Everything an event holds may come from an agent, so it is made one visible line.
+ */
+export function describeEvent(project: string, event: ProjectEvent): EventDescription | undefined {
+  const data = readerOf(event.data);
+  const who = event.agent ?? event.actor;
+  const turn = (label: string, detail: string) =>
+    `${`turn ${data.number('number')} ${label}`.padEnd(labelWidth)}${detail}`.trimEnd();
+  switch (event.type) {
+    case 'project.initialized':
+      return {
+        who: project,
+        what: `initialized with ${count(data.length('agents'), 'agent')}`,
+        tone: 'quiet',
+        next: [`start ${project}`],
+      };
+    case 'project.started':
+      return { who: project, what: 'started', tone: 'quiet' };
+    case 'project.stopped':
+      return { who: project, what: 'stopped; unread mail is kept', tone: 'plain', next: [`start ${project}`] };
+    case 'project.submitted': {
+      const agent = event.agent ?? 'AGENT';
+      const next = [`report ${project}`, `approve ${project}`, `request-changes ${project} ${agent} "…"`];
+      return { who, what: `submitted the report (version ${data.number('version')})`, tone: 'good', next };
+    }
+    case 'project.changes-requested':
+      return {
+        who: 'user',
+        what: `sent version ${data.number('version')} back to ${data.text('recipient')}`,
+        tone: 'plain',
+      };
+    case 'project.completed':
+      return {
+        who: 'user',
+        what: `approved the report (version ${data.number('version')})`,
+        tone: 'good',
+        next: [`report ${project}`],
+      };
+    case 'message.created': {
+      const to = data.text('recipient') || data.text('channel');
+      return {
+        who: `${data.text('sender')} -> ${to}`,
+        what: `${data.text('priority')}  "${data.text('excerpt')}"`,
+        tone: 'plain',
+      };
+    }
+    case 'turn.queued':
+      return event.data.retry === true
+        ? { who, what: turn('queued again', `by ${oneLine(event.actor)}`), tone: 'plain' }
+        : undefined;
+    case 'turn.started':
+      return { who, what: turn('started', startedDetail(data)), tone: 'quiet' };
+    case 'turn.completed':
+      return { who, what: turn('done', completedDetail(data)), tone: 'quiet' };
+    case 'turn.requeued':
+      return { who, what: turn('interrupted', `${data.text('message')} ${tryAgain(data)}`), tone: 'bad' };
+    case 'turn.failed':
+      return {
+        who,
+        what: turn('failed', `${sentence(data.text('message') || data.text('code'))}; mail kept`),
+        tone: 'bad',
+        next: [`agents retry ${project} ${who}`],
+      };
+    case 'turn.cancelled':
+      return { who, what: turn('cancelled', data.text('reason')), tone: 'quiet' };
+    case 'tool.called':
+      if (data.text('outcome') === 'succeeded') return undefined;
+      return { who, what: `${data.text('tool')} ${data.text('outcome')}: ${data.text('code')}`, tone: 'bad' };
+    case 'artifact.published':
+      return {
+        who,
+        what: `published ${data.text('name')}   ${size(data.number('sizeBytes'))}  sha256 ${shortHash(data.text('sha256'))}`,
+        tone: 'plain',
+      };
+    case 'agent.waiting':
+      return {
+        who,
+        what: `waits for a signal${data.text('reason') === '' ? '' : `: ${data.text('reason')}`}`,
+        tone: 'quiet',
+      };
+  }
+}
+
+type DataReader = ReturnType<typeof readerOf>;
+
+/** Reads fields of an event's data, whatever a later version may have put there. */
+function readerOf(data: ProjectEvent['data']) {
+  return {
+    text: (field: string) => {
+      const value = data[field];
+      return typeof value === 'string' ? oneLine(value) : '';
+    },
+    number: (field: string) => {
+      const value = data[field];
+      return typeof value === 'number' ? value : 0;
+    },
+    has: (field: string) => typeof data[field] === 'number',
+    length: (field: string) => {
+      const value = data[field];
+      return Array.isArray(value) ? value.length : 0;
+    },
+  };
+}
+
+function startedDetail(data: DataReader): string {
+  const attempt = data.number('attempt') > 1 ? `attempt ${data.number('attempt')}` : undefined;
+  const after = data.has('sinceMessageMs') ? `${duration(data.number('sinceMessageMs'))} after the message` : undefined;
+  return `(${[data.text('backend'), attempt, after].filter((part) => part !== undefined && part !== '').join(', ')})`;
+}
+
+function completedDetail(data: DataReader): string {
+  const messages = data.number('messages');
+  const artifacts = data.number('artifacts');
+  return [
+    duration(data.number('durationMs')),
+    ...(messages > 0 ? [count(messages, 'message')] : []),
+    ...(artifacts > 0 ? [count(artifacts, 'artifact')] : []),
+  ].join(', ');
+}
+
+function tryAgain(data: DataReader): string {
+  const inMs = data.number('inMs');
+  return inMs === 0 ? 'Tried again now.' : `Tried again in ${duration(inMs)}.`;
+}
+
+/** A message as the beginning of a sentence that goes on. */
+function sentence(text: string): string {
+  return cut(text.replace(/[.\s]+$/, ''), longestSentence);
+}

@@ -1,0 +1,58 @@
+import type { CliContext } from '../cli-context.js';
+
+/** The time of day, in the person's own time zone. */
+export function timeOfDay(iso: string, { timeZone }: Pick<CliContext, 'timeZone'>): string {
+  return new Intl.DateTimeFormat('en-GB', {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZone,
+  }).format(new Date(iso));
+}
+
+/** Day and time. */
+export function dayAndTime(iso: string, { timeZone }: Pick<CliContext, 'timeZone'>): string {
+  const day = new Intl.DateTimeFormat('en-CA', { year: 'numeric', month: '2-digit', day: '2-digit', timeZone });
+  return `${day.format(new Date(iso))} ${timeOfDay(iso, { timeZone })}`;
+}
+
+/** `41 ms`, `1.1 s`, `31 s`, `2 min 5 s`, `3 h 10 min`. */
+export function duration(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 9_950) return `${(milliseconds / 1000).toFixed(1)} s`;
+  const seconds = Math.round(milliseconds / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}
+
+/** `740 B`, `1.2 kB`, `31 MB`. */
+export function size(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  for (const [unit, one] of [
+    ['kB', 1e3],
+    ['MB', 1e6],
+    ['GB', 1e9],
+  ] as const) {
+    const amount = bytes / one;
+    if (amount < 999.5 || unit === 'GB') return `${amount < 9.95 ? amount.toFixed(1) : Math.round(amount)} ${unit}`;
+  }
+  return `${bytes} B`;
+}
+
+/** `1 turn`, `2 turns`. */
+export function count(amount: number, noun: string): string {
+  return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+}
+
+/** The beginning of a hash: enough to tell two apart by eye. */
+export function shortHash(hash: string): string {
+  return `${hash.slice(0, 4)}…`;
+}
+
+/** A text cut to `width` characters, with a mark where it was cut. */
+export function cut(text: string, width: number | undefined): string {
+  if (width === undefined || text.length <= width) return text;
+  const characters = Array.from(text);
+  return characters.length <= width ? text : `${characters.slice(0, Math.max(1, width - 1)).join('')}…`;
+}

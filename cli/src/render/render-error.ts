@@ -1,0 +1,26 @@
+import type { ErrorCode } from '@suzumio/shared/errors/codes';
+import { isSuzumioError, messageOf } from '@suzumio/shared/errors/suzumio-error';
+import { toProblem } from '@suzumio/shared/errors/problem';
+import type { Session } from '../session.js';
+
+/** What went wrong, as a colleague would put it: what, where, and what to do next. */
+export function renderError(error: unknown, session: Session): string[] {
+  if (session.json) return [JSON.stringify(toProblem(error), null, 2)];
+  if (!isSuzumioError(error)) {
+    const where = error instanceof Error ? error.stack : undefined;
+    return ['Suzumio made a mistake here; nothing you did explains it.', where ?? messageOf(error)];
+  }
+  const next = remedies[error.code]?.(session);
+  return next === undefined ? [error.message] : [error.message, `next: ${next}`];
+}
+
+/** What to do about an error, where its message alone does not say. */
+const remedies: Partial<Record<ErrorCode, (session: Session) => string>> = {
+  'server-unreachable': ({ suzumio, url }) =>
+    url === undefined ? `${suzumio} serve` : 'see that the address is right and a server runs there',
+  unauthenticated: () => 'set SUZUMIO_TOKEN to a token of that server; its own is in admin.token of its data directory',
+  'project-unknown': ({ suzumio }) => `${suzumio} status`,
+  'transition-refused': ({ suzumio }) => `${suzumio} status`,
+  'data-dir-invalid': ({ suzumio }) => `${suzumio} doctor`,
+  'data-dir-in-use': ({ suzumio }) => `${suzumio} status`,
+};

@@ -1,0 +1,57 @@
+import type { TurnDetail } from '@suzumio/shared/model/views';
+import { oneLine, visibleLines } from '@suzumio/shared/prompt/body';
+import type { CliContext } from '../cli-context.js';
+import { dayAndTime, duration } from './format.js';
+import { table } from './table.js';
+
+/** Everything about one turn: what it was asked, what it did, how it ended. */
+export function renderTurn(turn: TurnDetail, context: Pick<CliContext, 'out' | 'timeZone'>): string[] {
+  const facts: [string, string][] = [
+    ['turn', `${turn.agent}:${turn.number}  (${turn.id})`],
+    ['status', turn.status + (turn.endedByTool === null ? '' : `, ended with ${turn.endedByTool}`)],
+    ['queued', `${dayAndTime(turn.queuedAt, context)}, ${turn.priority}`],
+    ...(turn.failure === null
+      ? []
+      : [['failure', `${turn.failure.code}: ${oneLine(turn.failure.message)}`] as [string, string]]),
+    ['read', turn.reads.length === 0 ? 'no mail' : turn.reads.join(', ')],
+  ];
+  const attempts = turn.attempts.map((attempt) => [
+    String(attempt.number),
+    attempt.status,
+    dayAndTime(attempt.startedAt, context),
+    attempt.endedAt === null ? '' : duration(Date.parse(attempt.endedAt) - Date.parse(attempt.startedAt)),
+    attempt.engine,
+    shortContainer(attempt.stats?.container),
+    attempt.failure === null ? '' : `${attempt.failure.code}: ${oneLine(attempt.failure.message)}`,
+  ]);
+  const calls = turn.calls.map((call) => [
+    call.step,
+    call.tool,
+    call.errorCode ?? call.status,
+    oneLine(JSON.stringify(call.input)),
+  ]);
+  return [
+    ...facts.map(([name, value]) => `${name.padEnd(9)}${value}`),
+    ...section(
+      'attempts',
+      attempts,
+      ['NUMBER', 'STATUS', 'STARTED', 'TOOK', 'ENGINE', 'CONTAINER', 'FAILURE'],
+      context,
+    ),
+    ...section('tool calls', calls, ['STEP', 'TOOL', 'OUTCOME', 'INPUT'], context),
+    ...passage('text', turn.text),
+    ...passage('prompt', turn.prompt),
+  ];
+}
+
+function section(title: string, rows: string[][], headings: string[], { out }: Pick<CliContext, 'out'>): string[] {
+  return rows.length === 0 ? [] : ['', title, ...table(headings, rows, out)];
+}
+
+function passage(title: string, text: string | null): string[] {
+  return text === null || text === '' ? [] : ['', title, ...visibleLines(text.trimEnd()).map((line) => `  ${line}`)];
+}
+
+function shortContainer(container: unknown): string {
+  return typeof container === 'string' ? container.slice(0, 12) : '';
+}

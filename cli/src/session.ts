@@ -1,0 +1,66 @@
+import { join, resolve } from 'node:path';
+import type { CliContext } from './cli-context.js';
+
+/** Options that every command takes. */
+export interface GlobalOptions {
+  root?: string;
+  url?: string;
+  json?: boolean;
+}
+
+/** One run of one command: where the data is, and how to speak. */
+export interface Session {
+  readonly context: CliContext;
+  /** The data directory. */
+  readonly root: string;
+  /** The address of a server that was asked for by name. */
+  readonly url: string | undefined;
+  readonly json: boolean;
+  /** The beginning of every command that is suggested, with the options that lead to the same place. */
+  readonly suzumio: string;
+}
+
+export function createSession(context: CliContext, options: GlobalOptions): Session {
+  const { env, self } = context;
+  const given = options.root ?? nonEmpty(env.SUZUMIO_ROOT);
+  const root = given === undefined ? defaultRoot(context) : resolve(given);
+  const where = options.root === undefined ? [] : ['--root', shellWord(root)];
+  const at = options.url === undefined ? [] : ['--url', shellWord(options.url)];
+  return {
+    context,
+    root,
+    url: options.url ?? nonEmpty(env.SUZUMIO_URL),
+    json: options.json ?? false,
+    suzumio: [self, ...where, ...at].join(' '),
+  };
+}
+
+/** Prints a line for the person. */
+export function say({ context }: Session, ...lines: string[]): void {
+  for (const line of lines) context.out.write(`${line}\n`);
+}
+
+/** Prints data for a program. */
+export function printJson({ context }: Session, value: unknown): void {
+  context.out.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Suggests what to do next: the last lines of a command's output. */
+export function sayNext(session: Session, ...commands: string[]): void {
+  commands.forEach((command, index) =>
+    say(session, `${index === 0 ? 'next: ' : '      '}${session.suzumio} ${command}`),
+  );
+}
+
+function defaultRoot({ env, homeDir }: CliContext): string {
+  return join(nonEmpty(env.XDG_DATA_HOME) ?? join(homeDir, '.local', 'share'), 'suzumio');
+}
+
+function nonEmpty(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value;
+}
+
+/** A word as a shell wants it. */
+function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,162 @@
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createApi } from '@suzumio/api';
+import { createScheduler } from '@suzumio/scheduler';
+import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { createLogger } from '@suzumio/shared/observability/logger';
+import { createMetrics } from '@suzumio/shared/observability/metrics';
+import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
+import { Cell } from '@suzumio/shared/store/cell';
+import { DataDirectory } from '@suzumio/shared/store/data-directory';
+import { createToolhost } from '@suzumio/toolhost';
+import { createTurnWorker, type TurnWorkerSettings } from '@suzumio/turn-worker';
+import { installation } from './installation.js';
+import { announceServer, findServer, withdrawServer } from './reach/server-file.js';
+
+export interface StackOptions {
+  /** The data directory. */
+  readonly root: string;
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Whether to start turns; without, somebody else's scheduler must. */
+  readonly scheduler: boolean;
+  /** What turns may run in. */
+  readonly backends: NonNullable<TurnWorkerSettings['backends']>;
+}
+
+/** All services, in this process. */
+export interface Stack {
+  /** Where the API answers. */
+  readonly url: string;
+  readonly cell: Cell;
+  /** Whether turns can run now. */
+  readonly ready: boolean;
+  readonly logFile: string;
+  /** Takes no more work, lets running turns go on for a while, and closes everything. */
+  stop(): Promise<void>;
+}
+
+interface Service {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts every service in this process over one data directory, and says in it where the API is.
+ *
+ * @throws SuzumioError `data-dir-in-use` when the directory is being served, `settings-invalid` when the address is taken
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const { root, host, port } = options;
+  await refuseSecondServer(new DataDirectory(root));
+  const logFile = join(root, 'logs', 'serve.log');
+  const log = openLog(logFile);
+  const logger = createLogger({ service: 'suzumio', destination: { write: (line) => writeSync(log, line) } });
+  const metrics = createMetrics('suzumio');
+  const cell = Cell.open(root, {
+    hooks: {
+      onEvents: (project, seq) => transport.hint({ project, seq }),
+      onTransaction: (durationMs) => metrics.storeTransactionDuration.observeMs({ outcome: 'committed' }, durationMs),
+    },
+  });
+  const transport = createInProcessTransport({ logger });
+  const shared = { cell, transport, logger, metrics };
+  // Names this process: another one's transport, although of the same kind, carries nothing to here.
+  const transportName = `process ${process.pid}`;
+
+  const toolhost = createToolhost({ worker: loopback, runner: loopback, transportName }, shared);
+  const api = createApi({ host, port, transportName }, shared);
+  const scheduler = createScheduler({ transportName }, shared);
+  const running: Service[] = [];
+  const started = async <Kind extends Service>(service: Kind): Promise<Kind> => {
+    await service.start();
+    running.unshift(service);
+    return service;
+  };
+  const stop = async (): Promise<void> => {
+    await withdrawServer(cell.directory, process.pid);
+    const outcomes = await inOrder(running.map((service) => () => service.stop()));
+    await transport.close();
+    await cell.close();
+    closeSync(log);
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed) throw failed.reason;
+  };
+
+  try {
+    await onceVacated(() => started(toolhost));
+    await started(api);
+    if (options.scheduler) await started(scheduler);
+    const worker = await started(
+      createTurnWorker(
+        {
+          workerDir: join(root, 'worker'),
+          backends: options.backends,
+          runnerBundle: installation.runnerBundle,
+          shimFile: installation.shimFile,
+          cells: {
+            [cell.id]: {
+              toolhostUrl: toolhost.workerUrl,
+              runnerUrl: toolhost.runnerUrl,
+              credential: cell.directory.workerToken(),
+            },
+          },
+        },
+        { transport, logger, metrics },
+      ),
+    );
+    await announceServer(cell.directory, { url: api.url, pid: process.pid });
+    return {
+      url: api.url,
+      cell,
+      logFile,
+      stop,
+      get ready() {
+        return worker.ready;
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+const loopback = { host: '127.0.0.1', port: 0 };
+
+async function refuseSecondServer(directory: DataDirectory): Promise<void> {
+  const server = await findServer(directory);
+  if (!server) return;
+  throw new SuzumioError(
+    'data-dir-in-use',
+    `${directory.root} is being served already, at ${server.url} by process ${server.pid}.`,
+    { url: server.url, pid: server.pid },
+  );
+}
+
+const vacatedWithinMs = 8_000;
+
+/** A process that was killed still counts as serving for a few seconds: waits for those. */
+async function onceVacated<Result>(start: () => Promise<Result>): Promise<Result> {
+  const deadline = performance.now() + vacatedWithinMs;
+  for (;;) {
+    try {
+      return await start();
+    } catch (error) {
+      if (!isSuzumioError(error, 'data-dir-in-use') || performance.now() > deadline) throw error;
+      await sleep(250);
+    }
+  }
+}
+
+async function inOrder(steps: (() => Promise<void>)[]): Promise<PromiseSettledResult<void>[]> {
+  const outcomes: PromiseSettledResult<void>[] = [];
+  for (const step of steps) outcomes.push(...(await Promise.allSettled([step()])));
+  return outcomes;
+}
+
+function openLog(file: string): number {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  return openSync(file, 'a', 0o600);
+}
