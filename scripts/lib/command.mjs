@@ -9,13 +9,18 @@ import { main, step } from './steps.mjs';
 
 /** Makes a clone ready, then becomes `suzumio <args>`: the same process, so that signals reach it directly. */
 export async function becomeSuzumio(...args) {
-  await main(async () => {
-    await onProjectNode();
-    await step('Build', build);
-    if (await engineAnswers()) await step('Images', () => bringImagesUpToDate({ source: 'auto', tests: false }));
-  });
+  await main(prepare);
   if (process.exitCode) return;
   const command = join(root, 'cli/dist/main.js');
   process.argv.splice(1, process.argv.length, command, ...args);
   await import(pathToFileURL(command).href);
+}
+
+async function prepare() {
+  await onProjectNode();
+  await step('Build', build);
+  if (!(await engineAnswers())) return;
+  // Without the image, suzumio itself says what does not work and what to do.
+  const images = step('Images', () => bringImagesUpToDate({ source: 'auto', tests: false }));
+  await images.catch((error) => console.log(`    ${error.message}`));
 }
