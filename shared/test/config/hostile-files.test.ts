@@ -22,7 +22,7 @@ describe('a hostile file', () => {
     for (let level = 0; level < 10; level++) {
       files[`${level}.yaml`] = Array.from({ length: 20 }, () => `- @import(${level + 1}.yaml)`).join('\n');
     }
-    files['10.yaml'] = '[1, 2, 3]';
+    files['10.yaml'] = `[${'1, '.repeat(500)}]`;
     expect(problemsOf(files).map((problem) => problem.code)).toContain('too-large');
   });
 

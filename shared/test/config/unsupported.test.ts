@@ -1,0 +1,74 @@
+import { describe, expect, test } from '@jest/globals';
+import { loadProjectText } from '@suzumio/shared/config/load-project';
+import { renderConfig } from '@suzumio/shared/config/render-config';
+import { refuseUnsupported, unsupportedFields } from '@suzumio/shared/config/unsupported';
+import { ConfigErrors } from '@suzumio/shared/config/config-problem';
+import { load, minimal, problemsIn } from './project-files.js';
+
+const enforced = `
+channels: ["#a", { name: "#b", members: [editor] }]
+scheduler: { maxPromptMessages: 5, maxPromptBytes: 8k, intervalMs: 1s, maxConcurrentTurns: 2 }
+backend:
+  image: other:1
+  docker: { memory: 64m, cpus: 0.5, pids: 64, user: "1000", readOnlyRoot: false, tmpfs: { /run: 1m }, keep: always, keepFor: 1m }
+  runner: { mode: mock }
+turn: { timeout: 1m, maxToolCalls: 5, maxAttempts: 1, startDeadline: 1m }
+`;
+
+const refused: [string, string][] = [
+  ['backend.runner.mode', 'backend: { runner: { mode: ai } }'],
+  ['backend.controllerUrl', 'backend: { controllerUrl: "http://x", runner: { mode: mock } }'],
+  ['backend.docker.network', 'backend: { docker: { network: bridge }, runner: { mode: mock } }'],
+  ['backend.docker.passProviderKeys', 'backend: { docker: { passProviderKeys: true }, runner: { mode: mock } }'],
+  ['backend.docker.mounts', 'backend: { docker: { mounts: [{ source: a, target: /a }] }, runner: { mode: mock } }'],
+  ['backend.docker.runtime', 'backend: { docker: { runtime: runsc }, runner: { mode: mock } }'],
+  ['backend.docker.warm', 'backend: { docker: { warm: { max: 1, idle: 1m } }, runner: { mode: mock } }'],
+  ['tools.toolpacks[1]', 'tools: { toolpacks: [core, shell] }\nbackend: { runner: { mode: mock } }'],
+  ['turn.maxSteps', 'turn: { maxSteps: 5 }\nbackend: { runner: { mode: mock } }'],
+  ['turn.providerPatience', 'turn: { providerPatience: 1h }\nbackend: { runner: { mode: mock } }'],
+  ['budget', 'budget: { usd: 1 }\nbackend: { runner: { mode: mock } }'],
+];
+
+describe('what this version does not enforce', () => {
+  test('is nothing of what it does enforce, rendered or not', () => {
+    const project = load(minimal(`    workspace: { from: readings }\n${enforced}`));
+    expect(unsupportedFields(project.config)).toEqual([]);
+    refuseUnsupported(project);
+    refuseUnsupported(loadProjectText(renderConfig(project.config), 'posted.yaml'));
+  });
+
+  test.each(refused)('%s is refused', (field, rest) => {
+    const problems = problemsIn(() => {
+      refuseUnsupported(load(minimal(rest)));
+    });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]?.code).toBe('not-supported-yet');
+    expect(problems[0]?.message).toMatch(`${field} is not supported yet: `);
+  });
+
+  test.each(['env: { A: b }', 'profile: x', 'team: x', 'skills: [a.md]', 'backend: external', 'budget: { turns: 1 }'])(
+    '%s of an agent is refused',
+    (field) => {
+      const project = load(minimal(`    ${field}\n    count: 3\nbackend: { runner: { mode: mock } }\n`));
+      const problems = problemsIn(() => {
+        refuseUnsupported(project);
+      });
+      expect(problems.map(({ line, column }) => [line, column])).toEqual([[7, 5 + field.indexOf(':') + 2]]);
+      expect(problems[0]?.message).toMatch(
+        `agents.editor-1.${field.slice(0, field.indexOf(':'))} is not supported yet`,
+      );
+    },
+  );
+
+  test('is told with its place, and how to go on', () => {
+    let thrown: unknown;
+    try {
+      refuseUnsupported(load(minimal()));
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(ConfigErrors);
+    expect((thrown as ConfigErrors).code).toBe('not-supported-yet');
+    expect((thrown as ConfigErrors).message).toMatch(/project\.yaml:1:1 {2}.*set backend\.runner\.mode: mock$/);
+  });
+});
