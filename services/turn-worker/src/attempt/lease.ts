@@ -12,6 +12,8 @@ export interface LeaseOptions {
   marginMs: number;
   /** A monotonic clock. */
   now: () => number;
+  /** Called for each heartbeat that fails. */
+  onMissed: (error: unknown) => void;
   /** Called at most once: what runs must be killed. */
   onLost: (reason: Extract<StopReason, 'cancelled' | 'fenced'>) => void;
 }
@@ -58,7 +60,7 @@ export class Lease {
       sentAt = now();
       try {
         // A heartbeat that hangs must leave time for another one before the fence.
-        const timeoutMs = Math.max(heartbeatMs, (this.#fenceAt - sentAt) / 3);
+        const timeoutMs = Math.ceil(Math.max(heartbeatMs, (this.#fenceAt - sentAt) / 3));
         const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(timeoutMs)]);
         const answer = await heartbeat(timeoutMs, signal);
         if (answer.cancel) this.#lose('cancelled');
@@ -66,6 +68,7 @@ export class Lease {
         this.#arm();
       } catch (error) {
         if (error instanceof ToolHostRefusal && over.has(error.status)) this.#lose('cancelled');
+        else if (!this.#stop.signal.aborted) this.options.onMissed(error);
       }
     }
   }

@@ -33,7 +33,7 @@ export class LeasedAttempt {
   constructor(private readonly parts: LeasedAttemptParts) {}
 
   async run(): Promise<void> {
-    const { config, claim, client, stop, stopwatch, sentAtMs, now } = this.parts;
+    const { config, claim, client, stop, stopwatch, sentAtMs, now, logger } = this.parts;
     const lease = new Lease({
       heartbeat: (timeoutMs, signal) => client.heartbeat(timeoutMs, signal),
       sentAtMs,
@@ -41,6 +41,7 @@ export class LeasedAttempt {
       heartbeatMs: config.limits.heartbeatMs,
       marginMs: config.limits.fenceMarginMs,
       now,
+      onMissed: (error) => logger.warn({ err: error }, 'a heartbeat failed'),
       onLost: (reason) => stop.stop(reason),
     });
     lease.start();

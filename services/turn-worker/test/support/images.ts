@@ -7,7 +7,10 @@ export const runnerImage = 'suzumio-runner:dev';
 export const withoutNodeImage = 'suzumio-test-nonode:dev';
 
 /** An image that differs from another one only in how it is started. Take it away again with `remove`. */
-export async function deriveImage(from: string, changes: string[]): Promise<{ name: string; remove: () => Promise<void> }> {
+export async function deriveImage(
+  from: string,
+  changes: string[],
+): Promise<{ name: string; remove: () => Promise<void> }> {
   const container = await docker.createContainer({ Image: from, Cmd: ['none'], NetworkDisabled: true });
   const repo = `suzumio-test-${randomBytes(6).toString('hex')}`;
   try {

@@ -157,7 +157,8 @@ export class TestToolHost {
     if (request.url?.startsWith('/content/')) return this.#answerContent(request, response, request.url.slice(9));
     const body = toolRequest.parse(JSON.parse((await buffer(request)).toString()));
     const turn = this.turns.get(body.turn);
-    if (request.headers.authorization !== `Bearer ${turn?.answer.toolToken ?? ''}`) return problem(response, 401, 'token-rejected');
+    if (request.headers.authorization !== `Bearer ${turn?.answer.toolToken ?? ''}`)
+      return problem(response, 401, 'token-rejected');
     this.toolCalls.push({ ...body, authorization: request.headers.authorization });
     if (body.tool === 'test.refused') return problem(response, 422, 'tool-input-invalid');
     return json(response, 200, { output: { echo: body.input } });
@@ -167,7 +168,8 @@ export class TestToolHost {
     switch (request.method) {
       case 'PUT': {
         const bytes = await buffer(request);
-        if (createHash('sha256').update(bytes).digest('hex') !== sha256) return problem(response, 422, 'content-mismatch');
+        if (createHash('sha256').update(bytes).digest('hex') !== sha256)
+          return problem(response, 422, 'content-mismatch');
         this.contentPuts.push(sha256);
         this.contents.set(sha256, bytes);
         response.writeHead(204).end();

@@ -93,7 +93,14 @@ export class World {
 
   deliver(turn: TestTurn, cell = 'cell-1'): Promise<void> {
     const { project } = turn.answer.input;
-    return this.transport.addTurnJob({ cell, project, epoch: 1, turn: turn.answer.input.turn.id, delivery: 1, priority: 'P1' });
+    return this.transport.addTurnJob({
+      cell,
+      project,
+      epoch: 1,
+      turn: turn.answer.input.turn.id,
+      delivery: 1,
+      priority: 'P1',
+    });
   }
 
   /** Puts a turn on the queue and waits for its end. */
@@ -154,7 +161,9 @@ export class World {
   async containers(): Promise<{ id: string; state: string }[]> {
     const turns = [...this.toolhost.turns.keys()];
     const all = await docker.listContainers({ all: true, filters: { label: ['suzumio.turn'] } });
-    return all.filter(({ Labels }) => turns.includes(Labels['suzumio.turn'] ?? '')).map(({ Id, State }) => ({ id: Id, state: State }));
+    return all
+      .filter(({ Labels }) => turns.includes(Labels['suzumio.turn'] ?? ''))
+      .map(({ Id, State }) => ({ id: Id, state: State }));
   }
 
   /** The one container of a turn, once it is there. */

@@ -48,10 +48,11 @@ export function containerOptions(plan: ContainerPlan): ContainerCreateOptions {
         Target: target,
         ReadOnly: !writable,
       })),
-      // Two files, so that a log that was just rotated still has its end.
+      // Larger than what is kept of it, because each line costs more there; two files, because the newer one may have
+      // been begun a moment ago.
       LogConfig: plan.attached
         ? { Type: 'none', Config: {} }
-        : { Type: 'json-file', Config: { 'max-size': String(plan.maxLogBytes * 2), 'max-file': '2' } },
+        : { Type: 'json-file', Config: { 'max-size': String(plan.maxLogBytes * 4), 'max-file': '2' } },
     },
   };
 }

@@ -1,0 +1,197 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { agentCommand, baseImage, deriveImage, docker } from './support/images.js';
+import { newTurnId } from './support/test-toolhost.js';
+import { until } from './support/until.js';
+import { World } from './support/world.js';
+
+jest.setTimeout(30_000);
+
+const forEver = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);`;
+const atOnce = `import fs from 'node:fs'; fs.writeFileSync('/turn/output.json', JSON.stringify({ text: 'at once' }));`;
+
+let world: World;
+let image: Awaited<ReturnType<typeof deriveImage>>;
+
+beforeAll(async () => {
+  image = await deriveImage(baseImage, [agentCommand, 'LABEL suzumio.runner=1']);
+  world = await World.open({ limits: { heartbeatMs: 200 } });
+});
+
+beforeEach(() => {
+  world.toolhost.intercept = () => undefined;
+});
+
+afterAll(async () => {
+  await world.close();
+  await image.remove();
+});
+
+const gone = (id: string) => async () => !(await world.containers()).some((container) => container.id === id);
+const idle = () =>
+  until(async () => (await readdir(`${world.directory}/w/attempts`)).length === 0, 5_000, 'the attempts to end');
+
+describe('a claim', () => {
+  test('is written down before it is made, for nobody else to read', async () => {
+    let seen: { text: string; mode: number } | undefined;
+    world.toolhost.intercept = (request) => (request.url?.endsWith('/claim') && seen === undefined ? 'cut' : undefined);
+    const turn = await world.give({ image: image.name, program: atOnce });
+    const directory = `${world.directory}/w/attempts`;
+    await until(async () => (await readdir(directory)).some((name) => name.endsWith('.json')), 5_000, 'a state file');
+    const [name = ''] = await readdir(directory);
+    seen = {
+      text: await readFile(`${directory}/${name}`, 'utf8'),
+      mode: (await stat(`${directory}/${name}`)).mode & 0o777,
+    };
+    expect(seen.mode).toBe(0o600);
+    expect(JSON.parse(seen.text)).toMatchObject({
+      claimId: expect.stringMatching(/^[0-9a-f]{32}$/),
+      turn: turn.answer.input.turn.id,
+    });
+    world.toolhost.turns.delete(turn.answer.input.turn.id);
+    await idle();
+  });
+
+  test('that gets no answer is repeated with the same id', async () => {
+    const instead = [{ status: 503 }, 'cut', { status: 500 }] as const;
+    let tries = 0;
+    world.toolhost.intercept = (request) => (request.url?.endsWith('/claim') ? instead[tries++] : undefined);
+    const ids: string[] = [];
+    const turn = await world.give({ image: image.name, program: atOnce });
+    await until(
+      async () => {
+        for (const name of await readdir(`${world.directory}/w/attempts`)) if (!ids.includes(name)) ids.push(name);
+        return turn.claims.length > 0;
+      },
+      10_000,
+      'the claim',
+    );
+    expect(tries).toBe(4);
+    expect(ids).toContain(`${turn.claims[0]?.claimId ?? ''}.json`);
+    expect((await world.toolhost.ended(turn.answer.input.turn.id)).completed?.output.text).toBe('at once');
+  });
+
+  test('that is refused drops the job', async () => {
+    let tries = 0;
+    world.toolhost.intercept = (request) => {
+      if (!request.url?.endsWith('/claim')) return undefined;
+      tries += 1;
+      return { status: 409, code: 'claim-refused' };
+    };
+    const turn = await world.give({ image: image.name, program: atOnce });
+    await until(() => tries > 0, 5_000, 'a claim');
+    await idle();
+    expect([tries, turn.heartbeats]).toEqual([1, 0]);
+  });
+
+  test('is never made for a cell that this worker does not serve', async () => {
+    const turn = world.toolhost.add(world.claimOf({ image: image.name, program: atOnce }));
+    await world.deliver(turn, 'cell-2');
+    await until(
+      () => world.lines.some((line) => line['cell'] === 'cell-2' && line['level'] === 'warn'),
+      5_000,
+      'a line in the log',
+    );
+    expect(turn.claims).toEqual([]);
+  });
+});
+
+describe('a lease', () => {
+  test('is kept by heartbeats', async () => {
+    const turn = await world.run({
+      image: image.name,
+      leaseMs: 4_000,
+      program: `setTimeout(async () => { ${atOnce.replace('import fs from', 'const fs = await import(').replace(`'node:fs';`, `'node:fs');`)} }, 2500)`,
+    });
+    expect(turn.completed?.output.text).toBe('at once');
+    expect(turn.heartbeats).toBeGreaterThan(5);
+  });
+
+  test('that is cancelled: the container is gone within two seconds, and nothing is reported', async () => {
+    const turn = await world.give({ image: image.name, program: forEver });
+    const id = await world.containerOf(turn);
+    const cancelledAt = performance.now();
+    turn.cancel = true;
+    await until(gone(id), 5_000, 'the container to be gone');
+    expect(performance.now() - cancelledAt).toBeLessThan(2_000);
+    await idle();
+    expect([turn.completed, turn.failed]).toEqual([undefined, undefined]);
+  });
+
+  test('whose token is worthless is as good as cancelled', async () => {
+    const turn = await world.give({ image: image.name, program: forEver });
+    const id = await world.containerOf(turn);
+    turn.answer = { ...turn.answer, leaseToken: 'another' };
+    await until(gone(id), 5_000, 'the container to be gone');
+    await idle();
+    expect(turn.failed).toBeUndefined();
+  });
+
+  test.each(['hang', 'cut', 503] as const)(
+    'that cannot be kept (%s) ends by the clock of the worker, before its deadline',
+    async (how) => {
+      const turn = await world.give({ image: image.name, program: forEver, leaseMs: 6_000 });
+      const id = await world.containerOf(turn);
+      let silentSince = 0;
+      world.toolhost.intercept = () => {
+        silentSince ||= performance.now();
+        return how === 503 ? { status: 503 } : how;
+      };
+      await until(gone(id), 10_000, 'the container to be gone');
+      expect(performance.now() - silentSince).toBeLessThan(6_000);
+      world.toolhost.intercept = () => undefined;
+      await idle();
+      expect([turn.completed, turn.failed]).toEqual([undefined, undefined]);
+    },
+  );
+
+  test('survives a ToolHost that is away for a while, and so does the report', async () => {
+    const turn = await world.give({ image: image.name, program: `setTimeout(() => {}, 1500); ${atOnce}` });
+    await world.containerOf(turn);
+    world.toolhost.intercept = () => 'cut';
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    world.toolhost.intercept = () => undefined;
+    const { completed } = await world.toolhost.ended(turn.answer.input.turn.id);
+    expect(completed?.output.text).toBe('at once');
+  });
+});
+
+describe('one attempt of an agent at a time', () => {
+  test('a later attempt kills the earlier one and begins after it', async () => {
+    const first = await world.give({ image: image.name, program: forEver });
+    const id = await world.containerOf(first);
+    const second = await world.run({ image: image.name, program: atOnce });
+    expect(second.completed?.output.text).toBe('at once');
+    await until(gone(id), 2_000, 'the first container to be gone');
+    expect([first.completed, first.failed]).toEqual([undefined, undefined]);
+  });
+
+  test("kills and waits for what another worker's attempt of the same agent left", async () => {
+    const labels = {
+      'suzumio.cell': 'cell-1',
+      'suzumio.project': 'paper',
+      'suzumio.agent': 'writer',
+      'suzumio.turn': newTurnId(),
+      'suzumio.worker': 'another',
+    };
+    const create = async (agent: string) => {
+      const container = await docker.createContainer({
+        Image: baseImage,
+        Cmd: ['sleep', '60'],
+        Labels: { ...labels, 'suzumio.agent': agent },
+        HostConfig: { NetworkMode: 'none', Init: true },
+      });
+      await container.start();
+      return container;
+    };
+    const [left, unrelated] = [await create('writer'), await create('writer-2')];
+    try {
+      const turn = await world.run({ image: image.name, program: atOnce });
+      expect(turn.completed?.output.text).toBe('at once');
+      await expect(left.inspect()).rejects.toMatchObject({ statusCode: 404 });
+      expect((await unrelated.inspect()).State.Running).toBe(true);
+    } finally {
+      await unrelated.remove({ force: true });
+    }
+  });
+});
