@@ -61,7 +61,8 @@ describe.each(['socket', 'stdio'] as const)('four services over Redis and Docker
     expect(await docker('ps', '--all', '--quiet', '--filter', 'label=suzumio.cell=test')).toBe('');
   }, 120_000);
 
-  const status = async () => ((await stack.api('GET', `/projects/${project}`)).body as { status: string }).status;
+  const status = async () =>
+    ((await stack.api('GET', `/projects/${project}`)).body as { project: { status: string } }).project.status;
   const state = async (agent: string) => {
     const { body } = await stack.api('GET', `/projects/${project}/agents`);
     return (body as { items: { id: string; state: string; turns: number }[] }).items.find(({ id }) => id === agent);

@@ -35,6 +35,12 @@ export interface StackOptions {
   backends?: ('docker' | 'process')[];
   leaseMs?: number;
   sweepMs?: number;
+  /** More variables for every service. */
+  environment?: Readonly<Record<string, string>>;
+  /** More arguments for the Node that runs each service. */
+  nodeArguments?: readonly string[];
+  /** The program of the workers, where it is not the turn-worker's own. */
+  workerProgram?: string;
 }
 
 /** The four services over Redis, each as processes of their own, and the API's client. */
@@ -61,10 +67,15 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     SUZUMIO_CELL: 'test',
     ...(options.leaseMs === undefined ? {} : { SUZUMIO_LEASE_MS: String(options.leaseMs) }),
     ...(options.sweepMs === undefined ? {} : { SUZUMIO_SWEEP_MS: String(options.sweepMs) }),
+    ...options.environment,
   };
   const log = createWriteStream(logFile, { flags: 'a' });
-  const make = async (service: ServiceName, environment: Record<string, string>): Promise<ServiceProcess> =>
-    serviceProcess(service, { ...common, ...environment, SUZUMIO_HEALTH_PORT: String(await freePort()) }, log);
+  const make = async (service: ServiceName, environment: Record<string, string>): Promise<ServiceProcess> => {
+    const own = join(repository, 'services', service, 'dist', 'main.js');
+    const program = service === 'turn-worker' ? (options.workerProgram ?? own) : own;
+    const complete = { ...common, ...environment, SUZUMIO_HEALTH_PORT: String(await freePort()) };
+    return serviceProcess(service, [...(options.nodeArguments ?? []), program], complete, log);
+  };
 
   const toolhosts = await times(options.toolhosts ?? 1, async () => {
     const [worker, runner] = [await freePort(), await freePort()];
@@ -120,9 +131,9 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     },
   };
   try {
-    // The API comes first: it makes the data directory's secrets.
-    await api.start();
-    await Promise.all(all.filter((service) => service !== api).map((service) => service.start()));
+    // The ToolHost makes the secret that workers show.
+    await Promise.all([...services.api, ...services.toolhost, ...services.scheduler].map((service) => service.start()));
+    await Promise.all(workers.map((worker) => worker.start()));
   } catch (error) {
     const logs = stack.logs();
     await stack.stop();
@@ -133,6 +144,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
 function serviceProcess(
   service: ServiceName,
+  nodeArguments: readonly string[],
   environment: Record<string, string>,
   log: NodeJS.WritableStream,
 ): ServiceProcess {
@@ -155,7 +167,7 @@ function serviceProcess(
     },
     stop: () => end('SIGTERM'),
     async start() {
-      child = spawn(process.execPath, [join(repository, 'services', service, 'dist', 'main.js')], {
+      child = spawn(process.execPath, nodeArguments, {
         env: { PATH: process.env['PATH'], ...environment },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
