@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { SuzumioError } from '../errors/suzumio-error.js';
-import type { Sql } from './sql.js';
+import { busyTimeoutMs, type Sql } from './sql.js';
 
 /** One step of a schema. Steps are numbered from 1 and never change once released. */
 export interface Migration {
@@ -28,7 +28,7 @@ export function migrate(sql: Sql, migrations: readonly Migration[]): void {
       }
     })
     .immediate();
-  sql.handle.pragma('busy_timeout = 50');
+  sql.handle.pragma(`busy_timeout = ${String(busyTimeoutMs)}`);
 }
 
 /** @throws SuzumioError `schema-newer` */

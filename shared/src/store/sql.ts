@@ -11,6 +11,9 @@ export interface SqlReader {
   all<Row>(sql: string, params?: SqlParams): Row[];
 }
 
+const openPatienceMs = 2_000;
+export const busyTimeoutMs = 50;
+
 /** One open SQLite file. */
 export class Sql implements SqlReader {
   readonly #statements = new Map<string, Database.Statement>();
@@ -23,17 +26,20 @@ export class Sql implements SqlReader {
   /**
    * Opens a database as the store needs it: write-ahead log, an answer or an error within 50 ms (waiting blocks the
    * whole process, so longer waits are asynchronous, in the writer), and a log that keeps its size, because growing it
-   * is the largest single cost of a commit.
+   * is the largest single cost of a commit. Only the opening itself waits longer, for a process that is just making
+   * the file or putting its log right after a crash.
    */
   static open(file: string, options: { readonly?: boolean; synchronous?: 'FULL' | 'NORMAL' } = {}): Sql {
-    const handle = new Database(file, { readonly: options.readonly ?? false, timeout: 50 });
+    const handle = new Database(file, { readonly: options.readonly ?? false, timeout: openPatienceMs });
     try {
       if (!options.readonly) {
-        handle.pragma('journal_mode = WAL');
+        patiently(() => handle.pragma('journal_mode = WAL'));
         handle.pragma(`synchronous = ${options.synchronous ?? 'FULL'}`);
         handle.pragma('journal_size_limit = -1');
       }
       handle.pragma('foreign_keys = ON');
+      handle.pragma('user_version');
+      handle.pragma(`busy_timeout = ${String(busyTimeoutMs)}`);
     } catch (error) {
       handle.close();
       throw error;
@@ -76,4 +82,18 @@ export class Sql implements SqlReader {
 /** Whether SQLite refused because another connection is writing. */
 export function isBusy(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
+}
+
+/** Two processes that change a new file's journal at once: SQLite refuses one of them without waiting. */
+function patiently(change: () => unknown): void {
+  const deadline = performance.now() + openPatienceMs;
+  for (;;) {
+    try {
+      change();
+      return;
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
 }
