@@ -47,11 +47,17 @@ export function createTurnWorker(settings: TurnWorkerSettings, dependencies: Tur
   return {
     async start() {
       running ??= RunningWorker.start(config, dependencies);
-      worker = await running;
+      try {
+        worker = await running;
+      } catch (error) {
+        running = undefined;
+        throw error;
+      }
     },
     async stop() {
       const started = await running?.catch(() => undefined);
       worker = undefined;
+      running = undefined;
       await started?.stop();
     },
     get ready() {

@@ -1,0 +1,211 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { agentCommand, baseImage, deriveImage, docker } from './support/images.js';
+import { EngineProxy } from './support/engine-proxy.js';
+import { until } from './support/until.js';
+import { World, type WorldOptions } from './support/world.js';
+
+jest.setTimeout(30_000);
+
+const forEver = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);`;
+const after = (ms: number) =>
+  `import fs from 'node:fs'; setTimeout(() => fs.writeFileSync('/turn/output.json', JSON.stringify({ text: 'fine' })), ${ms});`;
+
+let image: Awaited<ReturnType<typeof deriveImage>>;
+let world: World | undefined;
+
+beforeAll(async () => {
+  image = await deriveImage(baseImage, [agentCommand, 'LABEL suzumio.runner=1']);
+});
+
+afterEach(async () => {
+  await world?.close();
+  world = undefined;
+});
+
+afterAll(() => image.remove());
+
+async function open(options: WorldOptions = {}): Promise<World> {
+  world = await World.open(options);
+  return world;
+}
+
+const told = (here: World, text: string) => here.lines.filter((line) => String(line['msg']).includes(text)).length;
+
+describe('stopping', () => {
+  test('lets running attempts go on for their grace', async () => {
+    const here = await open({ limits: { shutdownGraceMs: 15_000 } });
+    const turn = await here.give({ image: image.name, program: after(1_000) });
+    await here.containerOf(turn);
+    await here.worker.stop();
+    expect(turn.completed?.output.text).toBe('fine');
+    expect(here.worker.ready).toBe(false);
+  });
+
+  test('kills and reports what goes on longer, and takes nothing new', async () => {
+    const here = await open({ limits: { shutdownGraceMs: 200 } });
+    const turn = await here.give({ image: image.name, program: forEver });
+    await here.containerOf(turn);
+    const stopped = here.worker.stop();
+    const late = await here.give({ image: image.name, program: after(0), agent: 'late' });
+    const begun = performance.now();
+    await stopped;
+    expect(performance.now() - begun).toBeLessThan(8_000);
+    expect(turn.failed?.failure).toMatchObject({ code: 'worker-shutdown' });
+    expect(late.claims).toEqual([]);
+    expect(await here.containers()).toEqual([]);
+    expect(await readdir(`${here.directory}/w/attempts`)).toEqual([]);
+  });
+
+  test('is bounded where the ToolHost is away', async () => {
+    const here = await open();
+    const turn = await here.give({ image: image.name, program: forEver });
+    await here.containerOf(turn);
+    here.toolhost.intercept = () => 'cut';
+    const begun = performance.now();
+    await here.worker.stop();
+    expect(performance.now() - begun).toBeLessThan(15_000);
+    expect(await here.containers()).toEqual([]);
+  });
+
+  test('before starting, and twice, does nothing', async () => {
+    const here = await open({ start: false });
+    await here.worker.stop();
+    await here.worker.start();
+    await here.worker.stop();
+    await here.worker.stop();
+  });
+});
+
+describe('starting', () => {
+  test('refuses a directory that another worker uses', async () => {
+    const here = await open();
+    const second = here.newWorker();
+    await expect(second.start()).rejects.toMatchObject({ code: 'data-dir-in-use' });
+    await here.worker.stop();
+    await second.start();
+    await second.stop();
+  });
+
+  test('refuses a directory whose path leaves no room for sockets', async () => {
+    const here = await open({ start: false });
+    const worker = here.newWorker({ workerDir: `${here.directory}/${'x'.repeat(80)}` });
+    await expect(worker.start()).rejects.toMatchObject({
+      code: 'settings-invalid',
+      message: expect.stringMatching(/shorter/),
+    });
+  });
+
+  test('removes what a former process of this worker left running', async () => {
+    const here = await open();
+    const worker = await readFile(`${here.directory}/w/worker-id`, 'utf8');
+    await here.worker.stop();
+    const container = await docker.createContainer({
+      Image: baseImage,
+      Cmd: ['sleep', '60'],
+      Labels: { 'suzumio.worker': worker, 'suzumio.keep-for-ms': '3600000' },
+      HostConfig: { NetworkMode: 'none', Init: true },
+    });
+    await container.start();
+    here.worker = here.newWorker();
+    await here.worker.start();
+    await expect(container.inspect()).rejects.toMatchObject({ statusCode: 404 });
+  });
+});
+
+describe('a host that cannot run turns', () => {
+  test.each([
+    ['the image of the runner is missing', { runnerImage: 'suzumio-no-such-image:dev' }, 'image-missing'],
+    ['the engine does not answer', { dockerSocket: '/nonexistent/docker.sock' }, 'engine-unreachable'],
+    ['the runner has no Node', { runnerImage: 'suzumio-test-nonode:dev' }, 'container-start-failed'],
+  ])('takes no jobs, and says so once: %s', async (_name, settings, code) => {
+    const here = await open({ settings, limits: { probeRetryMs: 50 } });
+    expect(here.worker.ready).toBe(false);
+    const turn = await here.give({ image: image.name, program: after(0) });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(turn.claims).toEqual([]);
+    expect(here.lines.filter((line) => line['level'] === 'error')).toMatchObject([{ code }]);
+    expect(await here.transport.fleetSlots()).toBe(0);
+  });
+
+  test('takes jobs once the engine is there, and again after it was away', async () => {
+    const directory = await mkdtemp('/tmp/suzumio-engine-');
+    const engine = new EngineProxy(`${directory}/docker.sock`);
+    const here = await open({ settings: { dockerSocket: engine.path } });
+    try {
+      const turn = await here.give({ image: image.name, program: after(0) });
+      expect([here.worker.ready, turn.claims.length]).toEqual([false, 0]);
+      await engine.open();
+      expect((await here.toolhost.ended(turn.answer.input.turn.id)).completed?.output.text).toBe('fine');
+
+      const running = await here.give({ image: image.name, program: after(1_500) });
+      await here.containerOf(running);
+      await engine.close();
+      await until(() => !here.worker.ready, 5_000, 'the worker to notice');
+      await until(() => told(here, 'takes no jobs') === 2, 5_000, 'the worker to say so');
+      await engine.open();
+      // The container ended while nobody could hear of it.
+      expect((await here.toolhost.ended(running.answer.input.turn.id)).completed?.output.text).toBe('fine');
+      await until(() => here.worker.ready, 10_000, 'the worker to be ready again');
+    } finally {
+      await here.worker.stop();
+      await engine.close();
+      await rm(directory, { recursive: true });
+    }
+  });
+
+  test('a door through standard input and output is mended after a cut', async () => {
+    const directory = await mkdtemp('/tmp/suzumio-engine-');
+    const engine = new EngineProxy(`${directory}/docker.sock`);
+    await engine.open();
+    const here = await open({ settings: { dockerSocket: engine.path, door: 'stdio' } });
+    try {
+      const send = { tool: 'messages.send', input: { recipient: 'user', priority: 'P1', body: 'x' } };
+      const turn = await here.give({ steps: [send, { wait: 1_500 }, send, { text: 'mended' }] });
+      const calls = () => here.toolhost.toolCalls.filter((call) => call.turn === turn.answer.input.turn.id).length;
+      await until(() => calls() === 1, 10_000, 'the first call');
+      engine.cut();
+      expect((await here.toolhost.ended(turn.answer.input.turn.id)).completed?.output.text).toBe('mended');
+      expect(calls()).toBe(2);
+    } finally {
+      await here.worker.stop();
+      await engine.close();
+      await rm(directory, { recursive: true });
+    }
+  });
+});
+
+describe('ended containers', () => {
+  const fails = `process.exit(1)`;
+  const succeeds = after(0);
+  test.each([
+    ['never', fails, []],
+    ['failed', succeeds, []],
+    ['failed', fails, ['exited']],
+    ['always', succeeds, ['exited']],
+  ] as const)('are kept as the project wants it: %s', async (keep, program, left) => {
+    const here = await open({ limits: { sweepMs: 100_000 } });
+    await here.run({ image: image.name, program, sandbox: { keep, keepForMs: 3_600_000 } });
+    await here.worker.stop();
+    expect((await here.containers()).map(({ state }) => state)).toEqual(left);
+  });
+
+  test('go when they were kept long enough', async () => {
+    const here = await open({ limits: { sweepMs: 100 } });
+    await here.run({
+      image: image.name,
+      program: fails,
+      agent: 'a',
+      sandbox: { keep: 'always', keepForMs: 3_600_000 },
+    });
+    const turn = await here.run({
+      image: image.name,
+      program: fails,
+      agent: 'b',
+      sandbox: { keep: 'always', keepForMs: 1 },
+    });
+    await until(async () => (await here.containers()).length === 1, 5_000, 'one of the containers to go');
+    const [left] = await here.containers();
+    expect(turn.failed?.stats?.container).not.toBe(left?.id);
+  });
+});
