@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { loadProjectFile } from '@suzumio/shared/config/load-project';
+import { refuseUnsupported, unsupportedFields } from '@suzumio/shared/config/unsupported';
+import { withFiles } from './project-files.js';
+
+const page = readFileSync(join(import.meta.dirname, '../../../docs/project-file.md'), 'utf8');
+const blocks = [...page.matchAll(/^```(?:yaml|text)\n([^]*?)^```$/gm)].map((match) => match[1] ?? '');
+/** Blocks that begin with a comment that names them are files of the example; the others are parts of a file. */
+const fileName = (block: string) => /^# (\S+\.\w+)\n/.exec(block)?.[1];
+const files: Record<string, string> = {};
+for (const block of blocks) {
+  const name = fileName(block);
+  if (name !== undefined) files[name] = block;
+}
+const parts = blocks.filter((block) => fileName(block) === undefined);
+
+describe('docs/project-file.md', () => {
+  test('has an example that loads and is supported', () => {
+    expect(Object.keys(files)).toEqual(['newsroom.yaml', 'script.yaml', 'prompts/editor.md']);
+    withFiles(files, (directory) => {
+      const project = loadProjectFile(join(directory, 'newsroom.yaml'), { env: {} });
+      refuseUnsupported(project);
+      expect(Object.keys(project.config.agents)).toEqual(['editor', 'reporter-1', 'reporter-2']);
+      expect(project.config.agents.editor?.prompt).toMatch('Give each reporter a gauge.');
+    });
+  });
+
+  test.each(parts)('has a part that loads: %j', (part) => {
+    const around = {
+      'project.yaml': 'extends: [@import(base.yaml), @import(part.yaml)]\n',
+      'base.yaml': 'name: demo\ntask: t\nagents: { editor: { role: editor, prompt: p } }\n',
+      'part.yaml': part,
+    };
+    withFiles(around, (directory) => {
+      const { config, warnings } = loadProjectFile(join(directory, 'project.yaml'), { env: {} });
+      expect(warnings).toEqual([]);
+      expect(unsupportedFields(config).filter(({ path }) => path.at(-1) !== 'mode')).toEqual([]);
+    });
+  });
+
+  test('has parts', () => {
+    expect(parts.length).toBeGreaterThanOrEqual(4);
+  });
+
+  test('names every field that is not supported', () => {
+    const section = page.slice(page.indexOf('## Not supported yet'));
+    for (const field of [
+      'mode',
+      'models',
+      'network',
+      'passProviderKeys',
+      'mounts',
+      'runtime',
+      'warm',
+      'controllerUrl',
+      'toolpacks',
+      'maxSteps',
+      'providerPatience',
+      'budget',
+      'model',
+      'env',
+      'profile',
+      'team',
+      'skills',
+      'backend',
+    ]) {
+      expect(section).toMatch(new RegExp(`\\b${field}\\b`));
+    }
+  });
+});
