@@ -20,8 +20,6 @@ export interface CliContext {
   readonly self: string;
   /** Aborted when the person wants an end (Ctrl-C, SIGTERM). */
   readonly interrupted: AbortSignal;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
   /** The time zone in which times are shown; the machine's own where it is undefined. */
   readonly timeZone: string | undefined;
 }

@@ -36,7 +36,6 @@ const context: CliContext = {
   err: output(process.stderr),
   self: process.env.npm_lifecycle_event === undefined ? 'suzumio' : 'npx suzumio',
   interrupted: interruption.signal,
-  now: () => Date.now(),
   timeZone: undefined,
 };
 

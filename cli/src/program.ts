@@ -1,15 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import * as z from 'zod';
 import type { CliContext } from './cli-context.js';
 import type { Action } from './commands/action.js';
 import { registerConfig } from './commands/config.js';
-import { registerDemo } from './commands/demo.js';
-import { registerDoctor } from './commands/doctor.js';
-import { registerInit } from './commands/init.js';
 import { registerLifecycle } from './commands/lifecycle.js';
 import { registerReads } from './commands/reads.js';
-import { registerServe } from './commands/serve.js';
+import { registerServing } from './commands/serving.js';
 import { registerStatus } from './commands/status.js';
-import { registerUp } from './commands/up.js';
 import { registerWatch } from './commands/watch.js';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.js';
 import { renderError } from './render/render-error.js';
@@ -49,8 +47,13 @@ Examples:
   suzumio send newsroom editor P1 Good evening     mail for an agent
   suzumio status newsroom                          how it stands, and what to do next`;
 
+const { version } = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')));
+
 function buildProgram(context: CliContext, action: Action): Command {
   const program = new Command('suzumio')
+    .version(version, '--version', 'print the version')
     .description('Runs teams of AI agents as durable messages and isolated turns.')
     .option('--root <dir>', 'the data directory (SUZUMIO_ROOT; by default suzumio below your data home)')
     .option('--url <url>', 'the API of a server elsewhere (SUZUMIO_URL, with SUZUMIO_TOKEN)')
@@ -66,8 +69,7 @@ function buildProgram(context: CliContext, action: Action): Command {
     })
     .exitOverride()
     .showHelpAfterError('next: suzumio --help');
-  const commands = [registerUp, registerInit, registerServe, registerLifecycle, registerStatus, registerWatch];
-  for (const register of [...commands, registerReads, registerConfig, registerDoctor, registerDemo])
-    register(program, action);
+  const commands = [registerServing, registerLifecycle, registerStatus, registerWatch, registerReads, registerConfig];
+  for (const register of commands) register(program, action);
   return program;
 }

@@ -8,7 +8,7 @@ import { checkRedis } from '@suzumio/shared/queue/check-redis';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';
 import { checkDocker } from '@suzumio/turn-worker';
-import { installation } from '../installation.js';
+import { installation } from '../serving/installation.js';
 import { findApi } from '../reach/reach.js';
 import { count } from '../render/format.js';
 import type { Session } from '../session.js';

@@ -14,7 +14,7 @@ export interface EventDescription {
   readonly next?: readonly string[];
 }
 
-const labelWidth = 'turn 1 started   '.length;
+const labelWidth = 'turn 1 cancelled'.length;
 const longestSentence = 200;
 
 /**
@@ -27,7 +27,7 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
   const data = readerOf(event.data);
   const who = event.agent ?? event.actor;
   const turn = (label: string, detail: string) =>
-    `${`turn ${data.number('number')} ${label}`.padEnd(labelWidth)}${detail}`.trimEnd();
+    `${`turn ${data.number('number')} ${label}`.padEnd(labelWidth)} ${detail}`.trimEnd();
   switch (event.type) {
     case 'project.initialized':
       return {
@@ -75,7 +75,7 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
     case 'turn.completed':
       return { who, what: turn('done', completedDetail(data)), tone: 'quiet' };
     case 'turn.requeued':
-      return { who, what: turn('interrupted', `${data.text('message')} ${tryAgain(data)}`), tone: 'bad' };
+      return { who, what: turn('requeued', `${data.text('message')} ${tryAgain(data)}`), tone: 'bad' };
     case 'turn.failed':
       return {
         who,

@@ -20,6 +20,7 @@ const remedies: Partial<Record<ErrorCode, (session: Session) => string>> = {
     url === undefined ? `${suzumio} serve` : 'see that the address is right and a server runs there',
   unauthenticated: () => 'set SUZUMIO_TOKEN to a token of that server; its own is in admin.token of its data directory',
   'project-unknown': ({ suzumio }) => `${suzumio} status`,
+  'project-exists': ({ suzumio }) => `${suzumio} status`,
   'transition-refused': ({ suzumio }) => `${suzumio} status`,
   'data-dir-invalid': ({ suzumio }) => `${suzumio} doctor`,
   'data-dir-in-use': ({ suzumio }) => `${suzumio} status`,

@@ -20,7 +20,8 @@ export function renderTurn(turn: TurnDetail, context: Pick<CliContext, 'out' | '
     attempt.status,
     dayAndTime(attempt.startedAt, context),
     attempt.endedAt === null ? '' : duration(Date.parse(attempt.endedAt) - Date.parse(attempt.startedAt)),
-    attempt.engine,
+    // An engine's own id follows its kind.
+    attempt.engine.split(':')[0] ?? '',
     shortContainer(attempt.stats?.container),
     attempt.failure === null ? '' : `${attempt.failure.code}: ${oneLine(attempt.failure.message)}`,
   ]);

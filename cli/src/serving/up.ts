@@ -10,26 +10,16 @@ import { createFrom, loadForUse } from '../project-file.js';
 import { type ApiClient } from '../reach/api-client.js';
 import { findApi, requireApi } from '../reach/reach.js';
 import { say, sayNext, type Session } from '../session.js';
-import { startStack } from '../stack.js';
-import type { Register } from './action.js';
-import { parsePort } from './arguments.js';
+import { startStack } from './stack.js';
 import { interruption, sayServing, sayStopping } from './serve.js';
 
-export const registerUp: Register = (program, action) => {
-  program
-    .command('up [file]')
-    .description('serve, and with a project file: make its project, start it and follow it')
-    .option('--host <host>', 'the address that the API listens on')
-    .option('--port <port>', 'its port; 0 takes any free one', parsePort)
-    .action(action(up));
-};
-
-interface UpOptions {
+export interface UpOptions {
   host?: string;
   port?: number;
 }
 
-async function up(session: Session, file: string | undefined, options: UpOptions): Promise<undefined> {
+/** Serves, and does everything that a project file needs to be run and followed. */
+export async function up(session: Session, file: string | undefined, options: UpOptions): Promise<undefined> {
   const loaded = file === undefined ? undefined : loadForUse(session, file);
   const running = await findApi(session);
   if (running) {

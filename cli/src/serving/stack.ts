@@ -12,7 +12,7 @@ import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import { createToolhost } from '@suzumio/toolhost';
 import { createTurnWorker, type TurnWorkerSettings } from '@suzumio/turn-worker';
 import { installation } from './installation.js';
-import { announceServer, findServer, withdrawServer } from './reach/server-file.js';
+import { announceServer, findServer, withdrawServer } from '../reach/server-file.js';
 
 export interface StackOptions {
   /** The data directory. */

@@ -1,25 +1,11 @@
-import type { Finding } from '../doctor/check.js';
-import {
-  checkDataDirectory,
-  checkEngine,
-  checkInstallation,
-  checkNode,
-  checkQueue,
-  checkServer,
-} from '../doctor/checks.js';
+import type { Finding } from './check.js';
+import { checkDataDirectory, checkEngine, checkInstallation, checkNode, checkQueue, checkServer } from './checks.js';
 import { type ExitCode, exitCodes } from '../exit-codes.js';
 import { paint } from '../render/colors.js';
 import { printJson, say, type Session } from '../session.js';
-import type { Register } from './action.js';
 
-export const registerDoctor: Register = (program, action) => {
-  program
-    .command('doctor')
-    .description('check what Suzumio needs on this machine; say what to do about what is broken')
-    .action(action(doctor));
-};
-
-async function doctor(session: Session): Promise<ExitCode> {
+/** Checks what Suzumio needs on this machine. */
+export async function doctor(session: Session): Promise<ExitCode> {
   const { root, context } = session;
   const findings: Finding[] = [
     checkNode(process.version),

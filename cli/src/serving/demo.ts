@@ -1,7 +1,6 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Option } from 'commander';
 import { type LoadedProject, loadProjectFile } from '@suzumio/shared/config/load-project';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { ProjectEvent } from '@suzumio/shared/model/event';
@@ -9,22 +8,13 @@ import type { ProjectConfig } from '@suzumio/shared/model/project-config';
 import type { Cell } from '@suzumio/shared/store/cell';
 import { checkDocker } from '@suzumio/turn-worker';
 import { type ExitCode, exitCodes } from '../exit-codes.js';
-import { installation } from '../installation.js';
+import { installation } from './installation.js';
 import { followTimeline } from '../live-timeline.js';
 import { createFrom } from '../project-file.js';
 import type { ApiClient } from '../reach/api-client.js';
 import { requireApi } from '../reach/reach.js';
 import { createSession, say, sayNext, type Session } from '../session.js';
-import { startStack } from '../stack.js';
-import type { Register } from './action.js';
-
-export const registerDemo: Register = (program, action) => {
-  program
-    .command('demo', { hidden: true })
-    .description('run the newsroom example from its first message to the approved report')
-    .addOption(new Option('--backend <kind>', 'what turns run in').choices(['docker', 'process']))
-    .action(action(demo));
-};
+import { startStack } from './stack.js';
 
 type Backend = ProjectConfig['backend']['kind'];
 
@@ -35,7 +25,12 @@ const change = 'Please add when the north gauge rose fastest.';
 const approvedWithinMs = 150_000;
 const reportLines = 12;
 
-async function demo(asked: Session, options: { backend?: Backend }): Promise<ExitCode> {
+export interface DemoOptions {
+  backend?: Backend;
+}
+
+/** Runs the newsroom example from its first message to the approved report. */
+export async function demo(asked: Session, options: DemoOptions): Promise<ExitCode> {
   const session = await withDataDirectory(asked);
   const loaded = loadProjectFile(installation.demoProject, { env: {} });
   const backend = options.backend ?? (await chooseBackend(session, loaded.config.backend.image));

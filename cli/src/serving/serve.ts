@@ -1,41 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Option } from 'commander';
 import { configDefaults } from '@suzumio/shared/config/defaults';
 import { checkDocker } from '@suzumio/turn-worker';
-import { type Stack, startStack, type StackOptions } from '../stack.js';
+import { type Stack, startStack } from './stack.js';
 import { printJson, say, sayNext, type Session } from '../session.js';
-import type { Register } from './action.js';
-import { parsePort } from './arguments.js';
 
-const { host, port } = configDefaults.observability.http;
-
-export const registerServe: Register = (program, action) => {
-  program
-    .command('serve')
-    .description('run all services in this process, until Ctrl-C')
-    .option('--host <host>', 'the address that the API listens on', host)
-    .option('--port <port>', 'its port; 0 takes any free one', parsePort, port)
-    .option('--no-scheduler', 'start no turns: another process does')
-    .addOption(processOption())
-    .action(action(serve));
-};
-
-/** Operators allow what a project file alone may not ask for. */
-export function processOption(): Option {
-  return new Option(
-    '--allow-process',
-    'let projects run turns as processes of this machine, without any isolation',
-  ).default(false);
-}
-
-interface ServeOptions {
+export interface ServeOptions {
   host: string;
   port: number;
   scheduler: boolean;
   allowProcess: boolean;
 }
 
-async function serve(session: Session, { allowProcess, ...options }: ServeOptions): Promise<undefined> {
+/** Serves until the person wants an end. */
+export async function serve(session: Session, { allowProcess, ...options }: ServeOptions): Promise<undefined> {
   const stack = await startStack({
     ...options,
     root: session.root,
@@ -68,7 +45,7 @@ async function sayNotReady(session: Session): Promise<void> {
   const { problem } = await checkDocker({ image: configDefaults.backend.image });
   say(
     session,
-    `No turns can run yet: ${problem?.message ?? 'containers cannot be started'} They begin when that is mended.`,
+    `No turns can run yet: ${problem?.message ?? 'containers cannot be started.'} They begin when that is mended.`,
   );
   sayNext(session, 'doctor');
 }
@@ -81,5 +58,3 @@ export function sayStopping(session: Session): void {
 export async function interruption(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) await sleep(2 ** 30, undefined, { signal }).catch(() => undefined);
 }
-
-export type { StackOptions };

@@ -1,0 +1,188 @@
+import { existsSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
+
+let world: CliWorld;
+beforeEach(async () => {
+  world = await createCliWorld();
+});
+afterEach(() => world.remove());
+
+describe('init', () => {
+  test('makes a project in the data directory and suggests what comes next', async () => {
+    const file = await world.write('notes.yaml', notesProject('notes'));
+    const { code, out, err } = await world.run('init', file);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out.replaceAll(world.root, 'ROOT').split('\n')).toEqual([
+      'notes is initialized: 2 agents, 1 channel',
+      'data: ROOT/projects/notes',
+      'next: suzumio serve',
+      '      suzumio start notes',
+      '      suzumio send notes writer P1 "…"',
+      '',
+    ]);
+    const again = await world.run('init', file);
+    expect(again).toEqual({
+      code: 3,
+      out: '',
+      err: 'There is a project "notes" already; give this one another name.\nnext: suzumio status\n',
+    });
+  });
+
+  test('tells everything that is wrong with a file, each with its place, and makes nothing', async () => {
+    const file = await world.write(
+      'draft.yaml',
+      'name: draft\ntask: Try.\nbackend: { runner: { mode: mock } }\nagents:\n  editor:\n    role: editor\n    prompt: Go.\n    tools: [messages.sned]\n  checker: { role: checker, propmt: Go. }\n',
+    );
+    const { code, out, err } = await world.run('init', file);
+    expect({ code, out }).toEqual({ code: 3, out: '' });
+    expect(err.replaceAll(file, 'draft.yaml').split('\n')).toEqual([
+      'draft.yaml:8:13  unknown tool "messages.sned" for agent editor: did you mean messages.send?',
+      'draft.yaml:9:3  agents.checker.prompt: is required',
+      'draft.yaml:9:29  unknown field in agents.checker `propmt`: did you mean `prompt`?',
+      '',
+    ]);
+    expect(existsSync(world.root)).toBe(false);
+  });
+
+  test('refuses what this version does not enforce', async () => {
+    const file = await world.write('ai.yaml', notesProject('ai').replace('mode: mock', 'mode: ai'));
+    const { code, err } = await world.run('init', file);
+    expect(code).toBe(3);
+    expect(err).toContain('ai.yaml:8:11  backend.runner.mode is not supported yet');
+  });
+
+  test('is for this machine', async () => {
+    const { code, err } = await world.run('init', 'x.yaml', '--url', 'http://127.0.0.1:1');
+    expect([code, err]).toEqual([3, expect.stringContaining('leave out --url')]);
+  });
+});
+
+describe('config render', () => {
+  test('prints a file that renders to itself', async () => {
+    const file = await world.write('notes.yaml', notesProject('notes'));
+    const rendered = await world.run('config', 'render', file);
+    expect(rendered).toMatchObject({ code: 0, err: '' });
+    expect(rendered.out).toMatch(/^rendered: 1\nname: notes\n/);
+    const again = await world.run('config', 'render', await world.write('rendered.yaml', rendered.out));
+    expect(again.out).toBe(rendered.out);
+  });
+
+  test('tells what is probably not meant, and goes on', async () => {
+    const file = await world.write(
+      'notes.yaml',
+      notesProject('notes').replace('displayName: Ren', 'displayName: writer'),
+    );
+    const { code, err } = await world.run('config', 'render', file);
+    expect(code).toBe(0);
+    expect(err).toContain('warning: the name writer stands for more than one participant');
+  });
+});
+
+describe('with no server running', () => {
+  beforeEach(async () => {
+    await world.run('init', await world.write('notes.yaml', notesProject('notes')));
+  });
+
+  test('commands that only read, read the data directory', async () => {
+    expect(await world.run('status', 'notes')).toEqual({
+      code: 0,
+      err: '',
+      out: [
+        'notes   initialized, not started yet     0 turns, 0 messages, 0 artifacts',
+        '  writer  quiet',
+        '  reader  quiet',
+        'next: suzumio start notes',
+        '',
+      ].join('\n'),
+    });
+    expect((await world.run('status')).out).toBe(
+      'notes   initialized, not started yet   0 turns, 0 messages, 0 artifacts\n',
+    );
+    for (const kind of ['messages', 'turns', 'artifacts']) {
+      expect(await world.run(kind, 'notes')).toEqual({ code: 0, out: `notes has no ${kind} yet.\n`, err: '' });
+      expect(JSON.parse((await world.run(kind, 'notes', '--json')).out)).toEqual([]);
+    }
+    expect((await world.run('events', 'notes')).out).toContain('project.initialized');
+    const watch = await world.run('watch', 'notes');
+    expect(watch.code).toBe(0);
+    expect(watch.out).toMatch(
+      /initialized with 2 agents\n.*next: suzumio start notes\n\nNo server is running for .*\nnext: suzumio serve\n$/,
+    );
+  });
+
+  test('what is not there is said', async () => {
+    expect(await world.run('report', 'notes')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('none has been submitted yet'),
+    });
+    expect(await world.run('turns', 'show', 'notes', 'writer:1')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('AGENT:NUMBER'),
+    });
+    for (const command of ['status', 'messages', 'watch']) {
+      const { code, err } = await world.run(command, 'noets');
+      expect([code, err]).toEqual([3, `There is no project "noets" in ${world.root}.\nnext: suzumio status\n`]);
+    }
+  });
+
+  test.each([
+    ['start', 'notes'],
+    ['stop', 'notes'],
+    ['approve', 'notes'],
+    ['send', 'notes', 'writer', 'P1', 'Good', 'evening'],
+    ['request-changes', 'notes', 'writer', 'More'],
+    ['agents', 'retry', 'notes', 'writer'],
+  ])('%s says that none runs and how to start one', async (...args) => {
+    expect(await world.run(...args)).toEqual({
+      code: 4,
+      out: '',
+      err: `No Suzumio server is running for ${world.root}.\nnext: suzumio serve\n`,
+    });
+  });
+
+  test('suggested commands lead to the same data directory', async () => {
+    const { err } = await world.run('start', 'notes', '--root', '/nowhere/at all');
+    expect(err).toContain("next: suzumio --root '/nowhere/at all' serve");
+  });
+
+  test('errors are problem documents with --json', async () => {
+    const { code, err } = await world.run('start', 'notes', '--json');
+    expect(code).toBe(4);
+    expect(JSON.parse(err)).toMatchObject({ code: 'server-unreachable', status: 503, retryable: true });
+  });
+});
+
+test('a data directory that is not there has no projects, and none is made', async () => {
+  const { code, out } = await world.run('status');
+  expect([code, out]).toEqual([0, `No projects in ${world.root} yet.\nnext: suzumio init FILE\n`]);
+  expect(existsSync(world.root)).toBe(false);
+});
+
+describe('a server that was asked for by name', () => {
+  test('needs a token', async () => {
+    const { code, err } = await world.run('status', '--url', 'http://127.0.0.1:1');
+    expect([code, err]).toEqual([3, expect.stringContaining('SUZUMIO_TOKEN')]);
+  });
+});
+
+describe('a command that is written wrongly', () => {
+  test.each([
+    [['stauts'], "unknown command 'stauts'\n(Did you mean status?)"],
+    [['status', '--jsno'], "unknown option '--jsno'\n(Did you mean --json?)"],
+    [['init'], "missing required argument 'file'"],
+    [['send', 'notes', 'writer', 'Good evening', 'all'], 'P0, P1, P2 or P3'],
+    [['messages', 'notes', '--limit', '0'], 'a whole number from 1 to 1000'],
+    [['serve', '--port', '70000'], 'a whole number from 0 to 65535'],
+  ])('%j is not tried', async (args, message) => {
+    const { code, err } = await world.run(...args);
+    expect(code).toBe(2);
+    expect(err).toContain(message);
+    expect(err).toContain('next: suzumio --help');
+  });
+
+  test('the help and the version are no failures', async () => {
+    expect(await world.run('--help')).toMatchObject({ code: 0, out: expect.stringContaining('Exit codes:') });
+    expect(await world.run('--version')).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  });
+});

@@ -1,0 +1,31 @@
+import { describe, expect, test } from '@jest/globals';
+import { count, cut, dayAndTime, duration, size, timeOfDay } from '@suzumio/cli/render/format';
+
+describe('figures for people', () => {
+  test.each([
+    [0, '0 ms'],
+    [41.4, '41 ms'],
+    [999, '999 ms'],
+    [1_130, '1.1 s'],
+    [9_960, '10 s'],
+    [31_000, '31 s'],
+    [59_700, '1 min 0 s'],
+    [125_000, '2 min 5 s'],
+    [11_400_000, '3 h 10 min'],
+  ])('%d ms is %s', (milliseconds, text) => expect(duration(milliseconds)).toBe(text));
+
+  test.each([
+    [0, '0 B'],
+    [999, '999 B'],
+    [1_234, '1.2 kB'],
+    [31_000_000, '31 MB'],
+    [2_500_000_000, '2.5 GB'],
+  ])('%d bytes are %s', (bytes, text) => expect(size(bytes)).toBe(text));
+
+  test('counts, cuts and tells the time', () => {
+    expect([count(1, 'turn'), count(0, 'turn')]).toEqual(['1 turn', '0 turns']);
+    expect([cut('abcdef', 4), cut('abcd', 4), cut('😀😀😀', 3)]).toEqual(['abc…', 'abcd', '😀😀😀']);
+    expect(timeOfDay('2026-11-21T00:05:09.999Z', { timeZone: 'UTC' })).toBe('00:05:09');
+    expect(dayAndTime('2026-11-21T23:30:00.000Z', { timeZone: 'Asia/Tokyo' })).toBe('2026-11-22 08:30:00');
+  });
+});

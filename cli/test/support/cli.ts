@@ -1,0 +1,103 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CliContext, Output } from '@suzumio/cli/cli-context';
+import { runCli } from '@suzumio/cli/program';
+
+/** What a command left behind. */
+export interface CliResult {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** A place to run commands in: a directory of its own, with a data directory below it. */
+export interface CliWorld {
+  readonly directory: string;
+  readonly root: string;
+  /** Runs one command to its end. */
+  run(...args: string[]): Promise<CliResult>;
+  /** Begins a command that goes on until it is interrupted. */
+  begin(...args: string[]): { readonly out: string; interrupt(): void; readonly ended: Promise<CliResult> };
+  /** Writes a file and returns its path. */
+  write(name: string, text: string): Promise<string>;
+  remove(): Promise<void>;
+}
+
+export async function createCliWorld(): Promise<CliWorld> {
+  const directory = await mkdtemp(join(tmpdir(), 'suzumio-cli-'));
+  const root = join(directory, 'data');
+  const begin: CliWorld['begin'] = (...args) => {
+    const interruption = new AbortController();
+    const [out, err] = [capture(), capture()];
+    const context: CliContext = {
+      env: { SUZUMIO_ROOT: root },
+      homeDir: directory,
+      out,
+      err,
+      self: 'suzumio',
+      interrupted: interruption.signal,
+      timeZone: 'UTC',
+    };
+    return {
+      get out() {
+        return out.text();
+      },
+      interrupt: () => interruption.abort(),
+      ended: runCli(args, context).then((code) => ({ code, out: out.text(), err: err.text() })),
+    };
+  };
+  return {
+    directory,
+    root,
+    begin,
+    run: (...args) => begin(...args).ended,
+    async write(name, text) {
+      const file = join(directory, name);
+      await writeFile(file, text);
+      return file;
+    },
+    remove: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+function capture(): Output & { text(): string } {
+  let text = '';
+  return {
+    write: (more) => {
+      text += more;
+    },
+    text: () => text,
+    isTerminal: false,
+    colors: false,
+    columns: undefined,
+  };
+}
+
+/** A project whose one agent publishes a note and hands it in, and hands in another one when it is asked to. */
+export const notesProject = (name: string) => `
+name: ${name}
+task: Hand in a note.
+channels: ["#notes"]
+backend:
+  kind: process
+  runner:
+    mode: mock
+    script:
+      - agent: writer
+        when: { contains: fail }
+        steps:
+          - fail: { exit: 3 }
+      - agent: writer
+        when: { contains: hello }
+        steps:
+          - text: Hello.
+      - agent: writer
+        steps:
+          - write: { path: note.md, text: "Note {{turn.number}}." }
+          - { tool: artifacts.publish, input: { path: note.md, description: A note } }
+          - { tool: completion.submit, input: { report: "# Note {{turn.number}}" } }
+agents:
+  writer: { role: writer, prompt: Write., tools: [artifacts.publish, completion.submit] }
+  reader: { role: reader, displayName: Ren, prompt: Read. }
+`;
