@@ -16,6 +16,17 @@ const requirements = [
     provide: () => install('redis-server'),
   },
   {
+    name: 'curl',
+    title: 'curl 7.82 or newer, for the examples of the documentation',
+    byHand: 'install it (Debian, Ubuntu: apt-get install curl; macOS: brew install curl)',
+    present: async () => {
+      const { stdout } = await capture('curl', ['--version']);
+      const [major, minor] = (/^curl (\d+)\.(\d+)/.exec(stdout) ?? []).slice(1).map(Number);
+      return major > 7 || (major === 7 && minor >= 82);
+    },
+    provide: () => install('curl'),
+  },
+  {
     name: 'docker',
     title: 'a Docker engine that answers',
     byHand: 'install it (https://docs.docker.com/engine/install), start it, and see that `docker version` works',
