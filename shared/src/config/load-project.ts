@@ -53,15 +53,33 @@ export function loadProjectFile(path: string, options: LoadFileOptions): LoadedP
   const files = new Set([content.realPath]);
   const budget = fullBudget();
   const parsed = readYaml(content.text, path, problems, budget);
+  const configRoot = options.configRoot === undefined ? undefined : directoryAt(options.configRoot);
+  if (configRoot === null) {
+    problems.add(
+      'file-missing',
+      { file: path, line: 1, column: 1 },
+      `there is no directory ${options.configRoot ?? ''}`,
+    );
+    throw problems.toError();
+  }
   const resolved = (): ConfigNode => {
-    const configRoot = options.configRoot === undefined ? undefined : realpathSync(options.configRoot);
     const context = { problems, configRoot, files, budget };
     const imported = resolveImports(parsed, [{ name: path, realPath: content.realPath }], context);
-    return resolveExtends(substituteEnvironment(imported, options.env, problems, warnings), problems);
+    const substituted = substituteEnvironment(imported, options.env, problems, warnings);
+    return resolveExtends(refuseSecrets(substituted, problems), problems);
   };
-  const root = isRendered(parsed) ? takeLiterally(parsed) : resolved();
+  const root = isRendered(parsed) ? refuseSecrets(takeLiterally(parsed), problems) : resolved();
   const config = validate(root, dirname(content.realPath), problems, warnings);
   return loaded(config, root, content.text, [...files], warnings);
+}
+
+/** The real path of a directory; `null` where there is none. */
+function directoryAt(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null;
+  }
 }
 
 /**
@@ -80,7 +98,7 @@ export function loadProjectText(text: string, fileName: string): LoadedProject {
   }
   const parsed = readYaml(text, fileName, problems, fullBudget());
   refuseReadingThisMachine(parsed, problems);
-  const root = takeLiterally(parsed);
+  const root = refuseSecrets(takeLiterally(parsed), problems);
   const config = validate(root, '/', problems, warnings);
   return loaded(config, root, text, [], warnings);
 }
@@ -98,8 +116,7 @@ function takeLiterally(root: ConfigNode): ConfigNode {
   );
 }
 
-function validate(tree: ConfigNode, directory: string, problems: ProblemList, warnings: ProblemList): ProjectConfig {
-  const root = refuseSecrets(tree, problems);
+function validate(root: ConfigNode, directory: string, problems: ProblemList, warnings: ProblemList): ProjectConfig {
   const rendered = isRendered(root);
   checkReferences(root, rendered, problems, warnings);
   const complete = rendered ? toPlain(root) : completeSource(root, directory, problems);

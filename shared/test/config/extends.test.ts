@@ -69,6 +69,11 @@ turn: { timeout: 1s, startDeadline: 1s, maxAttempts: 1 }
     ]);
   });
 
+  test('does not hide a key that is replaced', () => {
+    const text = minimal('extends: { task: sk-abcdefghijklmnop1234567 }\n');
+    expect(problemsOf(text).map(brief)).toEqual(['secret-in-file 7:18']);
+  });
+
   test('takes in no rendered file', () => {
     const problems = problemsOf({
       'project.yaml': minimal('extends: @import(base.yaml)\n'),

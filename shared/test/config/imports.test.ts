@@ -127,6 +127,8 @@ agents:
       const problems = problemsIn(() => loadProjectFile(file, { env: {}, configRoot: join(directory, 'root') }));
       expect(problems.map(brief)).toEqual(['import-outside-root 2:7', 'import-outside-root 6:13']);
       expect(loadProjectFile(file, { env: {}, configRoot: directory }).config.task).toBe('outside');
+      const nowhere = problemsIn(() => loadProjectFile(file, { env: {}, configRoot: join(directory, 'nowhere') }));
+      expect(nowhere.map(brief)).toEqual(['file-missing 1:1']);
     });
   });
 
