@@ -7,7 +7,6 @@ const { argv, env, stderr } = process;
 const code = await exitCodeOf('suzumio-shim', stderr, () =>
   runShim({
     turnDir: env['SUZUMIO_TURN_DIR'] ?? defaultTurnDir,
-    door: env['SUZUMIO_DOOR'],
     command: argv.slice(2),
     self: process,
     log: (line) => stderr.write(`suzumio-shim: ${line}\n`),

@@ -1,12 +1,14 @@
-import { type ChildProcess } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Multiplexer } from '@suzumio/shared/protocol/stdio-frames';
 import { bundle } from './support/bundle.js';
 import { createToolHost, type FakeToolHost } from './support/tool-host.js';
-import { closed, createTurnPlace, ended, freePort, listen, script, start, type TurnPlace } from './support/turn.js';
+import { closed, createTurnPlace, ended, freePort, listen, script, type TurnPlace } from './support/turn.js';
+
+jest.setTimeout(30_000);
 
 const send = { tool: 'messages.send', input: { recipient: 'editor', body: 'Done, says {{agent.id}}.' } };
 const expectedCall = {
@@ -37,13 +39,12 @@ afterEach(async () => {
   await place.remove();
 });
 
-function run(): ChildProcess {
-  return start([runner], { SUZUMIO_TURN_DIR: place.turnDir });
+function run(): ChildProcessWithoutNullStreams {
+  return place.start(runner);
 }
 
 /** Serves the host over the process's stdin and stdout, as a worker that has attached to a container. */
-function attach(child: ChildProcess): Multiplexer {
-  if (child.stdout === null || child.stdin === null) throw new Error('no pipes');
+function attach(child: ChildProcessWithoutNullStreams): Multiplexer {
   const onStream = (stream: unknown): boolean => host.server.emit('connection', stream);
   return new Multiplexer({ input: child.stdout, output: child.stdin, onStream });
 }
@@ -81,7 +82,7 @@ describe('a door that is away', () => {
     await place.prepare(script(send));
     const child = run();
     const end = ended(child);
-    await new Promise((resolve) => child.stderr?.once('data', resolve));
+    await new Promise((resolve) => child.stderr.once('data', resolve));
     await listen(host.server, place.socket);
     const { code, stderr } = await end;
     expect(stderr).toContain('trying again');
@@ -155,7 +156,7 @@ describe('a door that is away', () => {
       limits: { timeoutMs: 60_000, doorPatienceMs: 200 },
     });
     const child = run();
-    child.stdin?.end();
+    child.stdin.end();
     expect(await ended(child)).toMatchObject({ code: 75 });
   });
 });

@@ -1,22 +1,15 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { truncateSync } from 'node:fs';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { bundle } from './support/bundle.js';
 import { createToolHost, type FakeToolHost, type ToolAnswer } from './support/tool-host.js';
-import {
-  closed,
-  createTurnPlace,
-  type Ended,
-  ended,
-  listen,
-  script,
-  start,
-  turn,
-  type TurnPlace,
-} from './support/turn.js';
+import { closed, createTurnPlace, type Ended, ended, listen, script, turn, type TurnPlace } from './support/turn.js';
+
+jest.setTimeout(30_000);
 
 let built: string;
 let runner: string;
@@ -42,13 +35,13 @@ afterEach(async () => {
 
 async function play(...steps: unknown[]): Promise<Ended> {
   await place.prepare(script(...steps));
-  return ended(start([runner], { SUZUMIO_TURN_DIR: place.turnDir }));
+  return ended(place.start(runner));
 }
 
 describe('a turn', () => {
   test('of which no rule is ends with a short text', async () => {
     await place.prepare({ runner: { mode: 'mock', script: [{ agent: 'editor', steps: [{ text: 'no' }] }] } });
-    expect(await ended(start([runner], { SUZUMIO_TURN_DIR: place.turnDir }))).toMatchObject({ code: 0 });
+    expect(await ended(place.start(runner))).toMatchObject({ code: 0 });
     expect(await place.output()).toEqual({ text: 'Read 1 messages; the script has nothing to do for them.' });
     expect(host.received).toEqual([]);
   });
@@ -199,6 +192,20 @@ describe('tool', () => {
     expect(code).toBe(1);
   });
 
+  test('artifacts.publish of a file that becomes shorter while it is sent goes on to be refused, and says why', async () => {
+    const path = join(place.workspace, 'shrinking');
+    await writeFile(path, 'level 3.2 m\n');
+    answer = () => ({ code: 'content-missing', detail: 'No content.' });
+    host.server.on('checkContinue', (incoming, response) => {
+      truncateSync(path, 3);
+      response.writeContinue();
+      host.server.emit('request', incoming, response);
+    });
+    const { code, stderr } = await play({ tool: 'artifacts.publish', input: { path: 'shrinking' } });
+    expect(stderr).toContain('content-missing: No content. ("shrinking": the file became shorter while it was sent)');
+    expect(code).toBe(1);
+  });
+
   test.each([
     ['../turn/input.json', 'is not a path inside the workspace'],
     ['link', 'is a link'],
@@ -229,8 +236,7 @@ describe('an end that a script asks for', () => {
 
   test('hang does not heed SIGTERM', async () => {
     await place.prepare(script({ hang: true }));
-    const child = start([runner], { SUZUMIO_TURN_DIR: place.turnDir });
-    if (child.stderr === null) throw new Error('no stderr');
+    const child = place.start(runner);
     const said = child.stderr.setEncoding('utf8')[Symbol.asyncIterator]() as AsyncIterator<string>;
     expect((await said.next()).value).toBe('the script hangs here\n');
     child.kill('SIGTERM');

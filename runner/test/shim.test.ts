@@ -1,14 +1,16 @@
-import { type ChildProcess } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Multiplexer } from '@suzumio/shared/protocol/stdio-frames';
 import { bundle, foreignRunner } from './support/bundle.js';
 import { createToolHost, type FakeToolHost, type ToolAnswer } from './support/tool-host.js';
-import { closed, createTurnPlace, ended, freePort, listen, start, turn, type TurnPlace } from './support/turn.js';
+import { closed, createTurnPlace, ended, freePort, listen, turn, type TurnPlace } from './support/turn.js';
+
+jest.setTimeout(30_000);
 
 let built: string;
 let shim: string;
@@ -40,12 +42,12 @@ afterEach(async () => {
   await place.remove();
 });
 
-function run(...command: string[]): ChildProcess {
-  return start([shim, ...command], { SUZUMIO_TURN_DIR: place.turnDir });
+function run(...command: string[]): ChildProcessWithoutNullStreams {
+  return place.start(shim, ...command);
 }
 
 /** A foreign runner of one expression, with `post` at hand. */
-function runCode(code: string): ChildProcess {
+function runCode(code: string): ChildProcessWithoutNullStreams {
   const post = `const post = async (tool, input, path = '/tool', method = 'POST') => {
     const body = JSON.stringify({ project: 'newsroom', agent: 'reporter-1', turn: '${turn.id}', tool, input });
     const response = await fetch('${controllerUrl}' + path, { method, body, headers: { authorization: 'Bearer t' } });
@@ -84,7 +86,6 @@ describe('a foreign runner completes its turn', () => {
 
   test('through stdin and stdout, where there is no socket', async () => {
     const child = run(process.execPath, foreignRunner);
-    if (child.stdout === null || child.stdin === null) throw new Error('no pipes');
     const onStream = (stream: unknown): boolean => host.server.emit('connection', stream);
     const door = new Multiplexer({ input: child.stdout, output: child.stdin, onStream });
     expect(await ended(child)).toMatchObject({ code: 0, stderr: `counted ${lines} lines\n` });
@@ -156,22 +157,19 @@ describe('the shim', () => {
 
   test('answers 503 where the door stays away, and leaves with 75 where the command fails of it', async () => {
     await closed(host.server);
+    await writeFile(place.socket, 'nobody listens here');
     await place.prepare({ controllerUrl, limits: { timeoutMs: 60_000, doorPatienceMs: 200 } });
     const { stderr, code } = await ended(
-      start(
-        [
-          shim,
-          process.execPath,
-          '--input-type=module',
-          '-e',
-          `
-          const body = JSON.stringify({ project: 'newsroom', agent: 'reporter-1', turn: '${turn.id}', tool: 'x', input: 1 });
+      place.start(
+        shim,
+        process.execPath,
+        '--input-type=module',
+        '-e',
+        `const body = JSON.stringify({ project: 'newsroom', agent: 'reporter-1', turn: '${turn.id}', tool: 'x', input: 1 });
           const { status } = await fetch('${controllerUrl}/tool', { method: 'POST', body });
           const other = await fetch('${controllerUrl}/content/x', { method: 'PUT', body });
           console.log(status, other.status);
           process.exit(1);`,
-        ],
-        { SUZUMIO_TURN_DIR: place.turnDir, SUZUMIO_DOOR: `unix:${place.socket}` },
       ),
     );
     expect(stderr).toContain('\n503 502\n');
@@ -193,7 +191,6 @@ describe('the shim', () => {
   test('passes signals on', async () => {
     const child = run('sh', '-c', 'trap "echo caught; exit 5" TERM; echo ready; while :; do sleep 0.05; done');
     const end = ended(child);
-    if (child.stderr === null) throw new Error('no stderr');
     await once(child.stderr, 'data');
     child.kill('SIGTERM');
     expect(await end).toMatchObject({ code: 5, stderr: 'ready\ncaught\n', stdout: '' });

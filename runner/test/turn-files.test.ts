@@ -1,9 +1,11 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { bundle } from './support/bundle.js';
-import { createTurnPlace, type Ended, ended, script, start, type TurnPlace } from './support/turn.js';
+import { createTurnPlace, type Ended, ended, script, type TurnPlace } from './support/turn.js';
+
+jest.setTimeout(30_000);
 
 let built: string;
 let runner: string;
@@ -20,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => place.remove());
 
 function run(): Promise<Ended> {
-  return ended(start([runner], { SUZUMIO_TURN_DIR: place.turnDir }));
+  return ended(place.start(runner));
 }
 
 test.each([

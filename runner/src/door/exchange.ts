@@ -51,11 +51,12 @@ export async function exchange(connector: Connector, message: DoorRequest): Prom
 /** Sends a request on a connection of its own; the answer's body is the caller's to read. */
 export function respond(connector: Connector, message: DoorRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
+    // Kept alive and closed by us: where the server closed first, the end of our body could hit a closed connection.
     const outgoing = request({
       createConnection: () => connector.open(),
       method: message.method,
       path: connector.basePath + message.path,
-      headers: { ...message.headers, host: connector.host, connection: 'close' },
+      headers: { ...message.headers, host: connector.host, connection: 'keep-alive' },
     });
     const body = message.body();
     outgoing.on('error', (error) => reject(lost(error)));
@@ -73,7 +74,10 @@ export function respond(connector: Connector, message: DoorRequest): Promise<Inc
       reject(error);
       outgoing.destroy();
     });
-    body.pipe(outgoing);
+    // A server that refuses by the headers alone does so before the body is on its way.
+    if (message.headers.expect === undefined) body.pipe(outgoing);
+    else outgoing.on('continue', () => body.pipe(outgoing));
+    outgoing.flushHeaders();
   });
 }
 

@@ -10,8 +10,9 @@ const forwarded = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2
  */
 export function runChild(self: NodeJS.Process, command: string, args: readonly string[]): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: ['ignore', 2, 2] });
+    // Before the child is there: a signal that comes right after its start must not end this process alone.
     for (const signal of forwarded) self.on(signal, () => child.kill(signal));
+    const child = spawn(command, args, { stdio: ['ignore', 2, 2] });
     child.on('error', (error) => {
       // As a shell has it: 127 where there is no such command, 126 where it cannot be run.
       const code = 'code' in error && error.code === 'ENOENT' ? 127 : 126;

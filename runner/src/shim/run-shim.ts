@@ -13,8 +13,6 @@ import { ToolRoute } from './tool-route.js';
 /** What the shim takes from its process. */
 export interface ShimHost {
   readonly turnDir: string;
-  /** The door's URL; without it the socket in the turn's directory, where there is one, else stdin and stdout. */
-  readonly door: string | undefined;
   /** The image's own entrypoint and command. */
   readonly command: readonly string[];
   readonly self: NodeJS.Process;
@@ -22,12 +20,13 @@ export interface ShimHost {
 }
 
 /** Serves the door at the input's `controllerUrl` while the image's own command runs; returns the exit code. */
-export async function runShim({ turnDir, door, command, self, log }: ShimHost): Promise<number> {
+export async function runShim({ turnDir, command, self, log }: ShimHost): Promise<number> {
   const [program, ...args] = command;
   if (program === undefined) throw new TurnFailure('no command: expected the entrypoint of the image', exitCodes.usage);
   const input = await readTurnInput(turnDir);
   const socket = join(turnDir, doorSocket);
-  const connector = connectorTo(door ?? (existsSync(socket) ? unixDoorPrefix + socket : stdioDoorUrl), self);
+  // The worker serves the socket before it starts the container, or there is none.
+  const connector = connectorTo(existsSync(socket) ? unixDoorPrefix + socket : stdioDoorUrl, self);
   const client = new DoorClient(connector, { patienceMs: input.limits?.doorPatienceMs ?? defaultPatienceMs, log });
   const tools = new ToolRoute(client, input.workspace);
   const server = createDoorListener(connector, tools);

@@ -14,6 +14,8 @@ export interface PublishedInput {
   readonly reason?: string;
 }
 
+class FileChanged extends Error {}
+
 /** Whether a call needs its file uploaded first: only this side of the door can read it. */
 export function needsFile(tool: string, input: unknown): input is { path: unknown } {
   return tool === 'artifacts.publish' && isObject(input) && 'path' in input && !('sha256' in input);
@@ -41,14 +43,19 @@ export async function publishFile(
     const answer = await door.send({
       method: 'PUT',
       path: `/content/${sha256}`,
-      headers: { authorization, 'content-type': 'application/octet-stream' },
-      // No more than was hashed, where the file has grown since.
+      headers: {
+        authorization,
+        'content-type': 'application/octet-stream',
+        'content-length': sizeBytes,
+        expect: '100-continue',
+      },
       body: () => Readable.from(bytesOf(file, sizeBytes)),
     });
     const complete = { ...input, sha256, sizeBytes };
     return answer.status < 300 ? { input: complete } : { input: complete, reason: problemOf(answer).detail };
   } catch (error) {
-    if (isSystemError(error)) return { input, reason: `${JSON.stringify(input.path)}: ${messageOf(error)}` };
+    if (error instanceof FileChanged || isSystemError(error))
+      return { input, reason: `${JSON.stringify(input.path)}: ${messageOf(error)}` };
     throw error;
   } finally {
     await file.close();
@@ -58,19 +65,20 @@ export async function publishFile(
 async function hashOf(file: FileHandle): Promise<{ sha256: string; sizeBytes: number }> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
-  for await (const chunk of bytesOf(file, Infinity)) {
+  for await (const chunk of bytesOf(file)) {
     hash.update(chunk);
     sizeBytes += chunk.length;
   }
   return { sha256: hash.digest('hex'), sizeBytes };
 }
 
-/** The first bytes of a file, from its start however often it was read before. */
-async function* bytesOf(file: FileHandle, sizeBytes: number): AsyncGenerator<Buffer> {
+/** A file from its start, however often it was read before: `sizeBytes` of it, or all. */
+async function* bytesOf(file: FileHandle, sizeBytes = Infinity): AsyncGenerator<Buffer> {
   for (let at = 0; at < sizeBytes;) {
     const wanted = Math.min(chunkBytes, sizeBytes - at);
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(wanted), 0, wanted, at);
-    if (bytesRead === 0) return;
+    if (bytesRead === 0 && sizeBytes === Infinity) return;
+    if (bytesRead === 0) throw new FileChanged('the file became shorter while it was sent');
     yield buffer.subarray(0, bytesRead);
     at += bytesRead;
   }

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,6 +15,9 @@ export interface TurnPlace {
   /** Writes `input.json`; without overrides the door is the socket. */
   prepare(overrides?: Record<string, unknown>): Promise<void>;
   output(): Promise<unknown>;
+  /** Starts Node with `args` as a process of its own, for this turn. */
+  start(...args: string[]): ChildProcessWithoutNullStreams;
+  /** Kills what was started and still runs, its children included, and removes the files. */
   remove(): Promise<void>;
 }
 
@@ -52,6 +55,7 @@ export async function createTurnPlace(): Promise<TurnPlace> {
   const socket = join(turnDir, 'door', 'door.sock');
   await mkdir(join(turnDir, 'door'), { recursive: true });
   await mkdir(workspace);
+  const children: ChildProcessWithoutNullStreams[] = [];
   return {
     turnDir,
     workspace,
@@ -73,8 +77,25 @@ export async function createTurnPlace(): Promise<TurnPlace> {
       await writeFile(join(turnDir, 'input.json'), JSON.stringify(input));
     },
     output: async () => JSON.parse(await readFile(join(turnDir, 'output.json'), 'utf8')) as unknown,
-    remove: () => rm(root, { recursive: true, force: true }),
+    start(...args) {
+      const env = { PATH: process.env['PATH'], SUZUMIO_TURN_DIR: turnDir };
+      const child = spawn(process.execPath, args, { env, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+      children.push(child);
+      return child;
+    },
+    async remove() {
+      for (const child of children) killGroup(child);
+      await rm(root, { recursive: true, force: true });
+    },
   };
+}
+
+function killGroup({ pid }: ChildProcessWithoutNullStreams): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // All of them have ended.
+  }
 }
 
 /** The mock runner's part of an input: one rule for every turn of the agent. */
@@ -82,17 +103,12 @@ export function script(...steps: unknown[]): { runner: unknown } {
   return { runner: { mode: 'mock', script: [{ agent: 'reporter', steps }] } };
 }
 
-/** Starts Node with `args` as a process of its own. */
-export function start(args: string[], env: Record<string, string> = {}): ChildProcess {
-  return spawn(process.execPath, args, { env: { PATH: process.env['PATH'], ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
-}
-
 /** Waits for the end of a process. */
-export async function ended(child: ChildProcess): Promise<Ended> {
+export async function ended(child: ChildProcessWithoutNullStreams): Promise<Ended> {
   let stdout = '';
   let stderr = '';
-  child.stdout?.on('data', (bytes: Buffer) => (stdout += bytes.toString()));
-  child.stderr?.on('data', (bytes: Buffer) => (stderr += bytes.toString()));
+  child.stdout.on('data', (bytes: Buffer) => (stdout += bytes.toString()));
+  child.stderr.on('data', (bytes: Buffer) => (stderr += bytes.toString()));
   const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
   return { code, signal, stdout, stderr };
 }
