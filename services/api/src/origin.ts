@@ -12,7 +12,10 @@ export function refuseForeignHosts(allowedHosts: readonly string[]): RequestHand
   return (request, _response, next) => {
     const host = hostnameOf(`http://${request.headers.host ?? ''}`);
     if (host === undefined || !names.has(host)) {
-      throw new SuzumioError('foreign-host', 'This server does not answer to that host name.');
+      throw new SuzumioError(
+        'foreign-host',
+        'This server does not answer to that host name; its operator may allow it with SUZUMIO_ALLOWED_HOSTS.',
+      );
     }
     next();
   };

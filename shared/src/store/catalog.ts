@@ -76,8 +76,15 @@ export class Catalog {
     );
   }
 
-  async removeProject(project: string): Promise<void> {
-    await this.#writer.write(() => this.#sql.run('DELETE FROM projects WHERE id = :project', { project }));
+  /** @param which a younger entry than `addedBeforeMs` is left: its project may be on its way */
+  async removeProject(project: string, which: { addedBeforeMs?: number } = {}): Promise<void> {
+    const { addedBeforeMs = Number.MAX_SAFE_INTEGER } = which;
+    await this.#writer.write(() =>
+      this.#sql.run('DELETE FROM projects WHERE id = :project AND created_at_ms < :before', {
+        project,
+        before: addedBeforeMs,
+      }),
+    );
   }
 
   /** Says that a project is about to run. Comes before the transition's own commit. */

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { Catalog } from './catalog.js';
 import { type StoreContext, systemContext } from './context.js';
-import { createProject, type NewProject, removeUnfinishedProjects } from './create-project.js';
+import { constructionMs, createProject, type NewProject, removeUnfinishedProjects } from './create-project.js';
 import { DataDirectory } from './data-directory.js';
 import type { ProjectStoreHooks } from './project-store.js';
 import { ProjectStores } from './project-stores.js';
@@ -32,7 +32,7 @@ export class Cell {
     const context = options.context ?? systemContext();
     const catalog = Catalog.open(directory, context);
     const stores = new ProjectStores(directory, context, options.hooks, options.maxOpen);
-    return new Cell(options.id ?? 'local', directory, catalog, stores, context);
+    return new Cell(options.id ?? directory.cellId(), directory, catalog, stores, context);
   }
 
   /** @throws SuzumioError `project-exists`, `invalid-config` */
@@ -42,7 +42,8 @@ export class Cell {
 
   /** Puts right what a crash left: unfinished projects are removed, finished ones that the catalog lacks are added. */
   async recover(): Promise<void> {
-    await removeUnfinishedProjects(this.directory);
+    const nowMs = this.context.now();
+    await removeUnfinishedProjects(this.directory, nowMs);
     const known = new Map(this.catalog.projects().map(({ id, status }) => [id, status]));
     const onDisk = (await readdir(this.directory.projectsDir)).filter((name) => !name.startsWith('.'));
     for (const project of onDisk) {
@@ -50,7 +51,9 @@ export class Cell {
       await this.catalog.addProject(project, 'initialized');
       await this.noteStatus(project);
     }
-    for (const project of known.keys()) await this.catalog.removeProject(project);
+    for (const project of known.keys()) {
+      await this.catalog.removeProject(project, { addedBeforeMs: nowMs - constructionMs });
+    }
   }
 
   /** Brings the catalog up to what a project's own database says. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SuzumioError } from '../errors/suzumio-error.js';
 import type { ProjectConfig } from '../model/project-config.js';
@@ -30,6 +30,9 @@ export interface NewProject {
 /** A directory under construction begins with this; no project's name does. */
 const temporaryPrefix = '.new-';
 
+/** What has been under construction for longer than this is what a crash left. */
+export const constructionMs = 60 * 60 * 1000;
+
 /**
  * Makes a project: built whole under a temporary name, made durable, then renamed. What a crash leaves is removed by
  * {@link removeUnfinishedProjects}, or is a project that the catalog learns of by {@link catalogMissingProjects}.
@@ -58,11 +61,13 @@ export async function createProject(
   }
 }
 
-/** Removes what a crash in the middle of {@link createProject} left. Only for a process that starts. */
-export async function removeUnfinishedProjects(directory: DataDirectory): Promise<void> {
+/** Removes what a crash in the middle of {@link createProject} left, and nothing that another process is making. */
+export async function removeUnfinishedProjects(directory: DataDirectory, nowMs: number): Promise<void> {
   for (const entry of await readdir(directory.projectsDir)) {
-    if (entry.startsWith(temporaryPrefix))
-      await rm(join(directory.projectsDir, entry), { recursive: true, force: true });
+    if (!entry.startsWith(temporaryPrefix)) continue;
+    const path = join(directory.projectsDir, entry);
+    const facts = await stat(path).catch(() => undefined);
+    if (facts && facts.mtimeMs < nowMs - constructionMs) await rm(path, { recursive: true, force: true });
   }
 }
 

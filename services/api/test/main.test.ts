@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { teamYaml } from '../../../shared/test/support/cell.js';
+import { eventually } from '../../../shared/test/support/poll.js';
+import { freePort } from '../../../shared/test/support/redis.js';
+import { openStream } from './support/sse-client.js';
+
+const program = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+let root: string;
+let port: number;
+let healthPort: number;
+let children: ChildProcess[];
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'suzumio-api-'));
+  [port, healthPort] = [await freePort(), await freePort()];
+  children = [];
+});
+afterEach(async () => {
+  for (const child of children) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+  }
+  await rm(root, { recursive: true, force: true });
+});
+
+function launch(environment: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [program], {
+    env: {
+      SUZUMIO_ROOT: root,
+      SUZUMIO_PORT: String(port),
+      SUZUMIO_HEALTH_PORT: String(healthPort),
+      // Nobody listens there.
+      SUZUMIO_REDIS_URL: 'redis://127.0.0.1:1',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  const exited = once(child, 'exit') as Promise<[number | null, string | null]>;
+  return { child, exited, log: text(child.stdout) };
+}
+
+async function serving() {
+  const launched = launch();
+  await eventually('the API is ready', async () => (await ask(`http://127.0.0.1:${healthPort}/readyz`))?.ok ?? false);
+  return { ...launched, token: (await readFile(join(root, 'admin.token'), 'utf8')).trim() };
+}
+
+const ask = (url: string) => fetch(url).catch(() => undefined);
+const call = (token: string, path: string, body?: unknown) =>
+  fetch(`http://127.0.0.1:${port}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+
+describe('the API as a process', () => {
+  test('serves without Redis and says so; ends in good order with streams open', async () => {
+    const { child, exited, log, token } = await serving();
+    expect(await (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).json()).toEqual({
+      status: 'degraded',
+      degraded: ['redis'],
+    });
+    const begun = performance.now();
+    expect((await call(token, '/api/projects', { file: teamYaml, start: true })).status).toBe(201);
+    const message = { recipient: 'ada', body: 'Hello.' };
+    expect((await call(token, '/api/projects/team/messages', message)).status).toBe(201);
+    expect(performance.now() - begun).toBeLessThan(2_000);
+
+    const stream = await openStream(`http://127.0.0.1:${port}/api/projects/team/stream`, {
+      authorization: `Bearer ${token}`,
+    });
+    expect((await stream.next())?.id).toBe('1-1');
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+    stream.cut();
+    expect(await log).not.toContain(token);
+  });
+
+  test('goes on after a SIGKILL with what it had answered', async () => {
+    const { child, exited, token } = await serving();
+    await call(token, '/api/projects', { file: teamYaml, start: true });
+    const key = { recipient: 'ada', body: 'Kept.' };
+    expect((await call(token, '/api/projects/team/messages', key)).status).toBe(201);
+    child.kill('SIGKILL');
+    await exited;
+    const again = await serving();
+    expect(again.token).toBe(token);
+    expect(await (await call(token, '/api/projects/team/messages')).json()).toMatchObject({
+      items: [{ body: 'Kept.' }],
+    });
+  });
+
+  test('refuses a directory that another cell is using', async () => {
+    await serving();
+    const other = launch({ SUZUMIO_CELL: 'other', SUZUMIO_PORT: '0', SUZUMIO_HEALTH_PORT: '' });
+    expect(await other.exited).toEqual([1, null]);
+    expect(await other.log).toContain('data-dir-in-use');
+  });
+
+  test('names every setting that is wrong', async () => {
+    const wrong = launch({ SUZUMIO_ROOT: '', SUZUMIO_PORT: '70000' });
+    expect(await wrong.exited).toEqual([2, null]);
+    expect(await wrong.log).toMatch(/SUZUMIO_ROOT: .*SUZUMIO_PORT: /);
+  });
+});
