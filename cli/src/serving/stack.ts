@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -50,12 +51,15 @@ interface Service {
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { root, host, port } = options;
-  await refuseSecondServer(new DataDirectory(root));
+  const directory = new DataDirectory(root);
+  await refuseSecondServer(directory);
+  directory.prepare();
   const logFile = join(root, 'logs', 'serve.log');
   const log = openLog(logFile);
   const logger = createLogger({ service: 'suzumio', destination: { write: (line) => writeSync(log, line) } });
   const metrics = createMetrics('suzumio');
   const cell = Cell.open(root, {
+    id: cellId(directory),
     hooks: {
       onEvents: (project, seq) => transport.hint({ project, seq }),
       onTransaction: (durationMs) => metrics.storeTransactionDuration.observeMs({ outcome: 'committed' }, durationMs),
@@ -121,6 +125,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     await stop();
     throw error;
   }
+}
+
+/**
+ * A cell's id is what its containers are told apart by: two data directories on one machine are two cells, although
+ * nobody named them.
+ */
+function cellId(directory: DataDirectory): string {
+  return `local-${createHash('sha256').update(directory.cellKey()).digest('hex').slice(0, 8)}`;
 }
 
 const loopback = { host: '127.0.0.1', port: 0 };

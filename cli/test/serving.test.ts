@@ -1,0 +1,128 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../shared/test/support/poll.js';
+import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
+
+let world: CliWorld;
+beforeEach(async () => {
+  world = await createCliWorld();
+});
+afterEach(() => world.remove());
+
+const patienceMs = 60_000;
+
+describe('up', () => {
+  test(
+    'makes a project, starts it and follows it; the other commands find it; Ctrl-C stops it',
+    async () => {
+      const file = await world.write('notes.yaml', notesProject('notes'));
+      const up = world.begin('up', file, '--port', '0');
+      await eventually('up follows the project', () => up.out.includes('started'), patienceMs);
+      expect(up.out).toMatch(/^Suzumio listens on http:\/\/127\.0\.0\.1:\d+ /);
+      expect(up.out).toContain('without any isolation: its file asks for it');
+
+      const sent = await world.run('send', 'notes', 'writer', 'p2', 'A', 'note,', 'please.');
+      expect(sent).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/^Sent to writer as msg_\w+, unread by writer\.\nnext: suzumio watch notes\n$/),
+      });
+      await eventually('the report is submitted', () => up.out.includes('turn 1 done'), patienceMs);
+      const lines = up.out.split('\n').map((line) => line.replace(/^\d\d:\d\d:\d\d {2}/, '').trimEnd());
+      expect(lines).toEqual(
+        expect.arrayContaining([
+          'user -> writer    P2  "A note, please."',
+          expect.stringMatching(/^writer {12}turn 1 started {3}\(process, [\d.]+ m?s after the message\)$/),
+          expect.stringMatching(/^writer {12}published note\.md {3}7 B {2}sha256 [0-9a-f]{4}…$/),
+          'writer            submitted the report (version 1)',
+        ]),
+      );
+
+      expect((await world.run('status', 'notes')).out).toContain('notes   submitted, waits for you');
+      expect(await world.run('report', 'notes')).toMatchObject({ code: 0, out: '# Note 1' });
+      expect((await world.run('turns', 'show', 'notes', 'writer:1')).out).toContain('artifacts.publish');
+      expect(await world.run('start', 'notes')).toMatchObject({
+        code: 3,
+        err: expect.stringMatching(/^The project is submitted, so "start" is refused: .*\nnext: suzumio status\n$/),
+      });
+      const changes = await world.run('request-changes', 'notes', 'writer', 'Another', 'one.');
+      expect(changes.out).toMatch(/^Sent to writer as msg_\w+; notes is running again\.\n/);
+      await eventually('the second report', () => up.out.includes('turn 2 done'), patienceMs);
+      expect(await world.run('approve', 'notes')).toMatchObject({
+        code: 0,
+        out: 'notes is completed: version 2 of the report is approved.\nnext: suzumio report notes\n',
+      });
+      const watched = await world.run('watch', 'notes', '--json', '--limit', '3');
+      expect(
+        watched.out
+          .trim()
+          .split('\n')
+          .map((line) => (JSON.parse(line) as { type: string }).type)
+          .at(-1),
+      ).toBe('project.completed');
+
+      expect(await world.run('serve', '--port', '0')).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('is being served already'),
+      });
+      expect(await world.run('send', 'notes', 'wirter', 'P1', 'x')).toMatchObject({
+        code: 3,
+        err: expect.stringContaining('"wirter"'),
+      });
+      expect(await world.run('start', 'noets')).toMatchObject({
+        code: 3,
+        err: expect.stringContaining('did you mean notes?'),
+      });
+
+      up.interrupt();
+      expect(await up.ended).toMatchObject({ code: 0, err: '' });
+      expect(existsSync(join(world.root, 'server.json'))).toBe(false);
+      expect((await world.run('status', 'notes')).out).toContain('completed');
+    },
+    2 * patienceMs,
+  );
+
+  test(
+    'goes on with a project that is there, through a server that runs',
+    async () => {
+      const file = await world.write('notes.yaml', notesProject('notes'));
+      await world.run('init', file);
+      const server = world.begin('serve', '--port', '0', '--allow-process');
+      await eventually('it serves', () => server.out.includes('next: suzumio init FILE'), patienceMs);
+      const up = world.begin('up', await world.write('other.yaml', notesProject('notes').replace('A note', 'Changed')));
+      await eventually('the project runs', () => up.out.includes('started'), patienceMs);
+      expect(up.out).toMatch(/^Using the server that runs at .*\nnotes was made from another version of this file/);
+
+      await world.run('send', 'notes', 'writer', 'P1', 'Please fail.');
+      await eventually('the turn fails', () => up.out.includes('mail kept'), patienceMs);
+      expect(up.out).toContain('next: suzumio agents retry notes writer');
+      expect((await world.run('status', 'notes')).out).toContain('writer  failed   non-zero-exit in turn 1, attempt 1');
+      expect(await world.run('agents', 'retry', 'notes', 'writer')).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('Turn 1 of writer is queued again.'),
+      });
+      await eventually('it is queued again', () => up.out.includes('queued again'), patienceMs);
+      const stopped = await world.run('stop', 'notes', '--now');
+      expect(stopped).toMatchObject({ code: 0, out: 'notes is stopped. Mail is kept.\nnext: suzumio start notes\n' });
+      expect((await world.run('send', 'notes', 'reader', 'P1', 'hello')).out).toContain(
+        'notes is stopped: mail waits until it runs.',
+      );
+
+      up.interrupt();
+      server.interrupt();
+      expect([(await up.ended).code, (await server.ended).code]).toEqual([0, 0]);
+      const log = readFileSync(join(world.root, 'logs', 'serve.log'), 'utf8')
+        .trim()
+        .split('\n');
+      expect(log.every((line) => 'level' in (JSON.parse(line) as object))).toBe(true);
+    },
+    2 * patienceMs,
+  );
+
+  test('starts nothing for a file that is wrong', async () => {
+    const { code, err } = await world.run('up', await world.write('bad.yaml', 'name: bad\n'));
+    expect(code).toBe(3);
+    expect(err).toContain('bad.yaml:1:1');
+    expect(existsSync(world.root)).toBe(false);
+  });
+});
