@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -23,6 +24,7 @@ export interface ServiceProcess {
   /** Tells it to stop, and returns its exit code. */
   stop(): Promise<number | null>;
   readonly running: boolean;
+  readonly pid: number | undefined;
 }
 
 /** How many of each service there are, and how workers run turns. */
@@ -45,6 +47,8 @@ export interface StackOptions {
 
 /** The four services over Redis, each as processes of their own, and the API's client. */
 export interface Stack {
+  /** Labels its containers. */
+  cell: string;
   root: string;
   redis: TestRedis;
   url: string;
@@ -58,13 +62,14 @@ export interface Stack {
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const root = await mkdtemp(join(tmpdir(), 'suzumio-stack-'));
   const data = join(root, 'data');
+  const cell = `test-${randomBytes(4).toString('hex')}`;
   const logFile = join(root, 'services.log');
   await mkdir(data);
   const redis = await startRedis();
   const common = {
     SUZUMIO_ROOT: data,
     SUZUMIO_REDIS_URL: redis.url,
-    SUZUMIO_CELL: 'test',
+    SUZUMIO_CELL: cell,
     ...(options.leaseMs === undefined ? {} : { SUZUMIO_LEASE_MS: String(options.leaseMs) }),
     ...(options.sweepMs === undefined ? {} : { SUZUMIO_SWEEP_MS: String(options.sweepMs) }),
     ...options.environment,
@@ -108,6 +113,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const url = `http://127.0.0.1:${String(apiPort)}`;
 
   const stack: Stack = {
+    cell,
     root: data,
     redis,
     url,
@@ -161,6 +167,9 @@ function serviceProcess(
     name: service,
     get running() {
       return running();
+    },
+    get pid() {
+      return child?.pid;
     },
     async kill() {
       await end('SIGKILL');

@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Sql } from '@suzumio/shared/store/sql';
+import type { Stack } from '../test/support/stack.js';
+
+/** What a turn took, by its row and what its worker said of it. */
+export interface MeasuredTurn {
+  /** From the claim's commit to the report's. */
+  wallMs: number;
+  stagesMs: Record<string, number>;
+}
+
+const lookMs = 10;
+const patienceMs = 120_000;
+
+/** A running project of a stack; its database is read beside the services. */
+export class BenchProject {
+  private readonly stack: Stack;
+  private readonly name: string;
+  private readonly database: Sql;
+
+  private constructor(stack: Stack, name: string) {
+    this.stack = stack;
+    this.name = name;
+    this.database = Sql.open(join(stack.root, 'projects', name, 'project.db'), { readonly: true });
+  }
+
+  /** @param agents the agents of the project file, in YAML's flow style, by id */
+  static async start(stack: Stack, name: string, agents: readonly string[]): Promise<BenchProject> {
+    const file = [
+      `name: ${name}`,
+      'task: Be measured.',
+      'backend: { docker: { keep: never }, runner: { mode: mock, script: [] } }',
+      'agents:',
+      ...agents.map((agent) => `  ${agent}`),
+      '',
+    ].join('\n');
+    const { status, body } = await stack.api('POST', '/projects', { file, start: true });
+    if (status !== 201) throw new Error(`the project was not created: ${JSON.stringify(body)}`);
+    return new BenchProject(stack, name);
+  }
+
+  async post(recipient: string, body: string): Promise<void> {
+    const { status } = await this.stack.api('POST', `/projects/${this.name}/messages`, { recipient, body });
+    if (status !== 201) throw new Error(`a message was answered ${status}`);
+  }
+
+  /** Waits until no mail is unread and no turn is left. */
+  async idle(): Promise<void> {
+    const busy = `SELECT 1 FROM inbox UNION ALL SELECT 1 FROM turns WHERE status IN ('queued', 'running') LIMIT 1`;
+    const deadline = performance.now() + patienceMs;
+    while (this.database.get(busy) !== undefined) {
+      if (performance.now() > deadline) throw new Error(`${this.name} does not come to rest:\n${this.stack.logs()}`);
+      await sleep(lookMs);
+    }
+  }
+
+  /** Turns that were queued since `sinceMs` (of the wall clock), which must have gone well. */
+  turnsSince(sinceMs: number): { count: number; endedMs: number } {
+    const row = this.database.get<{ count: number; well: number; ended: number | null }>(
+      `SELECT count(*) AS count, sum(status = 'completed') AS well, max(ended_at_ms) AS ended
+       FROM turns WHERE queued_at_ms >= :since`,
+      { since: sinceMs },
+    );
+    if (!row || row.count !== row.well) throw new Error(`turns of ${this.name} failed:\n${this.stack.logs()}`);
+    return { count: row.count, endedMs: row.ended ?? sinceMs };
+  }
+
+  lastTurn(): MeasuredTurn {
+    const row = this.database.get<{ wall: number; stats: string }>(
+      `SELECT ended_at_ms - started_at_ms AS wall, stats_json AS stats FROM turn_attempts
+       WHERE status = 'completed' ORDER BY started_at_ms DESC LIMIT 1`,
+    );
+    if (!row) throw new Error('no turn was completed');
+    const { stagesMs } = JSON.parse(row.stats) as { stagesMs: Record<string, number> };
+    return { wallMs: row.wall, stagesMs };
+  }
+
+  close(): void {
+    this.database.close();
+  }
+}

@@ -1,0 +1,100 @@
+// npm run bench: what the hot path costs, beside what its parts cost by themselves.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { type Stack, type StackOptions, startStack } from '../test/support/stack.js';
+import { measureClaims } from './claim.js';
+import { readConditions, watchMachine } from './conditions.js';
+import { measureDocker } from './docker.js';
+import { startFloor } from './floor.js';
+import { type Results, report } from './report.js';
+import { measureTurns } from './turns.js';
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    out: { type: 'string' },
+    profile: { type: 'string' },
+  },
+});
+const parts = ['claim', 'turns', 'docker'];
+if (values.only !== undefined && !parts.includes(values.only)) {
+  throw new Error(`--only ${values.only}: expected one of ${parts.join(', ')}`);
+}
+const wants = (part: string) => values.only === undefined || values.only === part;
+const { quick, profile } = values;
+const tokens = 16;
+const plans = {
+  claim: quick ? { warmUp: 20, slices: 3, messagesPerSlice: 20 } : { warmUp: 50, slices: 10, messagesPerSlice: 30 },
+  turns: quick ? { rounds: 3, hops: 8, floorHops: 100, tokens } : { rounds: 8, hops: 16, floorHops: 200, tokens },
+  docker: quick
+    ? { warmUp: 1, rounds: 5, crowdRounds: 1, crowd: 6, slots: 2 }
+    : { warmUp: 3, rounds: 25, crowdRounds: 4, crowd: 12, slots: 2 },
+};
+const hooks = ['--import', new URL('hooks.mjs', import.meta.url).href];
+
+const results: Results = { quick, conditions: await readConditions() };
+const machine = watchMachine();
+if (wants('claim') || wants('turns')) await withoutContainers();
+if (wants('docker')) await inContainers();
+const share = machine();
+if (share) results.machine = share;
+
+const file =
+  values.out ?? join(import.meta.dirname, 'results', `${results.conditions.startedAt.replaceAll(':', '')}.json`);
+await mkdir(dirname(file), { recursive: true });
+await writeFile(file, `${JSON.stringify(results, undefined, 2)}\n`);
+console.log(`\n${report(results)}\n\nwritten to ${file}`);
+
+/** The services as processes, with turns that cost nothing. */
+async function withoutContainers(): Promise<void> {
+  const marks = await mkdtemp(join(tmpdir(), 'suzumio-marks-'));
+  const options: StackOptions = {
+    slots: tokens,
+    workerProgram: fileURLToPath(new URL('noop-worker.ts', import.meta.url)),
+    environment: { BENCH_MARKS: marks },
+  };
+  try {
+    await withStack(options, async (stack) => {
+      const floor = await startFloor(stack.redis.port, tokens);
+      try {
+        if (wants('claim')) {
+          console.log('message accepted -> turn claimed ...');
+          results.claim = await measureClaims(stack, floor, marks, plans.claim);
+        }
+        if (wants('turns')) {
+          console.log('whole turns per second, no-op backend ...');
+          results.turns = await measureTurns(stack, floor, [1, 8], plans.turns);
+        }
+      } finally {
+        await floor.stop();
+      }
+    });
+  } finally {
+    await rm(marks, { recursive: true, force: true });
+  }
+}
+
+async function inContainers(): Promise<void> {
+  console.log('whole turns in containers ...');
+  await withStack({ slots: plans.docker.slots }, async (stack) => {
+    results.docker = await measureDocker(stack, plans.docker);
+  });
+}
+
+async function withStack(options: StackOptions, measure: (stack: Stack) => Promise<void>): Promise<void> {
+  const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
+  const stack = await startStack({
+    ...options,
+    nodeArguments: [...hooks, ...profiling],
+    environment: { ...options.environment, SUZUMIO_LOG_LEVEL: 'warn' },
+  });
+  try {
+    await measure(stack);
+  } finally {
+    await stack.stop();
+  }
+}

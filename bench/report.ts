@@ -1,0 +1,103 @@
+import type { ClaimFigures } from './claim.js';
+import type { Conditions } from './conditions.js';
+import type { DockerFigures } from './docker.js';
+import { figure, type Spread, table } from './statistics.js';
+import type { TurnsFigures } from './turns.js';
+
+/** What a run is written down as. */
+export interface Results {
+  quick: boolean;
+  conditions: Conditions;
+  /** Shares of the machine's time during the run: used by anybody, and taken by its hypervisor. */
+  machine?: { busy: number; steal: number };
+  claim?: ClaimFigures;
+  turns?: TurnsFigures[];
+  docker?: DockerFigures;
+}
+
+/** What the first version is to keep, measured in the same run as the floor. */
+export const targets = { claimP50Ms: 25, dockerOverhead: 1.3 } as const;
+
+/** The results for people. */
+export function report(results: Results): string {
+  const { claim, turns, docker } = results;
+  return [
+    conditionsText(results),
+    ...(claim ? [claimText(claim)] : []),
+    ...(turns ? [turnsText(turns)] : []),
+    ...(docker ? [dockerText(docker)] : []),
+    targetsText(results),
+  ].join('\n\n');
+}
+
+function conditionsText({ quick, conditions, machine }: Results): string {
+  const { commit, changed, cpu, cores, memoryBytes, kernel, node, redis, docker, loadBefore } = conditions;
+  const rows = [
+    ['commit', `${commit.slice(0, 12)}${changed ? ', with changes' : ''}${quick ? ', quick run' : ''}`],
+    ['machine', `${cpu}, ${cores} cores, ${(memoryBytes / 1024 ** 3).toFixed(0)} GiB, Linux ${kernel}`],
+    ['software', `Node ${node}, Redis ${redis}, Docker ${docker}`],
+    ['load before', figure(loadBefore)],
+    ...(machine ? [['during the run', `${percent(machine.busy)} busy, ${percent(machine.steal)} stolen`]] : []),
+  ];
+  return rows.map(([name = '', value = '']) => `${name.padEnd(16)}${value}`).join('\n');
+}
+
+function claimText({ claimMs, floorMs, ratio, stagesMs }: ClaimFigures): string {
+  const row = (name: string, { p50, p90, p99 }: Spread) => [name, figure(p50), figure(p90), figure(p99)];
+  return table([
+    ['idle: message accepted -> turn claimed, ms', 'p50', 'p90', 'p99'],
+    ...Object.entries(stagesMs).map(([name, stage]) => row(`  ${name}`, stage)),
+    row('  in all', claimMs),
+    row('  floor: BullMQ add -> process -> add -> process', floorMs),
+    ['  times the floor', figure(ratio), '', ''],
+  ]);
+}
+
+function turnsText(turns: readonly TurnsFigures[]): string {
+  const services = Object.keys(turns[0]?.cpuMs ?? {});
+  const named = turns.map(({ projects }) => `  ${projects} project${projects === 1 ? '' : 's'}`);
+  return [
+    table([
+      ['whole turns a second, no-op backend', 'turns/s', 'floor/s', 'ratio'],
+      ...turns.map(({ turnsPerSecond, floorPerSecond, ratio }, index) => [
+        named[index] ?? '',
+        figure(turnsPerSecond),
+        figure(floorPerSecond),
+        ratio.toFixed(3),
+      ]),
+    ]),
+    table([
+      ['processor time a turn, ms', ...services, 'in all'],
+      ...turns.map(({ cpuMs }, index) => {
+        const used = services.map((service) => cpuMs[service] ?? Number.NaN);
+        return [named[index] ?? '', ...[...used, used.reduce((sum, ms) => sum + ms, 0)].map(figure)];
+      }),
+    ]),
+  ].join('\n');
+}
+
+function dockerText({ turnMs, dockerRunMs, overhead, stagesMs, ...rates }: DockerFigures): string {
+  const row = (name: string, { p50, p90, p99 }: Spread) => [name, figure(p50), figure(p90), figure(p99)];
+  return table([
+    ['a turn in a container, ms', 'p50', 'p90', 'p99'],
+    row('  turn, claim -> complete', turnMs),
+    ...Object.entries(stagesMs).map(([name, p50]) => [`    ${name}`, figure(p50), '', '']),
+    row('  docker run, same image and limits', dockerRunMs),
+    ['  times docker run', figure(overhead), '', ''],
+    ['  turns a second', figure(rates.turnsPerSecond), '', ''],
+    ['  docker runs a second', figure(rates.dockerRunsPerSecond), '', ''],
+  ]);
+}
+
+function targetsText({ claim, docker }: Results): string {
+  const say = (name: string, value: number, target: number) =>
+    `target ${name} <= ${target}: ${value <= target ? 'met' : 'MISSED'} (${figure(value)})`;
+  return [
+    ...(claim ? [say('claim p50 ms', claim.claimMs.p50, targets.claimP50Ms)] : []),
+    ...(docker ? [say('Docker turn / docker run', docker.overhead, targets.dockerOverhead)] : []),
+  ].join('\n');
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}
