@@ -58,7 +58,7 @@ describe.each(['socket', 'stdio'] as const)('four services over Redis and Docker
   afterAll(async () => {
     await stack.stop();
     await docker('image', 'rm', '--force', runnerImage, foreignImage);
-    expect(await docker('ps', '--all', '--quiet', '--filter', 'label=suzumio.cell=test')).toBe('');
+    expect(await docker('ps', '--all', '--quiet', '--filter', `label=suzumio.cell=${stack.cell}`)).toBe('');
   }, 120_000);
 
   const status = async () =>

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { serviceEnvironment } from '@suzumio/shared/observability/service-environment';
+import { cellName, serviceEnvironment } from '@suzumio/shared/observability/service-environment';
 import { type CellConfig, cellConfig } from './config.js';
 
 const url = z.url({ protocol: /^https?$/, error: 'expected http://host:port' });
@@ -32,7 +32,7 @@ export const workerEnvironment = serviceEnvironment.extend({
   SUZUMIO_RUNNER_IMAGE: z.string().default('suzumio-runner:dev'),
   SUZUMIO_DOCKER_SOCKET: z.string().optional(),
   SUZUMIO_CELLS: cellsJson.optional(),
-  SUZUMIO_CELL: z.string().default('local'),
+  SUZUMIO_CELL: cellName,
   SUZUMIO_TOOLHOST_URL: url.default('http://127.0.0.1:39410'),
   SUZUMIO_TOOLHOST_RUNNER_URL: url.default('http://127.0.0.1:39411'),
   SUZUMIO_WORKER_TOKEN: z.string().optional(),

@@ -11,14 +11,17 @@ export const serviceEnvironment = z.object({
 
 export type ServiceEnvironment = z.infer<typeof serviceEnvironment>;
 
+/** The name of a cell. */
+export const cellName = z
+  .string({ error: 'needed: a name of this control plane, unlike any other on the same Redis or Docker engine' })
+  .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, { error: 'expected 1 to 32 of a-z, 0-9 and -' });
+
 /** Variables that the services of a control plane share: they open the same data directory. */
 export const controlPlaneEnvironment = serviceEnvironment.extend({
   SUZUMIO_ROOT: z.string({ error: 'needed: the data directory' }),
   SUZUMIO_REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'needed: redis://host:port' }),
-  SUZUMIO_CELL: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, { error: 'expected 1 to 32 of a-z, 0-9 and -' })
-    .default('local'),
+  /** Labels jobs and containers: no two control planes that share a Redis or an engine may have the same. */
+  SUZUMIO_CELL: cellName,
 });
 
 /**

@@ -57,6 +57,14 @@ export class DataDirectory {
     return join(this.root, 'admin.token');
   }
 
+  /**
+   * The cell's name where it was given none. Containers and jobs are labelled with it, so two data directories on one
+   * engine must not share a name.
+   */
+  cellId(): string {
+    return this.#lasting('cell.id', () => `cell-${randomBytes(4).toString('hex')}`);
+  }
+
   /** The secret from which the tokens of attempts are derived. */
   cellKey(): string {
     return this.#secret('cell.key');
@@ -102,10 +110,14 @@ export class DataDirectory {
     return existsSync(this.catalogFile);
   }
 
-  /** Reads a secret of the cell, or makes it: whichever process comes first, all get the same. */
   #secret(name: string): string {
+    return this.#lasting(name, () => randomBytes(32).toString('hex'));
+  }
+
+  /** Reads what the cell keeps, or makes it: whichever process comes first, all get the same. */
+  #lasting(name: string, make: () => string): string {
     const file = join(this.root, name);
-    if (!existsSync(file)) createOnce(file, randomBytes(32).toString('hex') + '\n');
+    if (!existsSync(file)) createOnce(file, `${make()}\n`);
     if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
     return readFileSync(file, 'utf8').trim();
   }

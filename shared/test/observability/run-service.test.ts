@@ -141,12 +141,11 @@ describe('a service as a process', () => {
 });
 
 describe('the environment', () => {
-  const good = { SUZUMIO_ROOT: '/data', SUZUMIO_REDIS_URL: 'redis://127.0.0.1:6379' };
+  const good = { SUZUMIO_ROOT: '/data', SUZUMIO_REDIS_URL: 'redis://127.0.0.1:6379', SUZUMIO_CELL: 'east' };
 
   test('defaults stand for what is missing or empty', () => {
-    expect(parseEnvironment(controlPlaneEnvironment, { ...good, SUZUMIO_CELL: '', SUZUMIO_HEALTH_PORT: '' })).toEqual({
+    expect(parseEnvironment(controlPlaneEnvironment, { ...good, SUZUMIO_HEALTH_PORT: '' })).toEqual({
       ...good,
-      SUZUMIO_CELL: 'local',
       SUZUMIO_LOG_LEVEL: 'info',
       SUZUMIO_HEALTH_HOST: '127.0.0.1',
     });

@@ -32,6 +32,18 @@ describe('a data directory', () => {
     expect(() => directory.prepare()).toThrow(/Set SUZUMIO_ROOT to a directory that you may write/);
   });
 
+  test('names its cell once, unlike every other directory', async () => {
+    const directory = new DataDirectory(await mkdtemp(join(tmpdir(), 'suzumio-data-')));
+    const other = new DataDirectory(await mkdtemp(join(tmpdir(), 'suzumio-data-')));
+    try {
+      expect(directory.cellId()).toMatch(/^cell-[0-9a-f]{8}$/);
+      expect(directory.cellId()).toBe(directory.cellId());
+      expect(other.cellId()).not.toBe(directory.cellId());
+    } finally {
+      await Promise.all([directory, other].map(({ root }) => rm(root, { recursive: true })));
+    }
+  });
+
   test('a secret is made once, and stays', () => {
     const directory = new DataDirectory(root);
     const key = directory.cellKey();
