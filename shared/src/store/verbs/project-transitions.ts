@@ -28,6 +28,11 @@ export function approveProject(tx: Tx, actor: string): void {
 
 /** Sends the work back with a message, which wakes its recipient. */
 export function requestChanges(tx: Tx, request: { recipient: string; body: string; actor: string }): PostedMessage {
+  if (request.recipient === USER_ID) {
+    throw new SuzumioError('recipient-unknown', `Changes are requested from an agent; "${USER_ID}" is not one.`, {
+      recipient: request.recipient,
+    });
+  }
   transition(tx, 'request-changes');
   tx.emit({
     type: 'project.changes-requested',
@@ -41,11 +46,6 @@ export function requestChanges(tx: Tx, request: { recipient: string; body: strin
     body: request.body,
     actor: request.actor,
   });
-  if (message.recipients.length === 0) {
-    throw new SuzumioError('recipient-unknown', 'Changes are requested from an agent; "user" is not one.', {
-      recipient: request.recipient,
-    });
-  }
   tx.run('UPDATE projects SET changes_requested_seq = :seq', { seq: message.seq });
   return message;
 }
