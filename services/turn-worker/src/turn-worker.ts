@@ -97,7 +97,8 @@ class RunningWorker {
       bounds: { maxBytes: limits.maxWorkspaceBytes, maxEntries: limits.maxWorkspaceFiles },
     });
     this.#runner = new AttemptRunner({
-      config: { ...config, workerDir: path },
+      config,
+      paths: directory,
       worker,
       engines: this.#engines,
       workspaces,
@@ -113,7 +114,6 @@ class RunningWorker {
     const directory = await openWorkerDirectory(config.workerDir, config.shimFile);
     const worker = new RunningWorker(config, dependencies, directory);
     await worker.#readiness.start();
-    worker.#announce();
     worker.#timers.push(
       setInterval(() => worker.#announce(), announceMs),
       setInterval(() => worker.#sweep(), config.limits.sweepMs),
@@ -150,9 +150,13 @@ class RunningWorker {
   async #change(ready: boolean): Promise<void> {
     const { metrics, transport } = this.dependencies;
     metrics?.workerReady.set(ready ? 1 : 0);
-    if (!ready) await this.#consumer?.pause();
-    else if (this.#consumer) this.#consumer.resume();
+    if (!ready) {
+      await this.#consumer?.pause();
+      return;
+    }
+    if (this.#consumer) this.#consumer.resume();
     else this.#consumer = transport.consumeTurns({ concurrency: this.config.slots }, (job) => this.#runner.run(job));
+    this.#announce();
   }
 
   /** A worker that takes no jobs has no slots to offer: it says nothing, and is forgotten. */

@@ -1,18 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, copyFile, mkdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { clearTurnDirectories } from './attempt/turn-directory.js';
+import { clearTurnDirectories, doorsName, type WorkerPaths } from './attempt/turn-directory.js';
 import { AttemptStates } from './attempt/attempt-states.js';
 import { DirectoryLock } from './directory-lock.js';
 import { errnoOf } from './files/errno.js';
 import { removeTree } from './files/remove-tree.js';
+import { shortPath } from './files/short-path.js';
 import { writeFileAtomically } from './files/write-file-atomically.js';
 
 /** A worker's own directory, ready for use and locked. */
-export interface WorkerDirectory {
-  /** Without links, as the engine will see it. */
-  path: string;
+export interface WorkerDirectory extends WorkerPaths {
   /** This worker's id, the same for as long as the directory exists. */
   worker: string;
   /** Names this boot of the machine. */
@@ -22,24 +20,23 @@ export interface WorkerDirectory {
   release(): Promise<void>;
 }
 
-/** A unix socket's path has at most 107 bytes; the door's is below this one. */
-const maxPathBytes = 75;
-
 /**
  * Takes a directory for one worker, and clears it of what a former process left in the middle of its work.
  *
- * @throws SuzumioError `settings-invalid` when the path is too long for sockets, `data-dir-in-use` when it is taken
+ * @throws SuzumioError `data-dir-in-use` when another worker has it
  */
 export async function openWorkerDirectory(directory: string, shimFile: string): Promise<WorkerDirectory> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const path = await realpath(directory);
-  if (Buffer.byteLength(path) > maxPathBytes) {
-    throw new SuzumioError(
-      'settings-invalid',
-      `The worker's directory ${path} has a path of more than ${maxPathBytes} bytes, which leaves no room for the sockets in it; use a shorter one.`,
-    );
-  }
-  const lock = await DirectoryLock.take(path);
+  const short = await shortPath(path);
+  const lock = await DirectoryLock.take(short.path).catch(async (error: unknown) => {
+    await short.release();
+    throw error;
+  });
+  const release = async () => {
+    await lock.release();
+    await short.release();
+  };
   try {
     await chmod(path, 0o700);
     const states = new AttemptStates(path);
@@ -56,10 +53,11 @@ export async function openWorkerDirectory(directory: string, shimFile: string): 
       shimFile: shim,
       worker: await workerId(path),
       boot: await bootId(),
-      release: () => lock.release(),
+      sockets: join(short.path, doorsName),
+      release,
     };
   } catch (error) {
-    await lock.release();
+    await release();
     throw error;
   }
 }

@@ -33,21 +33,19 @@ const idle = () =>
 
 describe('a claim', () => {
   test('is written down before it is made, for nobody else to read', async () => {
-    let seen: { text: string; mode: number } | undefined;
-    world.toolhost.intercept = (request) => (request.url?.endsWith('/claim') && seen === undefined ? 'cut' : undefined);
+    let looked = false;
+    world.toolhost.intercept = (request) => (request.url?.endsWith('/claim') && !looked ? 'cut' : undefined);
     const turn = await world.give({ image: image.name, program: atOnce });
     const directory = `${world.directory}/w/attempts`;
     await until(async () => (await readdir(directory)).some((name) => name.endsWith('.json')), 5_000, 'a state file');
     const [name = ''] = await readdir(directory);
-    seen = {
-      text: await readFile(`${directory}/${name}`, 'utf8'),
-      mode: (await stat(`${directory}/${name}`)).mode & 0o777,
-    };
-    expect(seen.mode).toBe(0o600);
-    expect(JSON.parse(seen.text)).toMatchObject({
+    expect((await stat(`${directory}/${name}`)).mode & 0o777).toBe(0o600);
+    const state: unknown = JSON.parse(await readFile(`${directory}/${name}`, 'utf8'));
+    expect(state).toMatchObject({
       claimId: expect.stringMatching(/^[0-9a-f]{32}$/),
       turn: turn.answer.input.turn.id,
     });
+    looked = true;
     world.toolhost.turns.delete(turn.answer.input.turn.id);
     await idle();
   });

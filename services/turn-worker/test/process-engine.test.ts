@@ -41,7 +41,9 @@ describe('the process backend', () => {
     expect(turn.completed?.output.text).toBe('done');
     const environment = await readFile(`${world.directory}/w/workspaces/cell-1/paper/writer/environment.txt`, 'utf8');
     const names = environment.split('\n').map((line) => line.split('=')[0] ?? '');
-    expect(names.filter((name) => !['', 'PATH', 'HOME', 'SUZUMIO_TURN_DIR', 'PWD', 'SHLVL', 'OLDPWD', '_'].includes(name))).toEqual([]);
+    expect(
+      names.filter((name) => !['', 'PATH', 'HOME', 'SUZUMIO_TURN_DIR', 'PWD', 'SHLVL', 'OLDPWD', '_'].includes(name)),
+    ).toEqual([]);
     expect(world.toolhost.toolCalls.map((call) => call.tool)).toEqual(['messages.send', 'artifacts.publish']);
   });
 
@@ -61,7 +63,10 @@ describe('the process backend', () => {
 
   test('kills at its start what outlived a former process of this worker', async () => {
     await world.worker.stop();
-    const orphan = spawn('sleep', ['1000'], { detached: true, env: { SUZUMIO_TURN_DIR: `${world.directory}/w/turns/t` } });
+    const orphan = spawn('sleep', ['1000'], {
+      detached: true,
+      env: { SUZUMIO_TURN_DIR: `${world.directory}/w/turns/t` },
+    });
     const gone = once(orphan, 'exit');
     await world.worker.start();
     await gone;

@@ -1,4 +1,3 @@
-import { types } from 'node:util';
 import { messageOf } from '@suzumio/shared/errors/suzumio-error';
 import { type Failure, failureCodes } from '@suzumio/shared/protocol/failure-codes';
 import { errnoOf } from '../files/errno.js';
@@ -35,8 +34,8 @@ function classify(error: unknown, started: boolean): Pick<Failure, 'code' | 'mes
 }
 
 function withCauses(message: string, error: unknown): string {
-  const cause = types.isNativeError(error) ? error.cause : undefined;
-  return types.isNativeError(cause) && !message.includes(cause.message)
-    ? withCauses(`${message} (${cause.message})`, cause)
-    : message;
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (cause === undefined) return message;
+  const said = messageOf(cause);
+  return withCauses(message.includes(said) ? message : `${message} (${said})`, cause);
 }

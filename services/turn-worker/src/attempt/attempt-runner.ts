@@ -29,7 +29,7 @@ interface Running {
 }
 
 /** How long after the grace of a shutdown killing and reporting may take. */
-const lastWordsMs = 30_000;
+const lastWordsMs = 8_000;
 
 /** Takes jobs to their end: claims each turn and runs its attempt; one attempt of an agent at a time. */
 export class AttemptRunner {

@@ -15,11 +15,11 @@ import { AttemptFailure, failureOf } from './attempt-failure.js';
 import { judgeEnding } from './judge-ending.js';
 import type { StopSwitch } from './stop-switch.js';
 import type { Stopwatch } from './stopwatch.js';
-import { TurnDirectory } from './turn-directory.js';
+import { TurnDirectory, type WorkerPaths } from './turn-directory.js';
 import { type Watched, watchSandbox } from './watch-sandbox.js';
 
 export interface AttemptParts {
-  workerDir: string;
+  paths: WorkerPaths;
   limits: WorkerLimits;
   ref: AttemptRef;
   claim: ClaimAnswer;
@@ -88,13 +88,13 @@ export class Attempt {
   }
 
   async #carryOut(): Promise<Outcome> {
-    const { engine, claim, ref, workspaces, workerDir, limits, stop, stopwatch, now } = this.parts;
+    const { engine, claim, ref, workspaces, paths, limits, stop, stopwatch, now } = this.parts;
     await this.#checkDisk();
     const [prepared] = await Promise.all([engine.prepare(claim.sandbox), engine.evict(ref)]);
     this.#workspace = await workspaces.open(ref, prepared.owner);
     const workspace = this.#workspace;
     await this.#bringToSnapshot(workspace);
-    this.#directory = await TurnDirectory.create(workerDir, ref, prepared.owner);
+    this.#directory = await TurnDirectory.create(paths, ref, prepared.owner);
     const directory = this.#directory;
     await directory.writeInput(this.#input(prepared, workspace, directory));
     const door = new Door({ ...this.parts.door, logger: this.parts.logger });
@@ -113,7 +113,10 @@ export class Attempt {
         maxLogBytes: limits.maxLogBytes,
       });
       stopwatch.lap('started');
-      await this.parts.onStarted(this.#sandbox);
+      await this.parts.onStarted(this.#sandbox).catch((error: unknown) => {
+        // It runs all the same; what is not written down only goes unnoticed if this process dies.
+        this.parts.logger.warn({ err: error }, 'a sandbox could not be written down');
+      });
       const { timeoutMs } = claim;
       this.#watched = await watchSandbox({
         sandbox: this.#sandbox,
@@ -203,10 +206,10 @@ export class Attempt {
   }
 
   async #checkDisk(): Promise<void> {
-    const { workerDir, limits } = this.parts;
-    const { bavail, bsize } = await statfs(workerDir);
+    const { paths, limits } = this.parts;
+    const { bavail, bsize } = await statfs(paths.path);
     if (bavail * bsize >= limits.minFreeBytes) return;
-    throw new AttemptFailure('disk-full', `The disk of ${workerDir} has less than ${limits.minFreeBytes} bytes left.`);
+    throw new AttemptFailure('disk-full', `The disk of ${paths.path} has less than ${limits.minFreeBytes} bytes left.`);
   }
 
   #input(prepared: PreparedSandbox, workspace: Workspace, directory: TurnDirectory): RunnerTurnInput {

@@ -68,9 +68,13 @@ export class Lease {
         this.#arm();
       } catch (error) {
         if (error instanceof ToolHostRefusal && over.has(error.status)) this.#lose('cancelled');
-        else if (!this.#stop.signal.aborted) this.options.onMissed(error);
+        else this.#missed(error);
       }
     }
+  }
+
+  #missed(error: unknown): void {
+    if (!this.#stop.signal.aborted) this.options.onMissed(error);
   }
 
   #fenceFor(sentAtMs: number, leaseMs: number): number {

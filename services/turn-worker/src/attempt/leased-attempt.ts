@@ -66,7 +66,6 @@ export class LeasedAttempt {
     return new Attempt({
       ...this.parts,
       engine,
-      workerDir: config.workerDir,
       limits: config.limits,
       onStarted: (sandbox: Sandbox) =>
         states.write({ ...state, ref, sandbox: { engine: engine.name, id: sandbox.id } }),

@@ -1,6 +1,6 @@
-import { watch } from 'node:fs';
+import { type FSWatcher, watch } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { AttemptRef } from '@suzumio/shared/protocol/attempts';
 import { type RunnerTurnInput, type RunnerTurnOutput, runnerTurnOutput } from '@suzumio/shared/protocol/runner';
 import { errnoOf } from '../files/errno.js';
@@ -15,6 +15,15 @@ export type OutputRead =
   | { kind: 'too-large'; maxBytes: number }
   | { kind: 'invalid'; why: string };
 
+/** Where turns' directories, and their sockets, are. */
+export interface WorkerPaths {
+  /** The worker's directory, without links: as the engine sees it. */
+  path: string;
+  /** A path of its directory of doors that is short enough for sockets below it. */
+  sockets: string;
+}
+
+export const doorsName = 'd';
 const outputName = 'output.json';
 const lookMs = 500;
 
@@ -23,27 +32,31 @@ export class TurnDirectory {
   private constructor(
     /** Mounted into the sandbox. */
     readonly path: string,
-    /** Holds the door's socket; a directory of its own, with a path that is short enough for one. */
+    /** Holds the door's socket; a directory of its own, mounted over the one in the turn's. */
     readonly doorDirectory: string,
+    /** A path of the socket in that directory which is short enough for one. */
+    readonly socket: string,
   ) {}
 
-  get socket(): string {
-    return join(this.doorDirectory, 'door.sock');
-  }
-
-  static async create(workerDir: string, ref: AttemptRef, owner: Owner | undefined): Promise<TurnDirectory> {
+  static async create(
+    { path: workerDir, sockets }: WorkerPaths,
+    ref: AttemptRef,
+    owner: Owner | undefined,
+  ): Promise<TurnDirectory> {
     const path = await mkdtemp(join(workerDir, 'turns', `${ref.turn}.${ref.attempt}-`));
     // Where the door is mounted; it is the worker's own, so that nobody inside can put something else there.
     await mkdir(join(path, 'door'), { mode: 0o755 });
     if (owner) await chown(path, owner.uid, owner.gid);
-    const doorDirectory = await mkdtemp(`${join(workerDir, 'd')}/`);
+    const doorDirectory = await mkdtemp(`${join(workerDir, doorsName)}/`);
     await chmod(doorDirectory, 0o755);
-    return new TurnDirectory(path, doorDirectory);
+    return new TurnDirectory(path, doorDirectory, join(sockets, basename(doorDirectory), 'door.sock'));
   }
 
   /** Readable by the runner whoever it runs as; the directories above are closed to everybody else on this host. */
   async writeInput(input: RunnerTurnInput): Promise<void> {
-    await writeFile(join(this.path, 'input.json'), JSON.stringify(input), { mode: 0o444 });
+    const path = join(this.path, 'input.json');
+    await writeFile(path, JSON.stringify(input), { mode: 0o400 });
+    await chmod(path, 0o444);
   }
 
   /** Reads the output as something that a stranger wrote. */
@@ -71,7 +84,7 @@ export class TurnDirectory {
   watchOutput(maxBytes: number, appeared: () => void): () => void {
     let reading = false;
     const stop = () => {
-      watcher.close();
+      watcher?.close();
       clearInterval(looking);
     };
     const look = () => {
@@ -87,11 +100,9 @@ export class TurnDirectory {
         .catch(() => undefined)
         .finally(() => (reading = false));
     };
-    const watcher = watch(this.path, (_event, name) => {
+    const watcher = watchDirectory(this.path, (name) => {
       if (name === outputName) look();
     });
-    // Not every file system tells of changes.
-    watcher.on('error', () => watcher.close());
     const looking = setInterval(look, lookMs);
     return stop;
   }
@@ -102,9 +113,19 @@ export class TurnDirectory {
   }
 }
 
+/** Not every file system tells of changes, and the system bounds how many it tells of: looking from time to time does, too. */
+function watchDirectory(path: string, changed: (name: string | null) => void): FSWatcher | undefined {
+  try {
+    const watcher = watch(path, (_event, name) => changed(name));
+    return watcher.on('error', () => watcher.close());
+  } catch {
+    return undefined;
+  }
+}
+
 /** Removes the directories of attempts that a former process of this worker left. */
 export async function clearTurnDirectories(workerDir: string): Promise<void> {
-  for (const name of ['turns', 'd']) {
+  for (const name of ['turns', doorsName]) {
     const path = join(workerDir, name);
     await removeTree(path);
     await mkdir(path, { mode: 0o700 });

@@ -5,13 +5,15 @@ import type { TurnWorkerConfig } from '../config.js';
 import type { TurnEngine } from '../engine/turn-engine.js';
 import type { Workspaces } from '../workspace/workspaces.js';
 import type { AttemptStates } from './attempt-states.js';
+import type { WorkerPaths } from './turn-directory.js';
 
 /** The engines of a worker, by the backend that they are. */
 export type Engines = Partial<Record<ClaimAnswer['backend'], TurnEngine>>;
 
 /** What all attempts of a worker share. */
 export interface WorkerParts {
-  config: TurnWorkerConfig;
+  config: Pick<TurnWorkerConfig, 'cells' | 'limits'>;
+  paths: WorkerPaths;
   /** This worker's id. */
   worker: string;
   engines: Engines;

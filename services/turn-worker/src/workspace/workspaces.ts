@@ -1,7 +1,7 @@
 import { chown, mkdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createHash } from 'node:crypto';
-import { buffer } from 'node:stream/consumers';
+import type { Readable } from 'node:stream';
 import type { AttemptRef } from '@suzumio/shared/protocol/attempts';
 import { type Captured, capture } from './capture.js';
 import { FileHashes } from './file-hashes.js';
@@ -69,6 +69,7 @@ export class Workspace {
           ? { version: 1 as const, entries: [] }
           : parseManifest(await this.#manifest(snapshot, fetch), bounds);
       await restore(this.directory, manifest, { hashes, bounds, fetch, owner, temporary: this.temporary });
+      // Of exactly the files of the snapshot: `restore` asks for and notes no others.
       this.known = { ...this.known, hashes: hashes.entries() };
     }
     this.#stored = new Set(this.known.hashes.map(([, hash]) => hash[3]));
@@ -98,8 +99,22 @@ export class Workspace {
   }
 
   async #manifest(snapshot: string, fetch: FetchContent): Promise<Buffer> {
-    const bytes = await buffer(await fetch(snapshot));
+    const bytes = await bounded(await fetch(snapshot));
     if (createHash('sha256').update(bytes).digest('hex') === snapshot) return bytes;
     throw new SnapshotInvalid('The content of the snapshot is not what its id says.');
   }
+}
+
+/** No manifest within the bounds of a workspace is as long as this. */
+const maxManifestBytes = 64 * 1024 * 1024;
+
+async function bounded(content: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of content as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > maxManifestBytes) throw new SnapshotInvalid('The manifest of the snapshot is too long.');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }

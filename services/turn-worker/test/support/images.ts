@@ -19,7 +19,12 @@ export async function deriveImage(
     await container.remove();
   }
   const name = `${repo}:dev`;
-  return { name, remove: async () => void (await docker.getImage(name).remove({ force: true })) };
+  return {
+    name,
+    remove: async () => {
+      await docker.getImage(name).remove({ force: true });
+    },
+  };
 }
 
 /** The agent of most tests: whatever program the workspace holds as `agent.mjs`. */

@@ -113,7 +113,7 @@ export class TestToolHost {
     }
   }
 
-  async #answerWorker(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #answerWorker(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
     if (this.#intercepted(request, response)) return;
     const [, , , , id = '', ...rest] = (request.url ?? '').split('/');
     const turn = this.turns.get(id);
@@ -130,14 +130,13 @@ export class TestToolHost {
     }
     if (what === 'content') return this.#answerContent(request, response, sha256);
     const body = await buffer(request);
-    switch (what) {
+    switch (what ?? '') {
       case 'heartbeat':
         turn.heartbeats += 1;
         return json(response, 200, { leaseMs: turn.cancel ? 0 : answer.leaseMs, cancel: turn.cancel });
       case 'log':
         turn.log = body.toString();
-        response.writeHead(204).end();
-        return;
+        return response.writeHead(204).end();
       case 'complete':
         turn.completed = completeRequest.parse(JSON.parse(body.toString()));
         turn.endedAt = performance.now();
@@ -151,7 +150,7 @@ export class TestToolHost {
     }
   }
 
-  async #answerRunner(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #answerRunner(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
     this.runnerRequests.push(`${request.method ?? ''} ${request.url ?? ''}`);
     if (this.#intercepted(request, response)) return;
     if (request.url?.startsWith('/content/')) return this.#answerContent(request, response, request.url.slice(9));
@@ -164,24 +163,22 @@ export class TestToolHost {
     return json(response, 200, { output: { echo: body.input } });
   }
 
-  async #answerContent(request: IncomingMessage, response: ServerResponse, sha256: string): Promise<void> {
-    switch (request.method) {
+  async #answerContent(request: IncomingMessage, response: ServerResponse, sha256: string): Promise<unknown> {
+    switch (request.method ?? '') {
       case 'PUT': {
         const bytes = await buffer(request);
         if (createHash('sha256').update(bytes).digest('hex') !== sha256)
           return problem(response, 422, 'content-mismatch');
         this.contentPuts.push(sha256);
         this.contents.set(sha256, bytes);
-        response.writeHead(204).end();
-        return;
+        return response.writeHead(204).end();
       }
       case 'HEAD':
-        response.writeHead(this.contents.has(sha256) ? 200 : 404).end();
-        return;
+        return response.writeHead(this.contents.has(sha256) ? 200 : 404).end();
       default: {
         const content = this.contents.get(sha256);
         if (content === undefined) return problem(response, 404, 'artifact-unknown');
-        response.writeHead(200, { 'content-length': content.length }).end(content);
+        return response.writeHead(200, { 'content-length': content.length }).end(content);
       }
     }
   }
@@ -204,11 +201,11 @@ function urlOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function json(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+function json(response: ServerResponse, status: number, body: unknown): ServerResponse {
+  return response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-function problem(response: ServerResponse, status: number, code: string): void {
+function problem(response: ServerResponse, status: number, code: string): ServerResponse {
   const body = { type: `urn:suzumio:problem:${code}`, title: code, status, code, detail: `a test says ${code}` };
-  response.writeHead(status, { 'content-type': 'application/problem+json' }).end(JSON.stringify(body));
+  return response.writeHead(status, { 'content-type': 'application/problem+json' }).end(JSON.stringify(body));
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AttemptFailure } from '../../attempt/attempt-failure.js';
 import { removeTree } from '../../files/remove-tree.js';
+import { shortPath } from '../../files/short-path.js';
 import type { Owner } from '../../workspace/restore.js';
 import { containerOptions } from './container-options.js';
 import { engineFailure } from './engine-errors.js';
@@ -49,7 +50,8 @@ export async function probeEngine(options: ProbeOptions): Promise<{ socket: bool
   await mkdir(doorDirectory, { recursive: true });
   await writeFile(join(directory, 'marker'), marker, { mode: 0o644 });
   await chown(directory, owner.uid, owner.gid);
-  const socket = join(doorDirectory, 'door.sock');
+  const short = await shortPath(workerDir);
+  const socket = join(short.path, 'd', 'p', 'door.sock');
   const server = createServer((connection) => connection.destroy());
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(socket, resolve));
   await chmod(socket, 0o666);
@@ -86,6 +88,7 @@ export async function probeEngine(options: ProbeOptions): Promise<{ socket: bool
     throw engineFailure(error, 'run a probe container');
   } finally {
     await new Promise((resolve) => server.close(resolve));
+    await short.release();
     await container?.remove({ force: true }).catch(() => undefined);
     await removeTree(directory);
     await removeTree(doorDirectory);

@@ -1,0 +1,208 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent, type IncomingMessage, request, type RequestOptions } from 'node:http';
+import { connect } from 'node:net';
+import { PassThrough, type Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Multiplexer } from '@suzumio/shared/protocol/stdio-frames';
+import { silentLogger } from '@suzumio/shared/observability/logger';
+import { Door } from '../src/door/door.js';
+import { newTurnId, TestToolHost } from './support/test-toolhost.js';
+import { until } from './support/until.js';
+import { World } from './support/world.js';
+
+let directory: string;
+let toolhost: TestToolHost;
+let agent: Agent;
+let door: Door;
+let socket: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp('/tmp/suzumio-door-');
+  socket = `${directory}/door.sock`;
+  toolhost = await TestToolHost.start();
+  agent = new Agent({ keepAlive: true });
+  door = new Door({
+    runnerUrl: toolhost.runnerUrl,
+    agent,
+    logger: silentLogger(),
+    maxContentBytes: 1_000_000,
+    maxInFlight: 4,
+  });
+  await door.listen(socket);
+});
+
+afterEach(async () => {
+  await door.close();
+  agent.destroy();
+  await toolhost.stop();
+  await rm(directory, { recursive: true });
+});
+
+interface Answer {
+  status: number;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+
+function ask(
+  method: string,
+  path: string,
+  body: string | Buffer | Readable = '',
+  more: RequestOptions = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const asking = request({ socketPath: socket, method, path, ...more }, (response) => {
+      buffer(response).then(
+        (bytes) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: bytes.toString() }),
+        reject,
+      );
+    });
+    asking.on('error', reject);
+    if (typeof body === 'string' || Buffer.isBuffer(body)) asking.end(body);
+    else body.pipe(asking);
+  });
+}
+
+async function turn() {
+  const world = await World.open({ start: false });
+  const claim = world.claimOf({ turn: newTurnId() });
+  await world.close();
+  toolhost.add(claim);
+  const call = JSON.stringify({
+    project: 'paper',
+    agent: 'writer',
+    turn: claim.input.turn.id,
+    tool: 'messages.send',
+    input: { a: 1 },
+  });
+  return { call, headers: { authorization: `Bearer ${claim.toolToken}`, 'content-type': 'application/json' } };
+}
+
+const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+describe('a door', () => {
+  test('passes tool calls on, with the token that they have and no other', async () => {
+    const { call, headers } = await turn();
+    expect(await ask('POST', '/tool', call, { headers })).toMatchObject({
+      status: 200,
+      body: '{"output":{"echo":{"a":1}}}',
+    });
+    expect(await ask('POST', '/tool', call)).toMatchObject({ status: 401 });
+    expect(await ask('POST', '/tool', call.replace('messages.send', 'test.refused'), { headers })).toMatchObject({
+      status: 422,
+      headers: { 'content-type': 'application/problem+json' },
+    });
+  });
+
+  test('passes content on as it comes', async () => {
+    const bytes = randomBytes(900_000);
+    const path = `/content/${hash(bytes)}`;
+    expect((await ask('HEAD', path)).status).toBe(404);
+    const slowly = new PassThrough();
+    slowly.write(bytes.subarray(0, 500_000));
+    setTimeout(() => slowly.end(bytes.subarray(500_000)), 50);
+    expect((await ask('PUT', path, slowly)).status).toBe(204);
+    expect(toolhost.contents.get(hash(bytes))?.equals(bytes)).toBe(true);
+    expect((await ask('HEAD', path)).status).toBe(200);
+  });
+
+  test.each([
+    ['GET', '/tool'],
+    ['POST', '/tool/'],
+    ['POST', '/tool?x'],
+    ['POST', '/tool/../projects'],
+    ['POST', '//tool'],
+    ['POST', 'http://127.0.0.1/tool'],
+    ['GET', `/content/${'a'.repeat(64)}`],
+    ['PUT', '/content/../tool'],
+    ['PUT', `/content/${'A'.repeat(64)}`],
+    ['DELETE', `/content/${'a'.repeat(64)}`],
+    ['POST', '/projects/paper/turns/t/claim'],
+    ['GET', '/metrics'],
+    ['OPTIONS', '*'],
+  ])('leads nowhere else: %s %s', async (method, path) => {
+    const answer = await ask(method, path);
+    expect(answer).toMatchObject({ status: 404, headers: { 'content-type': 'application/problem+json' } });
+    expect(toolhost.runnerRequests).toEqual([]);
+  });
+
+  test('takes no CONNECT, no upgrade and nothing that is no HTTP', async () => {
+    for (const bytes of [
+      'CONNECT 127.0.0.1:1 HTTP/1.1\r\n\r\n',
+      'hello\r\n\r\n',
+      `GET / HTTP/1.1\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`,
+    ]) {
+      const connection = connect(socket);
+      connection.write(bytes);
+      expect((await buffer(connection).catch(() => Buffer.alloc(0))).toString()).not.toContain('200');
+    }
+    const upgrade = { headers: { connection: 'upgrade', upgrade: 'websocket' } };
+    expect((await ask('POST', '/tool', '', upgrade)).status).not.toBe(101);
+  });
+
+  test('bounds what passes, declared or not', async () => {
+    const tooMuch = Buffer.alloc(1_100_000);
+    const path = `/content/${hash(tooMuch)}`;
+    const declared = await ask('PUT', path, '', { headers: { 'content-length': '1100000' } }).catch(
+      (error: unknown) => error,
+    );
+    expect(declared).toMatchObject({ status: 413 });
+    const endless = new PassThrough();
+    endless.end(tooMuch);
+    const refused = await ask('PUT', path, endless).catch(() => ({ status: 413 }));
+    expect(refused).toMatchObject({ status: 413 });
+    expect(toolhost.contents.size).toBe(0);
+  });
+
+  test('takes a few requests at a time, and none is lost', async () => {
+    const { call, headers } = await turn();
+    let held = 0;
+    toolhost.intercept = () => {
+      held += 1;
+      return 'hang';
+    };
+    const waiting = Array.from({ length: 4 }, () => ask('POST', '/tool', call, { headers }).catch(() => undefined));
+    await until(() => held === 4, 5_000, 'four requests');
+    expect(await ask('POST', '/tool', call, { headers })).toMatchObject({ status: 503 });
+    await door.close();
+    expect(await Promise.all(waiting)).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
+  test('says that the ToolHost is away', async () => {
+    const { call, headers } = await turn();
+    toolhost.intercept = () => 'cut';
+    const answer = await ask('POST', '/tool', call, { headers });
+    expect(answer.status).toBe(503);
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'server-unreachable', retryable: true });
+  });
+
+  test('drops what nobody waits for any more', async () => {
+    const { call, headers } = await turn();
+    let gone = false;
+    toolhost.intercept = (incoming) => {
+      incoming.socket.on('close', () => (gone = true));
+      return 'hang';
+    };
+    const asking = request({ socketPath: socket, method: 'POST', path: '/tool', headers });
+    asking.on('error', () => undefined);
+    asking.end(call);
+    await until(() => toolhost.runnerRequests.length === 1, 5_000, 'the request');
+    asking.destroy();
+    await until(() => gone, 5_000, 'the ToolHost to be left alone');
+  });
+
+  test('serves connections that come as frames', async () => {
+    const { call, headers } = await turn();
+    const [there, back] = [new PassThrough(), new PassThrough()];
+    const serving = new Multiplexer({ input: there, output: back, onStream: (stream) => door.serve(stream) });
+    const asking = new Multiplexer({ input: back, output: there });
+    const answers = await Promise.all(
+      Array.from({ length: 3 }, () => ask('POST', '/tool', call, { headers, createConnection: () => asking.open() })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    asking.close();
+    serving.close();
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, test } from '@jest/globals';
+import { type Ending, judgeEnding } from '../src/attempt/judge-ending.js';
+
+const output = { kind: 'valid', output: { text: 'fine' } } as const;
+const good: Ending = {
+  end: { exitCode: 0 },
+  output,
+  stopped: undefined,
+  tooLarge: undefined,
+  log: '',
+  timeoutMs: 1_000,
+  memoryBytes: 1_000_000,
+};
+
+describe('what an ending means', () => {
+  const completed: [string, Partial<Ending>][] = [
+    ['a valid output and exit code 0', {}],
+    ['out of memory in a child', { end: { exitCode: 0, oomKilled: true } }],
+    ['an end in the moment of the time limit', { stopped: 'time-limit' }],
+    ['killed because it lingered', { end: { exitCode: 137 }, stopped: 'lingering' }],
+  ];
+  test.each(completed)('completed: %s', (_what, ending) => {
+    expect(judgeEnding({ ...good, ...ending })).toEqual({ kind: 'completed', output: { text: 'fine' } });
+  });
+
+  const failed: [string, string, Partial<Ending>][] = [
+    [
+      'time-limit',
+      'killed at the limit',
+      { end: { exitCode: 137, oomKilled: true }, stopped: 'time-limit', output: { kind: 'missing' } },
+    ],
+    ['worker-shutdown', 'killed by a shutdown', { end: { exitCode: 137 }, stopped: 'shutdown' }],
+    [
+      'workspace-too-large',
+      'killed for its size',
+      { end: { exitCode: 137 }, stopped: 'workspace-too-large', tooLarge: 'more than 1 bytes' },
+    ],
+    ['workspace-too-large', 'ended by its file size limit', { end: { exitCode: 153 }, tooLarge: 'more than 1 bytes' }],
+    ['container-vanished', 'removed', { end: { exitCode: -1, vanished: true } }],
+    ['image-without-node', 'no Node', { end: { exitCode: 127, withoutNode: true } }],
+    ['out-of-memory', 'out of memory', { end: { exitCode: 137, oomKilled: true } }],
+    ['out-of-memory', "V8's limit", { end: { exitCode: 134 }, log: 'FATAL ERROR: JavaScript heap out of memory' }],
+    ['non-zero-exit', 'another abort', { end: { exitCode: 134 } }],
+    ['worker-lost', 'its door was away', { end: { exitCode: 75 } }],
+    ['non-zero-exit', 'an exit code, whatever the output', { end: { exitCode: 1 } }],
+    ['output-missing', 'no output', { output: { kind: 'missing' } }],
+    ['output-too-large', 'too much', { output: { kind: 'too-large', maxBytes: 7 } }],
+    ['output-invalid', 'nonsense', { output: { kind: 'invalid', why: 'is not JSON' } }],
+  ];
+  test.each(failed)('%s: %s', (code, _what, ending) => {
+    const verdict = judgeEnding({ ...good, ...ending });
+    expect(verdict).toMatchObject({
+      kind: 'failed',
+      failure: { code, message: expect.stringMatching(/^[A-Zo].{10,}/) },
+    });
+  });
+
+  test('the last words are bounded', () => {
+    const log = Array.from({ length: 1_000 }, (_, i) => `line ${i} ${'x'.repeat(200)}`).join('\n');
+    const verdict = judgeEnding({ ...good, end: { exitCode: 1 }, log });
+    if (verdict.kind !== 'failed') throw new Error('completed');
+    expect(verdict.failure.message).toContain('line 999');
+    expect(verdict.failure.message.length).toBeLessThan(1_200);
+  });
+});

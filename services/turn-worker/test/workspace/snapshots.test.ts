@@ -1,0 +1,285 @@
+import { createHash } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
+import { chmod, lstat, mkdir, mkdtemp, readFile, readlink, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { WorkspaceEntry } from '@suzumio/shared/protocol/workspace-manifest';
+import { removeTree } from '../../src/files/remove-tree.js';
+import { uploadSnapshot } from '../../src/workspace/upload.js';
+import { type Workspace, Workspaces } from '../../src/workspace/workspaces.js';
+
+const agent = { cell: 'cell-1', project: 'paper', agent: 'writer' };
+const bounds = { maxBytes: 1_000_000, maxEntries: 100 };
+
+/** Content by hash, as a ToolHost keeps it. */
+class Store {
+  readonly contents = new Map<string, Buffer>();
+  fetched: string[] = [];
+  put: string[] = [];
+
+  readonly fetch = (sha256: string): Promise<Readable> => {
+    this.fetched.push(sha256);
+    const content = this.contents.get(sha256);
+    return content ? Promise.resolve(Readable.from([content])) : Promise.reject(new Error(`no content ${sha256}`));
+  };
+
+  add(content: string | Buffer): string {
+    const bytes = Buffer.from(content);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    this.contents.set(sha256, bytes);
+    return sha256;
+  }
+
+  file(path: string, text: string, executable = false): WorkspaceEntry {
+    return { kind: 'file', path, sha256: this.add(text), sizeBytes: Buffer.byteLength(text), executable };
+  }
+
+  manifest(...entries: unknown[]): string {
+    return this.add(JSON.stringify({ version: 1, entries }));
+  }
+
+  readonly client = {
+    hasContent: (sha256: string) => Promise.resolve(this.contents.has(sha256)),
+    putContent: async (sha256: string, content: { bytes: Buffer } | { stream: () => Readable }) => {
+      const bytes = 'bytes' in content ? content.bytes : Buffer.concat((await content.stream().toArray()) as Buffer[]);
+      this.put.push(sha256);
+      expect(this.add(bytes)).toBe(sha256);
+    },
+  };
+}
+
+let directory: string;
+let store: Store;
+
+beforeEach(async () => {
+  directory = await mkdtemp('/tmp/suzumio-workspace-');
+  store = new Store();
+});
+
+afterEach(() => removeTree(directory));
+
+function open(worker = 'w', boot = 'boot-1'): Promise<Workspace> {
+  return new Workspaces({ workerDir: join(directory, worker), bounds, boot }).open(agent, undefined);
+}
+
+/** An attempt that ends well: the workspace at `from`, some work, the snapshot uploaded and taken. */
+async function attempt(
+  workspace: Workspace,
+  from: string | null,
+  work: (root: string) => Promise<unknown>,
+): Promise<string | null> {
+  await workspace.bringTo(from, store.fetch);
+  await work(workspace.directory);
+  const captured = await workspace.capture();
+  const { id } = captured;
+  if (id !== null && id !== from)
+    await uploadSnapshot(workspace.directory, { ...captured, id }, workspace.stored, store.client);
+  await workspace.settle(id);
+  return id;
+}
+
+const write = (path: string, text: string) => async (root: string) => {
+  await mkdir(dirname(join(root, path)), { recursive: true });
+  await writeFile(join(root, path), text);
+};
+
+describe('a workspace', () => {
+  test('that is empty has no snapshot', async () => {
+    expect(await attempt(await open(), null, () => Promise.resolve())).toBeNull();
+  });
+
+  test('is the same on another worker, with links and permissions', async () => {
+    const id = await attempt(await open(), null, async (root) => {
+      await write('src/run.sh', '#!/bin/sh')(root);
+      await chmod(join(root, 'src/run.sh'), 0o755);
+      await mkdir(join(root, 'empty'));
+      await symlink('../../etc/passwd', join(root, 'src/link'));
+      await write('src/größe 1.txt', 'ä')(root);
+    });
+    const other = await open('w2');
+    await other.bringTo(id, store.fetch);
+    const at = (path: string) => join(other.directory, path);
+    expect((await lstat(at('src/run.sh'))).mode & 0o111).toBe(0o111);
+    expect((await lstat(at('empty'))).isDirectory()).toBe(true);
+    expect(await readlink(at('src/link'))).toBe('../../etc/passwd');
+    expect(await readFile(at('src/größe 1.txt'), 'utf8')).toBe('ä');
+    expect((await other.capture()).id).toBe(id);
+  });
+
+  test('costs nothing where it already is what it should be', async () => {
+    const workspace = await open();
+    const id = await attempt(workspace, null, write('a', 'a'));
+    // Whatever stands in the directory: it is known to be there, and is not looked at.
+    await rm(join(workspace.directory, 'a'));
+    store.fetched = [];
+    await (await open()).bringTo(id, store.fetch);
+    expect(store.fetched).toEqual([]);
+  });
+
+  test('is brought back after an attempt that did not end well', async () => {
+    const id = await attempt(await open(), null, async (root) => {
+      await write('kept', 'kept')(root);
+      await write('changed', 'before')(root);
+      await write('removed', 'removed')(root);
+      await write('turned/into/file', 'x')(root);
+    });
+    const failed = await open();
+    await failed.bringTo(id, store.fetch);
+    await writeFile(join(failed.directory, 'changed'), 'after!');
+    await rm(join(failed.directory, 'removed'));
+    await rm(join(failed.directory, 'turned'), { recursive: true });
+    await symlink('/etc', join(failed.directory, 'turned'));
+    await write('new/file', 'new')(failed.directory);
+    execFileSync('mkfifo', [join(failed.directory, 'pipe')]);
+    store.fetched = [];
+    const again = await open();
+    await again.bringTo(id, store.fetch);
+    expect((await again.capture()).id).toBe(id);
+    // The manifest, and the three files that were not as they should be.
+    expect(store.fetched).toHaveLength(4);
+    expect((await lstat('/etc')).isDirectory()).toBe(true);
+  });
+
+  test('notices a change that keeps size and modification time', async () => {
+    const workspace = await open();
+    const past = new Date(1_700_000_000_000);
+    const first = await attempt(workspace, null, async (root) => {
+      await write('a', 'one')(root);
+      await utimes(join(root, 'a'), past, past);
+    });
+    const second = await attempt(workspace, first, async (root) => {
+      await write('a', 'two')(root);
+      await utimes(join(root, 'a'), past, past);
+    });
+    expect(second).not.toBe(first);
+  });
+
+  test('is uploaded as far as it is new', async () => {
+    const workspace = await open();
+    const first = await attempt(workspace, null, async (root) => {
+      await write('a', 'a')(root);
+      await write('b', 'b')(root);
+    });
+    expect(store.put).toHaveLength(3);
+    store.put = [];
+    await attempt(workspace, first, write('c', 'c'));
+    expect(store.put).toHaveLength(2);
+  });
+
+  test('is uploaded anew where only a failed attempt had had the content', async () => {
+    const workspace = await open();
+    const first = await attempt(workspace, null, write('a', 'a'));
+    await workspace.bringTo(first, store.fetch);
+    await write('b', 'lost')(workspace.directory);
+    await workspace.capture();
+    const again = await attempt(await open(), first, write('b', 'lost'));
+    const other = await open('w2');
+    await other.bringTo(again, store.fetch);
+    expect(await readFile(join(other.directory, 'b'), 'utf8')).toBe('lost');
+  });
+
+  test('is looked at file by file after the machine was started anew', async () => {
+    const id = await attempt(await open(), null, write('a', 'whole'));
+    await writeFile(join((await open()).directory, 'a'), 'torn!');
+    await (await open('w', 'boot-2')).bringTo(id, store.fetch);
+    expect(await readFile(join((await open()).directory, 'a'), 'utf8')).toBe('whole');
+  });
+
+  test.each([
+    ['bytes', (root: string) => write('big', 'x'.repeat(1_000_001))(root)],
+    ['entries', (root: string) => Promise.all(Array.from({ length: 101 }, (_, i) => write(`f${i}`, '')(root)))],
+    ['a path', (root: string) => write(`${'a'.repeat(200)}/`.repeat(6) + 'x', '')(root)],
+  ])('has bounds: %s', async (_what, work) => {
+    const workspace = await open();
+    await workspace.bringTo(null, store.fetch);
+    await work(workspace.directory);
+    await expect(workspace.capture()).rejects.toMatchObject({ name: 'WorkspaceTooLarge' });
+    // And what is beyond them does not stand in the way of the next attempt.
+    const id = await attempt(await open(), store.manifest(store.file('a', 'a')), () => Promise.resolve());
+    expect(id).not.toBeNull();
+  });
+});
+
+describe('a snapshot that lies', () => {
+  const cases: [string, () => string][] = [
+    ['is not JSON', () => store.add('{')],
+    ['is not a manifest', () => store.add('{"version":2}')],
+    ['leads out of the workspace', () => store.manifest({ kind: 'directory', path: '..' })],
+    [
+      'leads out of the workspace on the way',
+      () => store.manifest({ kind: 'directory', path: 'a' }, store.file('a/../../x', '')),
+    ],
+    ['is absolute', () => store.manifest(store.file('/etc/x', ''))],
+    ['writes through a link', () => store.manifest({ kind: 'link', path: 'a', target: '/tmp' }, store.file('a/x', ''))],
+    ['writes through a file', () => store.manifest(store.file('a', ''), store.file('a/x', ''))],
+    ['has a path twice', () => store.manifest(store.file('a', '1'), store.file('a', '2'))],
+    ['is not sorted', () => store.manifest(store.file('b', ''), store.file('a', ''))],
+    ['is larger than allowed', () => store.manifest({ ...store.file('a', 'a'), sizeBytes: 2_000_000 })],
+    ['says another size', () => store.manifest({ ...store.file('a', 'aa'), sizeBytes: 1 })],
+    ['says another size, larger', () => store.manifest({ ...store.file('a', 'aa'), sizeBytes: 3 })],
+  ];
+  test.each(cases)('%s', async (_how, snapshot) => {
+    const workspace = await open();
+    await expect(workspace.bringTo(snapshot(), store.fetch)).rejects.toMatchObject({ name: 'SnapshotInvalid' });
+    expect((await workspace.capture()).id).toBeNull();
+  });
+
+  test('has content that is not what its id says', async () => {
+    const snapshot = store.manifest(store.file('a', 'right'));
+    const wrong = (sha256: string) =>
+      sha256 === snapshot ? store.fetch(sha256) : Promise.resolve(Readable.from([Buffer.from('wrong')]));
+    await expect((await open()).bringTo(snapshot, wrong)).rejects.toMatchObject({ name: 'SnapshotInvalid' });
+    const other = () => Promise.resolve(Readable.from([Buffer.from('{"version":1,"entries":[]}')]));
+    await expect((await open()).bringTo(snapshot, other)).rejects.toMatchObject({ name: 'SnapshotInvalid' });
+  });
+});
+
+test('whatever agents do, and wherever their attempts fail, a worker and a new worker see the same files', async () => {
+  const name = fc.constantFrom('a', 'b', 'd', 'd/a', 'd/b', 'd/d', 'd/d/a');
+  const act = fc.oneof(
+    fc.record({ do: fc.constant('write' as const), path: name, text: fc.string({ maxLength: 3 }) }),
+    fc.record({ do: fc.constant('link' as const), path: name, text: fc.constantFrom('a', 'd', '/etc', '..') }),
+    fc.record({ do: fc.constant('directory' as const), path: name, text: fc.constant('') }),
+    fc.record({ do: fc.constant('remove' as const), path: name, text: fc.constant('') }),
+  );
+  type Act = { do: 'write' | 'link' | 'directory' | 'remove'; path: string; text: string };
+  const carryOut = async (root: string, { do: what, path, text }: Act) => {
+    const at = join(root, path);
+    // Where something is in the way, the agent goes on with its next act; it never leaves its workspace.
+    const parent = await lstat(dirname(at)).catch(() => undefined);
+    if (!parent?.isDirectory()) return;
+    await rm(at, { recursive: true, force: true });
+    if (what === 'write') await writeFile(at, text);
+    if (what === 'link') await symlink(text, at);
+    if (what === 'directory') await mkdir(at);
+  };
+  const turns = fc.array(fc.record({ acts: fc.array(act, { maxLength: 5 }), fails: fc.boolean() }), { maxLength: 5 });
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(turns, async (list) => {
+      run += 1;
+      store = new Store();
+      let current: string | null = null;
+      for (const { acts, fails } of list) {
+        const workspace = await open(`run-${run}`);
+        const work = async (root: string) => {
+          for (const one of acts) await carryOut(root, one);
+        };
+        if (fails) {
+          await workspace.bringTo(current, store.fetch);
+          await work(workspace.directory);
+        } else {
+          current = await attempt(workspace, current, work);
+        }
+      }
+      const [here, elsewhere] = [await open(`run-${run}`), await open(`run-${run}-elsewhere`)];
+      await here.bringTo(current, store.fetch);
+      await elsewhere.bringTo(current, store.fetch);
+      expect((await here.capture()).id).toBe(current);
+      expect((await elsewhere.capture()).id).toBe(current);
+    }),
+    { numRuns: 60 },
+  );
+}, 60_000);

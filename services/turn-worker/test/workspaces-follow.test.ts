@@ -1,0 +1,72 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { agentCommand, baseImage, deriveImage } from './support/images.js';
+import { World } from './support/world.js';
+
+jest.setTimeout(30_000);
+
+/** Counts its turns in a file, and fails in the middle when its prompt's script says so. */
+const counting = `
+import fs from 'node:fs';
+const { runner } = JSON.parse(fs.readFileSync('/turn/input.json', 'utf8'));
+const count = fs.existsSync('/workspace/count') ? Number(fs.readFileSync('/workspace/count', 'utf8')) : 0;
+fs.writeFileSync('/workspace/count', String(count + 1));
+fs.writeFileSync('/workspace/turn-' + (count + 1), '');
+if (runner.script[0].steps.length > 1) process.exit(1);
+fs.writeFileSync('/turn/output.json', JSON.stringify({ text: String(count + 1) }));
+`;
+
+let world: World;
+let image: Awaited<ReturnType<typeof deriveImage>>;
+
+beforeAll(async () => {
+  image = await deriveImage(baseImage, [agentCommand, 'LABEL suzumio.runner=1']);
+  world = await World.open();
+});
+
+afterAll(async () => {
+  await world.close();
+  await image.remove();
+});
+
+async function turn(
+  snapshot: string | null,
+  fails = false,
+): Promise<{ text?: string | undefined; snapshot: string | null }> {
+  const steps = fails ? [{ text: 'fail' }, { text: 'please' }] : [{ text: 'go on' }];
+  const { completed } = await world.run({ image: image.name, snapshot, steps });
+  return { text: completed?.output.text, snapshot: completed?.snapshot ?? null };
+}
+
+test('an agent finds its files from turn to turn, whatever happens to its worker', async () => {
+  const first = await turn(world.snapshotOf({ 'agent.mjs': counting }));
+  expect(first.text).toBe('1');
+
+  expect((await turn(first.snapshot, true)).text).toBeUndefined();
+  const second = await turn(first.snapshot);
+  expect(second.text).toBe('2');
+  const files = `${world.directory}/w/workspaces/cell-1/paper/writer`;
+  expect((await readdir(files)).sort()).toEqual(['agent.mjs', 'count', 'turn-1', 'turn-2']);
+
+  // The next turn is another worker's.
+  await world.worker.stop();
+  world.worker = world.newWorker({ workerDir: `${world.directory}/w2` });
+  await world.worker.start();
+  const third = await turn(second.snapshot);
+  expect(third.text).toBe('3');
+
+  // And the one after that is the first worker's again, whose files are behind.
+  await world.worker.stop();
+  world.worker = world.newWorker();
+  await world.worker.start();
+  expect((await turn(third.snapshot)).text).toBe('4');
+  expect(await readFile(`${files}/count`, 'utf8')).toBe('4');
+});
+
+test('a snapshot that cannot be had fails the attempt before it starts', async () => {
+  const missing = await world.run({ image: image.name, agent: 'other', snapshot: 'a'.repeat(64) });
+  expect(missing.failed?.failure).toMatchObject({
+    code: 'workspace-unavailable',
+    message: expect.stringContaining('snapshot'),
+  });
+});
