@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import {
   agentListAnswer,
   createProjectAnswer,
@@ -11,6 +11,9 @@ import { projectConfig } from '@suzumio/shared/model/project-config';
 import { teamYaml } from '../../../shared/test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
+
+// Real processes, disks and sockets, on machines that may be busy.
+jest.setTimeout(60_000);
 
 let api: TestApi;
 beforeAll(async () => {

@@ -1,10 +1,13 @@
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { Cell } from '@suzumio/shared/store/cell';
 import { teamYaml } from '../../../shared/test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
+
+// Real processes, disks and sockets, on machines that may be busy.
+jest.setTimeout(60_000);
 
 let api: TestApi;
 let workspaces: string;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { projectEvent } from '@suzumio/shared/model/event';
 import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
 import { eventually } from '../../../shared/test/support/poll.js';
@@ -9,6 +9,9 @@ import { startRedis, type TestRedis } from '../../../shared/test/support/redis.j
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
 import { type EventStream, openStream, type StreamedEvent } from './support/sse-client.js';
+
+// Real processes, disks and sockets, on machines that may be busy.
+jest.setTimeout(60_000);
 
 const stream = '/api/projects/team/stream';
 const appendEvents = fileURLToPath(new URL('fixtures/append-events.mjs', import.meta.url));
@@ -143,7 +146,7 @@ describe('a stream', () => {
     const begun = performance.now();
     await api.api.stop();
     expect(await second.next()).toBeUndefined();
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    expect(performance.now() - begun).toBeLessThan(4_000);
     expect(await clients()).toBe(0);
   });
 });
@@ -193,7 +196,7 @@ describe('followers of one project', () => {
     expect(reads).toBeLessThan(60);
     const events = await take(slow, 10_002);
     expect(events.map(({ id }) => id)).toEqual(Array.from({ length: 10_002 }, (_, n) => `1-${String(n + 1)}`));
-  }, 30_000);
+  });
 });
 
 describe('10,000 events from three processes, with followers that are cut at random', () => {
@@ -226,7 +229,6 @@ describe('10,000 events from three processes, with followers that are cut at ran
         expect(cuts).toBeGreaterThan(3);
       }
     },
-    30_000,
   );
 
   async function runAppender(name: string, count: number, redisUrl: string | undefined): Promise<void> {
