@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -59,7 +58,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const logger = createLogger({ service: 'suzumio', destination: { write: (line) => writeSync(log, line) } });
   const metrics = createMetrics('suzumio');
   const cell = Cell.open(root, {
-    id: cellId(directory),
+    id: directory.cellId(),
     hooks: {
       onEvents: (project, seq) => transport.hint({ project, seq }),
       onTransaction: (durationMs) => metrics.storeTransactionDuration.observeMs({ outcome: 'committed' }, durationMs),
@@ -125,14 +124,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     await stop();
     throw error;
   }
-}
-
-/**
- * A cell's id is what its containers are told apart by: two data directories on one machine are two cells, although
- * nobody named them.
- */
-function cellId(directory: DataDirectory): string {
-  return `local-${createHash('sha256').update(directory.cellKey()).digest('hex').slice(0, 8)}`;
 }
 
 const loopback = { host: '127.0.0.1', port: 0 };
