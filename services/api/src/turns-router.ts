@@ -1,8 +1,18 @@
 import express, { type Router } from 'express';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { emptyRequest, noQuery, type RetryAnswer, toolCallsQuery, turnsQuery } from '@suzumio/shared/model/http-api';
+import {
+  emptyRequest,
+  noQuery,
+  type RetryAnswer,
+  toolCallsQuery,
+  turnLogQuery,
+  turnsQuery,
+} from '@suzumio/shared/model/http-api';
+import type { TurnDetail } from '@suzumio/shared/model/views';
 import { findTurn, listToolCalls, listTurns } from '@suzumio/shared/store/queries/turns';
 import { agentRow, turnRow } from '@suzumio/shared/store/rows';
+import type { SqlReader } from '@suzumio/shared/store/sql';
+import { readTurnLog } from '@suzumio/shared/store/turn-logs';
 import { retryTurn } from '@suzumio/shared/store/verbs/retry-turn';
 import { identityOf } from './auth.js';
 import { bodyOf, queryOf } from './body.js';
@@ -26,17 +36,19 @@ export function turnsRouter(context: ApiContext): Router {
 
   router.get('/api/projects/:project/turns/:turn', async (request, response) => {
     queryOf(request, noQuery);
-    const { project, turn: name } = request.params;
-    const turn = await withProject(context, response, project, (store) =>
-      store.snapshot((reader) => findTurn(reader, name)),
+    const { project, turn } = request.params;
+    response.json(
+      await withProject(context, response, project, (store) => store.snapshot((reader) => knownTurn(reader, turn))),
     );
-    if (!turn) {
-      throw new SuzumioError(
-        'turn-unknown',
-        `There is no turn "${name.slice(0, 80)}" in this project; write its id, or agent:number.`,
-      );
-    }
-    response.json(turn);
+  });
+
+  router.get('/api/projects/:project/turns/:turn/log', async (request, response) => {
+    const { attempt } = queryOf(request, turnLogQuery);
+    const { project, turn: name } = request.params;
+    const turn = await withProject(context, response, project, ({ reader }) => knownTurn(reader, name));
+    const of = { turn_id: turn.id, number: attempt ?? turn.attempt };
+    response.type('text/plain; charset=utf-8');
+    response.send(await readTurnLog(context.cell.directory.projectDir(project), of));
   });
 
   router.get('/api/projects/:project/tool-calls', async (request, response) => {
@@ -60,4 +72,13 @@ export function turnsRouter(context: ApiContext): Router {
     response.json(answer);
   });
   return router;
+}
+
+function knownTurn(reader: SqlReader, name: string): TurnDetail {
+  const turn = findTurn(reader, name);
+  if (turn) return turn;
+  throw new SuzumioError(
+    'turn-unknown',
+    `There is no turn "${name.slice(0, 80)}" in this project; write its id, or agent:number.`,
+  );
 }

@@ -9,6 +9,7 @@ import {
 } from '@suzumio/shared/model/http-api';
 import { artifactView, turnDetail } from '@suzumio/shared/model/views';
 import { ContentStore } from '@suzumio/shared/store/content-store';
+import { writeTurnLog } from '@suzumio/shared/store/turn-logs';
 import { type TestApi, testApi } from './support/api.js';
 import { failTurn, publish, submit } from './support/play.js';
 import { refusal } from './support/refusal.js';
@@ -46,6 +47,18 @@ describe('turns', () => {
     const bens = turnListAnswer.parse((await api.get(`${path}/turns?agent=ben`)).json);
     expect(bens.items.map(({ id }) => id)).toEqual([failed]);
     expect(refusal(await api.get(`${path}/turns?agent=dan`))).toMatchObject({ status: 404, code: 'agent-unknown' });
+  });
+
+  test('have the log of each attempt, as text', async () => {
+    const { turn_id, number } = { turn_id: failed, number: 1 };
+    await writeTurnLog(api.cell.directory.projectDir('team'), { turn_id, number }, Buffer.from('<b>it</b> broke\n'));
+    const log = await api.get(`${path}/turns/ben:1/log`);
+    expect(log.status).toBe(200);
+    expect(log.headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(log.headers['x-content-type-options']).toBe('nosniff');
+    expect(log.text).toBe('<b>it</b> broke\n');
+    expect((await api.get(`${path}/turns/ben:1/log?attempt=2`)).text).toBe('');
+    expect(refusal(await api.get(`${path}/turns/ben:9/log`)).code).toBe('turn-unknown');
   });
 
   test('are shown whole, by id and by agent and number', async () => {

@@ -62,7 +62,13 @@ export async function toolhostBench(): Promise<ToolhostBench> {
   await toolhost.start();
   const workerToken = testing.cell.directory.workerToken();
 
-  const send = async (method: string, url: string, token: string | undefined, body: string | Buffer<ArrayBuffer>, type: string) => {
+  const send = async (
+    method: string,
+    url: string,
+    token: string | undefined,
+    body: string | Buffer<ArrayBuffer>,
+    type: string,
+  ) => {
     const headers = { 'content-type': type, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
     const response = await fetch(url, { method, headers, body });
     const text = await response.text();

@@ -53,6 +53,7 @@ const page = {
 };
 export const pageQuery = request(page);
 export const turnsQuery = request({ ...page, agent: z.string().optional() });
+export const turnLogQuery = request({ attempt: numeral(1, Number.MAX_SAFE_INTEGER).optional() });
 export const toolCallsQuery = request({ ...page, turn: z.string().optional() });
 export const reportQuery = request({ version: numeral(1, Number.MAX_SAFE_INTEGER).optional() });
 

@@ -30,5 +30,8 @@ export const workspaceEntry = z.discriminatedUnion('kind', [
 export type WorkspaceEntry = z.infer<typeof workspaceEntry>;
 
 /** A snapshot of a workspace: entries sorted by path. Its id is the SHA-256 of its JSON. */
-export const workspaceManifest = z.object({ version: z.literal(1), entries: z.array(workspaceEntry).max(maxWorkspaceFiles) });
+export const workspaceManifest = z.object({
+  version: z.literal(1),
+  entries: z.array(workspaceEntry).max(maxWorkspaceFiles),
+});
 export type WorkspaceManifest = z.infer<typeof workspaceManifest>;
