@@ -66,11 +66,13 @@ export class Catalog {
     return this.#sql.all<{ id: string }>('SELECT id FROM projects WHERE settled = 0 ORDER BY id').map((row) => row.id);
   }
 
+  /** Names a project. One that is named already, by a process that was killed or is as fast, keeps what errs toward running. */
   async addProject(project: string, status: ProjectStatus): Promise<void> {
     await this.#writer.write(() =>
       this.#sql.run(
         `INSERT INTO projects (id, status, settled, created_at_ms) VALUES (:project, :status, :settled, :now)
-         ON CONFLICT (id) DO NOTHING`,
+         ON CONFLICT (id) DO UPDATE SET created_at_ms = :now, settled = min(settled, :settled),
+           status = CASE :settled WHEN 0 THEN :status ELSE status END`,
         { project, status, settled: status === 'running' ? 0 : 1, now: this.context.now() },
       ),
     );

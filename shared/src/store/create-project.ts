@@ -50,13 +50,16 @@ export async function createProject(
   if (existsSync(target)) throw projectExists(name);
   const building = join(directory.projectsDir, `${temporaryPrefix}${randomBytes(6).toString('hex')}`);
   await mkdir(join(building, 'artifacts'), { recursive: true, mode: 0o700 });
+  let named = false;
   try {
-    await catalog.addProject(name, await build(building, context, project));
+    const status = await build(building, context, project);
+    named = true;
+    await catalog.addProject(name, status);
     await renameTo(building, target, name);
     await syncDirectory(directory.projectsDir);
   } catch (error) {
     await rm(building, { recursive: true, force: true });
-    if (!existsSync(target)) await catalog.removeProject(name);
+    if (named && !existsSync(target)) await catalog.removeProject(name);
     throw error;
   }
 }

@@ -189,6 +189,10 @@ export function hashes(attempt: number): { lease: string; tool: string } {
 /** What is refused, by its code. */
 export const refusedAs = (code: ErrorCode) => ({ code });
 
+export function makeTeam(testing: TestCell, project: string): Promise<Team> {
+  return testing.store(project, (store) => new Team(testing, project, store));
+}
+
 /** Makes a running team for a test; everything is removed after it. */
 export function teams(): (yaml?: string) => Promise<Team> {
   const open: TestCell[] = [];
@@ -199,7 +203,6 @@ export function teams(): (yaml?: string) => Promise<Team> {
     const testing = await testCell();
     open.push(testing);
     testing.setNow(start);
-    const project = await testing.create(yaml);
-    return testing.store(project, (store) => new Team(testing, project, store));
+    return makeTeam(testing, await testing.create(yaml));
   };
 }

@@ -1,0 +1,67 @@
+import type { SqlReader } from '@suzumio/shared/store/sql';
+
+/**
+ * What must hold of a project's database at every moment, whatever was done to it and wherever a process was killed.
+ * Each query finds rows that contradict one rule.
+ */
+const contradictions: Readonly<Record<string, string>> = {
+  'an agent has at most one active turn': `
+    SELECT agent_id FROM turns WHERE status IN ('queued', 'running') GROUP BY agent_id HAVING count(*) > 1`,
+  'an agent is running exactly while its active turn is queued or running': `
+    SELECT agents.id FROM agents LEFT JOIN turns ON turns.id = active_turn_id
+    WHERE (state = 'running') <> (turns.id IS NOT NULL AND turns.status IN ('queued', 'running') AND turns.agent_id = agents.id)`,
+  'an active turn is its agent’s active turn': `
+    SELECT turns.id FROM turns JOIN agents ON agents.id = agent_id
+    WHERE status IN ('queued', 'running') AND active_turn_id IS NOT turns.id`,
+  'a turn runs exactly while its newest attempt does': `
+    SELECT turns.id FROM turns LEFT JOIN turn_attempts ON turn_id = turns.id AND turn_attempts.number = turns.attempt
+    WHERE (turns.status = 'running') <> (coalesce(turn_attempts.status, '') = 'running')`,
+  'no older attempt runs': `
+    SELECT turn_id FROM turn_attempts JOIN turns ON turns.id = turn_id
+    WHERE turn_attempts.status = 'running' AND turn_attempts.number < turns.attempt`,
+  'only an agent whose turn runs holds a token': `
+    SELECT agents.id FROM agents LEFT JOIN turns ON turns.id = active_turn_id
+    WHERE (token_hash IS NOT NULL) <> (turns.id IS NOT NULL AND turns.status = 'running')`,
+  'each message is, for each of those it went to, either unread or read once': `
+    SELECT messages.id, reader.id FROM messages JOIN agents AS reader
+    WHERE (recipient = reader.id OR (reader.id <> sender AND EXISTS (
+        SELECT 1 FROM channel_members WHERE channel_members.channel = messages.channel AND agent_id = reader.id)))
+      <> ((SELECT count(*) FROM inbox WHERE message_seq = messages.seq AND inbox.recipient = reader.id)
+        + (SELECT count(*) FROM message_reads WHERE message_id = messages.id AND message_reads.recipient = reader.id
+             AND voided_at_ms IS NULL))`,
+  'an inbox row has its message’s priority': `
+    SELECT message_seq FROM inbox JOIN messages ON seq = message_seq WHERE inbox.priority <> messages.priority`,
+  'mail is read by its reader’s own turn, which was claimed': `
+    SELECT message_id FROM message_reads JOIN turns ON turns.id = turn_id
+    WHERE recipient <> agent_id OR attempt = 0 OR input_json IS NULL`,
+  'a turn that has attempts has its input, its prompt and some mail': `
+    SELECT id FROM turns WHERE attempt > 0
+      AND (input_json IS NULL OR prompt IS NULL OR NOT EXISTS (SELECT 1 FROM message_reads WHERE turn_id = turns.id))`,
+  'an agent’s turns are numbered without a gap': `
+    SELECT agents.id FROM agents WHERE turns <> (SELECT count(*) FROM turns WHERE agent_id = agents.id)
+      OR turns <> (SELECT coalesce(max(number), 0) FROM turns WHERE agent_id = agents.id)`,
+  'a project that does not run has no turn that was never claimed': `
+    SELECT turns.id FROM turns, projects
+    WHERE projects.status <> 'running' AND turns.status = 'queued' AND attempt = 0`,
+  'nothing of a completed project runs': `
+    SELECT turns.id FROM turns, projects WHERE projects.status = 'completed' AND turns.status = 'running'`,
+  'no call of an attempt that is over still runs': `
+    SELECT tool_calls.id FROM tool_calls JOIN turn_attempts USING (turn_id)
+    WHERE tool_calls.attempt = turn_attempts.number AND tool_calls.status = 'running' AND turn_attempts.status <> 'running'`,
+  'events are numbered without a gap': `SELECT count(*) AS n FROM events HAVING n <> coalesce(max(seq), 0)`,
+  'a failed agent says why, and no other does': `SELECT id FROM agents WHERE (state = 'failed') <> (failure_json IS NOT NULL)`,
+};
+
+/** Everything that contradicts a rule, and whatever SQLite itself finds wrong; empty where all is well. */
+export function contradictionsIn(reader: SqlReader): Record<string, unknown[]> {
+  const found: Record<string, unknown[]> = {};
+  for (const [rule, query] of Object.entries(contradictions)) {
+    const rows = reader.all<unknown>(query);
+    if (rows.length > 0) found[rule] = rows;
+  }
+  const integrity = reader.all<{ integrity_check: string }>('PRAGMA integrity_check');
+  if (integrity[0]?.integrity_check !== 'ok') found['integrity_check'] = integrity;
+  const foreign = reader.all<unknown>('PRAGMA foreign_key_check');
+  if (foreign.length > 0) found['foreign_key_check'] = foreign;
+  return found;
+}
