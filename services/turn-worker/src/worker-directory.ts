@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, copyFile, mkdir, readFile, realpath } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { clearTurnDirectories, doorsName, type WorkerPaths } from './attempt/turn-directory.js';
 import { AttemptStates } from './attempt/attempt-states.js';
@@ -45,6 +45,7 @@ export async function openWorkerDirectory(directory: string, shimFile: string): 
     await removeTree(join(path, 'downloads'));
     // A copy, because the engine is only known to see this directory.
     const shim = join(path, 'shim.mjs');
+    await rm(shim, { force: true });
     await copyFile(shimFile, shim);
     await chmod(shim, 0o444);
     return {
