@@ -35,7 +35,7 @@ export function createStoreReads(root: string): ProjectReads {
       const report = version === undefined ? reports.at(-1) : reports.find((one) => one.version === version);
       if (report) return readFile(join(cell.directory.projectDir(project), report.path), 'utf8');
       const there = reports.length === 0 ? 'none has been submitted yet' : `there are versions 1 to ${reports.length}`;
-      const which = version === undefined ? 'a report' : `version ${version} of a report`;
+      const which = version === undefined ? 'report' : `version ${version} of its report`;
       throw new SuzumioError('report-missing', `${project} has no ${which}: ${there}.`);
     },
   };

@@ -58,7 +58,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const logger = createLogger({ service: 'suzumio', destination: { write: (line) => writeSync(log, line) } });
   const metrics = createMetrics('suzumio');
   const cell = Cell.open(root, {
-    id: directory.cellId(),
     hooks: {
       onEvents: (project, seq) => transport.hint({ project, seq }),
       onTransaction: (durationMs) => metrics.storeTransactionDuration.observeMs({ outcome: 'committed' }, durationMs),
