@@ -16,8 +16,8 @@ interface TokenOf {
  */
 export function authorizeTool(reader: SqlReader, token: TokenOf): { agent: string } {
   const row = reader.get<{ id: string; token_hash: string | null; attempt: number }>(
-    `SELECT agents.id, agents.token_hash, turns.attempt FROM turns JOIN agents ON agents.active_turn_id = turns.id
-     WHERE turns.id = :turn AND turns.status = 'running'`,
+    `SELECT agents.id, agents.token_hash, turns.attempt FROM turns JOIN agents ON agents.id = turns.agent_id
+     WHERE turns.id = :turn AND agents.active_turn_id = turns.id AND turns.status = 'running'`,
     { turn: token.turn },
   );
   if (!row?.token_hash || row.attempt !== token.attempt || !sameHash(row.token_hash, token.tokenHash)) throw rejected();

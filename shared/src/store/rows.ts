@@ -12,6 +12,8 @@ export interface ProjectRow {
   report_path: string | null;
   epoch: number;
   changes_requested_seq: number;
+  created_at_ms: number;
+  status_at_ms: number;
 }
 
 export interface AgentRow {
@@ -62,9 +64,17 @@ export interface AttemptRow {
   started_at_ms: number;
 }
 
-/** The project's one row. */
+/**
+ * Holds of queued turns. SQLite uses an index of active turns only where the index's own condition stands in the
+ * statement; without it, every turn that there ever was is looked at.
+ */
+export const isQueued = `status IN ('queued', 'running') AND status = 'queued'`;
+
+/** The project's one row, without its file, which may be long. */
 export function projectRow(reader: SqlReader): ProjectRow {
-  const row = reader.get<ProjectRow>('SELECT * FROM projects');
+  const row = reader.get<ProjectRow>(
+    'SELECT id, status, task, report_path, epoch, changes_requested_seq, created_at_ms, status_at_ms FROM projects',
+  );
   if (!row) throw new SuzumioError('store-corrupt', 'The project database has no project in it.');
   return row;
 }

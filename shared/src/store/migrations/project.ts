@@ -69,6 +69,7 @@ CREATE TABLE messages (
   CHECK ((recipient IS NULL) <> (channel IS NULL))
 ) STRICT;
 CREATE INDEX messages_thread ON messages (thread_id, seq);
+CREATE INDEX messages_turn ON messages (turn_id) WHERE turn_id IS NOT NULL;
 
 CREATE TABLE inbox (
   recipient TEXT NOT NULL REFERENCES agents (id),
@@ -172,6 +173,7 @@ CREATE TABLE artifacts (
   created_at_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX artifacts_name ON artifacts (name);
+CREATE INDEX artifacts_turn ON artifacts (turn_id) WHERE turn_id IS NOT NULL;
 
 CREATE TABLE reports (
   version INTEGER PRIMARY KEY,
@@ -200,6 +202,7 @@ CREATE TABLE idempotency_keys (
   created_at_ms INTEGER NOT NULL,
   PRIMARY KEY (token, route, key)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at_ms);
 `,
   },
 ];

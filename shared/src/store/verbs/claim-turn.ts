@@ -151,7 +151,11 @@ function startAttempt(tx: Tx, turn: TurnRow, claim: Claim): Claimed {
      WHERE id = :turn`,
     { turn: turn.id, attempt, now: tx.nowMs },
   );
-  tx.run('UPDATE agents SET token_hash = :hash WHERE active_turn_id = :turn', { turn: turn.id, hash: hashes.tool });
+  tx.run('UPDATE agents SET token_hash = :hash WHERE id = :agent AND active_turn_id = :turn', {
+    agent: turn.agent_id,
+    turn: turn.id,
+    hash: hashes.tool,
+  });
   tx.emit({
     type: 'turn.started',
     actor: 'system',
@@ -239,7 +243,7 @@ function promptInput(
     team: reader.all<AgentRow>('SELECT id, role, display_name FROM agents ORDER BY position').map(member),
     channels: reader
       .all<{ name: string }>(
-        `SELECT name FROM channels JOIN channel_members ON channel = name WHERE agent_id = :agent ORDER BY position`,
+        `SELECT name FROM channels CROSS JOIN channel_members ON channel = name AND agent_id = :agent ORDER BY position`,
         { agent: agent.id },
       )
       .map(({ name }) => name),

@@ -1,6 +1,6 @@
 import type { Priority } from '../../protocol/ids.js';
 import type { TurnJob } from '../../queue/jobs.js';
-import { projectRow } from '../rows.js';
+import { isQueued, projectRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import type { Tx } from '../tx.js';
 
@@ -21,7 +21,7 @@ export function deliverableTurns(reader: SqlReader, nowMs: number): { wanting: Q
   const project = projectRow(reader);
   if (project.status !== 'running') return { wanting: [], outstanding: 0 };
   const rows = reader.all<{ id: string; delivery: number; delivered_at_ms: number | null }>(
-    `SELECT id, delivery, delivered_at_ms FROM turns WHERE status = 'queued' AND not_before_ms <= :now
+    `SELECT id, delivery, delivered_at_ms FROM turns WHERE ${isQueued} AND not_before_ms <= :now
      ORDER BY priority, queued_at_ms, id`,
     { now: nowMs },
   );

@@ -28,7 +28,11 @@ export function closeAttempt(tx: Tx, attempt: AttemptRow, end: AttemptEnd): void
       now: tx.nowMs,
     },
   );
-  tx.run('UPDATE agents SET token_hash = NULL WHERE active_turn_id = :turn', { turn: attempt.turn_id });
+  tx.run(
+    `UPDATE agents SET token_hash = NULL
+     WHERE id = (SELECT agent_id FROM turns WHERE id = :turn) AND active_turn_id = :turn`,
+    { turn: attempt.turn_id },
+  );
   tx.run(`UPDATE tool_calls SET status = 'unknown', ended_at_ms = :now WHERE turn_id = :turn AND status = 'running'`, {
     turn: attempt.turn_id,
     now: tx.nowMs,
@@ -53,8 +57,9 @@ export function closeTurn(
   const failed = end.status === 'failed' && end.failure !== undefined;
   tx.run(
     `UPDATE agents SET state = :state, active_turn_id = NULL, token_hash = NULL, failure_json = :failure, state_at_ms = :now
-     WHERE active_turn_id = :turn`,
+     WHERE id = :agent AND active_turn_id = :turn`,
     {
+      agent: turn.agent_id,
       turn: turn.id,
       state: failed ? 'failed' : 'quiet',
       failure: failed

@@ -1,6 +1,7 @@
 import { SuzumioError } from '../../errors/suzumio-error.js';
 import { USER_ID } from '../../model/project-config.js';
 import type { Priority } from '../../protocol/ids.js';
+import { isQueued } from '../rows.js';
 import type { Tx } from '../tx.js';
 
 /** A message to be written. Exactly one of `recipient` and `channel`. */
@@ -151,7 +152,7 @@ function channelAddress(tx: Tx, sender: string, channel: string): Address {
 function hastenQueuedTurn(tx: Tx, agent: string, priority: Priority): void {
   tx.run(
     `UPDATE turns SET priority = :priority, delivered_at_ms = NULL
-     WHERE agent_id = :agent AND status = 'queued' AND attempt = 0 AND priority > :priority`,
+     WHERE agent_id = :agent AND ${isQueued} AND attempt = 0 AND priority > :priority`,
     { agent, priority },
   );
 }

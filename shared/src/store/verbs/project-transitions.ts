@@ -1,7 +1,7 @@
 import { SuzumioError } from '../../errors/suzumio-error.js';
 import { USER_ID } from '../../model/project-config.js';
 import { nextProjectStatus, type ProjectAction, type ProjectStatus } from '../../model/project-status.js';
-import { projectRow, type TurnRow } from '../rows.js';
+import { isQueued, projectRow, type TurnRow } from '../rows.js';
 import type { Tx } from '../tx.js';
 import { cancelTurn } from './end-turn.js';
 import { type PostedMessage, postMessage } from './post-message.js';
@@ -99,7 +99,7 @@ function cancelTurns(tx: Tx, which: 'unclaimed' | 'all', reason: string, actor: 
   const turns = tx.all<TurnRow>(
     which === 'all'
       ? `SELECT * FROM turns WHERE status IN ('queued', 'running')`
-      : `SELECT * FROM turns WHERE status = 'queued' AND attempt = 0`,
+      : `SELECT * FROM turns WHERE ${isQueued} AND attempt = 0`,
   );
   for (const turn of turns) cancelTurn(tx, turn, reason, actor);
 }

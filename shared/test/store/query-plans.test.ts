@@ -1,0 +1,57 @@
+import { expect, jest, test } from '@jest/globals';
+import type { SqlReader, SqlValue } from '@suzumio/shared/store/sql';
+import { deliverableTurns, deliverTurn } from '@suzumio/shared/store/verbs/deliver-turn';
+import { once } from '@suzumio/shared/store/verbs/once';
+import { postMessage } from '@suzumio/shared/store/verbs/post-message';
+import Database from 'better-sqlite3';
+import { teams } from './team.js';
+
+const makeTeam = teams();
+/** Tables that grow for as long as a project runs. */
+const history = [
+  'messages',
+  'message_reads',
+  'turns',
+  'turn_attempts',
+  'turn_steps',
+  'tool_calls',
+  'artifacts',
+  'events',
+];
+
+test('nothing in a turn looks through history', async () => {
+  const prepare = jest.spyOn(Database.prototype, 'prepare');
+  const team = await makeTeam();
+  const attempt = await team.work('ada');
+  const message = { sender: 'ada', recipient: 'ben', priority: 'P1' as const, body: 'Done.', actor: 'ada' };
+  await team.call(attempt, 'ada', {}, (tx) => {
+    postMessage(tx, { ...message, turn: attempt.turn });
+    return { output: null };
+  });
+  await team.complete(attempt);
+  const key = { token: 'admin', route: 'POST /', key: 'k', requestHash: 'h' };
+  await team.write((tx) => once(tx, key, () => ({ ...postMessage(tx, { ...message, sender: 'user' }) })));
+  await team.schedule();
+  await team.write((tx) => {
+    for (const { turn, delivery } of deliverableTurns(tx, tx.nowMs).wanting) deliverTurn(tx, turn, delivery);
+  });
+  await team.fail(await team.begin(team.activeTurn('ben') ?? ''), 'worker-lost');
+  await team.approve().catch(() => undefined);
+
+  const { calls, contexts } = prepare.mock;
+  const ofProject = calls.filter((_call, index) => (contexts[index] as Database.Database).name.endsWith('project.db'));
+  const statements = new Set(ofProject.map(([source]) => source));
+  prepare.mockRestore();
+  expect(statements.size).toBeGreaterThan(30);
+  const scans = [...statements]
+    .filter((source) => /^\s*(SELECT|UPDATE|DELETE)/.test(source))
+    .flatMap((source) => plan(team.store.reader, source).map((detail) => `${detail}: ${source}`))
+    .filter((found) => history.some((table) => found.startsWith(`SCAN ${table}`)));
+  expect(scans).toEqual([]);
+});
+
+function plan(reader: SqlReader, source: string): string[] {
+  const parameters: Record<string, SqlValue> = {};
+  for (const [, name = ''] of source.matchAll(/:(\w+)/g)) parameters[name] = 1;
+  return reader.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${source}`, parameters).map(({ detail }) => detail);
+}
