@@ -48,7 +48,7 @@ export class Sql implements SqlReader {
   }
 
   get userVersion(): number {
-    return this.handle.pragma('user_version', { simple: true }) as number;
+    return this.get<{ user_version: number }>('PRAGMA user_version')?.user_version ?? 0;
   }
 
   run(sql: string, params: SqlParams = {}): { changes: number; lastInsertRowid: number } {
@@ -81,7 +81,8 @@ export class Sql implements SqlReader {
 
 /** Whether SQLite refused because another connection is writing. */
 export function isBusy(error: unknown): boolean {
-  return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
+  // By its code: the class differs where the native library was loaded before, as in test runners.
+  return typeof error === 'object' && error !== null && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
 
 /** Two processes that change a new file's journal at once: SQLite refuses one of them without waiting. */

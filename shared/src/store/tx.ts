@@ -82,15 +82,15 @@ export class Tx implements SqlReader {
     const outer = this.#held;
     const events: NewEvent[] = [];
     this.#held = events;
-    this.sql.handle.exec('SAVEPOINT attempt');
+    this.sql.run('SAVEPOINT attempt');
     try {
       const result = body();
-      this.sql.handle.exec('RELEASE attempt');
+      this.sql.run('RELEASE attempt');
       return { result, events };
     } catch (error) {
       if (this.sql.handle.inTransaction) {
-        this.sql.handle.exec('ROLLBACK TO attempt');
-        this.sql.handle.exec('RELEASE attempt');
+        this.sql.run('ROLLBACK TO attempt');
+        this.sql.run('RELEASE attempt');
       }
       throw error;
     } finally {

@@ -63,7 +63,7 @@ export class Writer {
   #flush(deadlineMs: number | undefined): void {
     const batch = this.#queue.splice(0, maxBatch);
     try {
-      this.sql.handle.exec('BEGIN IMMEDIATE');
+      this.sql.run('BEGIN IMMEDIATE');
     } catch (error) {
       this.#refused(batch, error, deadlineMs);
       return;
@@ -97,10 +97,13 @@ export class Writer {
     const settled: (() => void)[] = [];
     try {
       this.options.begin?.();
-      for (const job of batch) settled.push(this.#inSavepoint(job));
-      this.sql.handle.exec('COMMIT');
+      // A job that is alone needs no savepoint: when it fails there is nothing else to commit.
+      const [only] = batch;
+      if (only && batch.length === 1) settled.push(runAlone(only));
+      else for (const job of batch) settled.push(this.#inSavepoint(job));
+      this.sql.run('COMMIT');
     } catch (error) {
-      if (this.sql.handle.inTransaction) this.sql.handle.exec('ROLLBACK');
+      if (this.sql.handle.inTransaction) this.sql.run('ROLLBACK');
       for (const job of batch) job.reject(error);
       return;
     }
@@ -110,16 +113,16 @@ export class Writer {
   }
 
   #inSavepoint(job: Job): () => void {
-    this.sql.handle.exec('SAVEPOINT verb');
+    this.sql.run('SAVEPOINT verb');
     try {
       const value = job.run();
-      this.sql.handle.exec('RELEASE verb');
+      this.sql.run('RELEASE verb');
       return () => job.resolve(value);
     } catch (error) {
       // A full disk or an I/O error has ended the whole transaction: nothing of this batch may be reported as done.
       if (!this.sql.handle.inTransaction) throw error;
-      this.sql.handle.exec('ROLLBACK TO verb');
-      this.sql.handle.exec('RELEASE verb');
+      this.sql.run('ROLLBACK TO verb');
+      this.sql.run('RELEASE verb');
       return () => job.reject(error);
     }
   }
@@ -132,4 +135,9 @@ export class Writer {
     this.#flushing = false;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
+}
+
+function runAlone(job: Job): () => void {
+  const value = job.run();
+  return () => job.resolve(value);
 }
