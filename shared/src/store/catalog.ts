@@ -117,7 +117,7 @@ export class Catalog {
     }
   }
 
-  /** Makes a token. Its secret is returned once and stored as a hash. */
+  /** Makes a token, in the place of one of that name. Only the hash of its secret is stored. */
   async addToken(token: {
     name: string;
     scope: ApiIdentity['scope'];
@@ -128,7 +128,8 @@ export class Catalog {
       this.#sql.run(
         `INSERT INTO tokens (id, name, scope, project, hash, created_at_ms)
          VALUES (:id, :name, :scope, :project, :hash, :now)
-         ON CONFLICT (name) DO UPDATE SET hash = :hash, revoked_at_ms = NULL`,
+         ON CONFLICT (name) DO UPDATE SET scope = :scope, project = :project, hash = :hash, created_at_ms = :now,
+           expires_at_ms = NULL, revoked_at_ms = NULL`,
         {
           id: this.context.id('tok'),
           name: token.name,

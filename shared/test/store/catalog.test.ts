@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Sql } from '@suzumio/shared/store/sql';
+import { type TestCell, testCell } from '../support/cell.js';
+import { eventually } from '../support/poll.js';
+
+const start = Date.UTC(2026, 10, 21, 20, 0, 0);
+
+let testing: TestCell;
+beforeEach(async () => {
+  testing = await testCell();
+  testing.setNow(start);
+});
+afterEach(() => testing.close());
+const catalog = () => testing.cell.catalog;
+
+describe('what the catalog says of a project', () => {
+  test('errs toward running around a start that another word crosses', async () => {
+    await catalog().addProject('team', 'stopped');
+    await catalog().noteRunning('team');
+    expect(catalog().unsettledProjects()).toEqual(['team']);
+    // The start commits between this note's reading and its writing.
+    const readings = [
+      { status: 'stopped', settled: true },
+      { status: 'running', settled: false },
+    ] as const;
+    let read = 0;
+    await catalog().noteStatus('team', () => readings[Math.min(read++, 1)] ?? readings[1]);
+    expect(catalog().projects()).toEqual([{ id: 'team', status: 'running' }]);
+    expect(catalog().unsettledProjects()).toEqual(['team']);
+  });
+
+  test('is forgotten with it', async () => {
+    await catalog().addProject('team', 'running');
+    await catalog().removeProject('team');
+    expect(catalog().projects()).toEqual([]);
+  });
+});
+
+describe('a token', () => {
+  const token = { name: 'ann', scope: 'write' as const, secret: 'a secret of some length' };
+
+  test('opens what it is for, and is stored as a hash', async () => {
+    await catalog().addToken({ ...token, project: 'team' });
+    expect(catalog().identify(token.secret)).toEqual({ name: 'ann', scope: 'write', project: 'team' });
+    expect(catalog().identify('another secret')).toBeUndefined();
+    expect(catalog().identify('')).toBeUndefined();
+  });
+
+  test('made anew under its name replaces the old one', async () => {
+    await catalog().addToken(token);
+    await catalog().addToken({ ...token, secret: 'the next secret' });
+    expect(catalog().identify(token.secret)).toBeUndefined();
+    expect(catalog().identify('the next secret')).toMatchObject({ name: 'ann' });
+  });
+
+  test('made anew under its name has what it is given now, not what the old one had', async () => {
+    await catalog().addToken({ ...token, scope: 'admin' });
+    await catalog().addToken({ ...token, scope: 'read', project: 'team', secret: 'the next secret' });
+    expect(catalog().identify('the next secret')).toEqual({ name: 'ann', scope: 'read', project: 'team' });
+  });
+});
+
+describe('processes on one data directory', () => {
+  const process = (change = {}) => ({ service: 'api', cell: 'local', transport: 'redis one', ...change });
+
+  test('may be many of one cell over one transport', async () => {
+    const leave = [await catalog().enlist(process()), await catalog().enlist(process({ service: 'scheduler' }))];
+    for (const each of leave) await each();
+  });
+
+  test.each([
+    ['cell', { cell: 'other' }],
+    ['transport', { transport: 'redis two' }],
+  ])('may not differ in their %s', async (_what, change) => {
+    const leave = await catalog().enlist(process());
+    await expect(catalog().enlist(process(change))).rejects.toMatchObject({ code: 'data-dir-in-use' });
+    await leave();
+    await (
+      await catalog().enlist(process(change))
+    )();
+  });
+
+  test('one that was killed is in nobody’s way for long', async () => {
+    const sql = Sql.open(testing.cell.directory.catalogFile);
+    sql.run(
+      `INSERT INTO processes (id, service, cell, transport, host, serving_since_ms, beat_at_ms)
+       VALUES ('proc_dead', 'api', 'other', 'redis one', 'elsewhere', :start, :start)`,
+      { start },
+    );
+    sql.close();
+    await expect(catalog().enlist(process())).rejects.toMatchObject({ code: 'data-dir-in-use' });
+    testing.setNow(start + 5_000);
+    await (
+      await catalog().enlist(process())
+    )();
+  });
+
+  test('a ToolHost serves from its start until it leaves', async () => {
+    expect(catalog().toolhostServingSince()).toBeUndefined();
+    await (
+      await catalog().enlist(process({ service: 'scheduler' }))
+    )();
+    expect(catalog().toolhostServingSince()).toBeUndefined();
+    const first = await catalog().enlist(process({ service: 'toolhost' }));
+    testing.setNow(start + 2_000);
+    const second = await catalog().enlist(process({ service: 'toolhost' }));
+    expect(catalog().toolhostServingSince()).toBe(start);
+    await first();
+    expect(catalog().toolhostServingSince()).toBe(start + 2_000);
+    await second();
+    expect(catalog().toolhostServingSince()).toBeUndefined();
+  });
+
+  test('a ToolHost that was paused serves anew from when it goes on', async () => {
+    const leave = await catalog().enlist(process({ service: 'toolhost' }));
+    testing.setNow(start + 60_000);
+    expect(catalog().toolhostServingSince()).toBeUndefined();
+    await eventually('it beats again', () => catalog().toolhostServingSince() === start + 60_000);
+    await leave();
+  });
+});
