@@ -16,19 +16,23 @@ const sidecar = z.object({
 });
 export type Sidecar = z.infer<typeof sidecar>;
 
+/** What is known of a directory that was just made. */
+export function nothingKnown(boot: string): Sidecar {
+  return { version: 1, boot, hashes: [] };
+}
+
 /** What was written in this boot, or nothing. */
 export async function readSidecar(path: string, boot: string): Promise<Sidecar> {
-  const nothing: Sidecar = { version: 1, boot, hashes: [] };
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
   });
-  if (text === undefined) return nothing;
+  if (text === undefined) return nothingKnown(boot);
   try {
     const read = sidecar.parse(JSON.parse(text));
-    return read.boot === boot ? read : nothing;
+    return read.boot === boot ? read : nothingKnown(boot);
   } catch {
-    return nothing;
+    return nothingKnown(boot);
   }
 }
 

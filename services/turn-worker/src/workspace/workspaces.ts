@@ -7,7 +7,7 @@ import { type Captured, capture } from './capture.js';
 import { FileHashes } from './file-hashes.js';
 import { type FetchContent, type Owner, parseManifest, restore } from './restore.js';
 import type { WorkspaceBounds } from './scan.js';
-import { readSidecar, type Sidecar, writeSidecar } from './sidecar.js';
+import { nothingKnown, readSidecar, type Sidecar, writeSidecar } from './sidecar.js';
 import { SnapshotInvalid } from './workspace-errors.js';
 
 export interface WorkspacesOptions {
@@ -29,10 +29,13 @@ export class Workspaces {
     const directory = join(workerDir, 'workspaces', name);
     const sidecar = join(workerDir, 'snapshots', `${name}.json`);
     const temporary = join(workerDir, 'downloads', name);
-    for (const path of [directory, dirname(sidecar), temporary]) await mkdir(path, { recursive: true, mode: 0o700 });
+    for (const path of [dirname(sidecar), temporary]) await mkdir(path, { recursive: true, mode: 0o700 });
+    const isNew = (await mkdir(directory, { recursive: true, mode: 0o700 })) !== undefined;
     const { uid, gid } = await stat(directory);
     if (owner && (uid !== owner.uid || gid !== owner.gid)) await chown(directory, owner.uid, owner.gid);
-    return new Workspace(directory, sidecar, temporary, { bounds, boot, owner }, await readSidecar(sidecar, boot));
+    // What was known of a directory that somebody removed is not true of the new one.
+    const known = isNew ? nothingKnown(boot) : await readSidecar(sidecar, boot);
+    return new Workspace(directory, sidecar, temporary, { bounds, boot, owner }, known);
   }
 }
 

@@ -180,6 +180,15 @@ describe('a workspace', () => {
     expect(await readFile(join(other.directory, 'b'), 'utf8')).toBe('lost');
   });
 
+  test('is fetched again where somebody removed its directory', async () => {
+    const workspace = await open();
+    const id = await attempt(workspace, null, write('a', 'a'));
+    await rm(workspace.directory, { recursive: true });
+    const again = await open();
+    await again.bringTo(id, store.fetch);
+    expect(await readFile(join(again.directory, 'a'), 'utf8')).toBe('a');
+  });
+
   test('is looked at file by file after the machine was started anew', async () => {
     const id = await attempt(await open(), null, write('a', 'whole'));
     await writeFile(join((await open()).directory, 'a'), 'torn!');
