@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { agentCommand, baseImage, deriveImage } from './support/images.js';
 import { World } from './support/world.js';
+
+jest.setTimeout(30_000);
 
 /** Knows the minimal contract only: three fields of the input, one route, one file. */
 const foreignRunner = `
@@ -75,6 +77,29 @@ describe.each(['socket', 'stdio'] as const)('through the %s door', (door) => {
     expect(turn.log).toContain('a foreign runner was here');
     const calls = world.toolhost.toolCalls.filter((call) => call.turn === turn.answer.input.turn.id);
     expect(calls[1]?.input).toMatchObject({ path: 'report.md', sizeBytes: 8, sha256: expect.any(String) });
+  });
+
+  test('a program that writes nonsense to its standard output disturbs nobody', async () => {
+    const nonsense = await deriveImage(baseImage, [agentCommand, 'LABEL suzumio.runner=1']);
+    try {
+      const turn = await world.run({
+        image: nonsense.name,
+        agent: 'nonsense',
+        program: `
+          import fs from 'node:fs';
+          import { execFileSync } from 'node:child_process';
+          execFileSync('sh', ['-c', 'head -c 3000000 /dev/urandom'], { stdio: 'inherit' });
+          console.error('and the last word');
+          fs.writeFileSync('/turn/output.json', JSON.stringify({ text: 'fine' }));
+        `,
+      });
+      expect(turn.completed?.output.text).toBe('fine');
+      expect(turn.log?.includes('and the last word')).toBe(true);
+      const sane = await world.run({ steps: [{ tool: 'messages.send', input: {} }, { text: 'undisturbed' }] });
+      expect(sane.completed?.output.text).toBe('undisturbed');
+    } finally {
+      await nonsense.remove();
+    }
   });
 
   test('no container, directory or state of a turn is left', async () => {
