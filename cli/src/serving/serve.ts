@@ -21,8 +21,7 @@ export async function serve(session: Session, { allowProcess, ...options }: Serv
   try {
     if (session.json) printJson(session, { url: stack.url, root: session.root });
     else {
-      await sayServing(session, stack);
-      sayNext(session, 'init FILE', 'status', 'doctor');
+      await sayServing(session, stack, ['init FILE', 'status', 'doctor']);
     }
     await interruption(session.context.interrupted);
     sayStopping(session);
@@ -32,22 +31,19 @@ export async function serve(session: Session, { allowProcess, ...options }: Serv
   return undefined;
 }
 
-/** Where things are, and whether turns can run. */
-export async function sayServing(session: Session, stack: Stack): Promise<void> {
+/** Where things are, whether turns can run, and what may come next. */
+export async function sayServing(session: Session, stack: Stack, next: string[]): Promise<void> {
   say(session, `Suzumio listens on ${stack.url}   (Ctrl-C stops it)`);
   say(session, `data:  ${session.root}`);
   say(session, `token: ${stack.cell.directory.adminTokenFile}`);
   say(session, `log:   ${stack.logFile}`);
-  if (!stack.ready) await sayNotReady(session);
-}
-
-async function sayNotReady(session: Session): Promise<void> {
-  const { problem } = await checkDocker({ image: configDefaults.backend.image });
-  say(
-    session,
-    `No turns can run yet: ${problem?.message ?? 'containers cannot be started.'} They begin when that is mended.`,
-  );
-  sayNext(session, 'doctor');
+  if (stack.ready) sayNext(session, ...next);
+  else {
+    const { problem } = await checkDocker({ image: configDefaults.backend.image });
+    const why = problem?.message ?? 'Containers cannot be started.';
+    say(session, `No turns can run yet: ${why} They begin when that is mended.`);
+    sayNext(session, 'doctor', ...next.filter((command) => command !== 'doctor'));
+  }
 }
 
 export function sayStopping(session: Session): void {

@@ -37,14 +37,13 @@ export async function up(session: Session, file: string | undefined, options: Up
     backends: asProcesses ? ['docker', 'process'] : ['docker'],
   });
   try {
-    await sayServing(session, stack);
+    await sayServing(session, stack, loaded ? [] : ['up FILE', 'init FILE', 'status']);
     if (asProcesses)
       say(
         session,
         'Turns of this project run as processes of this machine, without any isolation: its file asks for it.',
       );
     if (loaded) await runProject(session, await requireApi(session), loaded);
-    else sayNext(session, 'up FILE', 'init FILE', 'status');
     await interruption(session.context.interrupted);
     sayStopping(session);
   } finally {
