@@ -13,9 +13,16 @@ import { brokenInvariants, openProject } from './support/project.js';
 
 const command = fileURLToPath(new URL('../cli/dist/main.js', import.meta.url));
 
+/** Where no engine is. */
+const noEngine = 'unix:///nonexistent/docker.sock';
+
 /** Runs the built command as a process of its own. */
-async function suzumio(root: string, ...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const env = { PATH: process.env['PATH'], HOME: root, SUZUMIO_ROOT: root };
+async function suzumio(
+  root: string,
+  args: readonly string[],
+  more: Readonly<Record<string, string>> = {},
+): Promise<{ code: number; out: string; err: string }> {
+  const env = { PATH: process.env['PATH'], HOME: root, SUZUMIO_ROOT: root, ...more };
   const child = spawn(process.execPath, [command, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const closed = once(child, 'close') as Promise<[number]>;
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
@@ -27,7 +34,7 @@ describe.each(['docker', 'process'] as const)('the demo, with turns in the %s ba
   let demo: Awaited<ReturnType<typeof suzumio>>;
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), 'suzumio-demo-test-'));
-    demo = await suzumio(root, 'demo', '--backend', backend);
+    demo = await suzumio(root, ['demo'], backend === 'docker' ? {} : { DOCKER_HOST: noEngine });
   }, 180_000);
   afterAll(() => rm(root, { recursive: true, force: true }));
 
@@ -36,6 +43,7 @@ describe.each(['docker', 'process'] as const)('the demo, with turns in the %s ba
     const lines = demo.out.split('\n');
     expect(lines.filter((line) => line.includes('submitted the report'))).toHaveLength(2);
     expect(lines.filter((line) => line.startsWith('-- you:'))).toHaveLength(3);
+    expect(demo.out.includes('Turns run as processes of this machine')).toBe(backend === 'process');
     expect(demo.out).toContain('approved the report (version 2)');
     expect(demo.out).toContain(`data:   ${root}`);
     expect(demo.out).toContain('| # River level tonight');
@@ -87,7 +95,7 @@ describe.each(['docker', 'process'] as const)('the demo, with turns in the %s ba
         expect(createHash('sha256').update(content).digest('hex')).toBe(sha256);
         published.set(name, content.toString('utf8'));
       }
-      const report = (await suzumio(root, 'report', 'newsroom')).out;
+      const report = (await suzumio(root, ['report', 'newsroom'])).out;
       const row = project.get<{ report_path: string }>('SELECT report_path FROM projects');
       expect(readFileSync(join(directory, row?.report_path ?? ''), 'utf8')).toBe(report);
       const figures = [...report.matchAll(/(\d+\.\d\d) m at (\d\d:\d\d) \((\w+\.csv), line (\d+)\)/g)];
@@ -104,7 +112,7 @@ describe.each(['docker', 'process'] as const)('the demo, with turns in the %s ba
   test('leaves nothing running', async () => {
     const worker = readFileSync(join(root, 'worker', 'worker-id'), 'utf8').trim();
     expect(await docker('ps', '--all', '--quiet', '--filter', `label=suzumio.worker=${worker}`)).toBe('');
-    const { code, err } = await suzumio(root, 'send', 'newsroom', 'editor', 'P1', 'Anybody there?');
+    const { code, err } = await suzumio(root, ['send', 'newsroom', 'editor', 'P1', 'Anybody there?']);
     expect([code, err]).toEqual([4, `No Suzumio server is running for ${root}.\nnext: suzumio serve\n`]);
   });
 });
@@ -112,9 +120,9 @@ describe.each(['docker', 'process'] as const)('the demo, with turns in the %s ba
 test('the demo can be run again in the same data directory, and its output cut off anywhere', async () => {
   const root = await mkdtemp(join(tmpdir(), 'suzumio-demo-test-'));
   try {
-    expect(await suzumio(root, 'demo', '--backend', 'process')).toMatchObject({ code: 0 });
-    expect(await suzumio(root, 'demo', '--backend', 'process')).toMatchObject({ code: 0 });
-    const { out } = await suzumio(root, 'status', '--json');
+    expect(await suzumio(root, ['demo'], { DOCKER_HOST: noEngine })).toMatchObject({ code: 0 });
+    expect(await suzumio(root, ['demo'], { DOCKER_HOST: noEngine })).toMatchObject({ code: 0 });
+    const { out } = await suzumio(root, ['status', '--json']);
     expect((JSON.parse(out) as { project: { id: string } }[]).map(({ project }) => project.id)).toEqual([
       'newsroom',
       'newsroom-2',

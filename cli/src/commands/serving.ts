@@ -1,6 +1,4 @@
-import { Option } from 'commander';
 import { configDefaults } from '@suzumio/shared/config/defaults';
-import type { DemoOptions } from '../serving/demo.js';
 import type { ServeOptions } from '../serving/serve.js';
 import type { UpOptions } from '../serving/up.js';
 import type { Session } from '../session.js';
@@ -42,10 +40,5 @@ export const registerServing: Register = (program, action) => {
   program
     .command('demo', { hidden: true })
     .description('run the newsroom example from its first message to the approved report')
-    .addOption(new Option('--backend <kind>', 'what turns run in').choices(['docker', 'process']))
-    .action(
-      action(async (session: Session, options: DemoOptions) =>
-        (await import('../serving/demo.js')).demo(session, options),
-      ),
-    );
+    .action(action(async (session: Session) => (await import('../serving/demo.js')).demo(session)));
 };

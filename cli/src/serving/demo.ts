@@ -25,15 +25,11 @@ const change = 'Please add when the north gauge rose fastest.';
 const approvedWithinMs = 150_000;
 const reportLines = 12;
 
-export interface DemoOptions {
-  backend?: Backend;
-}
-
 /** Runs the newsroom example from its first message to the approved report. */
-export async function demo(asked: Session, options: DemoOptions): Promise<ExitCode> {
+export async function demo(asked: Session): Promise<ExitCode> {
   const session = await withDataDirectory(asked);
   const loaded = loadProjectFile(installation.demoProject, { env: {} });
-  const backend = options.backend ?? (await chooseBackend(session, loaded.config.backend.image));
+  const backend = await chooseBackend(session, loaded.config.backend.image);
   say(session, `The newsroom in ${session.root}`, '');
   const stack = await startStack({
     root: session.root,
@@ -60,7 +56,8 @@ export async function demo(asked: Session, options: DemoOptions): Promise<ExitCo
 /** The directory that was asked for, or a new one that stays. */
 async function withDataDirectory(asked: Session): Promise<Session> {
   const { context } = asked;
-  if ((context.env.SUZUMIO_ROOT ?? '') !== '') return asked;
+  const { env } = context;
+  if ((env.SUZUMIO_ROOT ?? '') !== '' || asked.root !== createSession(context, {}).root) return asked;
   return createSession(context, { root: await mkdtemp(join(tmpdir(), 'suzumio-demo-')) });
 }
 
