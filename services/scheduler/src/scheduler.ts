@@ -5,7 +5,7 @@ import { type Consumer, closeWithinMs, type Transport } from '@suzumio/shared/qu
 import { settledWithin } from '@suzumio/shared/queue/within';
 import type { Cell } from '@suzumio/shared/store/cell';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
-import { overdueAttempts } from '@suzumio/shared/store/queries/leases';
+import { nextDeadline, overdueAttempts } from '@suzumio/shared/store/queries/leases';
 import { readStatus } from '@suzumio/shared/store/queries/projects';
 import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
 import { createFleetSlots } from './fleet-slots.js';
@@ -59,6 +59,12 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
   });
   /** Projects whose last look failed, so that a lasting failure is told once. */
   const failing = new Set<string>();
+  /**
+   * When a lease of each project may run out next. A lease is much longer than a sweep takes to come round, so every
+   * attempt is known here in time; and a project whose workers are heard of is not looked at for its leases.
+   */
+  const deadlines = new Map<string, number>();
+  let recovered = false;
   let stopping = false;
   let firstSweep = true;
   let consumer: Consumer | undefined;
@@ -98,16 +104,24 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
 
   async function sweep(): Promise<void> {
     // Deliveries to a queue that is away would be written down and taken back, for every turn in every round.
-    if (!(await transport.healthy())) return;
+    const deliverable = recovered || (await transport.healthy());
+    recovered = false;
     if (firstSweep) await findUnsettled();
     firstSweep = false;
-    const body = (project: string) => look('sweep', project, sweepProject);
+    const body = (project: string) => look('sweep', project, (store) => sweepProject(store, deliverable));
     await forEachBounded(cell.catalog.unsettledProjects(), atOnce, body, () => stopping);
   }
 
-  async function sweepProject(store: ProjectStore): Promise<void> {
-    await projects.schedule(store);
+  async function sweepProject(store: ProjectStore, deliverable: boolean): Promise<void> {
+    noteDeadline(store);
+    if (deliverable) await projects.schedule(store);
     if (readStatus(store.reader).settled) await cell.noteStatus(store.project);
+  }
+
+  function noteDeadline({ project, reader }: ProjectStore): void {
+    const at = nextDeadline(reader);
+    if (at === undefined) deadlines.delete(project);
+    else deadlines.set(project, at);
   }
 
   /** The catalog may have missed the last word of a process that was killed: a project's own database decides. */
@@ -122,16 +136,24 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
   }
 
   async function checkLeases(): Promise<void> {
+    const nowMs = cell.context.now();
+    const due = [...deadlines].filter(([, at]) => at <= nowMs).map(([project]) => project);
+    if (due.length === 0) return;
     const servingSince = cell.catalog.toolhostServingSince();
-    if (servingSince === undefined || cell.context.now() - servingSince < leaseMs) return;
-    const body = (project: string) => look('leases', project, expireLeases);
-    await forEachBounded(cell.catalog.unsettledProjects(), atOnce, body, () => stopping);
+    if (servingSince === undefined || nowMs - servingSince < leaseMs) return;
+    await forEachBounded(
+      due,
+      atOnce,
+      (project) => look('leases', project, expireLeases),
+      () => stopping,
+    );
   }
 
   async function expireLeases(store: ProjectStore): Promise<void> {
     const overdue = overdueAttempts(store.reader, cell.context.now());
-    if (overdue.length === 0) return;
-    const ended = await store.write((tx) => overdue.filter((attempt) => expireLease(tx, attempt)));
+    const ended =
+      overdue.length === 0 ? [] : await store.write((tx) => overdue.filter((attempt) => expireLease(tx, attempt)));
+    noteDeadline(store);
     for (const { turn, attempt } of ended) {
       metrics.leasesExpired.inc({});
       logger.warn({ project: store.project, turn, attempt }, 'a lease ran out: the worker was not heard of');
@@ -145,7 +167,10 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
       sweeps = startRounds(sweepIntervalMs, () => round('sweep', sweep));
       leaseChecks = startRounds(leaseCheckMs, () => round('leases', checkLeases));
       consumer = transport.consumeWakes((project) => look('wake', project, (store) => projects.schedule(store)));
-      forgetRecovery = transport.onRecovered(() => sweeps?.now());
+      forgetRecovery = transport.onRecovered(() => {
+        recovered = true;
+        sweeps?.now();
+      });
     },
     async stop() {
       stopping = true;

@@ -76,8 +76,7 @@ describe('a Redis that goes away', () => {
   test('a turn whose job could not be added is remembered as undelivered', async () => {
     const { testing, transport, metrics, logs, jobs, work, scheduler, mail, turns, claim } = await bench();
     const project = await testing.create();
-    await scheduler({ leaseMs: 0, leaseCheckMs: 10 });
-    await eventually('the first sweep is over', async () => (await rounds(metrics)) > 0);
+    await scheduler({ leaseMs: 0, leaseCheckMs: 10, sweepIntervalMs: 10 });
     const delist = await testing.cell.catalog.enlist({ service: 'toolhost', cell: 'main', transport: 'test' });
     await mail(project, 'ada');
     await work();
@@ -97,7 +96,8 @@ describe('a Redis that goes away', () => {
     expect(logs().filter(({ level }) => level === 'error')).toEqual([]);
     await redis.restart();
     await eventually('the job arrives', () => jobs.length === 2);
-    expect(jobs[1]).toMatchObject({ turn, delivery: 3 });
+    expect(jobs[1]?.turn).toBe(turn);
+    expect(jobs[1]?.delivery).toBeGreaterThan(2);
     await delist();
   });
 
@@ -123,6 +123,3 @@ async function flush(redis: TestRedis): Promise<void> {
   await client.flushall();
   client.disconnect();
 }
-
-const rounds = (metrics: Parameters<typeof counted>[0]) =>
-  counted(metrics, 'suzumio_sweep_duration_seconds', { round: 'sweep' });

@@ -7,3 +7,11 @@ export function overdueAttempts(reader: SqlReader, nowMs: number): { turn: strin
     { now: nowMs },
   );
 }
+
+/** When the first of the leases that run now ends; undefined where none runs. */
+export function nextDeadline(reader: SqlReader): number | undefined {
+  const row = reader.get<{ at: number | null }>(
+    `SELECT min(lease_until_ms) AS at FROM turn_attempts WHERE status = 'running'`,
+  );
+  return row?.at ?? undefined;
+}
