@@ -157,6 +157,8 @@ class RunningWorker {
     if (this.#consumer) this.#consumer.resume();
     else this.#consumer = transport.consumeTurns({ concurrency: this.config.slots }, (job) => this.#runner.run(job));
     this.#announce();
+    // What ended while this worker was away is due now.
+    this.#sweep();
   }
 
   /** A worker that takes no jobs has no slots to offer: it says nothing, and is forgotten. */

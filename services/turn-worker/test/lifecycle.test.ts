@@ -215,4 +215,14 @@ describe('ended containers', () => {
     const [left] = await here.containers();
     expect(turn.failed?.stats?.container).not.toBe(left?.id);
   });
+
+  test('are told from those that are just being started', async () => {
+    const here = await open({ limits: { sweepMs: 20 } });
+    const sandbox = { keep: 'never', keepForMs: 0 } as const;
+    const agents = Array.from({ length: 6 }, (_, index) => `agent-${index}`);
+    const turns = await Promise.all(
+      agents.map((agent) => here.run({ image: image.name, program: succeeds, agent, sandbox })),
+    );
+    expect(turns.map(({ failed }) => failed?.failure)).toEqual(agents.map(() => undefined));
+  });
 });

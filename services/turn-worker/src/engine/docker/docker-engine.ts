@@ -108,12 +108,10 @@ export class DockerEngine implements TurnEngine {
   async sweep(): Promise<void> {
     const filters = { label: [workerLabel(this.options.worker)], status: ['exited', 'dead', 'created'] };
     for (const { Id: id, Labels: labels } of await this.#docker.listContainers({ all: true, filters })) {
-      if (this.#live.has(id)) continue;
       const container = this.#docker.getContainer(id);
-      const { State: state, Created: created } = await container.inspect();
-      // A container that never ran has no end; one that did is kept from its end.
-      const since = Math.max(Date.parse(state.FinishedAt), Date.parse(created));
-      if (Date.now() - since >= Number(labels[keepForLabel] ?? 0)) await this.#remove(container);
+      const overSince = await this.#overSince(container);
+      if (overSince === undefined || this.#live.has(id)) continue;
+      if (Date.now() - overSince >= Number(labels[keepForLabel] ?? 0)) await this.#remove(container);
     }
   }
 
@@ -236,6 +234,20 @@ export class DockerEngine implements TurnEngine {
       await Promise.all(found.map(({ Id: id }) => this.#remove(this.#docker.getContainer(id))));
     } catch (error) {
       throw engineFailure(error, 'remove older containers');
+    }
+  }
+
+  /** Since when a container is of no use any more; undefined while it may be, or where it is gone. */
+  async #overSince(container: Container): Promise<number | undefined> {
+    try {
+      const { State: state, Created: created } = await container.inspect();
+      // One that never ran may just be about to: whoever made it has this long to start it.
+      if (state.Status === 'created') return Date.parse(created) + callTimeoutMs;
+      if (mayRun.includes(state.Status)) return undefined;
+      return Math.max(Date.parse(state.FinishedAt), Date.parse(created));
+    } catch (error) {
+      if (statusOf(error) === 404) return undefined;
+      throw error;
     }
   }
 
