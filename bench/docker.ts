@@ -132,28 +132,29 @@ async function prepareBareTurn() {
     await docker('run', `--name=${name}`, ...options, image);
     return { name, tookMs: clockMs() - begunAt };
   };
-  const discard = async (names: string[]) => {
-    await docker('rm', '--force', ...names);
+  const discard = async (name: string) => {
+    await docker('rm', '--force', name);
   };
   return {
     /** How long one took, from the command to its end; removing the container is not counted, as for a turn. */
     async runTimed(): Promise<number> {
       const { name, tookMs } = await run();
-      await discard([name]);
+      await discard(name);
       await readFile(join(turn, 'output.json'));
       await rm(join(turn, 'output.json'));
       return tookMs;
     },
+    /** Each container is removed while the next ones run, as those of turns are. */
     async rate(count: number, atOnce: number): Promise<number> {
       const left = Array.from({ length: count }).keys();
-      const names: string[] = [];
+      const removals: Promise<void>[] = [];
       const begunAt = clockMs();
       const lane = async () => {
-        while (!left.next().done) names.push((await run()).name);
+        while (!left.next().done) removals.push(discard((await run()).name));
       };
       await Promise.all(Array.from({ length: atOnce }, lane));
       const tookMs = clockMs() - begunAt;
-      await discard(names);
+      await Promise.all(removals);
       return (count * 1000) / tookMs;
     },
     remove: () => rm(root, { recursive: true, force: true }),

@@ -27,13 +27,17 @@ if (values.only !== undefined && !parts.includes(values.only)) {
 const wants = (part: string) => values.only === undefined || values.only === part;
 const { quick, profile } = values;
 const tokens = 16;
-const plans = {
-  claim: quick ? { warmUp: 20, slices: 3, messagesPerSlice: 20 } : { warmUp: 50, slices: 10, messagesPerSlice: 30 },
-  turns: quick ? { rounds: 3, hops: 8, floorHops: 100, tokens } : { rounds: 8, hops: 16, floorHops: 200, tokens },
-  docker: quick
-    ? { warmUp: 1, rounds: 5, crowdRounds: 1, crowd: 6, slots: 2 }
-    : { warmUp: 3, rounds: 25, crowdRounds: 4, crowd: 12, slots: 2 },
-};
+const plans = quick
+  ? {
+      claim: { warmUp: 15, slices: 3, messagesPerSlice: 15 },
+      turns: { rounds: 2, hops: 6, floorHops: 50, tokens },
+      docker: { warmUp: 1, rounds: 4, crowdRounds: 1, crowd: 4, slots: 2 },
+    }
+  : {
+      claim: { warmUp: 50, slices: 10, messagesPerSlice: 30 },
+      turns: { rounds: 8, hops: 16, floorHops: 100, tokens },
+      docker: { warmUp: 3, rounds: 25, crowdRounds: 4, crowd: 12, slots: 2 },
+    };
 const hooks = ['--import', new URL('hooks.mjs', import.meta.url).href];
 
 const results: Results = { quick, conditions: await readConditions() };

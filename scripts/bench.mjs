@@ -8,7 +8,9 @@ import { main, run, step } from './lib/steps.mjs';
 
 await main(async () => {
   await onProjectNode();
-  const missing = await step('Requirements', provideRequirements);
+  const missing = (await step('Requirements', provideRequirements)).filter((name) =>
+    ['redis', 'docker'].includes(name),
+  );
   if (missing.length > 0) throw new Error(`the benchmark needs ${missing.join(' and ')}`);
   await step('Build', build);
   await step('Images', () => bringImagesUpToDate({ source: 'auto', tests: false }));
