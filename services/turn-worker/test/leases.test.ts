@@ -166,7 +166,7 @@ describe('one attempt of an agent at a time', () => {
 
   test("kills and waits for what another worker's attempt of the same agent left", async () => {
     const labels = {
-      'suzumio.cell': 'cell-1',
+      'suzumio.cell': world.cell,
       'suzumio.project': 'paper',
       'suzumio.agent': 'writer',
       'suzumio.turn': newTurnId(),

@@ -39,7 +39,10 @@ describe('the process backend', () => {
     });
     expect(turn.failed).toBeUndefined();
     expect(turn.completed?.output.text).toBe('done');
-    const environment = await readFile(`${world.directory}/w/workspaces/cell-1/paper/writer/environment.txt`, 'utf8');
+    const environment = await readFile(
+      `${world.directory}/w/workspaces/${world.cell}/paper/writer/environment.txt`,
+      'utf8',
+    );
     const names = environment.split('\n').map((line) => line.split('=')[0] ?? '');
     expect(
       names.filter((name) => !['', 'PATH', 'HOME', 'SUZUMIO_TURN_DIR', 'PWD', 'SHLVL', 'OLDPWD', '_'].includes(name)),

@@ -111,7 +111,7 @@ describe('a container', () => {
     expect(config).toMatchObject({
       User: '1000:1000',
       Labels: {
-        'suzumio.cell': 'cell-1',
+        'suzumio.cell': world.cell,
         'suzumio.project': 'paper',
         'suzumio.agent': 'writer',
         'suzumio.turn': turn.answer.input.turn.id,
@@ -174,7 +174,7 @@ describe('a container', () => {
     });
     const turn = await world.run({ image: image.name, agent: 'other', snapshot, sandbox: { user: '1234:1235' } });
     expect(turn.completed?.output.text).toBe('1234:1235');
-    expect(await readFile(`${world.directory}/w/workspaces/cell-1/paper/other/data.txt`, 'utf8')).toBe('data!');
+    expect(await readFile(`${world.directory}/w/workspaces/${world.cell}/paper/other/data.txt`, 'utf8')).toBe('data!');
   });
 
   test('and the directories around it are closed to everybody else on the host', async () => {

@@ -142,7 +142,12 @@ export class Attempt {
     watched: Watched,
   ): Promise<Outcome> {
     const { claim, limits, stop, stopwatch, logger } = this.parts;
-    const log = createRedactor([claim.toolToken, claim.leaseToken]).redact((await sandbox.log()).toString('utf8'));
+    const said = await sandbox.log().catch((error: unknown) => {
+      // A turn is worth more than its log.
+      logger.warn({ err: error }, 'the log of a turn could not be read');
+      return Buffer.alloc(0);
+    });
+    const log = createRedactor([claim.toolToken, claim.leaseToken]).redact(said.toString('utf8'));
     const verdict = judgeEnding({
       ...watched,
       output: await directory.readOutput(limits.maxOutputBytes),

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { ClaimAnswer } from '@suzumio/shared/protocol/attempts';
@@ -38,6 +39,8 @@ const mib = 1024 * 1024;
 /** A worker with everything that it needs around it, and nothing of it left after `close`. */
 export class World {
   readonly lines: Record<string, unknown>[] = [];
+  /** No other test's: workers remove what is labelled as an older container of their agent. */
+  readonly cell = `cell-${randomBytes(6).toString('hex')}`;
   worker: TurnWorker;
 
   private constructor(
@@ -68,7 +71,9 @@ export class World {
     return createTurnWorker(
       {
         workerDir: `${this.directory}/w`,
-        cells: { 'cell-1': { toolhostUrl: this.toolhost.toolhostUrl, runnerUrl: this.toolhost.runnerUrl, credential } },
+        cells: {
+          [this.cell]: { toolhostUrl: this.toolhost.toolhostUrl, runnerUrl: this.toolhost.runnerUrl, credential },
+        },
         runnerImage: baseImage,
         runnerBundle,
         shimFile,
@@ -91,7 +96,7 @@ export class World {
     return turn;
   }
 
-  deliver(turn: TestTurn, cell = 'cell-1'): Promise<void> {
+  deliver(turn: TestTurn, cell = this.cell): Promise<void> {
     const { project } = turn.answer.input;
     return this.transport.addTurnJob({
       cell,
@@ -115,8 +120,8 @@ export class World {
     const { attempt = 1, timeoutMs = 20_000 } = spec;
     return {
       attempt,
-      leaseToken: `lease.cell-1.paper.1.${turn}.${attempt}.${'a'.repeat(43)}`,
-      toolToken: `tool.cell-1.paper.1.${turn}.${attempt}.${'b'.repeat(43)}`,
+      leaseToken: `lease.${this.cell}.paper.1.${turn}.${attempt}.${'a'.repeat(43)}`,
+      toolToken: `tool.${this.cell}.paper.1.${turn}.${attempt}.${'b'.repeat(43)}`,
       leaseMs: spec.leaseMs ?? 15_000,
       timeoutMs,
       backend: spec.backend ?? 'docker',
