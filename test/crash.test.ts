@@ -1,0 +1,312 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { Sql } from '../shared/src/store/sql.js';
+import { eventually } from '../shared/test/support/poll.js';
+import { docker } from './support/images.js';
+import { count, overlappingAttempts, unhurried } from './support/outcomes.js';
+import { brokenInvariants, openProject } from './support/project.js';
+import { type ServiceProcess, type Stack, startStack } from './support/stack.js';
+
+const boundMs = 180_000;
+const stacks: Stack[] = [];
+
+afterEach(async () => {
+  await Promise.all(stacks.splice(0).map((stack) => stack.stop()));
+}, 120_000);
+
+async function start(options: Parameters<typeof startStack>[0]): Promise<Stack> {
+  const stack = await startStack({ leaseMs: 6_000, ...options });
+  stacks.push(stack);
+  return stack;
+}
+
+const projectFile = (name: string) => `
+name: ${name}
+task: Write notes, and tell the editor.
+turn: { maxAttempts: 50 }
+backend:
+  kind: process
+  runner:
+    mode: mock
+    script:
+      - agent: writer
+        steps:
+          - write: { path: note.md, text: "Written in {{turn.id}}." }
+          - wait: 100ms
+          - tool: artifacts.publish
+            input: { path: note.md, name: "{{turn.id}}.md" }
+          - wait: 100ms
+          - tool: messages.send
+            input: { recipient: editor, body: "{{turn.id}}: {{steps.2.output}}" }
+          - wait: 100ms
+          - tool: messages.send
+            input: { recipient: user, body: "{{turn.id}}: done" }
+          - text: Noted.
+      - agent: editor
+        when: { from: user }
+        steps:
+          - tool: completion.submit
+            input: { report: "# All notes" }
+agents:
+  editor: { role: editor, prompt: Read and submit., tools: [completion.submit] }
+  writer: { role: writer, count: 4, prompt: Write., tools: [messages.send, artifacts.publish] }
+`;
+
+/** A project of writers, and the mail that was written to them. */
+class Writers {
+  #sent = 0;
+
+  private constructor(
+    readonly stack: Stack,
+    readonly name: string,
+  ) {}
+
+  static async start(stack: Stack): Promise<Writers> {
+    const writers = new Writers(stack, 'notes');
+    await writers.post('/projects', { file: projectFile('notes'), start: true });
+    return writers;
+  }
+
+  /** Writes one message to each writer. */
+  async send(): Promise<void> {
+    const posts = [1, 2, 3, 4].map((writer) => {
+      this.#sent += 1;
+      return { recipient: `writer-${String(writer)}`, body: `Note ${String(this.#sent)}, please.` };
+    });
+    await Promise.all(posts.map((post) => this.post(`/projects/${this.name}/messages`, post)));
+  }
+
+  /** Posts until it is answered: with its key, a post that was interrupted may be repeated. */
+  async post(path: string, body: unknown): Promise<void> {
+    const token = readFileSync(join(this.stack.root, 'admin.token'), 'utf8').trim();
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'idempotency-key': randomUUID(),
+    };
+    const request = { method: 'POST', headers, body: JSON.stringify(body) };
+    let said = 'nothing';
+    await eventually(
+      `${path} is answered`,
+      async () => {
+        const response = await fetch(`${this.stack.url}/api${path}`, request).catch(() => undefined);
+        if (response === undefined || response.status === 503) return unhurried(false);
+        said = await response.text();
+        if (!response.ok) throw new Error(`${path} was answered ${String(response.status)}: ${said}`);
+        return true;
+      },
+      boundMs,
+    );
+  }
+
+  read<Result>(read: (database: Sql) => Result): Result {
+    const database = openProject(this.stack.root, this.name);
+    try {
+      return read(database);
+    } finally {
+      database.close();
+    }
+  }
+
+  /** Waits for the end of all turns, and checks that everything took effect once. */
+  async finish(): Promise<void> {
+    await eventually(
+      'all mail is read and every turn has ended',
+      () =>
+        unhurried(
+          this.read(
+            (database) =>
+              count(database, 'inbox') === 0 && count(database, `turns WHERE status IN ('queued', 'running')`) === 0,
+          ),
+        ),
+      boundMs,
+    );
+    this.read((database) => {
+      expect(brokenInvariants(database)).toEqual([]);
+      expect(overlappingAttempts(database)).toEqual([]);
+      expect(count(database, `turns WHERE status <> 'completed'`)).toBe(0);
+      expect(count(database, `(SELECT DISTINCT body FROM messages WHERE body LIKE 'Note %')`)).toBe(this.#sent);
+      expect(count(database, `messages WHERE body LIKE 'Note %'`)).toBe(this.#sent);
+
+      const turns = database.all<{ id: string }>(`SELECT id FROM turns WHERE agent_id <> 'editor' ORDER BY id`);
+      const artifacts = database.all<{ id: string; turn_id: string; name: string; path: string }>(
+        'SELECT id, turn_id, name, path FROM artifacts ORDER BY turn_id',
+      );
+      expect(artifacts.map(({ name }) => name)).toEqual(turns.map(({ id }) => `${id}.md`));
+      for (const { turn_id, path } of artifacts) {
+        const file = join(this.stack.root, 'projects', this.name, path);
+        expect(readFileSync(file, 'utf8')).toBe(`Written in ${turn_id}.`);
+      }
+      const bodies = (recipient: string) =>
+        database
+          .all<{ body: string }>(`SELECT body FROM messages WHERE sender <> 'user' AND recipient = '${recipient}'`)
+          .map(({ body }) => body)
+          .sort();
+      expect(bodies('editor')).toEqual(artifacts.map(({ id, name, turn_id }) => `${turn_id}: ${name} (${id})`).sort());
+      expect(bodies('user')).toEqual(turns.map(({ id }) => `${id}: done`));
+    });
+  }
+
+  /** The project goes on to its end. */
+  async approve(): Promise<void> {
+    await this.post(`/projects/${this.name}/messages`, { recipient: 'editor', body: 'Hand it in.' });
+    const status = () => this.read((database) => database.get<{ status: string }>('SELECT status FROM projects'));
+    await eventually('the report is submitted', () => unhurried(status()?.status === 'submitted'), boundMs);
+    await this.post(`/projects/${this.name}/approve`, {});
+    this.read((database) => {
+      expect(count(database, 'reports')).toBe(1);
+      expect(brokenInvariants(database)).toEqual([]);
+    });
+  }
+}
+
+describe('a service that is killed', () => {
+  test('at any moment leaves sound databases, and once it is back the work goes on', async () => {
+    const stack = await start({ backends: ['process'] });
+    const random = seeded(20_261_122);
+    const writers = await Writers.start(stack);
+    const each = Object.values(stack.services);
+    const everything = each.flat();
+    // Every service twice, and twice all of them at once, in an order and at moments that the seed decides.
+    const victims = shuffled([...each, ...each, everything, everything], random);
+    for (const victim of victims) {
+      const sent = writers.send();
+      await sleep(200 + random() * 1_500);
+      await Promise.all(victim.map((service) => service.kill()));
+      expect(writers.read(brokenInvariants)).toEqual([]);
+      expect(catalogFaults(stack)).toEqual([]);
+      await sleep(random() * 500);
+      await startAll(victim);
+      await sent;
+    }
+    await writers.finish();
+    expect(writers.read((database) => count(database, 'turn_attempts WHERE number > 1'))).toBeGreaterThan(0);
+    await writers.approve();
+  }, 600_000);
+});
+
+describe('Redis', () => {
+  test('may be wiped, killed and restarted empty, and be away when services start', async () => {
+    const stack = await start({ backends: ['process'] });
+    const writers = await Writers.start(stack);
+    await writers.send();
+    await flushAll(stack.redis.port);
+    await writers.send();
+    await writers.finish();
+
+    await writers.send();
+    await stack.redis.kill();
+    await writers.send();
+    await stack.redis.restart();
+    await writers.finish();
+
+    const services = Object.values(stack.services).flat();
+    await Promise.all(services.map((service) => service.kill()));
+    await stack.redis.kill();
+    await startAll(services);
+    await writers.send();
+    await stack.redis.restart();
+    await writers.finish();
+    await writers.approve();
+  }, 600_000);
+});
+
+describe('a worker that is killed', () => {
+  test('removes the containers of its former life when it comes back', async () => {
+    const stack = await start({ backends: ['docker'], slots: 3 });
+    const file = `
+name: containers
+task: Outlive your worker.
+backend:
+  docker: { keep: never }
+  runner:
+    mode: mock
+    script:
+      - { agent: hanging, when: { attempt: 1 }, steps: [{ hang: true }] }
+      - { agent: ending, when: { attempt: 1 }, steps: [{ wait: 2s }, { text: Too late. }] }
+agents:
+  hanging: { role: tester, prompt: Hang. }
+  ending: { role: tester, prompt: End. }
+`;
+    expect(await stack.api('POST', '/projects', { file, start: true })).toMatchObject({ status: 201 });
+    for (const recipient of ['hanging', 'ending']) {
+      const mail = { recipient, body: 'Begin.' };
+      expect(await stack.api('POST', '/projects/containers/messages', mail)).toMatchObject({ status: 201 });
+    }
+    const containers = async (...filters: string[]) => {
+      const all = [`label=suzumio.cell=${stack.cell}`, ...filters].flatMap((filter) => ['--filter', filter]);
+      return (await docker('ps', '--all', '--quiet', '--no-trunc', ...all)).split('\n').filter((id) => id !== '');
+    };
+    const [worker] = stack.services['turn-worker'];
+    await eventually('both run', async () => unhurried((await containers('status=running')).length === 2), boundMs);
+    const first = await containers();
+    await worker?.kill();
+    await eventually('one has ended', async () => unhurried((await containers('status=exited')).length === 1), boundMs);
+    await worker?.start();
+    await eventually(
+      'neither is left',
+      async () => unhurried((await containers()).every((id) => !first.includes(id))),
+      30_000,
+    );
+    const database = openProject(stack.root, 'containers');
+    try {
+      const completed = `turns WHERE status = 'completed' AND attempt = 2`;
+      await eventually(
+        'both turns end in a second attempt',
+        () => unhurried(count(database, completed) === 2),
+        boundMs,
+      );
+      expect(brokenInvariants(database)).toEqual([]);
+      expect(overlappingAttempts(database)).toEqual([]);
+    } finally {
+      database.close();
+    }
+    await worker?.stop();
+    expect(await containers()).toEqual([]);
+  }, 600_000);
+});
+
+/** What is wrong with the file of the cell's catalog. */
+function catalogFaults(stack: Stack): unknown[] {
+  const catalog = Sql.open(join(stack.root, 'catalog.db'), { readonly: true });
+  try {
+    return catalog.all(`SELECT * FROM pragma_integrity_check WHERE integrity_check <> 'ok'`);
+  } finally {
+    catalog.close();
+  }
+}
+
+async function startAll(services: readonly ServiceProcess[]): Promise<void> {
+  await Promise.all(services.map((service) => service.start()));
+}
+
+async function flushAll(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write('FLUSHALL\r\n');
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  expect(answer.toString()).toBe('+OK\r\n');
+  socket.destroy();
+}
+
+/** Mulberry32: the same numbers for the same seed. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
+  return items
+    .map((item) => ({ item, at: random() }))
+    .sort((one, other) => one.at - other.at)
+    .map(({ item }) => item);
+}

@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sql } from '../../shared/src/store/sql.js';
+
+/** One number that a query without parameters answers. */
+export function count(project: Sql, sql: string): number {
+  return project.get<{ count: number }>(`SELECT count(*) AS count FROM ${sql}`)?.count ?? 0;
+}
+
+/** Pairs of attempts of one agent of which the second began before the first had ended. */
+export function overlappingAttempts(project: Sql): unknown[] {
+  return project.all(
+    `WITH attempts AS (
+       SELECT t.agent_id, a.turn_id, a.number, a.started_at_ms, coalesce(a.ended_at_ms, 9e15) AS ended_at_ms
+       FROM turn_attempts a JOIN turns t ON t.id = a.turn_id
+     )
+     SELECT one.agent_id, one.turn_id AS one, one.number, other.turn_id AS other, other.number
+     FROM attempts one JOIN attempts other ON other.agent_id = one.agent_id
+       AND (other.turn_id, other.number) <> (one.turn_id, one.number)
+     WHERE other.started_at_ms >= one.started_at_ms AND other.started_at_ms < one.ended_at_ms`,
+  );
+}
+
+/** How the attempts that did not complete ended, by the code of their failure. */
+export function failedAttempts(project: Sql): Record<string, number> {
+  const rows = project.all<{ code: string | null; count: number }>(
+    `SELECT failure_json ->> 'code' AS code, count(*) AS count FROM turn_attempts
+     WHERE status NOT IN ('completed', 'running') GROUP BY 1`,
+  );
+  return Object.fromEntries(rows.map(({ code, count: number }) => [code ?? 'none', number]));
+}
+
+/** For waits of seconds: lets some time pass after a look, so that looking does not slow down what is looked at. */
+export async function unhurried<Value>(seen: Value): Promise<Value> {
+  await sleep(100);
+  return seen;
+}
