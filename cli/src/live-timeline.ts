@@ -3,7 +3,7 @@ import type { ApiClient } from './reach/api-client.js';
 import { followEvents } from './reach/follow-events.js';
 import type { ProjectReads } from './reach/project-reads.js';
 import { createTimeline, openEnds } from './render/timeline.js';
-import { say, type Session } from './session.js';
+import { say, sayJson, type Session } from './session.js';
 
 export interface LiveTimeline {
   readonly project: string;
@@ -60,12 +60,14 @@ async function printer(
   reads: ProjectReads,
   project: string,
 ): Promise<(event: ProjectEvent, dueNext: boolean) => void> {
-  const { context, json, suzumio } = session;
-  if (json) return (event) => say(session, JSON.stringify(event));
+  const { context, suzumio } = session;
   const { agents } = await reads.detail(project);
   const render = createTimeline(
     { project, agents: agents.map(({ id }) => id) },
     { out: context.out, timeZone: context.timeZone, suzumio },
   );
-  return (event, dueNext) => say(session, ...render(event, dueNext));
+  return (event, dueNext) => {
+    sayJson(session, event, 'line');
+    say(session, ...render(event, dueNext));
+  };
 }

@@ -35,14 +35,15 @@ export function createSession(context: CliContext, options: GlobalOptions): Sess
   };
 }
 
-/** Prints a line for the person. */
-export function say({ context }: Session, ...lines: string[]): void {
+/** Prints lines for the person; a program, with `--json`, gets data instead. */
+export function say({ context, json }: Session, ...lines: string[]): void {
+  if (json) return;
   for (const line of lines) context.out.write(`${line}\n`);
 }
 
-/** Prints data for a program. */
-export function printJson({ context }: Session, value: unknown): void {
-  context.out.write(`${JSON.stringify(value, null, 2)}\n`);
+/** Prints data for a program: with `--json` only. `line` puts it on one, so that more may follow. */
+export function sayJson({ context, json }: Session, value: unknown, layout: 'block' | 'line' = 'block'): void {
+  if (json) context.out.write(`${JSON.stringify(value, null, layout === 'block' ? 2 : undefined)}\n`);
 }
 
 /** Suggests what to do next: the last lines of a command's output. */

@@ -1,6 +1,6 @@
 import { loadProjectFile } from '@suzumio/shared/config/load-project';
 import { renderConfig } from '@suzumio/shared/config/render-config';
-import { printJson, type Session } from '../session.js';
+import { sayJson, type Session } from '../session.js';
 import { sayWarnings } from '../project-file.js';
 import type { Register } from './action.js';
 
@@ -16,7 +16,7 @@ export const registerConfig: Register = (program, action) => {
 function render(session: Session, file: string, options: { configRoot?: string }): Promise<undefined> {
   const loaded = loadProjectFile(file, { env: session.context.env, configRoot: options.configRoot });
   sayWarnings(session, loaded);
-  if (session.json) printJson(session, loaded.config);
-  else session.context.out.write(renderConfig(loaded.config));
+  sayJson(session, loaded.config);
+  if (!session.json) session.context.out.write(renderConfig(loaded.config));
   return Promise.resolve(undefined);
 }

@@ -3,7 +3,7 @@ import { Cell } from '@suzumio/shared/store/cell';
 import { createFrom, loadForUse } from '../project-file.js';
 import { findApi } from '../reach/reach.js';
 import { count } from '../render/format.js';
-import { printJson, say, sayNext, type Session } from '../session.js';
+import { sayJson, say, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
 
 export const registerInit: Register = (program, action) => {
@@ -26,10 +26,7 @@ async function init(session: Session, file: string): Promise<undefined> {
   try {
     await createFrom(cell, loaded);
     const directory = cell.directory.projectDir(config.name);
-    if (session.json) {
-      printJson(session, { project: config.name, directory });
-      return;
-    }
+    sayJson(session, { project: config.name, directory });
     const agents = Object.keys(config.agents);
     say(
       session,

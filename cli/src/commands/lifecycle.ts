@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Priority } from '@suzumio/shared/protocol/ids';
 import { requireApi } from '../reach/reach.js';
 import { count } from '../render/format.js';
-import { printJson, say, sayNext, type Session } from '../session.js';
+import { sayJson, say, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { parsePriority } from './arguments.js';
 
@@ -101,9 +101,7 @@ async function retry(session: Session, project: string, agent: string): Promise<
 
 /** Says what was done: the server's answer to a program; to a person a sentence, and what comes next. */
 function tell(session: Session, answer: unknown, lines: string[], next: string): void {
-  if (session.json) printJson(session, answer);
-  else {
-    say(session, ...lines);
-    sayNext(session, next);
-  }
+  sayJson(session, answer);
+  say(session, ...lines);
+  sayNext(session, next);
 }

@@ -6,7 +6,7 @@ import type { ProjectReads } from '../reach/project-reads.js';
 import { dayAndTime, duration, shortHash, size } from '../render/format.js';
 import { table } from '../render/table.js';
 import { renderTurn } from '../render/turn.js';
-import { printJson, say, type Session } from '../session.js';
+import { sayJson, say, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { wholeNumber } from './arguments.js';
 
@@ -41,18 +41,17 @@ function list<Kind extends Listed>(kind: Kind, toTable: (rows: Rows<Kind>, sessi
   return async (session: Session, project: string, { limit }: { limit: number }): Promise<undefined> => {
     const reads = await findReads(session);
     const rows = (await reads[kind](project, limit)) as Rows<Kind>;
-    if (session.json) printJson(session, rows);
-    else if (rows.length === 0) say(session, `${project} has no ${kind} yet.`);
+    sayJson(session, rows);
+    if (rows.length === 0) say(session, `${project} has no ${kind} yet.`);
     else say(session, ...toTable(rows, session));
   };
 }
 
 function messageTable(messages: readonly MessageView[], { context }: Session): string[] {
   return table(
-    ['TIME', 'ID', 'FROM', 'TO', 'PRIORITY', 'READ', 'BODY'],
+    ['TIME', 'FROM', 'TO', 'PRIORITY', 'READ', 'BODY'],
     messages.map((message) => [
       dayAndTime(message.createdAt, context),
-      message.id,
       message.sender,
       message.recipient ?? message.channel ?? '',
       message.priority,
@@ -89,14 +88,13 @@ function turnTable(turns: readonly TurnView[], { context }: Session): string[] {
 
 function artifactTable(artifacts: Rows<'artifacts'>, { context }: Session): string[] {
   return table(
-    ['TIME', 'ID', 'BY', 'SIZE', 'SHA256', 'NAME', 'DESCRIPTION'],
+    ['TIME', 'NAME', 'BY', 'SIZE', 'SHA256', 'DESCRIPTION'],
     artifacts.map((artifact) => [
       dayAndTime(artifact.createdAt, context),
-      artifact.id,
+      oneLine(artifact.name),
       artifact.creator,
       size(artifact.sizeBytes),
       shortHash(artifact.sha256),
-      oneLine(artifact.name),
       oneLine(artifact.description ?? ''),
     ]),
     context.out,
@@ -120,15 +118,15 @@ function eventTable(events: Rows<'events'>, { context }: Session): string[] {
 
 async function showTurn(session: Session, project: string, name: string): Promise<undefined> {
   const turn = await (await findReads(session)).turn(project, name);
-  if (session.json) printJson(session, turn);
-  else say(session, ...renderTurn(turn, session.context));
+  sayJson(session, turn);
+  say(session, ...renderTurn(turn, session.context));
 }
 
 async function report(session: Session, project: string, options: { reportVersion?: number }): Promise<undefined> {
   const reads = await findReads(session);
   const text = await reads.report(project, options.reportVersion);
   if (session.json)
-    printJson(session, {
+    sayJson(session, {
       project,
       version: options.reportVersion ?? (await reads.detail(project)).project.reportVersion,
       text,

@@ -29,7 +29,6 @@ async function watch(session: Session, project: string, { limit }: { limit: numb
     return;
   }
   await printHistory(session, createStoreReads(session.root), project, limit);
-  if (session.json) return;
   say(session, '', `No server is running for ${session.root}: nothing will happen until one does.`);
   sayNext(session, 'serve');
 }

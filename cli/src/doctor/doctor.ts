@@ -2,7 +2,7 @@ import type { Finding } from './check.js';
 import { checkDataDirectory, checkEngine, checkInstallation, checkNode, checkQueue, checkServer } from './checks.js';
 import { type ExitCode, exitCodes } from '../exit-codes.js';
 import { paint } from '../render/colors.js';
-import { printJson, say, type Session } from '../session.js';
+import { sayJson, say, type Session } from '../session.js';
 
 /** Checks what Suzumio needs on this machine. */
 export async function doctor(session: Session): Promise<ExitCode> {
@@ -16,11 +16,9 @@ export async function doctor(session: Session): Promise<ExitCode> {
     await checkQueue(context.env.SUZUMIO_REDIS_URL),
   ];
   const isBroken = findings.some(({ state }) => state === 'broken');
-  if (session.json) printJson(session, findings);
-  else {
-    say(session, ...findings.flatMap((finding) => rendered(finding, session)));
-    say(session, '', isBroken ? 'Something is broken; see the lines with "next:".' : 'All is well.');
-  }
+  sayJson(session, findings);
+  say(session, ...findings.flatMap((finding) => rendered(finding, session)));
+  say(session, '', isBroken ? 'Something is broken; see the lines with "next:".' : 'All is well.');
   return isBroken ? exitCodes.failed : exitCodes.ok;
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { configDefaults } from '@suzumio/shared/config/defaults';
 import { checkDocker } from '@suzumio/turn-worker';
 import { type Stack, startStack } from './stack.js';
-import { printJson, say, sayNext, type Session } from '../session.js';
+import { sayJson, say, sayNext, type Session } from '../session.js';
 
 export interface ServeOptions {
   host: string;
@@ -19,10 +19,7 @@ export async function serve(session: Session, { allowProcess, ...options }: Serv
     backends: allowProcess ? ['docker', 'process'] : ['docker'],
   });
   try {
-    if (session.json) printJson(session, { url: stack.url, root: session.root });
-    else {
-      await sayServing(session, stack, ['init FILE', 'status', 'doctor']);
-    }
+    await sayServing(session, stack, ['init FILE', 'status', 'doctor']);
     await interruption(session.context.interrupted);
     sayStopping(session);
   } finally {
@@ -33,6 +30,7 @@ export async function serve(session: Session, { allowProcess, ...options }: Serv
 
 /** Where things are, whether turns can run, and what may come next. */
 export async function sayServing(session: Session, stack: Stack, next: string[]): Promise<void> {
+  sayJson(session, { url: stack.url, root: session.root }, 'line');
   say(session, `Suzumio listens on ${stack.url}   (Ctrl-C stops it)`);
   say(session, `data:  ${session.root}`);
   say(session, `token: ${stack.cell.directory.adminTokenFile}`);
@@ -47,8 +45,7 @@ export async function sayServing(session: Session, stack: Stack, next: string[])
 }
 
 export function sayStopping(session: Session): void {
-  if (!session.json)
-    say(session, 'Stopping: turns that run have 20 s to end. Ctrl-C again ends them now; nothing is lost either way.');
+  say(session, 'Stopping: turns that run have 20 s to end. Ctrl-C again ends them now; nothing is lost either way.');
 }
 
 export async function interruption(signal: AbortSignal): Promise<void> {
