@@ -89,7 +89,8 @@ CREATE UNIQUE INDEX message_reads_once ON message_reads (message_id, recipient) 
 CREATE INDEX message_reads_turn ON message_reads (turn_id);
 
 CREATE TABLE turns (
-  id TEXT PRIMARY KEY,
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
   agent_id TEXT NOT NULL REFERENCES agents (id),
   number INTEGER NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('queued', 'running', 'completed', 'failed', 'cancelled')),
@@ -145,7 +146,8 @@ CREATE TABLE turn_steps (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE tool_calls (
-  id TEXT PRIMARY KEY,
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
   turn_id TEXT NOT NULL REFERENCES turns (id),
   agent_id TEXT NOT NULL REFERENCES agents (id),
   attempt INTEGER NOT NULL,
@@ -161,7 +163,8 @@ CREATE TABLE tool_calls (
 CREATE INDEX tool_calls_turn ON tool_calls (turn_id);
 
 CREATE TABLE artifacts (
-  id TEXT PRIMARY KEY,
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
   creator TEXT NOT NULL,
   turn_id TEXT REFERENCES turns (id),
   name TEXT NOT NULL,

@@ -3,7 +3,7 @@ import type { SqlReader } from '../sql.js';
 import { iso, type Page } from './page.js';
 
 interface Row {
-  rowid: number;
+  seq: number;
   id: string;
   creator: string;
   turn_id: string | null;
@@ -20,8 +20,8 @@ interface Row {
 export function listArtifacts(reader: SqlReader, page: Page): ArtifactView[] {
   const rows =
     page.after === undefined
-      ? reader.all<Row>('SELECT rowid, * FROM artifacts ORDER BY rowid DESC LIMIT :limit', { limit: page.limit }).reverse()
-      : reader.all<Row>('SELECT rowid, * FROM artifacts WHERE rowid > :after ORDER BY rowid LIMIT :limit', {
+      ? reader.all<Row>('SELECT * FROM artifacts ORDER BY seq DESC LIMIT :limit', { limit: page.limit }).reverse()
+      : reader.all<Row>('SELECT * FROM artifacts WHERE seq > :after ORDER BY seq LIMIT :limit', {
           after: page.after,
           limit: page.limit,
         });
@@ -32,15 +32,17 @@ export function listArtifacts(reader: SqlReader, page: Page): ArtifactView[] {
 export function findArtifact(reader: SqlReader, by: { id: string } | { name: string }): ArtifactView | undefined {
   const row =
     'id' in by
-      ? reader.get<Row>('SELECT rowid, * FROM artifacts WHERE id = :id', { id: by.id })
-      : reader.get<Row>('SELECT rowid, * FROM artifacts WHERE name = :name ORDER BY rowid DESC LIMIT 1', { name: by.name });
+      ? reader.get<Row>('SELECT * FROM artifacts WHERE id = :id', { id: by.id })
+      : reader.get<Row>('SELECT * FROM artifacts WHERE name = :name ORDER BY seq DESC LIMIT 1', {
+          name: by.name,
+        });
   return row && artifactView(row);
 }
 
 function artifactView(row: Row): ArtifactView {
   return {
     id: row.id,
-    seq: row.rowid,
+    seq: row.seq,
     creator: row.creator,
     turn: row.turn_id,
     name: row.name,

@@ -5,7 +5,7 @@ import type { SqlReader } from '../sql.js';
 import { iso, type Page, parsed } from './page.js';
 
 interface Row {
-  rowid: number;
+  seq: number;
   id: string;
   agent_id: string;
   number: number;
@@ -24,7 +24,7 @@ interface Row {
   calls: number;
 }
 
-const columns = `turns.rowid, turns.*, (SELECT count(*) FROM tool_calls WHERE turn_id = turns.id) AS calls`;
+const columns = `turns.*, (SELECT count(*) FROM tool_calls WHERE turn_id = turns.id) AS calls`;
 
 /** Turns in the order in which they were queued; `after` counts them. */
 export function listTurns(reader: SqlReader, page: Page & { agent?: string | undefined }): TurnView[] {
@@ -33,12 +33,12 @@ export function listTurns(reader: SqlReader, page: Page & { agent?: string | und
     page.after === undefined
       ? reader
           .all<Row>(
-            `SELECT ${columns} FROM turns WHERE :agent IS NULL OR agent_id = :agent ORDER BY rowid DESC LIMIT :limit`,
+            `SELECT ${columns} FROM turns WHERE :agent IS NULL OR agent_id = :agent ORDER BY seq DESC LIMIT :limit`,
             { agent, limit: page.limit },
           )
           .reverse()
       : reader.all<Row>(
-          `SELECT ${columns} FROM turns WHERE rowid > :after AND (:agent IS NULL OR agent_id = :agent) ORDER BY rowid LIMIT :limit`,
+          `SELECT ${columns} FROM turns WHERE seq > :after AND (:agent IS NULL OR agent_id = :agent) ORDER BY seq LIMIT :limit`,
           { agent, after: page.after, limit: page.limit },
         );
   return rows.map(turnView);
@@ -72,7 +72,7 @@ export function findTurn(reader: SqlReader, name: string): TurnDetail | undefine
 export function listToolCalls(reader: SqlReader, page: Page & { turn?: string | undefined }): ToolCallView[] {
   return reader
     .all<{
-      n: number;
+      seq: number;
       id: string;
       turn_id: string;
       agent_id: string;
@@ -86,14 +86,14 @@ export function listToolCalls(reader: SqlReader, page: Page & { turn?: string | 
       started_at_ms: number;
       ended_at_ms: number | null;
     }>(
-      `SELECT * FROM (SELECT rowid AS n, * FROM tool_calls
-         WHERE (:turn IS NULL OR turn_id = :turn) AND (:after IS NULL OR rowid > :after)
-         ORDER BY CASE WHEN :after IS NULL THEN -rowid ELSE rowid END LIMIT :limit) ORDER BY n`,
+      `SELECT * FROM (SELECT * FROM tool_calls
+         WHERE (:turn IS NULL OR turn_id = :turn) AND (:after IS NULL OR seq > :after)
+         ORDER BY CASE WHEN :after IS NULL THEN -seq ELSE seq END LIMIT :limit) ORDER BY seq`,
       { turn: page.turn ?? null, after: page.after ?? null, limit: page.limit },
     )
     .map((row) => ({
       id: row.id,
-      seq: row.n,
+      seq: row.seq,
       turn: row.turn_id,
       agent: row.agent_id,
       attempt: row.attempt,
@@ -137,7 +137,7 @@ function listAttempts(reader: SqlReader, turn: string): AttemptView[] {
 function turnView(row: Row): TurnView {
   return {
     id: row.id,
-    seq: row.rowid,
+    seq: row.seq,
     agent: row.agent_id,
     number: row.number,
     status: row.status,
