@@ -1,21 +1,8 @@
 import { realpath } from 'node:fs/promises';
-import express from 'express';
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
-import { notFoundHandler, problemHandler } from '@suzumio/shared/http/problem-handler';
-import { artifactsRouter } from './artifacts-router.js';
-import { authenticate } from './auth.js';
-import { readBodies } from './body.js';
-import type { ApiContext, ApiDependencies } from './context.js';
+import { apiApp } from './app.js';
+import type { ApiDependencies } from './context.js';
 import { EventHub, type EventHubOptions } from './events/event-hub.js';
-import { eventsRouter } from './events-router.js';
-import { healthRouter } from './health-router.js';
-import { messagesRouter } from './messages-router.js';
-import { refuseForeignHosts, refuseForeignOrigins, securityHeaders } from './origin.js';
-import { projectsRouter } from './projects-router.js';
-import { countRefusals } from './refusals.js';
-import { reportRouter } from './report-router.js';
-import { transitionsRouter } from './transitions-router.js';
-import { turnsRouter } from './turns-router.js';
 
 export interface ApiConfig {
   host: string;
@@ -49,7 +36,8 @@ export function createApi(config: ApiConfig, dependencies: ApiDependencies): Api
       await cell.recover();
       await admitAdmin(dependencies);
       const roots = await Promise.all((config.workspaceRoots ?? []).map((root) => realpath(root)));
-      const app = listener(config, { ...dependencies, workspaceRoots: roots }, hub);
+      const hosts = [config.host, ...(config.allowedHosts ?? [])];
+      const app = apiApp({ ...dependencies, workspaceRoots: roots }, hub, hosts);
       running = { server: await startHttpServer(app, config), hub, delist };
     } catch (error) {
       await hub.close();
@@ -80,19 +68,4 @@ export function createApi(config: ApiConfig, dependencies: ApiDependencies): Api
 async function admitAdmin({ cell: { catalog, directory } }: ApiDependencies): Promise<void> {
   const secret = directory.adminToken();
   if (!catalog.identify(secret)) await catalog.addToken({ name: 'admin', scope: 'admin', secret });
-}
-
-function listener(config: ApiConfig, context: ApiContext, hub: EventHub): express.Express {
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.use(securityHeaders, refuseForeignHosts([config.host, ...(config.allowedHosts ?? [])]), refuseForeignOrigins);
-  app.use(healthRouter());
-  app.use('/api', authenticate(context.cell.catalog), ...readBodies);
-  app.use(projectsRouter(context), transitionsRouter(context), messagesRouter(context), turnsRouter(context));
-  app.use(artifactsRouter(context), reportRouter(context), eventsRouter(context, hub));
-  app.use(notFoundHandler);
-  app.use(countRefusals(context));
-  app.use(problemHandler(context.logger));
-  return app;
 }

@@ -13,7 +13,10 @@ import { sendFile } from './send-file.js';
 /** Published files: what is known of them, and their content. */
 export function artifactsRouter(context: ApiContext): Router {
   const router = express.Router();
-  const find = async (response: Response, { project, id }: { project: string; id: string }): Promise<ArtifactView> => {
+  const find = async (
+    response: Response,
+    { project, artifact: id }: { project: string; artifact: string },
+  ): Promise<ArtifactView> => {
     const artifact = await withProject(context, response, project, ({ reader }) => findArtifact(reader, { id }));
     if (artifact) return artifact;
     throw new SuzumioError('artifact-unknown', `There is no artifact "${id.slice(0, 80)}" in this project.`);
@@ -27,12 +30,12 @@ export function artifactsRouter(context: ApiContext): Router {
     response.json(listAnswer(artifacts));
   });
 
-  router.get('/api/projects/:project/artifacts/:id', async (request, response) => {
+  router.get('/api/projects/:project/artifacts/:artifact', async (request, response) => {
     queryOf(request, noQuery);
     response.json(await find(response, request.params));
   });
 
-  router.get('/api/projects/:project/artifacts/:id/content', async (request, response) => {
+  router.get('/api/projects/:project/artifacts/:artifact/content', async (request, response) => {
     queryOf(request, noQuery);
     const { name, sha256, sizeBytes } = await find(response, request.params);
     const content = new ContentStore(context.cell.directory.projectDir(request.params.project));

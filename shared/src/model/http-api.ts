@@ -35,11 +35,10 @@ function unknownFields(keys: readonly string[], known: readonly string[]): strin
 /** A whole number as it stands in a query. */
 function numeral(min: number, max: number) {
   const error = `expected a whole number from ${min} to ${max}`;
-  return z
-    .string()
-    .regex(/^\d{1,16}$/, { error })
-    .transform(Number)
-    .pipe(z.int({ error }).min(min, { error }).max(max, { error }));
+  return z.preprocess(
+    (text) => (typeof text === 'string' && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN),
+    z.int({ error }).min(min, { error }).max(max, { error }),
+  );
 }
 
 // Queries.

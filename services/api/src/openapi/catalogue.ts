@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import * as api from '@suzumio/shared/model/http-api';
+import { projectEvent } from '@suzumio/shared/model/event';
+import { projectConfig } from '@suzumio/shared/model/project-config';
+import * as views from '@suzumio/shared/model/views';
+import { problem } from '@suzumio/shared/protocol/problem';
+import type { Operation } from './operation.js';
+import { projectOperations } from './project-operations.js';
+import { recordOperations } from './record-operations.js';
+
+/** Every operation of the API. A route that is not here, and an entry without a route, fail the contract test. */
+export const operations: readonly Operation[] = [...projectOperations, ...recordOperations];
+
+/** What the description calls the schemas of requests. */
+export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
+  CreateProject: api.createProjectRequest,
+  SendMessage: api.sendMessageRequest,
+  StopProject: api.stopRequest,
+  RequestChanges: api.requestChangesRequest,
+  Nothing: api.emptyRequest,
+};
+
+/** What it calls those of answers. */
+export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
+  Problem: problem,
+  Project: views.projectView,
+  ProjectList: api.projectListAnswer,
+  ProjectAnswer: api.projectAnswer,
+  ProjectDetail: api.projectDetailAnswer,
+  CreatedProject: api.createProjectAnswer,
+  ResolvedConfig: projectConfig,
+  Agent: views.agentView,
+  AgentList: api.agentListAnswer,
+  RequestedChanges: api.requestChangesAnswer,
+  RetriedTurn: api.retryAnswer,
+  Message: views.messageView,
+  MessageList: api.messageListAnswer,
+  PostedMessage: api.postedMessage,
+  Turn: views.turnView,
+  TurnDetail: views.turnDetail,
+  TurnList: api.turnListAnswer,
+  Attempt: views.attemptView,
+  ToolCall: views.toolCallView,
+  ToolCallList: api.toolCallListAnswer,
+  Artifact: views.artifactView,
+  ArtifactList: api.artifactListAnswer,
+  Event: projectEvent,
+  EventList: api.eventListAnswer,
+  Health: api.healthAnswer,
+};
+
+/** The parts of paths, with what may stand there. */
+export const pathParameters: Readonly<Record<string, { description: string; schema: z.ZodType }>> = {
+  project: { description: "The project's id: its name in the project file.", schema: views.projectView.shape.id },
+  agent: { description: "The agent's id.", schema: z.string() },
+  turn: { description: "The turn's id, or `agent:number`.", schema: z.string() },
+  artifact: { description: "The artifact's id.", schema: z.string() },
+};

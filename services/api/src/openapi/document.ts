@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import { type ErrorCode, errorCodes } from '@suzumio/shared/errors/codes';
+import { idempotencyKey } from '@suzumio/shared/model/http-api';
+import { problemMediaType } from '@suzumio/shared/protocol/problem';
+import { answerSchemas, operations, pathParameters, requestSchemas } from './catalogue.js';
+import { isOpen, type Operation, type OperationAnswer, refusalsOf } from './operation.js';
+import type { JsonSchema, OpenApiDocument, OpenApiOperation, OpenApiParameter, OpenApiResponse } from './types.js';
+
+type Io = 'input' | 'output';
+
+const names = new Map(
+  [...Object.entries(requestSchemas), ...Object.entries(answerSchemas)].map(([name, schema]) => [schema, name]),
+);
+
+/** The API's description, made from the catalogue of its operations. The same each time for the same version. */
+export function openApiDocument(version: string): OpenApiDocument {
+  const paths: Record<string, Record<string, OpenApiOperation>> = {};
+  for (const operation of operations) {
+    const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
+    (paths[path] ??= {})[operation.method] = describe(operation);
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Suzumio',
+      version,
+      description:
+        'What people and programs do to projects, and read of them. Requests refuse fields that they do not know; ' +
+        'answers may grow fields, and lists of names may grow names.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ token: [] }],
+    paths,
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      schemas: { ...components(requestSchemas, 'input'), ...components(answerSchemas, 'output') },
+    },
+  };
+}
+
+function describe(operation: Operation): OpenApiOperation {
+  return {
+    operationId: operation.id,
+    tags: [operation.group],
+    summary: operation.summary,
+    ...(isOpen(operation) ? { security: [] } : {}),
+    parameters: parametersOf(operation),
+    ...(operation.request
+      ? {
+          requestBody: {
+            required: !accepts(operation.request, {}),
+            content: { 'application/json': { schema: schemaOf(operation.request, 'input') } },
+          },
+        }
+      : {}),
+    responses: { ...answersOf(operation), ...refusals(refusalsOf(operation)), default: refusal('Anything else.') },
+  };
+}
+
+function parametersOf({ path, query, headers, method }: Operation): OpenApiParameter[] {
+  const parameter = (place: OpenApiParameter['in'], name: string, schema: z.ZodType, description?: string) => ({
+    name,
+    in: place,
+    required: place === 'path' || !accepts(schema, undefined),
+    ...(description === undefined ? {} : { description }),
+    schema: schemaOf(schema, 'input'),
+  });
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
+    const known = pathParameters[name];
+    if (!known) throw new Error(`the part :${name} of ${path} is not described`);
+    return parameter('path', name, known.schema, known.description);
+  });
+  const inQuery = Object.entries(query?.shape ?? {}).map(([name, schema]) =>
+    parameter('query', name, schema as z.ZodType),
+  );
+  const inHeaders = Object.entries(headers ?? {}).map(([name, { schema, description }]) =>
+    parameter('header', name, schema, description),
+  );
+  const repeatable = parameter(
+    'header',
+    'Idempotency-Key',
+    idempotencyKey.optional(),
+    'The same request with the same key takes effect once, and gets the same answer for 24 hours.',
+  );
+  return [...inPath, ...inQuery, ...inHeaders, ...(method === 'post' ? [repeatable] : [])];
+}
+
+function answersOf({ answers }: Operation): Record<string, OpenApiResponse> {
+  return Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, answerOf(answer)]));
+}
+
+function answerOf({ description, content, headers }: OperationAnswer): OpenApiResponse {
+  return {
+    description,
+    ...(headers
+      ? {
+          headers: Object.fromEntries(
+            Object.entries(headers).map(([name, meaning]) => [
+              name,
+              { description: meaning, schema: { type: 'string' } },
+            ]),
+          ),
+        }
+      : {}),
+    ...(content
+      ? {
+          content: Object.fromEntries(
+            Object.entries(content).map(([media, schema]) => [media, { schema: schemaOf(schema, 'output') }]),
+          ),
+        }
+      : {}),
+  };
+}
+
+/** One answer for each status, naming the codes that come with it. */
+function refusals(codes: readonly ErrorCode[]): Record<string, OpenApiResponse> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    const { status } = errorCodes[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, some]) => [status, refusal(some.map((code) => `\`${code}\``).join(', '))]),
+  );
+}
+
+function refusal(description: string): OpenApiResponse {
+  return { description, content: { [problemMediaType]: { schema: { $ref: '#/components/schemas/Problem' } } } };
+}
+
+function components(schemas: Readonly<Record<string, z.ZodType>>, io: Io): Record<string, JsonSchema> {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
+  const made = z.toJSONSchema(registry, { io, override: plainly(io), uri: (id) => `#/components/schemas/${id}` });
+  const { __shared: unnamed, ...named } = JSON.parse(JSON.stringify(made.schemas), anyJson) as Record<
+    string,
+    JsonSchema
+  >;
+  if (Object.keys(unnamed?.['$defs'] ?? {}).length > 1) throw new Error('a schema that contains itself needs a name');
+  return Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, withoutIds(schema)]));
+}
+
+/** The one schema without a name that contains itself is that of any JSON value, which needs no words. */
+function anyJson(_key: string, value: unknown): unknown {
+  const isUnnamed =
+    typeof value === 'object' && value !== null && '$ref' in value && /__shared/.test(String(value.$ref));
+  return isUnnamed ? {} : value;
+}
+
+/** A schema with a name is referred to by it. */
+function schemaOf(schema: z.ZodType, io: Io): JsonSchema {
+  const name = names.get(schema);
+  if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
+  return withoutIds(z.toJSONSchema(schema, { io, override: plainly(io) }));
+}
+
+function withoutIds(schema: object): JsonSchema {
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== '$schema' && keyword !== '$id'));
+}
+
+/**
+ * Leaves out what says nothing to a reader, and what answers do not promise: that they never grow a field. Says the
+ * defaults of a query, which zod does not where text is turned into a number.
+ */
+function plainly(io: Io) {
+  return ({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: z.core.JSONSchema.BaseSchema }) => {
+    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+    if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+    if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+    if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
+  };
+}
+
+function accepts(schema: z.ZodType, value: unknown): boolean {
+  return schema.safeParse(value).success;
+}

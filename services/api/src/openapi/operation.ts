@@ -1,0 +1,50 @@
+import type { z } from 'zod';
+import type { ErrorCode } from '@suzumio/shared/errors/codes';
+
+/** What an operation answers with one status. */
+export interface OperationAnswer {
+  description: string;
+  /** What the body is, by media type; an answer without any has no body. */
+  content?: Readonly<Record<string, z.ZodType>>;
+  /** Headers that mean something, with what they mean. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** One operation of the HTTP API, as its description knows it. */
+export interface Operation {
+  /** Its name in generated clients. */
+  id: string;
+  group: 'Projects' | 'Mail' | 'Turns' | 'Artifacts' | 'Events' | 'Service';
+  method: 'get' | 'post' | 'delete';
+  /** As Express writes it. */
+  path: string;
+  summary: string;
+  query?: z.ZodObject;
+  /** Headers that it heeds, besides those that every one does. */
+  headers?: Readonly<Record<string, { description: string; schema: z.ZodType }>>;
+  /** Its JSON body. */
+  request?: z.ZodType;
+  answers: Readonly<Record<number, OperationAnswer>>;
+  /** Codes that it alone, or few besides it, refuse with. */
+  refusals?: readonly ErrorCode[];
+}
+
+/** A JSON body. */
+export function json(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
+  return { 'application/json': schema };
+}
+
+/** Whether an operation is open to whoever can reach the server. */
+export function isOpen({ path }: Operation): boolean {
+  return !path.startsWith('/api/');
+}
+
+/** Every code that an operation refuses with for a reason that lies in the request or in what it is about. */
+export function refusalsOf(operation: Operation): ErrorCode[] {
+  const { method, path, refusals = [] } = operation;
+  const codes: ErrorCode[] = ['foreign-host'];
+  if (!isOpen(operation)) codes.push('unauthenticated', 'forbidden', 'invalid-request');
+  if (path.includes('/:project')) codes.push('project-unknown');
+  if (method !== 'get') codes.push('foreign-origin', 'body-too-large', 'store-busy');
+  return [...codes, ...refusals];
+}

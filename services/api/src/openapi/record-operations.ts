@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import {
+  artifactListAnswer,
+  eventCursor,
+  eventListAnswer,
+  healthAnswer,
+  noQuery,
+  pageQuery,
+  reportQuery,
+  streamQuery,
+  toolCallListAnswer,
+  toolCallsQuery,
+  turnListAnswer,
+  turnLogQuery,
+  turnsQuery,
+} from '@suzumio/shared/model/http-api';
+import { artifactView, turnDetail } from '@suzumio/shared/model/views';
+import { json, type Operation } from './operation.js';
+
+const lastEventId = {
+  'Last-Event-ID': {
+    description: 'The last event that the client has; newer than what `after` says.',
+    schema: eventCursor.optional(),
+  },
+};
+const eventStream = { 'text/event-stream': z.string() };
+
+/** What a project leaves to be read: turns, artifacts, reports, events; and what the server says of itself. */
+export const recordOperations: readonly Operation[] = [
+  {
+    id: 'listTurns',
+    group: 'Turns',
+    method: 'get',
+    path: '/api/projects/:project/turns',
+    summary: 'The turns of a project, or those of one agent.',
+    query: turnsQuery,
+    answers: { 200: { description: 'A part of the list.', content: json(turnListAnswer) } },
+    refusals: ['agent-unknown'],
+  },
+  {
+    id: 'getTurn',
+    group: 'Turns',
+    method: 'get',
+    path: '/api/projects/:project/turns/:turn',
+    summary: 'A turn with its prompt, its attempts and its tool calls.',
+    query: noQuery,
+    answers: { 200: { description: 'The turn.', content: json(turnDetail) } },
+    refusals: ['turn-unknown'],
+  },
+  {
+    id: 'getTurnLog',
+    group: 'Turns',
+    method: 'get',
+    path: '/api/projects/:project/turns/:turn/log',
+    summary: "What the container of a turn's attempt printed; of the newest attempt, unless another is asked for.",
+    query: turnLogQuery,
+    answers: { 200: { description: 'The log.', content: { 'text/plain': z.string() } } },
+    refusals: ['turn-unknown'],
+  },
+  {
+    id: 'listToolCalls',
+    group: 'Turns',
+    method: 'get',
+    path: '/api/projects/:project/tool-calls',
+    summary: 'The tool calls of a project, or those of one turn.',
+    query: toolCallsQuery,
+    answers: { 200: { description: 'A part of the list.', content: json(toolCallListAnswer) } },
+    refusals: ['turn-unknown'],
+  },
+  {
+    id: 'listArtifacts',
+    group: 'Artifacts',
+    method: 'get',
+    path: '/api/projects/:project/artifacts',
+    summary: 'The published files of a project.',
+    query: pageQuery,
+    answers: { 200: { description: 'A part of the list.', content: json(artifactListAnswer) } },
+  },
+  {
+    id: 'getArtifact',
+    group: 'Artifacts',
+    method: 'get',
+    path: '/api/projects/:project/artifacts/:artifact',
+    summary: 'What is known of a published file.',
+    query: noQuery,
+    answers: { 200: { description: 'The artifact.', content: json(artifactView) } },
+    refusals: ['artifact-unknown'],
+  },
+  {
+    id: 'getArtifactContent',
+    group: 'Artifacts',
+    method: 'get',
+    path: '/api/projects/:project/artifacts/:artifact/content',
+    summary: 'The bytes of a published file.',
+    query: noQuery,
+    headers: {
+      'If-None-Match': { description: 'An `ETag` that the client has.', schema: z.string().optional() },
+    },
+    answers: {
+      200: {
+        description: 'The bytes.',
+        content: { 'application/octet-stream': z.unknown() },
+        headers: { ETag: "The content's SHA-256.", 'Content-Disposition': "The file's name." },
+      },
+      304: { description: 'The client has them.' },
+    },
+    refusals: ['artifact-unknown'],
+  },
+  {
+    id: 'getReport',
+    group: 'Artifacts',
+    method: 'get',
+    path: '/api/projects/:project/report',
+    summary: 'The submitted report; the newest version, unless another is asked for.',
+    query: reportQuery,
+    answers: {
+      200: {
+        description: 'The report.',
+        content: { 'text/markdown': z.string() },
+        headers: { 'Suzumio-Report-Version': 'Which version it is.' },
+      },
+    },
+    refusals: ['report-missing'],
+  },
+  {
+    id: 'listEvents',
+    group: 'Events',
+    method: 'get',
+    path: '/api/projects/:project/events',
+    summary: 'What has happened in a project; with `Accept: text/event-stream`, the same as its stream.',
+    query: pageQuery,
+    answers: {
+      200: { description: 'A part of the list.', content: { ...json(eventListAnswer), ...eventStream } },
+    },
+    refusals: ['server-unreachable'],
+  },
+  {
+    id: 'streamEvents',
+    group: 'Events',
+    method: 'get',
+    path: '/api/projects/:project/stream',
+    summary: 'What has happened in a project, and then what happens, as server-sent events.',
+    query: streamQuery,
+    headers: lastEventId,
+    answers: { 200: { description: 'Events, for as long as the client stays.', content: eventStream } },
+    refusals: ['server-unreachable'],
+  },
+  {
+    id: 'getHealth',
+    group: 'Service',
+    method: 'get',
+    path: '/health',
+    summary: 'Whether anybody is there.',
+    answers: { 200: { description: 'Somebody is.', content: json(healthAnswer) } },
+  },
+  {
+    id: 'getDescription',
+    group: 'Service',
+    method: 'get',
+    path: '/openapi.json',
+    summary: 'This description.',
+    answers: { 200: { description: 'An OpenAPI document.', content: json(z.looseObject({ openapi: z.string() })) } },
+  },
+  {
+    id: 'getDescriptionPage',
+    group: 'Service',
+    method: 'get',
+    path: '/docs',
+    summary: 'This description, as a page.',
+    answers: { 200: { description: 'A page that loads nothing else.', content: { 'text/html': z.string() } } },
+  },
+];

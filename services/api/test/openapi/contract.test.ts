@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { type ErrorCode, errorCodes } from '@suzumio/shared/errors/codes';
+import { silentLogger } from '@suzumio/shared/observability/logger';
+import { apiApp } from '../../src/app.js';
+import { EventHub } from '../../src/events/event-hub.js';
+import { operations } from '../../src/openapi/catalogue.js';
+import { isOpen, type Operation, refusalsOf } from '../../src/openapi/operation.js';
+import type { Answer } from '../support/api.js';
+import {
+  type ContractWorld,
+  contractWorld,
+  contractYaml,
+  type ProjectState,
+  type Sample,
+} from '../support/contract-world.js';
+import { refusal } from '../support/refusal.js';
+import { routesOf } from '../support/routes.js';
+import { openStream } from '../support/sse-client.js';
+
+// Real processes, disks and sockets, on machines that may be busy.
+jest.setTimeout(120_000);
+
+let world: ContractWorld;
+let made = 0;
+beforeAll(async () => {
+  world = await contractWorld();
+});
+afterAll(() => world.close());
+
+const mail = { recipient: 'ben', body: 'Hello.' };
+const file = (extra = '') => contractYaml(`posted-${String(++made)}`) + extra;
+
+/** What is sent to operations that take something. */
+const bodies: Readonly<Record<string, () => unknown>> = {
+  createProject: () => ({ file: file() }),
+  stopProject: () => ({ now: true }),
+  requestChanges: () => ({ recipient: 'ada', body: 'More.' }),
+  sendMessage: () => mail,
+};
+
+/** The state in which a project has to be for what only some allow. */
+const states: Readonly<Record<string, ProjectState>> = {
+  startProject: 'initialized',
+  stopProject: 'running',
+  approveProject: 'submitted',
+  requestChanges: 'submitted',
+  retryAgent: 'failed',
+  getReport: 'submitted',
+};
+
+const bodyOf = ({ id }: Operation): Record<string, unknown> | undefined =>
+  bodies[id]?.() as Record<string, unknown> | undefined;
+
+/** What makes an operation succeed. */
+async function sampleOf(operation: Operation): Promise<Sample> {
+  const state = states[operation.id];
+  return { body: bodyOf(operation), ...(state ? { project: await world.project(state) } : {}) };
+}
+
+describe('the catalogue', () => {
+  test('has every route, and no other', async () => {
+    const { cell, transport, metrics } = world.api;
+    const context = { cell, transport, metrics, logger: silentLogger(), workspaceRoots: [] };
+    const hub = new EventHub(context);
+    const routes = routesOf(apiApp(context, hub, []));
+    await hub.close();
+    expect(routes.length).toBeGreaterThan(20);
+    const listed = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    expect(routes.sort()).toEqual(listed.sort());
+  });
+});
+
+const streams = new Set(['streamEvents']);
+const succeeding = operations.flatMap((operation) =>
+  Object.entries(operation.answers)
+    .filter(([status]) => Number(status) < 300 && !streams.has(operation.id))
+    .map(([status, answer]) => ({ name: `${operation.id} ${status}`, operation, status: Number(status), answer })),
+);
+
+describe('succeeding as described', () => {
+  test.each(succeeding)('$name', async ({ operation, status, answer }) => {
+    const sample = await sampleOf(operation);
+    const key = { 'idempotency-key': `contract-${operation.id}` };
+    const { headers, json, ...received } = await world.call(operation, { headers: key, ...sample });
+    expect({ status: received.status, text: received.status === status ? '' : received.text }).toEqual({
+      status,
+      text: '',
+    });
+    const media = headers['content-type']?.split(';')[0] ?? '';
+    const schema = answer.content?.[media];
+    if (!schema) throw new Error(`${operation.id} answers ${media}, of which its description says nothing`);
+    // No field that the schema lacks: it would have been dropped.
+    if (media === 'application/json') expect(schema.parse(json)).toEqual(json);
+    for (const name of Object.keys(answer.headers ?? {})) expect(headers).toHaveProperty(name.toLowerCase());
+
+    if (operation.method !== 'post') return;
+    const again = await world.call(operation, { headers: key, ...sample });
+    expect({ status: again.status, json: again.json }).toEqual({ status, json });
+  });
+
+  test.each(['listEvents', 'streamEvents'])('%s as a stream', async (id) => {
+    const { path } = operationCalled(id);
+    const url = `${world.api.url}${path.replace(':project', 'team')}`;
+    const headers = { authorization: `Bearer ${world.api.adminToken}`, accept: 'text/event-stream' };
+    const stream = await openStream(url, headers);
+    expect(stream.response.headers['content-type']).toMatch(/^text\/event-stream/);
+    expect(await stream.next()).toMatchObject({ type: 'project.initialized' });
+    stream.cut();
+  });
+
+  test('getArtifactContent 304', async () => {
+    const operation = operationCalled('getArtifactContent');
+    const { etag = '' } = (await world.call(operation)).headers;
+    expect((await world.call(operation, { headers: { 'if-none-match': etag } })).status).toBe(304);
+  });
+});
+
+type Refuse = (operation: Operation, sample: Sample) => Promise<Answer>;
+
+/** How any operation is made to refuse before it looks at the state of anything. */
+const guards: Partial<Record<ErrorCode, Refuse>> = {
+  'foreign-host': (operation, sample) => world.call(operation, { ...sample, headers: { host: 'evil.example' } }),
+  'foreign-origin': (operation, sample) =>
+    world.call(operation, { ...sample, headers: { origin: 'http://evil.example' } }),
+  unauthenticated: (operation, sample) => world.call(operation, { ...sample, token: null }),
+  forbidden: async (operation, sample) => {
+    const token = await world.api.token(operation.method === 'get' ? 'handler' : 'read');
+    return world.call(operation, { ...sample, token });
+  },
+  'invalid-request': (operation, sample) => world.call(operation, { ...sample, ...nonsense(operation) }),
+  'body-too-large': (operation, sample) => world.call(operation, { ...sample, body: `"${'x'.repeat(1024 * 1024)}"` }),
+  'project-unknown': (operation, sample) => world.call(operation, { ...sample, project: 'nothing' }),
+};
+
+/** How those are made to refuse that look. */
+const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
+  'agent-unknown': (operation) => world.call(operation, { agent: 'zoe', query: queryFor(operation, 'agent=zoe') }),
+  'turn-unknown': (operation) => world.call(operation, { turn: 'ada:9', query: queryFor(operation, 'turn=turn_1') }),
+  'artifact-unknown': (operation) => world.call(operation, { artifact: 'art_1' }),
+  'transition-refused': async (operation, { body }) => {
+    const project = await world.project(operation.id === 'startProject' ? 'running' : 'initialized');
+    if (operation.id === 'stopProject') await world.api.post(`/api/projects/${project}/stop`);
+    return world.call(operation, { project, body });
+  },
+  'recipient-unknown': (operation, sample) => sendWith(operation, sample, { recipient: 'zoe' }),
+  'recipient-ambiguous': (operation, sample) => sendWith(operation, sample, { recipient: 'Twin' }),
+  'recipient-self': (operation, sample) => sendWith(operation, sample, { recipient: 'user' }),
+  'channel-unknown': (operation, sample) => sendWith(operation, sample, { recipient: undefined, channel: '#none' }),
+  'priority-unknown': (operation, sample) => sendWith(operation, sample, { priority: 'P9' }),
+  'sender-forged': (operation, sample) => sendWith(operation, sample, { sender: 'ada' }),
+  'idempotency-mismatch': async (operation, sample) => {
+    const headers = { 'idempotency-key': 'mismatch' };
+    await world.call(operation, { ...sample, headers });
+    const changes: Record<string, unknown> = { createProject: { start: true }, stopProject: { now: false } };
+    const body = { ...(sample.body as object), ...(changes[operation.id] ?? { body: 'Something else.' }) };
+    return world.call(operation, { ...sample, headers, body });
+  },
+  'server-unreachable': async ({ path }) => {
+    const url = `${world.stoppingUrl}${path.replace(':project', 'team')}`;
+    const { adminToken } = world.api;
+    const response = await fetch(url, {
+      headers: { authorization: `Bearer ${adminToken}`, accept: 'text/event-stream' },
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      text,
+      json: JSON.parse(text) as unknown,
+    };
+  },
+};
+
+/** How one operation is made to refuse. */
+const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
+  'createProject project-exists': () => post('createProject', { file: contractYaml('team') }),
+  'createProject invalid-config': () => post('createProject', { file: 'name: [' }),
+  'createProject not-supported-yet': () => post('createProject', { file: file('budget: { usd: 5 }\n') }),
+  'createProject policy-denied': () =>
+    post('createProject', { file: file().replace('prompt: Write.', 'prompt: Write., workspace: { from: /etc }') }),
+  'retryAgent agent-state-refused': () => world.call(operationCalled('retryAgent')),
+  'getReport report-missing': () => world.call(operationCalled('getReport')),
+};
+
+const refused = operations.flatMap((operation) =>
+  refusalsOf(operation)
+    .filter((code) => code !== 'store-busy')
+    .map((code) => ({ name: `${operation.id} ${code}`, operation, code })),
+);
+
+describe('refusing as described', () => {
+  test.each(refused)('$name', async ({ name, operation, code }) => {
+    const answer =
+      (await ownRefusals[name]?.()) ??
+      (await guards[code]?.(operation, { body: bodyOf(operation) })) ??
+      (await commonRefusals[code]?.(operation, await sampleOf(operation)));
+    if (!answer) throw new Error(`nothing makes ${operation.id} refuse with ${code}`);
+    expect(refusal(answer)).toMatchObject({ code, status: errorCodes[code].status });
+  });
+
+  test('every write store-busy, while something else holds the databases', async () => {
+    const writing = operations.filter((operation) => refusalsOf(operation).includes('store-busy'));
+    const answers = await world.whileBusy(() =>
+      Promise.all(writing.map((operation) => world.call(operation, { body: bodyOf(operation) }))),
+    );
+    const codes = answers.map((answer, index) => [writing[index]?.id, refusal(answer).code]);
+    expect(codes).toEqual(writing.map(({ id }) => [id, 'store-busy']));
+  });
+
+  test('nothing that is open needs a token', () => {
+    expect(operations.filter(isOpen).map(({ path }) => path)).toEqual(['/health', '/openapi.json', '/docs']);
+  });
+});
+
+function operationCalled(id: string): Operation {
+  const operation = operations.find((candidate) => candidate.id === id);
+  if (!operation) throw new Error(`there is no operation ${id}`);
+  return operation;
+}
+
+function post(id: string, body: unknown): Promise<Answer> {
+  return world.call(operationCalled(id), { body });
+}
+
+function nonsense({ method }: Operation): Sample {
+  return method === 'get' ? { query: 'nonsense=1' } : { body: { nonsense: 1 } };
+}
+
+/** A query only where the name is no part of the address. */
+function queryFor({ path }: Operation, query: string): string {
+  return path.includes(`:${query.split('=')[0] ?? ''}`) ? '' : query;
+}
+
+/** The sample with other mail in it, wherever the operation has its mail. */
+function sendWith(operation: Operation, sample: Sample, change: Record<string, unknown>): Promise<Answer> {
+  const body = sample.body as Record<string, unknown>;
+  const changed =
+    operation.id === 'createProject' ? { ...body, message: { ...mail, ...change } } : { ...body, ...change };
+  return world.call(operation, { ...sample, body: changed });
+}

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { breakingChanges } from '../../src/openapi/breaking-changes.js';
+import { openApiDocument } from '../../src/openapi/document.js';
+import type { OpenApiDocument } from '../../src/openapi/types.js';
+import { type TestApi, testApi } from '../support/api.js';
+
+// Real processes, disks and sockets, on machines that may be busy.
+jest.setTimeout(60_000);
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await testApi();
+});
+afterAll(() => api.close());
+
+const read = async (path: string): Promise<unknown> =>
+  JSON.parse(await readFile(new URL(`../../${path}`, import.meta.url), 'utf8'));
+const { version } = (await read('package.json')) as { version: string };
+const document = openApiDocument(version);
+
+describe('the description', () => {
+  test('that is checked in is that of the code (npm run openapi --workspace @suzumio/api)', async () => {
+    expect(await read('../../docs/openapi.json')).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  test('breaks no client of the last release', async () => {
+    const released = (await read('../../docs/openapi.released.json')) as OpenApiDocument;
+    expect(breakingChanges(released, document)).toEqual([]);
+  });
+
+  test('refers only to what it has, and names every operation once', () => {
+    const text = JSON.stringify(document);
+    const referred = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference);
+    const known = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
+    expect(known).toEqual(expect.arrayContaining([...new Set(referred)]));
+    expect([...new Set(referred)].sort()).toEqual(known.sort());
+    const ids = Object.values(document.paths).flatMap((methods) =>
+      Object.values(methods).map(({ operationId }) => operationId),
+    );
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('is served to whoever asks', async () => {
+    const answer = await api.get('/openapi.json', { token: null });
+    expect(answer.status).toBe(200);
+    expect(answer.json).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+});
+
+describe('the page', () => {
+  test('shows every operation and schema, and loads nothing', async () => {
+    const { headers, text } = await api.get('/docs', { token: null });
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    for (const methods of Object.values(document.paths)) {
+      for (const { operationId } of Object.values(methods)) expect(text).toContain(`id="${operationId}"`);
+    }
+    for (const name of Object.keys(document.components.schemas)) expect(text).toContain(`id="schema-${name}"`);
+    expect(text).not.toMatch(/<script|<link|<img|<iframe|\bsrc=|\bstyle=|\bon\w+=|@import|url\(/i);
+    const links = [...text.matchAll(/href="([^"]*)"/g)].map(([, target = '']) => target);
+    const anchors = new Set([...text.matchAll(/ id="([^"]*)"/g)].map(([, id = '']) => `#${id}`));
+    expect(links.filter((target) => target !== 'openapi.json' && !anchors.has(target))).toEqual([]);
+  });
+
+  test('has a policy that allows its own style and nothing else', async () => {
+    const { headers, text } = await api.get('/docs');
+    const style = /<style>(.*?)<\/style>/s.exec(text)?.[1] ?? '';
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(headers['content-security-policy']).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    );
+  });
+});

@@ -1,0 +1,86 @@
+import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
+import { silentLogger } from '@suzumio/shared/observability/logger';
+import { Sql } from '@suzumio/shared/store/sql';
+import { teamYaml } from '../../../../shared/test/support/cell.js';
+import { apiApp } from '../../src/app.js';
+import { EventHub } from '../../src/events/event-hub.js';
+import type { Operation } from '../../src/openapi/operation.js';
+import { type Answer, type CallOptions, type TestApi, testApi } from './api.js';
+import { failTurn, publish, submit } from './play.js';
+
+/** A request for one operation, before it is spoiled in some way. */
+export interface Sample extends CallOptions {
+  project?: string;
+  agent?: string;
+  turn?: string;
+  artifact?: string;
+  query?: string;
+}
+
+export type ProjectState = 'initialized' | 'running' | 'submitted' | 'failed';
+
+/** A cell in which every operation can succeed, and fail in every way that its description tells of. */
+export interface ContractWorld {
+  api: TestApi;
+  /** The address of a server that is stopping. */
+  stoppingUrl: string;
+  call(operation: Operation, sample?: Sample): Promise<Answer>;
+  /** A project in a state of its own. */
+  project(state: ProjectState): Promise<string>;
+  /** Runs `body` while nothing can be written to the catalog, nor to the project `team`. */
+  whileBusy<Result>(body: () => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+/** A team of which two have the same name. */
+export const contractYaml = (name: string): string =>
+  `${teamYaml.replace('name: team', `name: ${name}`)}  dan: { role: twin, prompt: Be., displayName: Twin }\n  eve: { role: twin, prompt: Be., displayName: Twin }\n`;
+
+export async function contractWorld(): Promise<ContractWorld> {
+  const api = await testApi();
+  await api.create(contractYaml('team'));
+  const artifact = await publish(api, 'team', 'ada', { name: 'levels.csv', content: Buffer.from('1,2,3\n') });
+  const stopping = await stoppingServer(api);
+  let made = 0;
+
+  return {
+    api,
+    stoppingUrl: stopping.url,
+    call(operation, sample = {}) {
+      const { project = 'team', agent = 'ben', turn = 'ada:1', query, ...options } = sample;
+      const parts: Record<string, string> = { project, agent, turn, artifact: sample.artifact ?? artifact.id };
+      const path = operation.path.replaceAll(/:(\w+)/g, (_whole, part: string) => parts[part] ?? '');
+      return api.call(operation.method.toUpperCase(), `${path}${query === undefined ? '' : `?${query}`}`, options);
+    },
+    async project(state) {
+      const name = `made-${String(++made)}`;
+      await api.create(contractYaml(name), { start: state !== 'initialized' });
+      if (state === 'submitted') await submit(api, name, 'ada', '# Report\n');
+      if (state === 'failed') await failTurn(api, name, 'ben');
+      return name;
+    },
+    async whileBusy(body) {
+      const { directory } = api.cell;
+      const held = [directory.catalogFile, directory.projectFile('team')].map((file) => Sql.open(file));
+      try {
+        for (const sql of held) sql.run('BEGIN IMMEDIATE');
+        return await body();
+      } finally {
+        for (const sql of held) sql.close();
+      }
+    },
+    async close() {
+      await stopping.stop();
+      await api.close();
+    },
+  };
+}
+
+/** A server whose streams have been ended, as those of one that is about to stop. */
+async function stoppingServer(api: TestApi): Promise<HttpServer> {
+  const { cell, transport, metrics } = api;
+  const context = { cell, transport, metrics, logger: silentLogger(), workspaceRoots: [] };
+  const hub = new EventHub(context);
+  await hub.close();
+  return startHttpServer(apiApp(context, hub, []), { host: '127.0.0.1', port: 0 });
+}
