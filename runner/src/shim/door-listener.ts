@@ -31,7 +31,7 @@ async function forward(connector: Connector, incoming: IncomingMessage, response
     method: incoming.method ?? 'GET',
     path: incoming.url ?? '/',
     headers: endToEnd(incoming.headers),
-    body: () => incoming,
+    body: () => (hasBody(incoming.headers) ? incoming : nothing),
   });
   response.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
   await new Promise<void>((resolve, reject) => {
@@ -40,6 +40,13 @@ async function forward(connector: Connector, incoming: IncomingMessage, response
       else resolve();
     });
   });
+}
+
+/** Sent with the head in one write: a second one could hit a connection that a refusal has closed, and lose the answer. */
+const nothing = Buffer.alloc(0);
+
+function hasBody(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /** Without the headers that are about one connection. */
