@@ -52,6 +52,8 @@ export interface Stack {
   root: string;
   redis: TestRedis;
   url: string;
+  /** The listeners of each ToolHost. */
+  toolhosts: { worker: string; runner: string }[];
   services: Record<ServiceName, ServiceProcess[]>;
   api(method: 'GET' | 'POST', path: string, body?: unknown): Promise<{ status: number; body: unknown }>;
   /** Everything that the services wrote. */
@@ -75,6 +77,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     ...options.environment,
   };
   const log = createWriteStream(logFile, { flags: 'a' });
+  // Two streams of every process are piped into it.
+  log.setMaxListeners(0);
   const make = async (service: ServiceName, environment: Record<string, string>): Promise<ServiceProcess> => {
     const own = join(repository, 'services', service, 'dist', 'main.js');
     const program = service === 'turn-worker' ? (options.workerProgram ?? own) : own;
@@ -96,8 +100,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     return make('turn-worker', {
       SUZUMIO_WORKER_DIR: join(root, `worker-${String(index)}`),
       SUZUMIO_WORKER_SLOTS: String(options.slots ?? 2),
-      SUZUMIO_TOOLHOST_URL: `http://127.0.0.1:${String(toolhost.worker)}`,
-      SUZUMIO_TOOLHOST_RUNNER_URL: `http://127.0.0.1:${String(toolhost.runner)}`,
+      SUZUMIO_TOOLHOST_URL: local(toolhost.worker),
+      SUZUMIO_TOOLHOST_RUNNER_URL: local(toolhost.runner),
       SUZUMIO_WORKER_TOKEN_FILE: join(data, 'worker.token'),
       SUZUMIO_DOOR: options.door ?? 'auto',
       SUZUMIO_BACKENDS: (options.backends ?? ['docker']).join(','),
@@ -110,13 +114,14 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     'turn-worker': workers,
   };
   const all = Object.values(services).flat();
-  const url = `http://127.0.0.1:${String(apiPort)}`;
+  const url = local(apiPort);
 
   const stack: Stack = {
     cell,
     root: data,
     redis,
     url,
+    toolhosts: toolhosts.map(({ worker, runner }) => ({ worker: local(worker), runner: local(runner) })),
     services,
     async api(method, path, body) {
       const token = readFileSync(join(data, 'admin.token'), 'utf8').trim();
@@ -194,6 +199,8 @@ function serviceProcess(
     },
   };
 }
+
+const local = (port: number) => `http://127.0.0.1:${String(port)}`;
 
 async function times<Result>(count: number, make: (index: number) => Promise<Result>): Promise<Result[]> {
   const made: Result[] = [];
