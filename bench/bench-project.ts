@@ -40,6 +40,7 @@ export class BenchProject {
     return new BenchProject(stack, name);
   }
 
+  /** Sends a message to one of its agents, as a person does over HTTP. */
   async post(recipient: string, body: string): Promise<void> {
     const { status } = await this.stack.api('POST', `/projects/${this.name}/messages`, { recipient, body });
     if (status !== 201) throw new Error(`a message was answered ${status}`);

@@ -76,6 +76,16 @@ export function cpuMsOf(pid: number | undefined): number {
   }
 }
 
+/** The memory that a process holds now; Linux only. */
+export function memoryBytesOf(pid: number | undefined): number {
+  try {
+    const status = readFileSync(`/proc/${pid ?? 0}/status`, 'utf8');
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+  } catch {
+    return Number.NaN;
+  }
+}
+
 /** What Linux counts processor time in, as it shows it. */
 const tickMs = 10;
 

@@ -9,6 +9,7 @@ import { measureClaims } from './claim.js';
 import { readConditions, watchMachine } from './conditions.js';
 import { measureDocker } from './docker.js';
 import { startFloor } from './floor.js';
+import { measureIdle } from './idle.js';
 import { type Results, report } from './report.js';
 import { measureTurns } from './turns.js';
 
@@ -20,7 +21,7 @@ const { values } = parseArgs({
     profile: { type: 'string' },
   },
 });
-const parts = ['claim', 'turns', 'docker'];
+const parts = ['claim', 'turns', 'docker', 'idle'];
 if (values.only !== undefined && !parts.includes(values.only)) {
   throw new Error(`--only ${values.only}: expected one of ${parts.join(', ')}`);
 }
@@ -32,18 +33,23 @@ const plans = quick
       claim: { warmUp: 15, slices: 3, messagesPerSlice: 15 },
       turns: { rounds: 2, hops: 6, floorHops: 50, tokens },
       docker: { warmUp: 1, rounds: 4, crowdRounds: 1, crowd: 4, slots: 2 },
+      idle: { projects: 20, measureMs: 3_000 },
     }
   : {
       claim: { warmUp: 50, slices: 10, messagesPerSlice: 30 },
       turns: { rounds: 8, hops: 16, floorHops: 100, tokens },
       docker: { warmUp: 3, rounds: 25, crowdRounds: 4, crowd: 12, slots: 2 },
+      idle: { projects: 1_000, measureMs: 20_000 },
     };
+const noopWorker = fileURLToPath(new URL('noop-worker.ts', import.meta.url));
 const hooks = ['--import', new URL('hooks.mjs', import.meta.url).href];
 
 const results: Results = { quick, conditions: await readConditions() };
 const machine = watchMachine();
 if (wants('claim') || wants('turns')) await withoutContainers();
 if (wants('docker')) await inContainers();
+// Many projects take long to make.
+if (wants('idle') && (!quick || values.only === 'idle')) await idle();
 const share = machine();
 if (share) results.machine = share;
 
@@ -58,7 +64,7 @@ async function withoutContainers(): Promise<void> {
   const marks = await mkdtemp(join(tmpdir(), 'suzumio-marks-'));
   const options: StackOptions = {
     slots: tokens,
-    workerProgram: fileURLToPath(new URL('noop-worker.ts', import.meta.url)),
+    workerProgram: noopWorker,
     environment: { BENCH_MARKS: marks },
   };
   try {
@@ -86,6 +92,13 @@ async function inContainers(): Promise<void> {
   console.log('whole turns in containers ...');
   await withStack({ slots: plans.docker.slots }, async (stack) => {
     results.docker = await measureDocker(stack, plans.docker);
+  });
+}
+
+async function idle(): Promise<void> {
+  console.log('running projects without mail ...');
+  await withStack({ slots: tokens, workerProgram: noopWorker }, async (stack) => {
+    results.idle = await measureIdle(stack, plans.idle);
   });
 }
 

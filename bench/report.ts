@@ -1,6 +1,7 @@
 import type { ClaimFigures } from './claim.js';
 import type { Conditions } from './conditions.js';
 import type { DockerFigures } from './docker.js';
+import type { IdleFigures } from './idle.js';
 import { figure, type Spread, table } from './statistics.js';
 import type { TurnsFigures } from './turns.js';
 
@@ -13,6 +14,7 @@ export interface Results {
   claim?: ClaimFigures;
   turns?: TurnsFigures[];
   docker?: DockerFigures;
+  idle?: IdleFigures[];
 }
 
 /** What the first version is to keep, measured in the same run as the floor. */
@@ -20,12 +22,13 @@ export const targets = { claimP50Ms: 25, dockerOverhead: 1.3 } as const;
 
 /** The results for people. */
 export function report(results: Results): string {
-  const { claim, turns, docker } = results;
+  const { claim, turns, docker, idle } = results;
   return [
     conditionsText(results),
     ...(claim ? [claimText(claim)] : []),
     ...(turns ? [turnsText(turns)] : []),
     ...(docker ? [dockerText(docker)] : []),
+    ...(idle ? [idleText(idle)] : []),
     targetsText(results),
   ].join('\n\n');
 }
@@ -86,6 +89,17 @@ function dockerText({ turnMs, dockerRunMs, overhead, stagesMs, ...rates }: Docke
     ['  times docker run', figure(overhead), '', ''],
     ['  turns a second', figure(rates.turnsPerSecond), '', ''],
     ['  docker runs a second', figure(rates.dockerRunsPerSecond), '', ''],
+  ]);
+}
+
+function idleText(idle: readonly IdleFigures[]): string {
+  const services = Object.keys(idle[0]?.cpuMsPerSecond ?? {});
+  return table([
+    ['running projects without mail', ...services],
+    ...idle.flatMap(({ projects, cpuMsPerSecond, memoryBytes }) => [
+      [`  ${projects}: processor, ms a second`, ...services.map((name) => figure(cpuMsPerSecond[name] ?? Number.NaN))],
+      [`  ${projects}: memory, MiB`, ...services.map((name) => figure((memoryBytes[name] ?? Number.NaN) / 1024 ** 2))],
+    ]),
   ]);
 }
 

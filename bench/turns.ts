@@ -1,6 +1,6 @@
 import type { Stack } from '../test/support/stack.js';
 import { BenchProject } from './bench-project.js';
-import { cpuMsOf } from './conditions.js';
+import { cpuByService } from './services.js';
 import type { Floor } from './floor.js';
 import { median } from './statistics.js';
 
@@ -79,15 +79,6 @@ export async function measureTurns(
       cpuMs: Object.fromEntries(Object.entries(cpuMs).map(([service, ms]) => [service, ms / turns])),
     };
   });
-}
-
-function cpuByService(stack: Stack): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(stack.services).map(([service, processes]) => [
-      service,
-      processes.reduce((sum, { pid }) => sum + cpuMsOf(pid), 0),
-    ]),
-  );
 }
 
 /** Whole turns a second, from the first message to the last turn's end. */

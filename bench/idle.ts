@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Stack } from '../test/support/stack.js';
+import { BenchProject } from './bench-project.js';
+import { type ByService, cpuByService, memoryByService } from './services.js';
+
+export interface IdlePlan {
+  projects: number;
+  measureMs: number;
+}
+
+/** What running projects without mail cost. */
+export interface IdleFigures {
+  projects: number;
+  /** Processor time that each service uses in a second of doing nothing, in milliseconds. */
+  cpuMsPerSecond: ByService;
+  memoryBytes: ByService;
+}
+
+const settleMs = 3_000;
+const atOnce = 4;
+
+/** First without any project, then with many. */
+export async function measureIdle(stack: Stack, { projects, measureMs }: IdlePlan): Promise<IdleFigures[]> {
+  const empty = await look(stack, 0, measureMs);
+  const numbers = Array.from({ length: projects }).keys();
+  const lane = async () => {
+    for (const number of numbers) {
+      const project = await BenchProject.start(stack, `bench-idle-${number}`, ['solo: { role: solo, prompt: Read. }']);
+      project.close();
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+  return [empty, await look(stack, projects, measureMs)];
+}
+
+async function look(stack: Stack, projects: number, measureMs: number): Promise<IdleFigures> {
+  await sleep(settleMs);
+  const before = cpuByService(stack);
+  const begunAt = performance.now();
+  await sleep(measureMs);
+  const seconds = (performance.now() - begunAt) / 1000;
+  const used = Object.entries(cpuByService(stack)).map(
+    ([service, ms]) => [service, ms - (before[service] ?? 0)] as const,
+  );
+  return {
+    projects,
+    cpuMsPerSecond: Object.fromEntries(used.map(([service, ms]) => [service, ms / seconds])),
+    memoryBytes: memoryByService(stack),
+  };
+}
