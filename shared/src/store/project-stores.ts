@@ -24,7 +24,8 @@ export class ProjectStores {
     readonly directory: DataDirectory,
     private readonly context: StoreContext,
     private readonly hooks: ProjectStoreHooks = {},
-    maxOpen = 512,
+    /** Above what one host's cell runs: the sweep goes round all of them, and would close each before it comes again. */
+    maxOpen = 2_048,
   ) {
     this.#entries = new LRUCache<string, Entry>({
       max: maxOpen,
