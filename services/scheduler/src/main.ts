@@ -8,7 +8,7 @@ import { createScheduler } from './scheduler.js';
 const environment = controlPlaneEnvironment.extend({
   /** How often every project that runs is looked at, in milliseconds. */
   SUZUMIO_SWEEP_MS: z.coerce.number().int().min(10).max(60_000).default(2_000),
-  SUZUMIO_LEASE_MS: z.coerce.number().int().min(1_000).max(600_000).default(15_000),
+  SUZUMIO_LEASE_MS: z.coerce.number().int().min(3_000).max(600_000).default(15_000),
 });
 
 const code = await runService({

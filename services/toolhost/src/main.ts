@@ -13,7 +13,7 @@ const environment = controlPlaneEnvironment.extend({
   SUZUMIO_TOOLHOST_WORKER_PORT: port.default(39_410),
   /** Where the calls of runners arrive, forwarded by their worker. */
   SUZUMIO_TOOLHOST_RUNNER_PORT: port.default(39_411),
-  SUZUMIO_LEASE_MS: z.coerce.number().int().min(1_000).max(600_000).default(15_000),
+  SUZUMIO_LEASE_MS: z.coerce.number().int().min(3_000).max(600_000).default(15_000),
 });
 
 const code = await runService({

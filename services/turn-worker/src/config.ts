@@ -22,7 +22,7 @@ const bytes = z.int().positive();
 export const workerLimits = z.strictObject({
   /** How often a running attempt says that it lives. */
   heartbeatMs: ms.default(1_000),
-  /** How long before the lease's end the worker kills what it could not report on. */
+  /** How long before the lease's end the worker kills what it could not report on; at most a quarter of the lease. */
   fenceMarginMs: ms.default(3_000),
   /** How long a claim that gets no answer is repeated. */
   claimPatienceMs: ms.default(60_000),

@@ -39,7 +39,8 @@ export class LeasedAttempt {
       sentAtMs,
       leaseMs: claim.leaseMs,
       heartbeatMs: config.limits.heartbeatMs,
-      marginMs: config.limits.fenceMarginMs,
+      // A short lease keeps most of its time.
+      marginMs: Math.min(config.limits.fenceMarginMs, claim.leaseMs / 4),
       now,
       onMissed: (error) => logger.warn({ err: error }, 'a heartbeat failed'),
       onLost: (reason) => stop.stop(reason),
@@ -112,6 +113,7 @@ export class LeasedAttempt {
     const { stagesMs } = stopwatch;
     for (const [stage, tookMs] of Object.entries(stagesMs)) metrics?.stageDuration.observeMs({ stage }, tookMs);
     metrics?.stageDuration.observeMs({ stage: 'total' }, now() - sentAtMs);
+    if (stop.reason) metrics?.attemptsStopped.inc({ reason: stop.reason });
     const failure = outcome.kind === 'failed' ? outcome.failure : undefined;
     logger.info({ outcome: outcome.kind, code: failure?.code, stopped: stop.reason, stagesMs }, 'an attempt has ended');
     if (failure && failure.code !== 'worker-shutdown' && failureCodes[failure.code] === 'before-start') onSuspect();
