@@ -18,7 +18,7 @@ export class FramedStream extends Duplex {
   readonly #link: FramedStreamLink;
   #sent = 0;
   #received = 0;
-  #heardAt = performance.now();
+  #silentLooks = 0;
   /** The rest of the chunk that is being written, and what to call when it has been. */
   #outgoing: { bytes: Buffer; done: () => void } | undefined;
   #maySend = windowBytes;
@@ -42,8 +42,13 @@ export class FramedStream extends Duplex {
     this.#send(frameTypes.alive);
   }
 
-  silentForMs(): number {
-    return performance.now() - this.#heardAt;
+  /**
+   * How often it was looked at, this time included, since something was heard. Looks are counted and not time, so that a
+   * process that was paused reads what has come meanwhile before it takes the other side for silent.
+   */
+  lookForSilence(): number {
+    this.#silentLooks += 1;
+    return this.#silentLooks;
   }
 
   /** Ends without a word to the other side, which cannot hear it. */
@@ -74,7 +79,7 @@ export class FramedStream extends Duplex {
       return;
     }
     this.#received = (this.#received + 1) >>> 0;
-    this.#heardAt = performance.now();
+    this.#silentLooks = 0;
     if (frame.type === frameTypes.data) this.#receiveData(frame.payload);
     else if (frame.type === frameTypes.end) this.push(null);
     else if (frame.type === frameTypes.credit) this.#receiveCredit(frame.payload);

@@ -19,6 +19,8 @@ export interface MultiplexerOptions {
 const maxStreams = 64;
 /** Data waits for the output to drain, so only a peer that provokes answers and reads none of them gets here. */
 const maxBacklogBytes = 1024 * 1024;
+/** A silence is noticed after this many looks without a sign of life. */
+const looksPerSilence = 4;
 const nothing = Buffer.alloc(0);
 
 /**
@@ -34,7 +36,6 @@ export class Multiplexer {
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #onStream: ((stream: Duplex) => void) | undefined;
-  readonly #silenceMs: number;
   readonly #timer: NodeJS.Timeout;
   /** Streams with something to send, in the order of their turn. */
   readonly #senders = new Set<FramedStream>();
@@ -46,9 +47,11 @@ export class Multiplexer {
     this.#input = options.input;
     this.#output = options.output;
     this.#onStream = options.onStream;
-    this.#silenceMs = options.silenceMs ?? 10_000;
-    const aliveEveryMs = options.aliveEveryMs ?? 2_000;
-    this.#timer = setInterval(() => this.#tick(), this.#onStream === undefined ? this.#silenceMs / 4 : aliveEveryMs);
+    const { silenceMs = 10_000, aliveEveryMs = 2_000 } = options;
+    this.#timer = setInterval(
+      () => this.#tick(),
+      this.#onStream === undefined ? silenceMs / looksPerSilence : aliveEveryMs,
+    );
     this.#timer.unref();
     this.#input.on('data', this.#receive).on('error', this.#fail).on('end', this.#ended).on('close', this.#ended);
     this.#output.on('drain', this.#flush).on('error', this.#fail).on('close', this.#ended);
@@ -147,7 +150,7 @@ export class Multiplexer {
   #tick(): void {
     for (const stream of this.#streams.values()) {
       if (this.#onStream !== undefined) stream.sendAlive();
-      else if (stream.silentForMs() > this.#silenceMs) stream.destroy(new Error('the door does not answer'));
+      else if (stream.lookForSilence() > looksPerSilence) stream.destroy(new Error('the door does not answer'));
     }
   }
 }

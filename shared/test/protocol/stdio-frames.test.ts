@@ -156,6 +156,20 @@ describe('a multiplexer', () => {
     expect(await answer).toBe('at last');
   });
 
+  test('takes no connection for silent because this process stood still', async () => {
+    const both = pipes();
+    const waiting: Duplex[] = [];
+    // Made first, so that its timer comes before the other side's when both are late.
+    const container = client(both, 200);
+    serve(both, (stream) => waiting.push(stream), 50);
+    const answer = text(container.open());
+    while (waiting.length === 0) await new Promise(setImmediate);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    waiting[0]?.end('at last');
+    expect(await answer).toBe('at last');
+  });
+
   test('fails every connection when the pipes end, and new ones at once', async () => {
     const both = pipes();
     const container = client(both);
