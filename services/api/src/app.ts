@@ -14,6 +14,7 @@ import { reportRouter } from './report-router.js';
 import { serviceRouter } from './service-router.js';
 import { transitionsRouter } from './transitions-router.js';
 import { turnsRouter } from './turns-router.js';
+import { waitRouter } from './wait-router.js';
 
 /**
  * Every route of the API, behind what guards them.
@@ -28,7 +29,8 @@ export function apiApp(context: ApiContext, hub: EventHub, hosts: readonly strin
   app.use(serviceRouter());
   app.use('/api', authenticate(context.cell.catalog), ...readBodies);
   app.use(projectsRouter(context), transitionsRouter(context), messagesRouter(context), turnsRouter(context));
-  app.use(artifactsRouter(context), reportRouter(context), eventsRouter(context, hub));
+  app.use(artifactsRouter(context), reportRouter(context));
+  app.use(eventsRouter(context, hub), waitRouter(context, hub));
   app.use(notFoundHandler);
   app.use(countRefusals(context));
   app.use(problemHandler(context.logger));

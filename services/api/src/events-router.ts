@@ -1,6 +1,6 @@
 import express, { type Request, type Response, type Router } from 'express';
 import { parse } from '@suzumio/shared/http/validate';
-import { eventCursor, pageQuery, streamQuery } from '@suzumio/shared/model/http-api';
+import { eventCursor, eventsQuery, streamQuery } from '@suzumio/shared/model/http-api';
 import { listEvents } from '@suzumio/shared/store/queries/events';
 import { queryOf } from './body.js';
 import type { ApiContext } from './context.js';
@@ -18,7 +18,7 @@ export function eventsRouter(context: ApiContext, hub: EventHub): Router {
       await stream(context, hub, request, response);
       return;
     }
-    const page = queryOf(request, pageQuery);
+    const page = queryOf(request, eventsQuery);
     const events = await withProject(context, response, request.params.project, (store) =>
       store.snapshot((reader) => listEvents(reader, page)),
     );
@@ -37,10 +37,10 @@ async function stream(
   response: Response,
 ): Promise<void> {
   const { project } = request.params;
-  const { after } = queryOf(request, streamQuery);
+  const { after, types } = queryOf(request, streamQuery);
   const last = request.get('last-event-id');
   const from = last === undefined || last === '' ? after : parse(eventCursor, last, 'Last-Event-ID');
   await withProject(context, response, project, () => undefined);
   if (request.method === 'HEAD') response.type('text/event-stream').end();
-  else hub.follow(project, from ?? { seq: 0 }, response);
+  else hub.follow(project, response, { from: from ?? { seq: 0 }, types });
 }

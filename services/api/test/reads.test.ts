@@ -143,6 +143,21 @@ describe('events', () => {
     ]);
     expect(next).toBe(6);
   });
+
+  test('of some types are listed, and go on where a page ended', async () => {
+    const list = async (query: string) =>
+      eventListAnswer.parse((await api.get(`${path}/events?types=turn.started,turn.failed&${query}`)).json);
+    const { items } = await list('limit=100');
+    expect(items.map(({ type }) => type)).toEqual(['turn.started', 'turn.started', 'turn.failed', 'turn.started']);
+    expect((await list('limit=1')).items).toEqual(items.slice(-1));
+    const first = await list('after=0&limit=2');
+    expect(first.items).toEqual(items.slice(0, 2));
+    expect((await list(`after=${String(first.next)}`)).items).toEqual(items.slice(2));
+    expect((await api.get(`${path}/events?types=turn.started&types=turn.failed`)).json).toEqual(
+      await list('limit=100'),
+    );
+    expect(refusal(await api.get(`${path}/events?types=`)).code).toBe('invalid-request');
+  });
 });
 
 describe('the report', () => {

@@ -96,6 +96,21 @@ describe('a stream', () => {
     expect((await take(again, 1)).map(({ id }) => id)).toEqual(['1-10']);
   });
 
+  test('sends only the types that are asked for, and goes on after the last of them', async () => {
+    await append(3);
+    const following = await follow(`${stream}?types=project.started,message.created`);
+    expect((await take(following, 1)).map(({ id }) => id)).toEqual(['1-2']);
+    await api.post('/api/projects/team/messages', { recipient: 'ada', body: 'Hello.' });
+    expect((await take(following, 1)).map(({ id, type }) => [id, type])).toEqual([['1-6', 'message.created']]);
+    await append(1);
+    const again = await follow(`${stream}?types=agent.waiting`, { 'last-event-id': '1-4' });
+    expect((await take(again, 2)).map(({ id }) => id)).toEqual(['1-5', '1-7']);
+    expect(refusal(await api.get(`${stream}?types=message.create`))).toMatchObject({
+      status: 400,
+      detail: expect.stringMatching(/types\[0\]: .*message\.created/),
+    });
+  });
+
   test.each([
     ['of an earlier epoch', '0-1'],
     ['that does not exist yet', '1-99'],

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { suggest } from '../config/suggest.js';
+import { duration } from '../protocol/duration.js';
 import { priority, projectId } from '../protocol/ids.js';
 import { maxMessageBytes } from '../store/verbs/post-message.js';
-import { projectEvent } from './event.js';
+import { eventType, projectEvent } from './event.js';
 import { USER_ID } from './project-config.js';
 import { projectStatuses } from './project-status.js';
 import { agentView, artifactView, messageView, projectView, toolCallView, turnView } from './views.js';
@@ -41,6 +42,14 @@ function numeral(min: number, max: number) {
   );
 }
 
+/** Names with commas between them, as they stand in a query. */
+function names<Name extends z.ZodType>(name: Name) {
+  return z.preprocess(
+    (text) => [text].flat().flatMap((part) => (typeof part === 'string' ? part.split(',') : [part])),
+    z.array(name).min(1),
+  );
+}
+
 // Queries.
 
 export const noQuery = request({});
@@ -51,6 +60,9 @@ const page = {
   after: numeral(0, Number.MAX_SAFE_INTEGER).optional(),
 };
 export const pageQuery = request(page);
+/** Only events of these types. */
+const types = names(eventType).optional();
+export const eventsQuery = request({ ...page, types });
 export const turnsQuery = request({ ...page, agent: z.string().optional() });
 export const turnLogQuery = request({ attempt: numeral(1, Number.MAX_SAFE_INTEGER).optional() });
 export const toolCallsQuery = request({ ...page, turn: z.string().optional() });
@@ -67,7 +79,14 @@ export const eventCursor = z
     return { seq: Number(seq), ...(epoch === undefined ? {} : { epoch: Number(epoch) }) };
   });
 export type EventCursor = z.output<typeof eventCursor>;
-export const streamQuery = request({ after: eventCursor.optional() });
+export const streamQuery = request({ after: eventCursor.optional(), types });
+
+/** The longest wait that one request may ask for. */
+export const maxWaitMs = 60_000;
+export const waitQuery = request({
+  status: names(z.enum(projectStatuses)),
+  timeout: duration.pipe(z.int().max(maxWaitMs, { error: 'at most 60s' })).default(30_000),
+});
 
 // Requests.
 
@@ -134,6 +153,9 @@ export const createProjectAnswer = projectAnswer.extend({
   warnings: z.array(z.string()),
 });
 export type CreateProjectAnswer = z.infer<typeof createProjectAnswer>;
+/** `reached` is the status that was waited for, null when the time was up; the project may have left it since. */
+export const waitAnswer = projectAnswer.extend({ reached: z.enum(projectStatuses).nullable() });
+export type WaitAnswer = z.infer<typeof waitAnswer>;
 export const requestChangesAnswer = projectAnswer.extend({ message: postedMessage });
 export type RequestChangesAnswer = z.infer<typeof requestChangesAnswer>;
 export const retryAnswer = z.object({ turn: z.string(), number: z.int() });

@@ -1,10 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import type { EventCursor } from '@suzumio/shared/model/http-api';
+import type { ProjectStatus } from '@suzumio/shared/model/project-status';
 import { eventPosition, listEvents } from '@suzumio/shared/store/queries/events';
 import type { ApiDependencies } from '../context.js';
-import { Follower } from './follower.js';
+import type { Follower } from './follower.js';
 import { type EventPage, ProjectFeed } from './project-feed.js';
+import { StatusWaiter } from './status-waiter.js';
+import { StreamFollower, type StreamOptions } from './stream-follower.js';
 
 export interface EventHubOptions {
   /** How often each followed project is looked at without a hint. @default 1_000 */
@@ -15,7 +17,7 @@ export interface EventHubOptions {
 
 const pageSize = 200;
 
-/** Every open event stream of this process, by project. */
+/** Everybody who follows events in this process, by project. */
 export class EventHub {
   readonly #feeds = new Map<string, ProjectFeed>();
   readonly #stopListening: () => void;
@@ -30,22 +32,42 @@ export class EventHub {
   }
 
   /**
-   * Sends a project's events from a place on, for as long as the client stays.
+   * Sends a project's events, for as long as the client stays.
    *
    * @throws SuzumioError `server-unreachable` when this process is stopping
    */
-  follow(project: string, from: EventCursor, response: ServerResponse): void {
-    if (this.#closed) throw new SuzumioError('server-unreachable', 'This server is stopping; follow another one.');
+  follow(project: string, response: ServerResponse, options: StreamOptions): void {
     const feed = this.#feedOf(project);
-    const follower = new Follower(response, from, () => feed.serve());
+    const follower = new StreamFollower(response, options, () => feed.serve());
     const { sseClients } = this.dependencies.metrics;
     sseClients.inc();
     response.once('close', () => {
       sseClients.dec();
-      feed.remove(follower);
-      if (feed.size === 0) this.#forget(project, feed);
+      this.#leave(project, feed, follower);
     });
     feed.add(follower);
+  }
+
+  /**
+   * Waits until a project reaches one of `statuses` after a place in its timeline.
+   *
+   * @returns undefined when `signal` ended the wait
+   * @throws SuzumioError `server-unreachable` when this process is stopping, or cannot read the project any more
+   */
+  async waitForStatus(
+    project: string,
+    from: { epoch: number; seq: number },
+    statuses: readonly ProjectStatus[],
+    signal: AbortSignal,
+  ): Promise<ProjectStatus | undefined> {
+    const feed = this.#feedOf(project);
+    const waiter = new StatusWaiter(from, statuses);
+    feed.add(waiter);
+    try {
+      return await Promise.race([waiter.reached, aborted(signal)]);
+    } finally {
+      this.#leave(project, feed, waiter);
+    }
   }
 
   /** Ends every stream; from now on nobody can follow. */
@@ -57,6 +79,7 @@ export class EventHub {
   }
 
   #feedOf(project: string): ProjectFeed {
+    if (this.#closed) throw new SuzumioError('server-unreachable', 'This server is stopping; follow another one.');
     const open = this.#feeds.get(project);
     if (open) return open;
     const feed = new ProjectFeed({
@@ -67,6 +90,11 @@ export class EventHub {
     });
     this.#feeds.set(project, feed);
     return feed;
+  }
+
+  #leave(project: string, feed: ProjectFeed, follower: Follower): void {
+    feed.remove(follower);
+    if (feed.size === 0) this.#forget(project, feed);
   }
 
   #read(project: string, after: number): Promise<EventPage> {
@@ -84,4 +112,11 @@ export class EventHub {
     const closing = feed.close().finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);
   }
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
 }

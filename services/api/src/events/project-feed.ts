@@ -1,6 +1,6 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { ProjectEvent } from '@suzumio/shared/model/event';
-import type { Follower } from './follower.js';
+import type { Follower, Frame } from './follower.js';
 
 /** Events that follow a place, and where the timeline stood at that moment. */
 export interface EventPage {
@@ -106,7 +106,7 @@ export class ProjectFeed {
 
   #deliver({ epoch, newest, events }: EventPage, after: number): void {
     this.#position = { epoch, newest };
-    const frames = events.map((event) => ({ seq: event.seq, text: frameOf(event) }));
+    const frames = events.map((event): Frame => ({ seq: event.seq, type: event.type, text: frameOf(event) }));
     const last = frames.at(-1)?.seq ?? after;
     for (const follower of this.#followers) {
       if (!follower.ready) continue;
@@ -114,8 +114,8 @@ export class ProjectFeed {
       if (follower.epoch !== epoch || follower.seq > newest) follower.reset(epoch);
       else if (follower.seq >= after && follower.seq < last) {
         const from = follower.seq;
-        follower.send(
-          frames.reduce((text, frame) => (frame.seq > from ? text + frame.text : text), ''),
+        follower.take(
+          frames.filter((frame) => frame.seq > from),
           last,
         );
       }

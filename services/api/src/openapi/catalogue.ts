@@ -31,6 +31,7 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   ResolvedConfig: projectConfig,
   Agent: views.agentView,
   AgentList: api.agentListAnswer,
+  WaitAnswer: api.waitAnswer,
   RequestedChanges: api.requestChangesAnswer,
   RetriedTurn: api.retryAnswer,
   Message: views.messageView,

@@ -59,13 +59,18 @@ function describe(operation: Operation): OpenApiOperation {
 }
 
 function parametersOf({ path, query, headers, method }: Operation): OpenApiParameter[] {
-  const parameter = (place: OpenApiParameter['in'], name: string, schema: z.ZodType, description?: string) => ({
-    name,
-    in: place,
-    required: place === 'path' || !accepts(schema, undefined),
-    ...(description === undefined ? {} : { description }),
-    schema: schemaOf(schema, 'input'),
-  });
+  const parameter = (place: OpenApiParameter['in'], name: string, schema: z.ZodType, description?: string) => {
+    const described = schemaOf(schema, 'input');
+    return {
+      name,
+      in: place,
+      required: place === 'path' || !accepts(schema, undefined),
+      ...(description === undefined ? {} : { description }),
+      // Several names stand in one parameter, with commas between them.
+      ...(described.type === 'array' ? { explode: false } : {}),
+      schema: described,
+    };
+  };
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
     const known = pathParameters[name];
     if (!known) throw new Error(`the part :${name} of ${path} is not described`);

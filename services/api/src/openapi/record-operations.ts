@@ -3,6 +3,7 @@ import {
   artifactListAnswer,
   eventCursor,
   eventListAnswer,
+  eventsQuery,
   healthAnswer,
   noQuery,
   pageQuery,
@@ -13,6 +14,8 @@ import {
   turnListAnswer,
   turnLogQuery,
   turnsQuery,
+  waitAnswer,
+  waitQuery,
 } from '@suzumio/shared/model/http-api';
 import { artifactView, turnDetail } from '@suzumio/shared/model/views';
 import { json, type Operation } from './operation.js';
@@ -128,7 +131,7 @@ export const recordOperations: readonly Operation[] = [
     method: 'get',
     path: '/api/projects/:project/events',
     summary: 'What has happened in a project; with `Accept: text/event-stream`, the same as its stream.',
-    query: pageQuery,
+    query: eventsQuery,
     answers: {
       200: { description: 'A part of the list.', content: { ...json(eventListAnswer), ...eventStream } },
     },
@@ -143,6 +146,16 @@ export const recordOperations: readonly Operation[] = [
     query: streamQuery,
     headers: lastEventId,
     answers: { 200: { description: 'Events, for as long as the client stays.', content: eventStream } },
+    refusals: ['server-unreachable'],
+  },
+  {
+    id: 'waitForStatus',
+    group: 'Events',
+    method: 'get',
+    path: '/api/projects/:project/wait',
+    summary: 'Answers when the project has, or reaches, one of these statuses, or when the time is up.',
+    query: waitQuery,
+    answers: { 200: { description: 'It was reached, or not in time.', content: json(waitAnswer) } },
     refusals: ['server-unreachable'],
   },
   {

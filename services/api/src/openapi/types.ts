@@ -17,6 +17,7 @@ export interface OpenApiParameter {
   in: 'path' | 'query' | 'header';
   required: boolean;
   description?: string;
+  explode?: boolean;
   schema: JsonSchema;
 }
 

@@ -48,13 +48,18 @@ const states: Readonly<Record<string, ProjectState>> = {
   getReport: 'submitted',
 };
 
-const bodyOf = ({ id }: Operation): Record<string, unknown> | undefined =>
-  bodies[id]?.() as Record<string, unknown> | undefined;
+const queries: Readonly<Record<string, string>> = { waitForStatus: 'status=running' };
+
+/** What is sent with an operation, whatever it is about. */
+function requestOf({ id }: Operation): Sample {
+  const [body, query] = [bodies[id]?.(), queries[id]];
+  return { ...(body === undefined ? {} : { body }), ...(query === undefined ? {} : { query }) };
+}
 
 /** What makes an operation succeed. */
 async function sampleOf(operation: Operation): Promise<Sample> {
   const state = states[operation.id];
-  return { body: bodyOf(operation), ...(state ? { project: await world.project(state) } : {}) };
+  return { ...requestOf(operation), ...(state ? { project: await world.project(state) } : {}) };
 }
 
 describe('the catalogue', () => {
@@ -155,8 +160,9 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
     const body = { ...(sample.body as object), ...(changes[operation.id] ?? { body: 'Something else.' }) };
     return world.call(operation, { ...sample, headers, body });
   },
-  'server-unreachable': async ({ path }) => {
-    const url = `${world.stoppingUrl}${path.replace(':project', 'team')}`;
+  'server-unreachable': async ({ id, path }) => {
+    const query = id === 'waitForStatus' ? '?status=completed' : '';
+    const url = `${world.stoppingUrl}${path.replace(':project', 'team')}${query}`;
     const { adminToken } = world.api;
     const response = await fetch(url, {
       headers: { authorization: `Bearer ${adminToken}`, accept: 'text/event-stream' },
@@ -192,7 +198,7 @@ describe('refusing as described', () => {
   test.each(refused)('$name', async ({ name, operation, code }) => {
     const answer =
       (await ownRefusals[name]?.()) ??
-      (await guards[code]?.(operation, { body: bodyOf(operation) })) ??
+      (await guards[code]?.(operation, requestOf(operation))) ??
       (await commonRefusals[code]?.(operation, await sampleOf(operation)));
     if (!answer) throw new Error(`nothing makes ${operation.id} refuse with ${code}`);
     expect(refusal(answer)).toMatchObject({ code, status: errorCodes[code].status });
@@ -201,7 +207,7 @@ describe('refusing as described', () => {
   test('every write store-busy, while something else holds the databases', async () => {
     const writing = operations.filter((operation) => refusalsOf(operation).includes('store-busy'));
     const answers = await world.whileBusy(() =>
-      Promise.all(writing.map((operation) => world.call(operation, { body: bodyOf(operation) }))),
+      Promise.all(writing.map((operation) => world.call(operation, requestOf(operation)))),
     );
     const codes = answers.map((answer, index) => [writing[index]?.id, refusal(answer).code]);
     expect(codes).toEqual(writing.map(({ id }) => [id, 'store-busy']));

@@ -13,15 +13,23 @@ interface Row {
   created_at_ms: number;
 }
 
+/** Part of the timeline. */
+export interface EventsPage extends Page {
+  /** Only events of these types. @default all */
+  types?: readonly EventType[] | undefined;
+}
+
 /** The timeline, in order. Numbers have no gaps that a reader could mistake for missing events: commits are ordered. */
-export function listEvents(reader: SqlReader, page: Page): ProjectEvent[] {
+export function listEvents(reader: SqlReader, page: EventsPage): ProjectEvent[] {
   const { epoch } = projectRow(reader);
+  const ofTypes = page.types ? 'type IN (SELECT value FROM json_each(:types))' : 'true';
+  const params = { limit: page.limit, ...(page.types ? { types: JSON.stringify(page.types) } : {}) };
   const rows =
     page.after === undefined
-      ? reader.all<Row>('SELECT * FROM events ORDER BY seq DESC LIMIT :limit', { limit: page.limit }).reverse()
-      : reader.all<Row>('SELECT * FROM events WHERE seq > :after ORDER BY seq LIMIT :limit', {
+      ? reader.all<Row>(`SELECT * FROM events WHERE ${ofTypes} ORDER BY seq DESC LIMIT :limit`, params).reverse()
+      : reader.all<Row>(`SELECT * FROM events WHERE seq > :after AND ${ofTypes} ORDER BY seq LIMIT :limit`, {
+          ...params,
           after: page.after,
-          limit: page.limit,
         });
   return rows.map((row) => ({
     id: `${String(epoch)}-${String(row.seq)}`,

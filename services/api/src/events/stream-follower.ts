@@ -1,0 +1,75 @@
+import type { ServerResponse } from 'node:http';
+import type { EventType } from '@suzumio/shared/model/event';
+import type { EventCursor, StreamReset } from '@suzumio/shared/model/http-api';
+import type { Follower, Frame } from './follower.js';
+
+/** What a stream begins with, and what it leaves out. */
+export interface StreamOptions {
+  from: EventCursor;
+  /** The types that are sent. @default all */
+  types?: readonly EventType[] | undefined;
+}
+
+/** One open event stream: where its client is, and whether it takes more. */
+export class StreamFollower implements Follower {
+  epoch: number | undefined;
+  #seq: number;
+  #ready = true;
+  readonly #types: ReadonlySet<EventType> | undefined;
+
+  /** @param onReady called when a client that was too slow has taken what it was sent */
+  constructor(
+    private readonly response: ServerResponse,
+    { from, types }: StreamOptions,
+    onReady: () => void,
+  ) {
+    this.epoch = from.epoch;
+    this.#seq = from.seq;
+    this.#types = types && new Set(types);
+    response.on('drain', () => {
+      this.#ready = true;
+      onReady();
+    });
+    response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      // For proxies: an event is of use only at once.
+      'x-accel-buffering': 'no',
+    });
+    this.#write('retry: 1000\n\n');
+  }
+
+  get seq(): number {
+    return this.#seq;
+  }
+
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  take(frames: readonly Frame[], seq: number): void {
+    this.#seq = seq;
+    const wanted = this.#types ? frames.filter(({ type }) => this.#types?.has(type)) : frames;
+    if (wanted.length > 0) this.#write(wanted.reduce((text, frame) => text + frame.text, ''));
+  }
+
+  /** Tells the client to forget what it knows, and starts over. */
+  reset(epoch: number): void {
+    this.epoch = epoch;
+    this.#seq = 0;
+    const data: StreamReset = { epoch };
+    this.#write(`id: ${epoch}-0\nevent: reset\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+
+  /** Says nothing, so that nobody on the way takes the connection for dead. */
+  beat(): void {
+    if (this.#ready) this.#write(':\n\n');
+  }
+
+  end(): void {
+    this.response.end();
+  }
+
+  #write(text: string): void {
+    this.#ready = this.response.write(text);
+  }
+}
