@@ -119,6 +119,45 @@ describe('artifacts', () => {
     expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', String(content.length)]);
   });
 
+  test('are downloaded in part, too, so that what was cut off goes on', async () => {
+    const url = `${api.url}${path}/artifacts/${artifact.id}/content`;
+    const part = async (range: string, headers: Record<string, string> = {}) => {
+      const answer = await fetch(url, { headers: { authorization: `Bearer ${api.adminToken}`, range, ...headers } });
+      const { headers: received, status } = answer;
+      return { status, range: received.get('content-range'), bytes: Buffer.from(await answer.arrayBuffer()) };
+    };
+    const size = content.length;
+    const etag = `"${artifact.sha256}"`;
+    for (const [range, start, end] of [
+      ['bytes=0-0', 0, 0],
+      ['bytes=2-5', 2, 5],
+      ['bytes=2-', 2, size - 1],
+      ['bytes=-3', size - 3, size - 1],
+      ['bytes=5-9999', 5, size - 1],
+    ] as const) {
+      const expected = { status: 206, range: `bytes ${start}-${end}/${size}`, bytes: content.subarray(start, end + 1) };
+      expect(await part(range)).toEqual(expected);
+      expect(await part(range, { 'if-range': etag })).toEqual(expected);
+    }
+    const whole = { status: 200, range: null, bytes: content };
+    for (const range of ['bytes=0-1,4-5', 'lines=1-2', 'lines=99-', 'bytes=x', 'nothing'])
+      expect(await part(range)).toEqual(whole);
+    expect(await part('bytes=2-', { 'if-range': `"${'0'.repeat(64)}"` })).toEqual(whole);
+    const known = { range: 'bytes=2-', 'if-none-match': etag };
+    expect((await api.get(`${path}/artifacts/${artifact.id}/content`, { headers: known })).status).toBe(304);
+
+    const outside = await api.get(`${path}/artifacts/${artifact.id}/content`, { headers: { range: `bytes=${size}-` } });
+    expect(refusal(outside)).toMatchObject({ status: 416, code: 'range-not-satisfiable' });
+    expect(outside.headers['content-range']).toBe(`bytes */${size}`);
+    expect(outside.headers).not.toHaveProperty('content-disposition');
+    const head = await api.call('HEAD', `${path}/artifacts/${artifact.id}/content`, { headers: { range: 'bytes=2-' } });
+    expect([head.status, head.headers['content-length'], head.headers['accept-ranges']]).toEqual([
+      200,
+      String(size),
+      'bytes',
+    ]);
+  });
+
   test('whose content is gone are a failure of the store, not an empty file', async () => {
     const lost = await publish(api, 'team', 'ada', { name: 'lost', content: Buffer.from('lost') });
     const projectDir = api.cell.directory.projectDir('team');

@@ -13,6 +13,7 @@ export const errorCodes = {
   'not-found': { status: 404, retryable: false },
   'method-not-allowed': { status: 405, retryable: false },
   'body-too-large': { status: 413, retryable: false },
+  'range-not-satisfiable': { status: 416, retryable: false },
   'idempotency-mismatch': { status: 422, retryable: false },
   'idempotency-in-progress': { status: 409, retryable: true },
 

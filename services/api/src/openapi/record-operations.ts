@@ -26,6 +26,12 @@ const lastEventId = {
     schema: eventCursor.optional(),
   },
 };
+const bytes = { 'application/octet-stream': z.unknown() };
+const contentHeaders = {
+  ETag: "The content's SHA-256.",
+  'Content-Disposition': "The file's name.",
+  'Accept-Ranges': 'That a part can be asked for.',
+};
 const eventStream = { 'text/event-stream': z.string() };
 
 /** What a project leaves to be read: turns, artifacts, reports, events; and what the server says of itself. */
@@ -98,16 +104,19 @@ export const recordOperations: readonly Operation[] = [
     query: noQuery,
     headers: {
       'If-None-Match': { description: 'An `ETag` that the client has.', schema: z.string().optional() },
+      Range: { description: 'The part that is wanted, such as `bytes=1000-`.', schema: z.string().optional() },
+      'If-Range': { description: 'The `ETag` of which it is a part.', schema: z.string().optional() },
     },
     answers: {
-      200: {
-        description: 'The bytes.',
-        content: { 'application/octet-stream': z.unknown() },
-        headers: { ETag: "The content's SHA-256.", 'Content-Disposition': "The file's name." },
+      200: { description: 'The bytes.', content: bytes, headers: contentHeaders },
+      206: {
+        description: 'The part.',
+        content: bytes,
+        headers: { ...contentHeaders, 'Content-Range': 'Which part of how many bytes it is.' },
       },
       304: { description: 'The client has them.' },
     },
-    refusals: ['artifact-unknown'],
+    refusals: ['artifact-unknown', 'range-not-satisfiable'],
   },
   {
     id: 'getReport',
