@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApi } from '@suzumio/api';
 import { createScheduler } from '@suzumio/scheduler';
+import { storeHooks } from '@suzumio/shared/control-plane/open-control-plane';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { createLogger } from '@suzumio/shared/observability/logger';
 import { createMetrics } from '@suzumio/shared/observability/metrics';
@@ -57,13 +58,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const log = openLog(logFile);
   const logger = createLogger({ service: 'suzumio', destination: { write: (line) => writeSync(log, line) } });
   const metrics = createMetrics('suzumio');
-  const cell = Cell.open(root, {
-    hooks: {
-      onEvents: (project, seq) => transport.hint({ project, seq }),
-      onTransaction: (durationMs) => metrics.storeTransactionDuration.observeMs({ outcome: 'committed' }, durationMs),
-    },
-  });
   const transport = createInProcessTransport({ logger });
+  const cell = Cell.open(root, { hooks: storeHooks({ transport, metrics }) });
   const shared = { cell, transport, logger, metrics };
   // Names this process: another one's transport, although of the same kind, carries nothing to here.
   const transportName = `process ${process.pid}`;

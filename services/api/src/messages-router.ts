@@ -26,10 +26,9 @@ export function messagesRouter(context: ApiContext): Router {
     const message = readMessage(request.body ?? {}, 'body');
     const actor = identityOf(response).name;
     const key = keyOf(request, response);
-    const { answer, repeated } = await withProject(context, response, project, (store) =>
+    const { answer } = await withProject(context, response, project, (store) =>
       commitOnce(store, key, (tx) => postFromUser(tx, message, actor)),
     );
-    if (!repeated) context.metrics.mailAccepted.inc({ sender: 'user' });
     context.transport.wake(project);
     response.status(201).json(answer);
   });

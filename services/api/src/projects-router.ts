@@ -37,6 +37,7 @@ export function projectsRouter(context: ApiContext): Router {
     const posted = bodyOf(request, createProjectRequest);
     const key = keyOf(request, response);
     const { answer, repeated } = await createPostedProject(context, { ...posted, actor: name, key });
+    // A project's first transaction comes before the project: nobody is told of its events, so they are counted here.
     if (posted.message && !repeated) context.metrics.mailAccepted.inc({ sender: 'user' });
     if (posted.start) context.transport.wake(answer.project.id);
     response.status(201).location(`/api/projects/${answer.project.id}`).json(answer);

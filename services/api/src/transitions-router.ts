@@ -30,7 +30,7 @@ export function transitionsRouter(context: ApiContext): Router {
       startProject(tx, actor);
       return { project: readProject(tx) };
     };
-    response.json((await transition(context, request, response, 'running', verb)).answer);
+    response.json(await transition(context, request, response, 'running', verb));
   });
 
   router.post('/api/projects/:project/stop', async (request, response) => {
@@ -39,7 +39,7 @@ export function transitionsRouter(context: ApiContext): Router {
       stopProject(tx, actor, { now });
       return { project: readProject(tx) };
     };
-    response.json((await transition(context, request, response, 'stopped', verb)).answer);
+    response.json(await transition(context, request, response, 'stopped', verb));
   });
 
   router.post('/api/projects/:project/approve', async (request, response) => {
@@ -48,7 +48,7 @@ export function transitionsRouter(context: ApiContext): Router {
       approveProject(tx, actor);
       return { project: readProject(tx) };
     };
-    response.json((await transition(context, request, response, 'completed', verb)).answer);
+    response.json(await transition(context, request, response, 'completed', verb));
   });
 
   router.post('/api/projects/:project/request-changes', async (request, response) => {
@@ -57,9 +57,7 @@ export function transitionsRouter(context: ApiContext): Router {
       const message = { ...requestChanges(tx, { recipient, body, actor }) };
       return { project: readProject(tx), message };
     };
-    const { answer, repeated } = await transition(context, request, response, 'running', verb);
-    if (!repeated) context.metrics.mailAccepted.inc({ sender: 'user' });
-    response.json(answer);
+    response.json(await transition(context, request, response, 'running', verb));
   });
   return router;
 }
@@ -74,11 +72,11 @@ async function transition<Answer extends Json>(
   response: Response,
   to: 'running' | 'stopped' | 'completed',
   verb: (tx: Tx, actor: string) => Answer,
-): Promise<{ answer: Answer; repeated: boolean }> {
+): Promise<Answer> {
   const { project } = request.params;
   const { cell, transport } = context;
   const key = keyOf(request, response);
-  const outcome = await withProject(context, response, project, async (store) => {
+  const { answer } = await withProject(context, response, project, async (store) => {
     if (to === 'running') await cell.catalog.noteRunning(project);
     try {
       return await commitOnce(store, key, (tx) => verb(tx, identityOf(response).name));
@@ -87,7 +85,7 @@ async function transition<Answer extends Json>(
     }
   });
   if (to === 'running') transport.wake(project);
-  return outcome;
+  return answer;
 }
 
 /** What is committed stays committed when the catalog cannot be told: the next sweep finds the difference. */

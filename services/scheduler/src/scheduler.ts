@@ -6,6 +6,7 @@ import { settledWithin } from '@suzumio/shared/queue/within';
 import type { Cell } from '@suzumio/shared/store/cell';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { nextDeadline, overdueAttempts } from '@suzumio/shared/store/queries/leases';
+import { type ActiveTurns, countActiveTurns } from '@suzumio/shared/store/queries/turns';
 import { readStatus } from '@suzumio/shared/store/queries/projects';
 import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
 import { createFleetSlots } from './fleet-slots.js';
@@ -108,13 +109,30 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     recovered = false;
     if (firstSweep) await findUnsettled();
     firstSweep = false;
-    const body = (project: string) => look('sweep', project, (store) => sweepProject(store, deliverable));
+    const active = { queued: 0, running: 0 };
+    const body = (project: string) => look('sweep', project, (store) => sweepProject(store, deliverable, active));
     await forEachBounded(cell.catalog.unsettledProjects(), atOnce, body, () => stopping);
+    if (!stopping) await tell(active);
   }
 
-  async function sweepProject(store: ProjectStore, deliverable: boolean): Promise<void> {
+  /** The figures of the whole cell; every scheduler finds the same. */
+  async function tell(active: ActiveTurns): Promise<void> {
+    metrics.turnsQueued.set(active.queued);
+    metrics.turnsRunning.set(active.running);
+    try {
+      metrics.turnJobsWaiting.set(await transport.waitingTurnJobs());
+    } catch (error) {
+      metrics.turnJobsWaiting.remove();
+      logger.debug({ err: error }, 'the length of the queue is not known');
+    }
+  }
+
+  async function sweepProject(store: ProjectStore, deliverable: boolean, active: ActiveTurns): Promise<void> {
     noteDeadline(store);
     if (deliverable) await projects.schedule(store);
+    const { queued, running } = countActiveTurns(store.reader);
+    active.queued += queued;
+    active.running += running;
     if (readStatus(store.reader).settled) await cell.noteStatus(store.project);
   }
 

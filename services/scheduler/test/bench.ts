@@ -106,12 +106,3 @@ export function benches(connect: () => Transport): () => Promise<Bench> {
     };
   };
 }
-
-/** One series of a counter. */
-export async function counted(metrics: Metrics, name: string, labels: Record<string, string> = {}): Promise<number> {
-  const metric = await metrics.registry.getSingleMetric(name)?.get();
-  const series = metric?.values.filter((value) =>
-    Object.entries(labels).every(([label, wanted]) => value.labels[label] === wanted),
-  );
-  return (series ?? []).reduce((sum, { value }) => sum + value, 0);
-}

@@ -5,7 +5,8 @@ import { silentLogger } from '@suzumio/shared/observability/logger';
 import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
 import { eventually } from '../../../shared/test/support/poll.js';
 import { startRedis, type TestRedis } from '../../../shared/test/support/redis.js';
-import { benches, counted } from './bench.js';
+import { counted } from '../../../shared/test/support/counted.js';
+import { benches } from './bench.js';
 import { schedulerContract } from './scheduler-contract.js';
 
 const noEviction = ['--maxmemory-policy', 'noeviction'];

@@ -3,7 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { silentLogger } from '@suzumio/shared/observability/logger';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import { eventually } from '../../../shared/test/support/poll.js';
-import { type Bench, benches, counted } from './bench.js';
+import { counted } from '../../../shared/test/support/counted.js';
+import { type Bench, benches } from './bench.js';
 
 const leaseMs = 2_000;
 

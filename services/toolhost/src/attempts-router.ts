@@ -1,11 +1,16 @@
 import express, { type Request, type Router } from 'express';
 import { parse } from '@suzumio/shared/http/validate';
 import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { claimRequest, completeRequest, failRequest, maxLogBytes } from '@suzumio/shared/protocol/attempts';
+import {
+  type ClaimAnswer,
+  claimRequest,
+  completeRequest,
+  failRequest,
+  maxLogBytes,
+} from '@suzumio/shared/protocol/attempts';
 import { maxOutputBytes } from '@suzumio/shared/protocol/runner';
 import { projectId, turnId } from '@suzumio/shared/protocol/ids';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
-import { turnRow } from '@suzumio/shared/store/rows';
 import { writeTurnLog } from '@suzumio/shared/store/turn-logs';
 import { completeTurn, extendLease, failAttempt } from '@suzumio/shared/store/verbs/report-attempt';
 import { requireWorker, withLease } from './auth.js';
@@ -46,7 +51,6 @@ export function attemptsRouter(context: ToolhostContext): Router {
       await withLease(context, request, async (store, _row, token) => {
         const report = parse(completeRequest, request.body, 'report');
         const ended = await store.write((tx) => completeTurn(tx, token, report));
-        context.metrics.turnsEnded.inc({ outcome: 'completed', code: 'none' });
         context.transport.wake(store.project);
         return ended;
       }),
@@ -58,7 +62,6 @@ export function attemptsRouter(context: ToolhostContext): Router {
       await withLease(context, request, async (store, _row, token) => {
         const report = parse(failRequest, request.body, 'report');
         const ended = await store.write((tx) => failAttempt(tx, token, report));
-        if (ended.turn === 'failed') countFailure(context, store, token.turn);
         context.transport.wake(store.project);
         return ended;
       }),
@@ -92,10 +95,10 @@ async function countedClaim(
   store: ProjectStore,
   turn: string,
   body: Parameters<typeof claim>[3],
-): ReturnType<typeof claim> {
+): Promise<ClaimAnswer> {
   try {
-    const answer = await claim(context, store, turn, body);
-    context.metrics.claims.inc({ outcome: 'granted' });
+    const { answer, repeated } = await claim(context, store, turn, body);
+    context.metrics.claims.inc({ outcome: repeated ? 'repeated' : 'granted' });
     return answer;
   } catch (error) {
     const outcome = isSuzumioError(error, 'nothing-to-do')
@@ -106,12 +109,6 @@ async function countedClaim(
     context.metrics.claims.inc({ outcome });
     throw error;
   }
-}
-
-function countFailure(context: ToolhostContext, store: ProjectStore, turn: string): void {
-  const row = turnRow(store.reader, turn);
-  const failure = row.failure_json === null ? undefined : (JSON.parse(row.failure_json) as { code: string });
-  context.metrics.turnsEnded.inc({ outcome: 'failed', code: failure?.code ?? 'none' });
 }
 
 function bodyBytes(request: Request): Buffer {

@@ -45,6 +45,7 @@ export async function callTool(
     if (request.project !== token.project || request.turn !== token.turn || request.agent !== agent) {
       const message = 'A token is good for its own turn only, and this call names another.';
       await store.write((tx) => recordRefusal(tx, call, 'forbidden', message));
+      context.metrics.toolCalls.inc({ tool, outcome: 'refused' });
       throw new SuzumioError('forbidden', message);
     }
     const { result, replayed } = await run(context, store, call);
@@ -103,7 +104,6 @@ async function prepare(
 }
 
 async function afterwards(context: ToolhostContext, project: string, tool: string): Promise<void> {
-  if (tool === 'messages.send') context.metrics.mailAccepted.inc({ sender: 'agent' });
   if (tool === 'completion.submit') await context.cell.noteStatus(project);
   context.transport.wake(project);
 }

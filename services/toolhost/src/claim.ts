@@ -22,6 +22,7 @@ const maxRenderings = 10;
  * Gives a turn to a worker. The prompt is rendered before the transaction, which then checks that the inbox is still
  * what it was rendered from.
  *
+ * @returns the answer, and whether the same claim has been granted before
  * @throws SuzumioError `claim-refused`, `attempt-over`, `nothing-to-do`, `protocol-unsupported`, `turn-unknown`
  */
 export async function claim(
@@ -29,7 +30,7 @@ export async function claim(
   store: ProjectStore,
   turn: string,
   request: ClaimRequest,
-): Promise<ClaimAnswer> {
+): Promise<{ answer: ClaimAnswer; repeated: boolean }> {
   if (request.protocol !== attemptsProtocol) {
     throw new SuzumioError(
       'protocol-unsupported',
@@ -60,7 +61,10 @@ export async function claim(
     if (claimed === 'nothing-to-do') {
       throw new SuzumioError('nothing-to-do', `${turn} has no mail left to act on; it was cancelled.`, { turn });
     }
-    if (claimed !== 'stale') return answer(context, store.config, claimed, tokens(claimed.attempt, claimed.epoch));
+    if (claimed !== 'stale') {
+      const { attempt, epoch, repeated } = claimed;
+      return { answer: answer(context, store.config, claimed, tokens(attempt, epoch)), repeated };
+    }
   }
   throw new SuzumioError('store-busy', `Mail for ${turn} arrives faster than its prompt can be written; claim again.`, {
     turn,

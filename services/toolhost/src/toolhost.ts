@@ -83,10 +83,10 @@ function listener(context: ToolhostContext, router: Router): express.Express {
   return app;
 }
 
-/** A request without a good token leaves a line and a count, and nothing that helps guessing. */
+/** A request without a good token, or of an attempt that is over, leaves a line and a count, and nothing that helps guessing. */
 function countRefusals({ logger, metrics }: ToolhostContext): express.ErrorRequestHandler {
   return (error: unknown, request, _response, next) => {
-    if (isSuzumioError(error, 'unauthenticated', 'token-rejected', 'forbidden')) {
+    if (isSuzumioError(error, 'unauthenticated', 'token-rejected', 'forbidden', 'attempt-over')) {
       metrics.requestsRefused.inc({ code: error.code });
       logger.warn({ code: error.code, method: request.method, path: request.path }, 'a request was refused');
     }

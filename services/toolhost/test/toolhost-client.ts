@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { storeHooks } from '@suzumio/shared/control-plane/open-control-plane';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import type { ClaimAnswer } from '@suzumio/shared/protocol/attempts';
-import { createMetrics } from '@suzumio/shared/observability/metrics';
+import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
 import { createToolhost, type Toolhost } from '@suzumio/toolhost';
@@ -20,6 +21,7 @@ export interface ToolhostBench {
   logs: () => Record<string, unknown>[];
   wakes: string[];
   workerToken: string;
+  metrics: Metrics;
   /** Sends mail to an agent and queues its turn. */
   queueTurn(project: string, agent: string, body?: string): Promise<string>;
   claim(
@@ -47,9 +49,10 @@ export function claimId(): string {
 }
 
 export async function toolhostBench(): Promise<ToolhostBench> {
-  const testing = await testCell();
   const { logger, lines } = recordingLogger();
   const transport = createInProcessTransport({ logger });
+  const metrics = createMetrics('toolhost');
+  const testing = await testCell({ hooks: storeHooks({ transport, metrics }) });
   const wakes: string[] = [];
   transport.consumeWakes((project) => {
     wakes.push(project);
@@ -57,7 +60,7 @@ export async function toolhostBench(): Promise<ToolhostBench> {
   });
   const toolhost = createToolhost(
     { worker: { host: '127.0.0.1', port: 0 }, runner: { host: '127.0.0.1', port: 0 }, transportName: 'test' },
-    { cell: testing.cell, transport, logger, metrics: createMetrics('toolhost') },
+    { cell: testing.cell, transport, logger, metrics },
   );
   await toolhost.start();
   const workerToken = testing.cell.directory.workerToken();
@@ -80,6 +83,7 @@ export async function toolhostBench(): Promise<ToolhostBench> {
     logs: lines,
     wakes,
     workerToken,
+    metrics,
     async queueTurn(project, agent, body = 'Go.') {
       const started = await testing.write(project, (tx) => {
         postMessage(tx, { sender: 'user', recipient: agent, priority: 'P1', body, actor: 'test' });

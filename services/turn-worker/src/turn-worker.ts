@@ -4,7 +4,7 @@ import type { Metrics } from '@suzumio/shared/observability/metrics';
 import type { Transport, TurnConsumer } from '@suzumio/shared/queue/transport';
 import { AttemptFailure } from './attempt/attempt-failure.js';
 import { AttemptRunner } from './attempt/attempt-runner.js';
-import type { Engines } from './attempt/worker-parts.js';
+import type { AttemptMetrics, Engines } from './attempt/worker-parts.js';
 import { type TurnWorkerConfig, turnWorkerConfig, type TurnWorkerSettings } from './config.js';
 import { DockerEngine } from './engine/docker/docker-engine.js';
 import { ProcessEngine } from './engine/process/process-engine.js';
@@ -15,7 +15,7 @@ import { Workspaces } from './workspace/workspaces.js';
 export interface TurnWorkerDependencies {
   transport: Pick<Transport, 'consumeTurns' | 'announce'>;
   logger: Logger;
-  metrics?: Pick<Metrics, 'claims' | 'stageDuration' | 'workerReady'>;
+  metrics?: AttemptMetrics & Pick<Metrics, 'workerReady'>;
   /** Instead of those that the configuration names. */
   engines?: Engines;
   /** A monotonic clock. @default performance.now */

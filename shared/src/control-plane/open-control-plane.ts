@@ -3,6 +3,8 @@ import type { Metrics } from '../observability/metrics.js';
 import { createBullMqTransport } from '../queue/bullmq-transport.js';
 import type { Transport } from '../queue/transport.js';
 import { Cell } from '../store/cell.js';
+import type { ProjectStoreHooks } from '../store/project-store.js';
+import { eventCounter } from './event-counter.js';
 
 /** What the services of a control plane share: the data and what carries hints and jobs. */
 export interface ControlPlane {
@@ -24,14 +26,8 @@ interface ControlPlaneOptions {
 export function openControlPlane(
   options: ControlPlaneOptions & { transport: Transport; transportName: string },
 ): ControlPlane {
-  const { transport, transportName, metrics } = options;
-  const cell = Cell.open(options.root, {
-    id: options.cellId,
-    hooks: {
-      onEvents: (project, seq) => transport.hint({ project, seq }),
-      onTransaction: (durationMs) => metrics.storeTransactionDuration.observeMs({ outcome: 'committed' }, durationMs),
-    },
-  });
+  const { transport, transportName } = options;
+  const cell = Cell.open(options.root, { id: options.cellId, hooks: storeHooks(options) });
   return {
     cell,
     transport,
@@ -52,4 +48,17 @@ export function openControlPlaneOverRedis(options: ControlPlaneOptions & { redis
     transport: createBullMqTransport({ redisUrl, cell: cellId, logger }),
     transportName: `redis ${host}${pathname}`,
   });
+}
+
+/** Announces and counts what this process commits. */
+export function storeHooks({ transport, metrics }: { transport: Transport; metrics: Metrics }): ProjectStoreHooks {
+  const count = eventCounter(metrics);
+  return {
+    onEvents(project, events) {
+      const newest = events.at(-1);
+      if (newest) transport.hint({ project, seq: newest.seq });
+      events.forEach(count);
+    },
+    onTransaction: (outcome, durationMs) => metrics.storeTransactionDuration.observeMs({ outcome }, durationMs),
+  };
 }

@@ -47,7 +47,9 @@ export function defineHistogram<L extends LabelValues>(
   return { observeMs: (values, durationMs) => histogram.observe(bound(labels, values), durationMs / 1000) };
 }
 
-/** What goes up and down. */
+/** What goes up and down. It is not shown before its first value: only who knows the figure says it. */
 export function defineGauge(registry: Registry, definition: { name: `suzumio_${string}`; help: string }): Gauge {
-  return new Gauge({ ...definition, registers: [registry] });
+  const gauge = new Gauge({ ...definition, registers: [registry] });
+  gauge.remove();
+  return gauge;
 }

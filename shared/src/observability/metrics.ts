@@ -3,6 +3,17 @@ import { failureCodes } from '../protocol/failure-codes.js';
 import { coreToolNames } from '../protocol/tool-names.js';
 import { defineCounter, defineGauge, defineHistogram } from './instruments.js';
 
+/** Why a worker ends an attempt before its own end. */
+const stopReasons = [
+  'cancelled',
+  'fenced',
+  'superseded',
+  'time-limit',
+  'workspace-too-large',
+  'shutdown',
+  'lingering',
+] as const;
+
 /**
  * Every metric of Suzumio. A new one is one more entry here: its name with prefix and unit, a sentence of help, and
  * the values its labels may have. Ids (project, agent, turn) are never labels.
@@ -13,6 +24,8 @@ export function createMetrics(service: string) {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
   collectDefaultMetrics({ register: registry });
+  // Gauges that are named like counters; the figures are those of their namesakes without `_total`.
+  for (const kind of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
   return {
     registry,
 
@@ -23,28 +36,52 @@ export function createMetrics(service: string) {
     }),
     requestsRefused: defineCounter(registry, {
       name: 'suzumio_requests_refused_total',
-      help: 'Requests refused for who sent them or where they came from.',
-      labels: { code: ['unauthenticated', 'forbidden', 'foreign-host', 'foreign-origin', 'token-rejected'] },
+      help: 'Requests refused for who sent them, for where they came from, or because the attempt that sent them is over.',
+      labels: {
+        code: ['unauthenticated', 'forbidden', 'foreign-host', 'foreign-origin', 'token-rejected', 'attempt-over'],
+      },
     }),
     turnsEnded: defineCounter(registry, {
       name: 'suzumio_turns_ended_total',
       help: 'Turns that ended, with the failure code of those that failed (`none` otherwise).',
       labels: { outcome: ['completed', 'failed', 'cancelled'], code: ['none', ...Object.keys(failureCodes)] },
     }),
+    turnsRequeued: defineCounter(registry, {
+      name: 'suzumio_turns_requeued_total',
+      help: 'Attempts that failed and left their turn to another attempt, by why they failed.',
+      labels: { code: Object.keys(failureCodes) },
+    }),
+    turnsQueued: defineGauge(registry, {
+      name: 'suzumio_turns_queued',
+      help: 'Turns of the whole cell that wait for a worker, as the last sweep found them.',
+    }),
+    turnsRunning: defineGauge(registry, {
+      name: 'suzumio_turns_running',
+      help: 'Turns of the whole cell that run, as the last sweep found them.',
+    }),
     stageDuration: defineHistogram(registry, {
       name: 'suzumio_turn_stage_duration_seconds',
-      help: 'How long each stage of a turn took.',
+      help: 'How long a turn waited for its first attempt (`scheduled`), and how long each stage of an attempt took.',
       labels: { stage: ['scheduled', 'claimed', 'prepared', 'started', 'ran', 'captured', 'reported', 'total'] },
       bucketsMs: [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 15_000, 60_000, 300_000, 900_000],
     }),
     claims: defineCounter(registry, {
       name: 'suzumio_claims_total',
-      help: 'Claims of turns by workers.',
+      help: 'Claims of turns by workers, by what the ToolHost made of them.',
       labels: { outcome: ['granted', 'repeated', 'refused', 'nothing-to-do', 'failed'] },
     }),
     workerReady: defineGauge(registry, {
       name: 'suzumio_worker_ready',
       help: 'Whether this worker takes jobs: 0 while its engine is not ready.',
+    }),
+    attemptsRunning: defineGauge(registry, {
+      name: 'suzumio_attempts_running',
+      help: 'Attempts that this worker is carrying out.',
+    }),
+    attemptsStopped: defineCounter(registry, {
+      name: 'suzumio_attempts_stopped_total',
+      help: 'Attempts that a worker stopped before their own end, by why.',
+      labels: { reason: stopReasons },
     }),
     leasesExpired: defineCounter(registry, {
       name: 'suzumio_leases_expired_total',
@@ -55,6 +92,15 @@ export function createMetrics(service: string) {
       name: 'suzumio_turn_jobs_total',
       help: 'Turn jobs: put on the queue, put there again because the last one was lost, or not put there because the queue was away.',
       labels: { outcome: ['delivered', 'redelivered', 'undelivered'] },
+    }),
+    turnJobsTaken: defineCounter(registry, {
+      name: 'suzumio_turn_jobs_taken_total',
+      help: 'Turn jobs that a worker took from the queue, by what became of its claim.',
+      labels: { outcome: ['claimed', 'refused', 'failed'] },
+    }),
+    turnJobsWaiting: defineGauge(registry, {
+      name: 'suzumio_turn_jobs_waiting',
+      help: 'Jobs on the turn queue that no worker has taken, of every cell that shares it; not shown while the queue is away.',
     }),
     schedulingFailures: defineCounter(registry, {
       name: 'suzumio_scheduling_failures_total',
@@ -74,7 +120,7 @@ export function createMetrics(service: string) {
     }),
     storeTransactionDuration: defineHistogram(registry, {
       name: 'suzumio_store_transaction_duration_seconds',
-      help: 'Writing transactions, from asking for the lock to the commit.',
+      help: 'Writing transactions on projects, from asking for the lock to their end.',
       labels: { outcome: ['committed', 'rolled-back', 'busy'] },
       bucketsMs: [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000],
     }),

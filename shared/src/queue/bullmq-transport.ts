@@ -146,6 +146,7 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
         const states = await Promise.all(ids.map((id) => turns.getJobState(id)));
         return new Set(ids.filter((_id, index) => liveStates.has(states[index] ?? 'unknown')));
       }),
+    waitingTurnJobs: () => command(() => turns.getJobCountByTypes('waiting', 'prioritized')),
     consumeTurns: ({ concurrency }, handler) =>
       own(consumeBullMq({ ...queues.turns, queue: queues.turns.name, concurrency, handler, prefix, clients, logger })),
 

@@ -17,6 +17,8 @@ export interface InProcessQueue<T> {
   remove(id: string): void;
   /** Whether an item of this id waits or runs. */
   has(id: string): boolean;
+  /** How many items wait. */
+  readonly waiting: number;
   consume(concurrency: number, handler: (item: T) => Promise<void>): TurnConsumer;
   close(): Promise<void>;
 }
@@ -81,6 +83,9 @@ export function createInProcessQueue<T>(rules: InProcessQueueRules<T>, logger: L
       schedule();
     },
     remove: (id) => void waiting.delete(id),
+    get waiting() {
+      return waiting.size;
+    },
     has: (id) => waiting.has(id) || running.has(id),
     consume(concurrency, handler) {
       const taker: Taker<T> = { concurrency, handler, paused: false, running: new Set() };

@@ -44,6 +44,7 @@ export function createInProcessTransport(options: InProcessTransportOptions): Tr
       return Promise.resolve();
     },
     liveTurnJobs: (jobs) => Promise.resolve(new Set(jobs.map(turnJobId).filter((id) => turns.has(id)))),
+    waitingTurnJobs: () => Promise.resolve(turns.waiting),
     consumeTurns: ({ concurrency }, handler) => turns.consume(concurrency, handler),
 
     announce: ({ worker, slots }) => {

@@ -44,6 +44,8 @@ export interface Transport {
   removeTurnJob(job: TurnJobRef): Promise<void>;
   /** The ids (`turnJobId`) of those of these jobs that wait in the queue or run. Rejects as `addTurnJob` does. */
   liveTurnJobs(jobs: readonly TurnJobRef[]): Promise<ReadonlySet<string>>;
+  /** How many jobs on the turn queue, of whatever cell, no worker has taken. Rejects as `addTurnJob` does. */
+  waitingTurnJobs(): Promise<number>;
   /** Takes turn jobs, at most `concurrency` at a time. The handler's outcome means nothing to the queue. */
   consumeTurns(options: { concurrency: number }, handler: (job: TurnJob) => Promise<void>): TurnConsumer;
 

@@ -1,3 +1,4 @@
+import type { EventType } from '../model/event.js';
 import type { ProjectConfig } from '../model/project-config.js';
 import type { StoreContext } from './context.js';
 import { assertNotNewer, migrate } from './migrate.js';
@@ -5,14 +6,22 @@ import { projectMigrations } from './migrations/project.js';
 import { readConfig } from './queries/projects.js';
 import { Sql, type SqlReader } from './sql.js';
 import { Tx } from './tx.js';
-import { Writer } from './writer.js';
+import { type TransactionOutcome, Writer } from './writer.js';
+
+/** An event as a commit appended it. */
+export interface AppendedEvent {
+  seq: number;
+  type: EventType;
+  agent: string | null;
+  data: Readonly<Record<string, unknown>>;
+}
 
 /** What a project's store tells the process that holds it. */
 export interface ProjectStoreHooks {
-  /** After a commit that appended events: the newest number. */
-  onEvents?: (project: string, seq: number) => void;
-  /** After a commit: how long its transaction took, in milliseconds. */
-  onTransaction?: (durationMs: number) => void;
+  /** After a commit that appended events: those, in their order. */
+  onEvents?: (project: string, events: readonly AppendedEvent[]) => void;
+  /** After a transaction: what became of it, and how long it took in milliseconds, the wait for its turn included. */
+  onTransaction?: (outcome: TransactionOutcome, durationMs: number) => void;
 }
 
 const newestSchema = projectMigrations.at(-1)?.version ?? 0;
@@ -23,7 +32,8 @@ export class ProjectStore {
   readonly #sql: Sql;
   #tx: Tx | undefined;
   #config: ProjectConfig | undefined;
-  #announcedSeq: number;
+  #beforeSeq = 0;
+  #appended: readonly AppendedEvent[] = [];
 
   private constructor(
     readonly project: string,
@@ -32,18 +42,20 @@ export class ProjectStore {
     hooks: ProjectStoreHooks,
   ) {
     this.#sql = sql;
-    this.#announcedSeq = this.#newestEvent();
     this.#writer = new Writer(sql, {
       random: context.random,
       begin: () => {
         assertNotNewer(sql, newestSchema);
         this.#tx = new Tx(sql, context, this.config);
+        this.#beforeSeq = hooks.onEvents ? this.#newestEvent() : 0;
+      },
+      // Before the commit, while no other process can append: each event is told of once in the whole cell.
+      finish: () => {
+        this.#appended = hooks.onEvents ? this.#eventsAfter(this.#beforeSeq) : [];
       },
       committed: () => {
         this.#tx = undefined;
-        const seq = hooks.onEvents ? this.#newestEvent() : 0;
-        if (seq > this.#announcedSeq) hooks.onEvents?.(project, seq);
-        this.#announcedSeq = Math.max(seq, this.#announcedSeq);
+        if (this.#appended.length > 0) hooks.onEvents?.(project, this.#appended);
       },
       ...(hooks.onTransaction ? { observe: hooks.onTransaction } : {}),
     });
@@ -100,6 +112,17 @@ export class ProjectStore {
   async close(): Promise<void> {
     await this.#writer.idle();
     this.#sql.close();
+  }
+
+  #eventsAfter(seq: number): AppendedEvent[] {
+    const rows = this.#sql.all<Omit<AppendedEvent, 'data'> & { data_json: string }>(
+      'SELECT seq, type, agent_id AS agent, data_json FROM events WHERE seq > :seq ORDER BY seq',
+      { seq },
+    );
+    return rows.map(({ data_json, ...event }) => ({
+      ...event,
+      data: JSON.parse(data_json) as AppendedEvent['data'],
+    }));
   }
 
   #newestEvent(): number {

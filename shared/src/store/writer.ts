@@ -5,14 +5,22 @@ import { isBusy, type Sql } from './sql.js';
 export interface WriterOptions {
   /** Runs inside the transaction, before the first job; throws to refuse the batch. */
   begin?: () => void;
+  /** Runs inside the transaction, after the last job. */
+  finish?: () => void;
   /** Runs after each commit. */
   committed?: () => void;
   random: () => number;
   /** How long a batch waits for other writers, in milliseconds. */
   patienceMs?: number;
-  /** Told how long each transaction took, in milliseconds. */
-  observe?: (durationMs: number) => void;
+  /** Told of each transaction what became of it, and how long that took from asking for the lock on. */
+  observe?: (outcome: TransactionOutcome, durationMs: number) => void;
 }
+
+/**
+ * - `rolled-back`: nothing of it was kept; where one verb of several failed and the others were kept, it is `committed`
+ * - `busy`: others held the database for too long
+ */
+export type TransactionOutcome = 'committed' | 'rolled-back' | 'busy';
 
 interface Job {
   run: () => unknown;
@@ -50,7 +58,7 @@ export class Writer {
       this.#queue.push({ run: verb, resolve: resolve as (value: unknown) => void, reject });
       if (!this.#flushing) {
         this.#flushing = true;
-        setImmediate(() => this.#flush(undefined));
+        setImmediate(() => this.#flush(performance.now()));
       }
     });
   }
@@ -60,26 +68,25 @@ export class Writer {
     if (this.#flushing) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  #flush(deadlineMs: number | undefined): void {
+  #flush(askedMs: number): void {
     const batch = this.#queue.splice(0, maxBatch);
     try {
       this.sql.run('BEGIN IMMEDIATE');
     } catch (error) {
-      this.#refused(batch, error, deadlineMs);
+      this.#refused(batch, error, askedMs);
       return;
     }
-    this.#commit(batch);
+    this.#commit(batch, askedMs);
     this.#next();
   }
 
-  #refused(batch: Job[], error: unknown, deadlineMs: number | undefined): void {
-    const now = performance.now();
-    const deadline = deadlineMs ?? now + (this.options.patienceMs ?? 5000);
-    if (isBusy(error) && now < deadline) {
+  #refused(batch: Job[], error: unknown, askedMs: number): void {
+    if (isBusy(error) && performance.now() < askedMs + (this.options.patienceMs ?? 5000)) {
       this.#queue.unshift(...batch);
-      setTimeout(() => this.#flush(deadline), 5 + this.options.random() * 45);
+      setTimeout(() => this.#flush(askedMs), 5 + this.options.random() * 45);
       return;
     }
+    this.options.observe?.(isBusy(error) ? 'busy' : 'rolled-back', performance.now() - askedMs);
     const answer = isBusy(error)
       ? new SuzumioError(
           'store-busy',
@@ -92,8 +99,7 @@ export class Writer {
     this.#next();
   }
 
-  #commit(batch: Job[]): void {
-    const begun = performance.now();
+  #commit(batch: Job[], askedMs: number): void {
     const settled: (() => void)[] = [];
     try {
       this.options.begin?.();
@@ -101,13 +107,15 @@ export class Writer {
       const [only] = batch;
       if (only && batch.length === 1) settled.push(runAlone(only));
       else for (const job of batch) settled.push(this.#inSavepoint(job));
+      this.options.finish?.();
       this.sql.run('COMMIT');
     } catch (error) {
       if (this.sql.handle.inTransaction) this.sql.run('ROLLBACK');
+      this.options.observe?.('rolled-back', performance.now() - askedMs);
       for (const job of batch) job.reject(error);
       return;
     }
-    this.options.observe?.(performance.now() - begun);
+    this.options.observe?.('committed', performance.now() - askedMs);
     this.options.committed?.();
     for (const settle of settled) settle();
   }
@@ -129,7 +137,7 @@ export class Writer {
 
   #next(): void {
     if (this.#queue.length > 0) {
-      setImmediate(() => this.#flush(undefined));
+      setImmediate(() => this.#flush(performance.now()));
       return;
     }
     this.#flushing = false;

@@ -69,6 +69,7 @@ describe('Redis was never there', () => {
     const took = await ms(async () => {
       await expect(transport.addTurnJob(turnJob(1))).rejects.toMatchObject(refused);
       await expect(transport.liveTurnJobs([turnJob(1)])).rejects.toMatchObject(refused);
+      await expect(transport.waitingTurnJobs()).rejects.toMatchObject(refused);
       await expect(transport.removeTurnJob(turnJob(1))).rejects.toMatchObject(refused);
       await expect(transport.fleetSlots()).rejects.toMatchObject(refused);
       await expect(transport.announce({ worker: 'one', slots: 1 })).rejects.toMatchObject(refused);

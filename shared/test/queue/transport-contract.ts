@@ -85,7 +85,9 @@ function contractTests(open: () => Promise<Transport> | Transport): void {
       const job = turnJob(1, { priority: 'P2', delivery: 3 });
       const seen: TurnJob[] = [];
       const done = gate();
+      expect(await transport.waitingTurnJobs()).toBe(0);
       await transport.addTurnJob(job);
+      expect(await transport.waitingTurnJobs()).toBe(1);
       expect(await transport.liveTurnJobs([job, turnJob(2)])).toEqual(new Set([turnJobId(job)]));
       transport.consumeTurns({ concurrency: 1 }, async (taken) => {
         seen.push(taken);
@@ -94,6 +96,7 @@ function contractTests(open: () => Promise<Transport> | Transport): void {
       await eventually('the job arrives', () => seen.length === 1);
       expect(seen).toEqual([job]);
       expect((await transport.liveTurnJobs([job])).size).toBe(1);
+      expect(await transport.waitingTurnJobs()).toBe(0);
       done.open();
       await eventually('the job is gone', async () => (await transport.liveTurnJobs([job])).size === 0);
     });

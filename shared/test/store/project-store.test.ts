@@ -21,12 +21,14 @@ function raiseVersion(project: string): void {
 
 describe('a project’s store', () => {
   test('tells of new events once they are committed, and once for each commit', async () => {
-    const heard: [string, number][] = [];
-    testing = await testCell({ hooks: { onEvents: (project, seq) => heard.push([project, seq]) } });
+    const heard: [string, number[]][] = [];
+    testing = await testCell({
+      hooks: { onEvents: (project, events) => heard.push([project, events.map(({ seq }) => seq)]) },
+    });
     const project = await testing.create();
-    expect(heard).toEqual([[project, 2]]);
+    expect(heard).toEqual([[project, [2]]]);
     await testing.store(project, (store) => Promise.all([store.write(mail), store.write(mail), store.write(mail)]));
-    expect(heard.slice(1)).toEqual([[project, 5]]);
+    expect(heard.slice(1)).toEqual([[project, [3, 4, 5]]]);
     await testing.store(project, (store) => store.write((tx) => tx.get('SELECT 1')));
     await expect(
       testing.write(project, (tx) => {
@@ -37,12 +39,39 @@ describe('a project’s store', () => {
     expect(heard).toHaveLength(2);
   });
 
-  test('says how long its transactions take', async () => {
-    const took: number[] = [];
-    testing = await testCell({ hooks: { onTransaction: (durationMs) => took.push(durationMs) } });
-    await testing.create();
-    expect(took.length).toBeGreaterThan(0);
-    expect(took.every((durationMs) => durationMs >= 0 && durationMs < 10_000)).toBe(true);
+  test('tells of its own events only, each once, and of none that was undone', async () => {
+    const heard: string[] = [];
+    testing = await testCell({
+      hooks: { onEvents: (_project, events) => heard.push(...events.map(({ data }) => String(data['excerpt']))) },
+    });
+    const project = await testing.create(undefined, { start: false });
+    const other = new ProjectStores(testing.cell.directory, testing.cell.context);
+    const say = (body: string) => (tx: Tx) =>
+      postMessage(tx, { sender: 'user', recipient: 'ada', priority: 'P1', body, actor: 'test' });
+    await testing.store(project, async (store) => {
+      await store.write(say('one'));
+      await other.use(project, (elsewhere) => elsewhere.write(say('two')));
+      const undone = store.write((tx) => {
+        say('three')(tx);
+        throw new Error('no');
+      });
+      await Promise.allSettled([undone, store.write(say('four'))]);
+    });
+    await other.close();
+    expect(heard).toEqual(['one', 'four']);
+  });
+
+  test('says what became of its transactions and how long they took', async () => {
+    const took: [string, number][] = [];
+    testing = await testCell({ hooks: { onTransaction: (outcome, durationMs) => took.push([outcome, durationMs]) } });
+    const project = await testing.create();
+    await testing
+      .write(project, () => {
+        throw new Error('no');
+      })
+      .catch(() => undefined);
+    expect(took.map(([outcome]) => outcome)).toEqual(['committed', 'rolled-back']);
+    expect(took.every(([, durationMs]) => durationMs >= 0 && durationMs < 10_000)).toBe(true);
   });
 
   test('is not written once a later release has been there, nor opened', async () => {

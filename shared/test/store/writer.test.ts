@@ -144,10 +144,13 @@ describe('other writers', () => {
 
   test('when it is held for too long, the verb is refused as store-busy and may be tried again', async () => {
     const other = await lockedByAnother();
-    const patient = writer({ patienceMs: 100 });
+    const ended: [string, number][] = [];
+    const patient = writer({ patienceMs: 100, observe: (outcome, tookMs) => ended.push([outcome, tookMs]) });
     await expect(patient.write(note('a'))).rejects.toMatchObject({ code: 'store-busy', retryable: true, status: 503 });
     other.tell('let go');
     expect(await other.end()).toBe(0);
     expect(await patient.write(note('a'))).toBe(1);
+    expect(ended.map(([outcome]) => outcome)).toEqual(['busy', 'committed']);
+    expect(ended[0]?.[1]).toBeGreaterThanOrEqual(100);
   });
 });

@@ -1,6 +1,7 @@
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type Api, type ApiConfig, createApi } from '@suzumio/api';
+import { storeHooks } from '@suzumio/shared/control-plane/open-control-plane';
 import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import type { Transport } from '@suzumio/shared/queue/transport';
@@ -54,8 +55,8 @@ export async function testApi(
       carrier.wake(project);
     },
   };
-  const cell = await testCell({ hooks: { onEvents: (project, seq) => transport.hint({ project, seq }) } });
   const metrics = createMetrics('api');
+  const cell = await testCell({ hooks: storeHooks({ transport, metrics }) });
   const api = createApi(
     { host: '127.0.0.1', port: 0, transportName: 'test', ...config },
     { cell: cell.cell, transport, logger, metrics },

@@ -40,6 +40,7 @@ export class AttemptRunner {
   readonly #closing = new AbortController();
 
   constructor(private readonly parts: WorkerParts) {
+    parts.metrics?.attemptsRunning.set(0);
     for (const [name, { runnerUrl, ...cell }] of Object.entries(parts.config.cells)) {
       const toolhost = new ToolHostClient({ runnerUrl, ...cell }, parts.worker);
       this.#cells.set(name, { toolhost, runnerUrl, agent: keepAliveAgent(runnerUrl) });
@@ -52,6 +53,7 @@ export class AttemptRunner {
     const cell = this.#cells.get(job.cell);
     if (cell === undefined) {
       logger.warn('dropped a job of a cell that this worker does not serve');
+      this.parts.metrics?.turnJobsTaken.inc({ outcome: 'refused' });
       return;
     }
     const done = this.#take(job, cell, logger).catch((error: unknown) =>
@@ -81,14 +83,15 @@ export class AttemptRunner {
   }
 
   async #take(job: TurnJob, cell: Cell, logger: Logger): Promise<void> {
-    const { states, now } = this.parts;
+    const { states, metrics, now } = this.parts;
     const stopwatch = new Stopwatch(now);
     const state: AttemptState = { claimId: newClaimId(), cell: job.cell, project: job.project, turn: job.turn };
     const sentAtMs = now();
     await states.write(state);
     try {
       const claim = await this.#claim(job, cell, state.claimId, logger);
-      if (claim === undefined) return;
+      metrics?.turnJobsTaken.inc({ outcome: typeof claim === 'string' ? claim : 'claimed' });
+      if (typeof claim === 'string') return;
       stopwatch.lap('claimed');
       await this.#carryOut(job, cell, claim, { state, sentAtMs, stopwatch, logger });
     } finally {
@@ -96,26 +99,27 @@ export class AttemptRunner {
     }
   }
 
-  async #claim(job: TurnJob, { toolhost }: Cell, claimId: string, logger: Logger): Promise<ClaimAnswer | undefined> {
-    const { config, engines, metrics, now, worker } = this.parts;
+  async #claim(
+    job: TurnJob,
+    { toolhost }: Cell,
+    claimId: string,
+    logger: Logger,
+  ): Promise<ClaimAnswer | 'refused' | 'failed'> {
+    const { config, engines, now, worker } = this.parts;
     const engine = Object.values(engines)[0]?.name ?? worker;
     try {
-      const claim = await retrying(() => toolhost.claim(job, claimId, engine), {
+      return await retrying(() => toolhost.claim(job, claimId, engine), {
         patienceMs: config.limits.claimPatienceMs,
         signal: this.#closing.signal,
         now,
       });
-      metrics?.claims.inc({ outcome: 'granted' });
-      return claim;
     } catch (error) {
-      const refused = error instanceof ToolHostRefusal;
-      metrics?.claims.inc({
-        outcome: !refused ? 'failed' : error.code === 'nothing-to-do' ? 'nothing-to-do' : 'refused',
-      });
-      if (refused && error.status === 409)
+      if (error instanceof ToolHostRefusal && error.status === 409) {
         logger.debug({ code: error.code }, 'a job was dropped: its turn is not to be run now');
-      else logger.warn({ err: error }, 'a turn could not be claimed');
-      return undefined;
+        return 'refused';
+      }
+      logger.warn({ err: error }, 'a turn could not be claimed');
+      return 'failed';
     }
   }
 
@@ -147,9 +151,11 @@ export class AttemptRunner {
     })();
     const running: Running = { turn: job.turn, attempt, stop, done: work.catch(() => undefined) };
     this.#running.set(key, running);
+    this.parts.metrics?.attemptsRunning.inc();
     try {
       await work;
     } finally {
+      this.parts.metrics?.attemptsRunning.dec();
       if (this.#running.get(key) === running) this.#running.delete(key);
     }
   }

@@ -10,6 +10,9 @@ import type { WorkerPaths } from './turn-directory.js';
 /** The engines of a worker, by the backend that they are. */
 export type Engines = Partial<Record<ClaimAnswer['backend'], TurnEngine>>;
 
+/** What a worker counts of its attempts. */
+export type AttemptMetrics = Pick<Metrics, 'turnJobsTaken' | 'attemptsRunning' | 'attemptsStopped' | 'stageDuration'>;
+
 /** What all attempts of a worker share. */
 export interface WorkerParts {
   config: Pick<TurnWorkerConfig, 'cells' | 'limits'>;
@@ -20,7 +23,7 @@ export interface WorkerParts {
   workspaces: Workspaces;
   states: AttemptStates;
   logger: Logger;
-  metrics?: Pick<Metrics, 'claims' | 'stageDuration'> | undefined;
+  metrics?: AttemptMetrics | undefined;
   /** A monotonic clock. */
   now: () => number;
   /** An attempt could not even start: this host may not be able to run any. */

@@ -26,6 +26,20 @@ interface Row {
 
 const columns = `turns.*, (SELECT count(*) FROM tool_calls WHERE turn_id = turns.id) AS calls`;
 
+/** How many turns wait for a worker, and how many run. */
+export interface ActiveTurns {
+  queued: number;
+  running: number;
+}
+
+export function countActiveTurns(reader: SqlReader): ActiveTurns {
+  const rows = reader.all<{ status: keyof ActiveTurns; count: number }>(
+    `SELECT status, count(*) AS count FROM turns WHERE status IN ('queued', 'running') GROUP BY status`,
+  );
+  const count = (of: keyof ActiveTurns) => rows.find(({ status }) => status === of)?.count ?? 0;
+  return { queued: count('queued'), running: count('running') };
+}
+
 /** Turns in the order in which they were queued; `after` counts them. */
 export function listTurns(reader: SqlReader, page: Page & { agent?: string | undefined }): TurnView[] {
   const agent = page.agent ?? null;

@@ -38,6 +38,8 @@ export interface Claimed {
   epoch: number;
   snapshot: string | null;
   input: FrozenInput;
+  /** Whether the same claim was granted before. */
+  repeated: boolean;
 }
 
 /** How long a worker that could not start a turn leaves it to others. */
@@ -89,7 +91,7 @@ function repeatedClaim(tx: Tx, turn: TurnRow, claimId: string): Claimed | undefi
       turn: turn.id,
     });
   }
-  return claimed(tx, turn, earlier.number);
+  return { ...claimed(tx, turn, earlier.number), repeated: true };
 }
 
 function assertClaimable(tx: Tx, turn: TurnRow, worker: string): void {
@@ -170,10 +172,10 @@ function startAttempt(tx: Tx, turn: TurnRow, claim: Claim): Claimed {
       sinceMessageMs: attempt === 1 ? tx.nowMs - oldestReadMs(tx, turn.id) : undefined,
     },
   });
-  return claimed(tx, { ...turn, attempt }, attempt);
+  return { ...claimed(tx, { ...turn, attempt }, attempt), repeated: false };
 }
 
-function claimed(tx: Tx, turn: TurnRow, attempt: number): Claimed {
+function claimed(tx: Tx, turn: TurnRow, attempt: number): Omit<Claimed, 'repeated'> {
   const input = JSON.parse(turn.input_json ?? '{}') as FrozenInput;
   return {
     attempt,

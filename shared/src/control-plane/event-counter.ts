@@ -1,0 +1,21 @@
+import type { EventType } from '../model/event.js';
+import type { Metrics } from '../observability/metrics.js';
+import type { AppendedEvent } from '../store/project-store.js';
+
+/**
+ * Counts what happened by the events that say so: each is appended once and by one process, whoever asked for it, so
+ * the sum over all processes is exact.
+ */
+export function eventCounter(metrics: Metrics): (event: AppendedEvent) => void {
+  const counts: Partial<Record<EventType, (event: AppendedEvent) => void>> = {
+    'message.created': ({ agent }) => metrics.mailAccepted.inc({ sender: agent === null ? 'user' : 'agent' }),
+    'turn.started': ({ data: { attempt, sinceQueuedMs } }) => {
+      if (attempt === 1) metrics.stageDuration.observeMs({ stage: 'scheduled' }, Number(sinceQueuedMs));
+    },
+    'turn.requeued': ({ data }) => metrics.turnsRequeued.inc({ code: String(data['code']) }),
+    'turn.completed': () => metrics.turnsEnded.inc({ outcome: 'completed', code: 'none' }),
+    'turn.failed': ({ data }) => metrics.turnsEnded.inc({ outcome: 'failed', code: String(data['code']) }),
+    'turn.cancelled': () => metrics.turnsEnded.inc({ outcome: 'cancelled', code: 'none' }),
+  };
+  return (event) => counts[event.type]?.(event);
+}
