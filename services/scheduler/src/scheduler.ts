@@ -181,6 +181,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
 
   return {
     async start() {
+      metrics.leasesExpired.inc({}, 0);
       delist = await cell.catalog.enlist({ service: 'scheduler', cell: cell.id, transport: config.transportName });
       sweeps = startRounds(sweepIntervalMs, () => round('sweep', sweep));
       leaseChecks = startRounds(leaseCheckMs, () => round('leases', checkLeases));

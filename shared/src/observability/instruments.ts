@@ -29,10 +29,11 @@ function bound<L extends LabelValues>(allowed: L, labels: Labels<L>): Record<str
   );
 }
 
-/** What only grows. */
+/** What only grows. As the others it is shown from its first value on; who wants to show a zero counts zero. */
 export function defineCounter<L extends LabelValues>(registry: Registry, definition: Definition<L>): BoundedCounter<L> {
   const { name, help, labels } = definition;
   const counter = new Counter({ name, help, labelNames: Object.keys(labels), registers: [registry] });
+  if (Object.keys(labels).length === 0) counter.remove();
   return { inc: (values, by = 1) => counter.inc(bound(labels, values), by) };
 }
 

@@ -43,7 +43,7 @@ export function createMetrics(service: string) {
     }),
     turnsEnded: defineCounter(registry, {
       name: 'suzumio_turns_ended_total',
-      help: 'Turns that ended, with the failure code of those that failed (`none` otherwise).',
+      help: 'Turns that ended, with the failure code of those that failed (`none` otherwise); one that is retried ends again.',
       labels: { outcome: ['completed', 'failed', 'cancelled'], code: ['none', ...Object.keys(failureCodes)] },
     }),
     turnsRequeued: defineCounter(registry, {
@@ -72,7 +72,7 @@ export function createMetrics(service: string) {
     }),
     workerReady: defineGauge(registry, {
       name: 'suzumio_worker_ready',
-      help: 'Whether this worker takes jobs: 0 while its engine is not ready.',
+      help: 'Whether this worker takes jobs: 0 while its host is not ready.',
     }),
     attemptsRunning: defineGauge(registry, {
       name: 'suzumio_attempts_running',
@@ -104,7 +104,7 @@ export function createMetrics(service: string) {
     }),
     schedulingFailures: defineCounter(registry, {
       name: 'suzumio_scheduling_failures_total',
-      help: 'Looks at a project that failed, by what caused the look.',
+      help: 'Looks at a project, and rounds over all of them, that failed, by what caused them.',
       labels: { during: ['wake', 'sweep', 'leases'] },
     }),
     sweepDuration: defineHistogram(registry, {

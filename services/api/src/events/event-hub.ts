@@ -28,6 +28,7 @@ export class EventHub {
     private readonly dependencies: ApiDependencies,
     private readonly options: EventHubOptions = {},
   ) {
+    dependencies.metrics.sseClients.set(0);
     this.#stopListening = dependencies.transport.onHint(({ project }) => this.#feeds.get(project)?.lookAgain());
   }
 
