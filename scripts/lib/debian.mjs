@@ -13,3 +13,9 @@ export async function install(...packages) {
   await run('apt-get', ['-qq', 'update'], quietly);
   await run('apt-get', ['-qq', 'install', '--yes', ...packages], quietly);
 }
+
+/** Installs one for its program alone: the service that Debian would start with it is not left running. */
+export async function installProgram(name) {
+  await install('--no-install-recommends', name);
+  if (existsSync('/run/systemd/system')) await run('systemctl', ['--quiet', 'disable', '--now', name]);
+}

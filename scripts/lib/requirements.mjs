@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { canInstall, install } from './debian.mjs';
+import { canInstall, install, installProgram } from './debian.mjs';
 import { engineAnswers, startEngine } from './docker.mjs';
 import { capture, which } from './steps.mjs';
 
@@ -13,7 +13,17 @@ const requirements = [
       const { stdout } = await capture('redis-server', ['--version']);
       return Number(/ v=(\d+)/.exec(stdout)?.[1] ?? 0) >= 7;
     },
-    provide: () => install('redis-server'),
+    provide: () => installProgram('redis-server'),
+  },
+  {
+    name: 'prometheus',
+    title: 'Prometheus with promtool',
+    byHand: 'install it (Debian, Ubuntu: apt-get install prometheus; macOS: brew install prometheus)',
+    present: async () => {
+      const found = await Promise.all(['prometheus', 'promtool'].map((program) => which(program)));
+      return found.every(Boolean);
+    },
+    provide: () => installProgram('prometheus'),
   },
   {
     name: 'curl',
