@@ -14,6 +14,7 @@ import { reportRouter } from './report-router.js';
 import { serviceRouter } from './service-router.js';
 import { transitionsRouter } from './transitions-router.js';
 import { turnsRouter } from './turns-router.js';
+import { uploadsRouter } from './uploads-router.js';
 import { waitRouter } from './wait-router.js';
 
 /**
@@ -27,7 +28,9 @@ export function apiApp(context: ApiContext, hub: EventHub, hosts: readonly strin
   app.disable('etag');
   app.use(securityHeaders, refuseForeignHosts(hosts), refuseForeignOrigins);
   app.use(serviceRouter());
-  app.use('/api', authenticate(context.cell.catalog), ...readBodies);
+  app.use('/api', authenticate(context.cell.catalog));
+  app.use(uploadsRouter(context));
+  app.use('/api', ...readBodies);
   app.use(projectsRouter(context), transitionsRouter(context), messagesRouter(context), turnsRouter(context));
   app.use(artifactsRouter(context), reportRouter(context));
   app.use(eventsRouter(context, hub), waitRouter(context, hub));

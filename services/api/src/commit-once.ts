@@ -7,17 +7,23 @@ import type { Json, Tx } from '@suzumio/shared/store/tx';
 import { type IdempotencyKey, once } from '@suzumio/shared/store/verbs/once';
 import { identityOf } from './auth.js';
 
-/** What makes this request recognisable when it comes again; undefined where its sender did not ask for that. */
-export function keyOf(request: Request, response: Response): IdempotencyKey | undefined {
+/**
+ * What makes this request recognisable when it comes again; undefined where its sender did not ask for that.
+ *
+ * @param body what another request under the same key would differ in
+ */
+export function keyOf(
+  request: Request,
+  response: Response,
+  body: unknown = request.body ?? {},
+): IdempotencyKey | undefined {
   const header = request.get('idempotency-key');
   if (header === undefined) return undefined;
   return {
     token: identityOf(response).name,
     route: `${request.method} ${request.path}`,
     key: parse(idempotencyKey, header, 'Idempotency-Key'),
-    requestHash: createHash('sha256')
-      .update(JSON.stringify(request.body ?? {}))
-      .digest('hex'),
+    requestHash: createHash('sha256').update(JSON.stringify(body)).digest('hex'),
   };
 }
 

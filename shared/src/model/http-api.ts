@@ -3,6 +3,7 @@ import { suggest } from '../config/suggest.js';
 import { duration } from '../protocol/duration.js';
 import { priority, projectId } from '../protocol/ids.js';
 import { maxMessageBytes } from '../store/verbs/post-message.js';
+import { artifactName, maxArtifactDescription } from './artifact-name.js';
 import { eventType, projectEvent } from './event.js';
 import { USER_ID } from './project-config.js';
 import { projectStatuses } from './project-status.js';
@@ -66,6 +67,11 @@ export const eventsQuery = request({ ...page, types });
 export const turnsQuery = request({ ...page, agent: z.string().optional() });
 export const turnLogQuery = request({ attempt: numeral(1, Number.MAX_SAFE_INTEGER).optional() });
 export const toolCallsQuery = request({ ...page, turn: z.string().optional() });
+/** What a file is called that is given to a project. */
+export const uploadQuery = request({
+  name: artifactName,
+  description: z.string().max(maxArtifactDescription).optional(),
+});
 export const reportQuery = request({ version: numeral(1, Number.MAX_SAFE_INTEGER).optional() });
 
 const notAnEvent = 'expected the id of an event, such as 1-42';

@@ -54,17 +54,16 @@ export class ContentStore {
    * @throws SuzumioError `content-mismatch`, `content-too-large`
    */
   async put(hash: string, content: Readable | Iterable<Uint8Array>): Promise<void> {
-    const target = this.#file(hash);
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-    const temporary = join(this.#directory, `.${randomBytes(8).toString('hex')}`);
-    try {
-      await this.#writeWhole(temporary, hash, content);
-      await rename(temporary, target);
-      await syncDirectory(dirname(target));
-    } catch (error) {
-      await unlink(temporary).catch(() => undefined);
-      throw error;
-    }
+    await this.#store(content, hash);
+  }
+
+  /**
+   * Stores a stream under the hash that it turns out to have. Durable once it resolves.
+   *
+   * @throws SuzumioError `content-too-large`
+   */
+  putStream(content: Readable): Promise<{ sha256: string; sizeBytes: number }> {
+    return this.#store(content);
   }
 
   /** Stores bytes and returns their hash. */
@@ -74,7 +73,30 @@ export class ContentStore {
     return hash;
   }
 
-  async #writeWhole(file: string, expected: string, content: Readable | Iterable<Uint8Array>): Promise<void> {
+  async #store(
+    content: Readable | Iterable<Uint8Array>,
+    expected?: string,
+  ): Promise<{ sha256: string; sizeBytes: number }> {
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    const temporary = join(this.#directory, `.${randomBytes(8).toString('hex')}`);
+    try {
+      const written = await this.#writeWhole(temporary, content, expected);
+      const target = this.#file(written.sha256);
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+      await rename(temporary, target);
+      await syncDirectory(dirname(target));
+      return written;
+    } catch (error) {
+      await unlink(temporary).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async #writeWhole(
+    file: string,
+    content: Readable | Iterable<Uint8Array>,
+    expected: string | undefined,
+  ): Promise<{ sha256: string; sizeBytes: number }> {
     const handle = await open(file, 'wx', 0o600);
     try {
       const hash = createHash('sha256');
@@ -90,7 +112,7 @@ export class ContentStore {
         await handle.write(chunk);
       }
       const actual = hash.digest('hex');
-      if (actual !== expected) {
+      if (expected !== undefined && actual !== expected) {
         throw new SuzumioError(
           'content-mismatch',
           `What arrived has the SHA-256 ${actual}, not ${expected}; send the file again.`,
@@ -98,6 +120,7 @@ export class ContentStore {
         );
       }
       await handle.sync();
+      return { sha256: actual, sizeBytes };
     } finally {
       await handle.close();
     }

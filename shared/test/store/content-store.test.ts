@@ -35,6 +35,20 @@ describe('stored content', () => {
     expect(await leftovers()).toEqual([]);
   });
 
+  test('of which nobody knows the hash yet gets it', async () => {
+    const stored = await content.putStream(Readable.from([Buffer.from('Hel'), Buffer.from('lo.')]));
+    expect(stored).toEqual({ sha256: hashOf('Hello.'), sizeBytes: 6 });
+    expect(await text(content.read(stored.sha256))).toBe('Hello.');
+    const cut = Readable.from(
+      (function* () {
+        yield Buffer.from('Hel');
+        throw new Error('cut');
+      })(),
+    );
+    await expect(content.putStream(cut)).rejects.toThrow('cut');
+    expect(await leftovers()).toEqual([]);
+  });
+
   test('that is not what it claims to be is refused', async () => {
     const hash = hashOf('Hello.');
     await expect(content.put(hash, [Buffer.from('Hullo.')])).rejects.toMatchObject({ code: 'content-mismatch' });

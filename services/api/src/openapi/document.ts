@@ -46,16 +46,16 @@ function describe(operation: Operation): OpenApiOperation {
     summary: operation.summary,
     ...(isOpen(operation) ? { security: [] } : {}),
     parameters: parametersOf(operation),
-    ...(operation.request
-      ? {
-          requestBody: {
-            required: !accepts(operation.request, {}),
-            content: { 'application/json': { schema: schemaOf(operation.request, 'input') } },
-          },
-        }
-      : {}),
+    ...bodyOf(operation),
     responses: { ...answersOf(operation), ...refusals(refusalsOf(operation)), default: refusal('Anything else.') },
   };
+}
+
+function bodyOf({ request, upload }: Operation): Pick<OpenApiOperation, 'requestBody'> {
+  if (upload) return { requestBody: { required: true, content: { [upload.media]: { schema: {} } } } };
+  if (!request) return {};
+  const content = { 'application/json': { schema: schemaOf(request, 'input') } };
+  return { requestBody: { required: !accepts(request, {}), content } };
 }
 
 function parametersOf({ path, query, headers, method }: Operation): OpenApiParameter[] {

@@ -24,6 +24,8 @@ export interface Operation {
   headers?: Readonly<Record<string, { description: string; schema: z.ZodType }>>;
   /** Its JSON body. */
   request?: z.ZodType;
+  /** Its body, where that is a file's bytes. */
+  upload?: { media: string };
   answers: Readonly<Record<number, OperationAnswer>>;
   /** Codes that it alone, or few besides it, refuse with. */
   refusals?: readonly ErrorCode[];
@@ -41,10 +43,10 @@ export function isOpen({ path }: Operation): boolean {
 
 /** Every code that an operation refuses with for a reason that lies in the request or in what it is about. */
 export function refusalsOf(operation: Operation): ErrorCode[] {
-  const { method, path, refusals = [] } = operation;
+  const { method, path, upload, refusals = [] } = operation;
   const codes: ErrorCode[] = ['foreign-host'];
   if (!isOpen(operation)) codes.push('unauthenticated', 'forbidden', 'invalid-request');
   if (path.includes('/:project')) codes.push('project-unknown');
-  if (method !== 'get') codes.push('foreign-origin', 'body-too-large', 'store-busy');
+  if (method !== 'get') codes.push('foreign-origin', upload ? 'content-too-large' : 'body-too-large', 'store-busy');
   return [...codes, ...refusals];
 }

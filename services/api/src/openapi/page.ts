@@ -72,7 +72,7 @@ ${schemas.join('\n')}
 
 function operationPart(method: string, path: string, operation: OpenApiOperation): string {
   const { operationId, summary, parameters, requestBody, responses } = operation;
-  const body = Object.values(requestBody?.content ?? {}).map(({ schema }) => row('body', '', reference(schema)));
+  const body = requestBody ? [row('body', bodies(requestBody.content), '')] : [];
   const takes = [...parameters.map(parameterRow), ...body].join('\n');
   const answers = Object.entries(responses).map(([status, response]) => answerRow(status, response));
   return `<details id="${text(operationId)}"><summary><code><b>${text(method.toUpperCase())}</b> ${text(path)}</code>
@@ -90,10 +90,15 @@ function parameterRow({ name, in: place, required, description, schema }: OpenAp
 }
 
 function answerRow(status: string, { description, content = {} }: OpenApiResponse): string {
-  const bodies = Object.entries(content).map(([media, { schema }]) =>
+  return row(text(status), bodies(content), prose(description));
+}
+
+/** What a body is: a schema by its name, anything else by its media type. */
+function bodies(content: NonNullable<OpenApiResponse['content']>): string {
+  const named = Object.entries(content).map(([media, { schema }]) =>
     schema.$ref === undefined ? `<code>${text(media)}</code>` : reference(schema),
   );
-  return row(text(status), bodies.join(', '), prose(description));
+  return named.join(', ');
 }
 
 function row(first: string, second: string, third: string): string {

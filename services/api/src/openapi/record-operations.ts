@@ -14,6 +14,7 @@ import {
   turnListAnswer,
   turnLogQuery,
   turnsQuery,
+  uploadQuery,
   waitAnswer,
   waitQuery,
 } from '@suzumio/shared/model/http-api';
@@ -84,6 +85,23 @@ export const recordOperations: readonly Operation[] = [
     summary: 'The published files of a project.',
     query: pageQuery,
     answers: { 200: { description: 'A part of the list.', content: json(artifactListAnswer) } },
+  },
+  {
+    id: 'uploadArtifact',
+    group: 'Artifacts',
+    method: 'post',
+    path: '/api/projects/:project/artifacts',
+    summary: 'Publishes a file of the person, which the agents may read.',
+    query: uploadQuery,
+    upload: { media: 'application/octet-stream' },
+    answers: {
+      201: {
+        description: 'The file is published.',
+        content: json(artifactView),
+        headers: { Location: 'Where the artifact is.' },
+      },
+    },
+    refusals: ['idempotency-mismatch'],
   },
   {
     id: 'getArtifact',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type ErrorCode, errorCodes } from '@suzumio/shared/errors/codes';
 import { silentLogger } from '@suzumio/shared/observability/logger';
+import { maxContentBytes } from '@suzumio/shared/store/content-store';
 import { apiApp } from '../../src/app.js';
 import { EventHub } from '../../src/events/event-hub.js';
 import { operations } from '../../src/openapi/catalogue.js';
@@ -36,6 +37,7 @@ const bodies: Readonly<Record<string, () => unknown>> = {
   stopProject: () => ({ now: true }),
   requestChanges: () => ({ recipient: 'ada', body: 'More.' }),
   sendMessage: () => mail,
+  uploadArtifact: () => Buffer.from('a,b\n'),
 };
 
 /** The state in which a project has to be for what only some allow. */
@@ -48,7 +50,10 @@ const states: Readonly<Record<string, ProjectState>> = {
   getReport: 'submitted',
 };
 
-const queries: Readonly<Record<string, string>> = { waitForStatus: 'status=running' };
+const queries: Readonly<Record<string, string>> = {
+  waitForStatus: 'status=running',
+  uploadArtifact: 'name=levels.csv',
+};
 
 /** What brings about an answer that is not the usual one. */
 const variants: Readonly<Record<string, Sample>> = {
@@ -56,9 +61,13 @@ const variants: Readonly<Record<string, Sample>> = {
 };
 
 /** What is sent with an operation, whatever it is about. */
-function requestOf({ id }: Operation): Sample {
+function requestOf({ id, upload }: Operation): Sample {
   const [body, query] = [bodies[id]?.(), queries[id]];
-  return { ...(body === undefined ? {} : { body }), ...(query === undefined ? {} : { query }) };
+  return {
+    ...(body === undefined ? {} : { body }),
+    ...(query === undefined ? {} : { query }),
+    ...(upload ? { headers: { 'content-type': upload.media } } : {}),
+  };
 }
 
 /** What makes an operation succeed. */
@@ -90,8 +99,8 @@ const succeeding = operations.flatMap((operation) =>
 describe('succeeding as described', () => {
   test.each(succeeding)('$name', async ({ name, operation, status, answer }) => {
     const sample = { ...(await sampleOf(operation)), ...variants[name] };
-    const key = { 'idempotency-key': `contract-${operation.id}` };
-    const { headers, json, ...received } = await world.call(operation, { headers: key, ...sample });
+    const headersWithKey = { ...sample.headers, 'idempotency-key': `contract-${operation.id}` };
+    const { headers, json, ...received } = await world.call(operation, { ...sample, headers: headersWithKey });
     expect({ status: received.status, text: received.status === status ? '' : received.text }).toEqual({
       status,
       text: '',
@@ -104,7 +113,7 @@ describe('succeeding as described', () => {
     for (const header of Object.keys(answer.headers ?? {})) expect(headers).toHaveProperty(header.toLowerCase());
 
     if (operation.method !== 'post') return;
-    const again = await world.call(operation, { headers: key, ...sample });
+    const again = await world.call(operation, { ...sample, headers: headersWithKey });
     expect({ status: again.status, json: again.json }).toEqual({ status, json });
   });
 
@@ -139,6 +148,10 @@ const guards: Partial<Record<ErrorCode, Refuse>> = {
   },
   'invalid-request': (operation, sample) => world.call(operation, { ...sample, ...nonsense(operation) }),
   'body-too-large': (operation, sample) => world.call(operation, { ...sample, body: `"${'x'.repeat(1024 * 1024)}"` }),
+  'content-too-large': (operation, sample) => {
+    const headers = { ...sample.headers, 'content-length': String(maxContentBytes + 1) };
+    return world.call(operation, { ...sample, headers });
+  },
   'project-unknown': (operation, sample) => world.call(operation, { ...sample, project: 'nothing' }),
 };
 
@@ -160,9 +173,10 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
   'priority-unknown': (operation, sample) => sendWith(operation, sample, { priority: 'P9' }),
   'sender-forged': (operation, sample) => sendWith(operation, sample, { sender: 'ada' }),
   'idempotency-mismatch': async (operation, sample) => {
-    const headers = { 'idempotency-key': 'mismatch' };
+    const headers = { ...sample.headers, 'idempotency-key': 'mismatch' };
     await world.call(operation, { ...sample, headers });
     const changes: Record<string, unknown> = { createProject: { start: true }, stopProject: { now: false } };
+    if (operation.upload) return world.call(operation, { ...sample, headers, body: 'Something else.' });
     const body = { ...(sample.body as object), ...(changes[operation.id] ?? { body: 'Something else.' }) };
     return world.call(operation, { ...sample, headers, body });
   },
@@ -234,8 +248,8 @@ function post(id: string, body: unknown): Promise<Answer> {
   return world.call(operationCalled(id), { body });
 }
 
-function nonsense({ method }: Operation): Sample {
-  return method === 'get' ? { query: 'nonsense=1' } : { body: { nonsense: 1 } };
+function nonsense({ method, upload }: Operation): Sample {
+  return method === 'get' || upload ? { query: 'nonsense=1' } : { body: { nonsense: 1 } };
 }
 
 /** A query only where the name is no part of the address. */

@@ -1,17 +1,11 @@
 import { posix } from 'node:path';
 import * as z from 'zod';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { artifactName, maxArtifactDescription } from '@suzumio/shared/model/artifact-name';
 import { sha256 } from '@suzumio/shared/protocol/ids';
 import { workspacePath } from '@suzumio/shared/protocol/workspace-manifest';
 import { publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
 import { defineTool } from './tool.js';
-
-const artifactName = z
-  .string()
-  .min(1)
-  .max(200)
-  .regex(/^[^\p{Cc}\p{Cf}\\/]+$/u, 'a file name without slashes or control characters')
-  .refine((name) => name !== '.' && name !== '..', 'a file name');
 
 export const artifactsPublish = defineTool({
   name: 'artifacts.publish',
@@ -19,7 +13,7 @@ export const artifactsPublish = defineTool({
   input: z.strictObject({
     path: z.string().min(1).max(1024).describe('The file, relative to your workspace.'),
     name: artifactName.optional().describe('What to publish it as; by default the name of the file.'),
-    description: z.string().max(2000).optional(),
+    description: z.string().max(maxArtifactDescription).optional(),
     sha256: sha256.optional(),
     sizeBytes: z.int().nonnegative().optional(),
   }),

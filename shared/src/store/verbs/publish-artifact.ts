@@ -3,6 +3,8 @@ import type { Tx } from '../tx.js';
 export interface NewArtifact {
   /** The agent that published it, or `user`. */
   creator: string;
+  /** Who did it: the name of the token that a person used. @default the creator */
+  actor?: string;
   turn?: string | undefined;
   name: string;
   /** The stored file, relative to the project's directory; it is durable already. */
@@ -30,7 +32,7 @@ export function publishArtifact(tx: Tx, artifact: NewArtifact): { id: string } {
   });
   tx.emit({
     type: 'artifact.published',
-    actor: artifact.creator,
+    actor: artifact.actor ?? artifact.creator,
     agent: artifact.turn === undefined ? undefined : artifact.creator,
     turn: artifact.turn,
     data: { artifact: id, name: artifact.name, sizeBytes: artifact.sizeBytes, sha256: artifact.sha256 },

@@ -1,0 +1,64 @@
+import express, { type Request, type Router } from 'express';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { uploadQuery } from '@suzumio/shared/model/http-api';
+import { USER_ID } from '@suzumio/shared/model/project-config';
+import { ContentStore, maxContentBytes } from '@suzumio/shared/store/content-store';
+import { findArtifact } from '@suzumio/shared/store/queries/artifacts';
+import { publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
+import { identityOf } from './auth.js';
+import { queryOf } from './body.js';
+import { commitOnce, keyOf } from './commit-once.js';
+import type { ApiContext } from './context.js';
+import { withProject } from './project-access.js';
+
+/** Files that a person gives to a project. Their bodies are bytes, so this comes before what reads JSON. */
+export function uploadsRouter(context: ApiContext): Router {
+  const router = express.Router();
+
+  router.post('/api/projects/:project/artifacts', async (request, response) => {
+    const { name, description } = queryOf(request, uploadQuery);
+    const { project } = request.params;
+    refuseOtherBodies(request);
+    await withProject(context, response, project, () => undefined);
+    const content = new ContentStore(context.cell.directory.projectDir(project));
+    const { sha256, sizeBytes } = await received(request, content);
+    const key = keyOf(request, response, { name, description, sha256 });
+    const actor = identityOf(response).name;
+    const { answer } = await withProject(context, response, project, (store) =>
+      commitOnce(store, key, (tx) => {
+        const path = content.pathOf(sha256);
+        const { id } = publishArtifact(tx, { creator: USER_ID, actor, name, path, sha256, sizeBytes, description });
+        const artifact = findArtifact(tx, { id });
+        if (!artifact) throw new Error('a published artifact is not there');
+        return { ...artifact };
+      }),
+    );
+    response.status(201).location(`/api/projects/${project}/artifacts/${answer.id}`).json(answer);
+  });
+  return router;
+}
+
+/** Refuses before a byte is read what would be refused in the end. */
+function refuseOtherBodies(request: Request): void {
+  if (request.get('content-type') !== 'application/octet-stream') {
+    throw new SuzumioError(
+      'invalid-request',
+      "The body has to be the file's bytes: send Content-Type: application/octet-stream.",
+    );
+  }
+  if (Number(request.headers['content-length'] ?? 0) > maxContentBytes) {
+    throw new SuzumioError('content-too-large', `A file may have ${maxContentBytes} bytes at most.`, {
+      maxBytes: maxContentBytes,
+    });
+  }
+}
+
+/** A client that leaves in the middle is no failure of ours: nothing of its file is kept. */
+async function received(request: Request, content: ContentStore): Promise<{ sha256: string; sizeBytes: number }> {
+  try {
+    return await content.putStream(request);
+  } catch (error) {
+    if (!request.readableAborted) throw error;
+    throw new SuzumioError('invalid-request', 'The file has not arrived whole.', {}, { cause: error });
+  }
+}
