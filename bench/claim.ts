@@ -20,14 +20,14 @@ export interface ClaimFigures {
   stagesMs: Record<string, Spread>;
 }
 
-/** The way from a message's commit to its turn's, in order. */
-const way: readonly (readonly [stage: Stage, name: string])[] = [
-  ['wake handled', 'accepted -> wake handled'],
-  ['turn queued', 'wake handled -> turn queued'],
-  ['job delivered', 'turn queued -> job delivered'],
-  ['claim received', 'job delivered -> claim received'],
-  ['events committed', 'claim received -> turn claimed'],
-];
+/** The parts of the way from a message's commit to its turn's, in order. */
+const way = [
+  'accepted -> wake handled',
+  'wake handled -> turn queued',
+  'turn queued -> job delivered',
+  'job delivered -> claim received',
+  'claim received -> turn claimed',
+] as const;
 const pauseMs = 20;
 
 /** One message at a time to a system at rest, in turn with the floor's hop. */
@@ -63,24 +63,35 @@ export async function measureClaims(
     project.close();
   }
   const marks = readMarks(marksDirectory);
-  const ways = sentAtMs.map((atMs) => wayAfter(marks, atMs));
-  const claimMs = ways.map((parts) => parts.reduce((sum, part) => sum + part, 0));
+  const seen = sentAtMs.map((atMs) => follow(marks, atMs));
+  const claimMs = seen.map(({ wholeMs }) => wholeMs);
+  const woken = seen.flatMap(({ partsMs }) => (partsMs ? [partsMs] : []));
   return {
     claimMs: spread(claimMs),
     floorMs: spread(floorMs),
     ratio: median(claimMs) / median(floorMs),
-    stagesMs: Object.fromEntries(way.map(([, name], place) => [name, spread(ways.map((parts) => parts[place] ?? 0))])),
+    stagesMs: Object.fromEntries(way.map((name, place) => [name, spread(woken.map((parts) => parts[place] ?? 0))])),
   };
 }
 
-/** How long each part took for the message that was sent at `atMs`: nothing else was on its way. */
-function wayAfter(marks: readonly Mark[], atMs: number): number[] {
-  let place = marks.findIndex((mark) => mark.atMs >= atMs && mark.stage === 'wake sent');
-  return way.map(([stage, name]) => {
-    const before = marks[place];
-    place = marks.findIndex((mark, index) => index > place && mark.stage === stage);
-    const after = marks[place];
-    if (!before || !after) throw new Error(`nothing was seen of a message at: ${name}`);
-    return after.atMs - before.atMs;
-  });
+/**
+ * What was seen of the message that was sent at `atMs`: nothing else was on its way. It has no parts where a round of
+ * the sweep came before its wake.
+ */
+function follow(marks: readonly Mark[], atMs: number): { wholeMs: number; partsMs?: number[] } {
+  const next = (stage: Stage, afterMs: number): number => {
+    const mark = marks.find((candidate) => candidate.stage === stage && candidate.atMs >= afterMs);
+    if (!mark) throw new Error(`nothing was seen of a message: ${stage}`);
+    return mark.atMs;
+  };
+  const accepted = next('wake sent', atMs);
+  const handled = next('wake handled', accepted);
+  const queued = next('turn queued', accepted);
+  const delivered = next('job delivered', queued);
+  const received = next('claim received', delivered);
+  const claimed = next('events committed', received);
+  const moments = [accepted, handled, queued, delivered, received, claimed];
+  const partsMs = moments.slice(1).map((moment, place) => moment - (moments[place] ?? 0));
+  const wholeMs = claimed - accepted;
+  return handled > queued ? { wholeMs } : { wholeMs, partsMs };
 }
