@@ -101,8 +101,8 @@ export function listToolCalls(reader: SqlReader, page: Page & { turn?: string | 
       ended_at_ms: number | null;
     }>(
       `SELECT * FROM (SELECT * FROM tool_calls
-         WHERE (:turn IS NULL OR turn_id = :turn) AND (:after IS NULL OR seq > :after)
-         ORDER BY CASE WHEN :after IS NULL THEN -seq ELSE seq END LIMIT :limit) ORDER BY seq`,
+         WHERE ${page.turn === undefined ? ':turn IS NULL' : 'turn_id = :turn'} AND seq > coalesce(:after, 0)
+         ORDER BY seq ${page.after === undefined ? 'DESC' : 'ASC'} LIMIT :limit) ORDER BY seq`,
       { turn: page.turn ?? null, after: page.after ?? null, limit: page.limit },
     )
     .map((row) => ({
