@@ -25,6 +25,8 @@ export interface ServiceProcess {
   stop(): Promise<number | null>;
   readonly running: boolean;
   readonly pid: number | undefined;
+  /** Where it answers `/metrics`, `/healthz` and `/readyz`. */
+  readonly healthUrl: string;
 }
 
 /** How many of each service there are, and how workers run turns. */
@@ -160,6 +162,7 @@ function serviceProcess(
   log: NodeJS.WritableStream,
 ): ServiceProcess {
   let child: ChildProcess | undefined;
+  const healthUrl = local(Number(environment['SUZUMIO_HEALTH_PORT']));
   const running = () => child !== undefined && child.exitCode === null && child.signalCode === null;
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     if (!child || !running()) return child?.exitCode ?? null;
@@ -170,6 +173,7 @@ function serviceProcess(
   };
   return {
     name: service,
+    healthUrl,
     get running() {
       return running();
     },
@@ -187,12 +191,11 @@ function serviceProcess(
       });
       child.stdout?.pipe(log, { end: false });
       child.stderr?.pipe(log, { end: false });
-      const ready = `http://127.0.0.1:${environment['SUZUMIO_HEALTH_PORT'] ?? ''}/readyz`;
       await eventually(
         `${service} is ready`,
         async () => {
           if (!running()) throw new Error(`${service} ended with code ${String(child?.exitCode)}`);
-          return (await fetch(ready).catch(() => undefined))?.ok ?? false;
+          return (await fetch(`${healthUrl}/readyz`).catch(() => undefined))?.ok ?? false;
         },
         60_000,
       );

@@ -34,7 +34,7 @@ test('the length of a queue that is away is not shown', async () => {
   const { transport, metrics, scheduler } = await bench();
   const shown = async () => (await metrics.registry.metrics()).includes('\nsuzumio_turn_jobs_waiting{');
   let away = false;
-  const { waitingTurnJobs } = transport;
+  const waitingTurnJobs = transport.waitingTurnJobs.bind(transport);
   transport.waitingTurnJobs = () => (away ? Promise.reject(new Error('away')) : waitingTurnJobs());
   await scheduler({ sweepIntervalMs: 20 });
   await eventually('it is shown', shown);
