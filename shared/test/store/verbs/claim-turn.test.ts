@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { claimTurn, prepareTurn } from '@suzumio/shared/store/verbs/claim-turn';
+import { type Claimed, claimTurn, prepareTurn } from '@suzumio/shared/store/verbs/claim-turn';
 import { leaseMs, refusedAs, start, teams } from '../team.js';
 
 const team = teams();
@@ -97,9 +97,10 @@ describe('a claim', () => {
     await of.mail('ada');
     const [turn = ''] = await of.schedule();
     const first = await of.claim(turn, { claimId });
+    expect(first).toMatchObject({ attempt: 1, repeated: false });
     await of.mail('ada');
     of.advance(1_000);
-    expect(await of.claim(turn, { claimId })).toEqual(first);
+    expect(await of.claim(turn, { claimId })).toEqual({ ...(first as Claimed), repeated: true });
     expect(of.rows('SELECT number FROM turn_attempts')).toEqual([{ number: 1 }]);
     expect(of.events().filter((type) => type === 'turn.started')).toHaveLength(1);
     await of.fail({ turn, attempt: 1 }, 'container-vanished');
