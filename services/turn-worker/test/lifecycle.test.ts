@@ -169,7 +169,9 @@ describe('a host that cannot run turns', () => {
     try {
       const send = { tool: 'messages.send', input: { recipient: 'user', priority: 'P1', body: 'x' } };
       const turn = await here.give({ steps: [send, { wait: 1_500 }, send, { text: 'mended' }] });
-      const calls = () => here.toolhost.toolCalls.filter((call) => call.turn === turn.answer.input.turn.id).length;
+      // A call whose answer was cut off is made again under its step.
+      const ofTurn = () => here.toolhost.toolCalls.filter((call) => call.turn === turn.answer.input.turn.id);
+      const calls = () => new Set(ofTurn().map(({ step }) => step)).size;
       await until(() => calls() === 1, 10_000, 'the first call');
       engine.cut();
       expect((await here.toolhost.ended(turn.answer.input.turn.id)).completed?.output.text).toBe('mended');
