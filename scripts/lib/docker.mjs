@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, openSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +13,7 @@ export async function engineAnswers() {
 
 /** Starts an engine that outlives this process, and waits until it answers. */
 export async function startEngine({ timeoutMs = 60_000 } = {}) {
+  removeStalePidFile();
   const log = join(mkdtempSync(join(tmpdir(), 'suzumio-dockerd-')), 'dockerd.log');
   const output = openSync(log, 'a');
   console.log(`    starting dockerd, log in ${log}`);
@@ -27,4 +28,14 @@ export async function startEngine({ timeoutMs = 60_000 } = {}) {
       throw new Error(`dockerd does not answer; the end of ${log}:\n${readFileSync(log, 'utf8').slice(-2000)}`);
     }
   }
+}
+
+const pidFile = '/var/run/docker.pid';
+
+/** A dockerd that was killed leaves its pid file, and the next one refuses to start when another process has that number. */
+function removeStalePidFile() {
+  if (!existsSync(pidFile)) return;
+  const name = `/proc/${readFileSync(pidFile, 'utf8').trim()}/comm`;
+  if (existsSync(name) && readFileSync(name, 'utf8').trim() === 'dockerd') return;
+  rmSync(pidFile);
 }
