@@ -11,31 +11,47 @@ export async function engineAnswers() {
   return code === 0;
 }
 
-/** Starts an engine that outlives this process, and waits until it answers. */
-export async function startEngine({ timeoutMs = 60_000 } = {}) {
-  removeStalePidFile();
+/** Starts an engine that outlives this process, and waits until it answers. One that gives up is started again. */
+export async function startEngine({ timeoutMs = 120_000 } = {}) {
   const log = join(mkdtempSync(join(tmpdir(), 'suzumio-dockerd-')), 'dockerd.log');
   const output = openSync(log, 'a');
   console.log(`    starting dockerd, log in ${log}`);
-  const daemon = spawn('dockerd', [], { detached: true, stdio: ['ignore', output, output] });
-  const failure = new Promise((resolve) => daemon.on('error', resolve));
-  daemon.unref();
   const deadlineMs = Date.now() + timeoutMs;
+  let daemon;
+  let failure;
   while (!(await engineAnswers())) {
-    const failed = await Promise.race([failure, sleep(250)]);
-    if (failed) throw failed;
+    if (failure) throw failure;
     if (Date.now() > deadlineMs) {
       throw new Error(`dockerd does not answer; the end of ${log}:\n${readFileSync(log, 'utf8').slice(-2000)}`);
     }
+    if (!daemon || daemon.exitCode !== null) {
+      for (const [file, name] of pidFiles) removeStalePidFile(file, name);
+      daemon = spawn('dockerd', [], { detached: true, stdio: ['ignore', output, output] });
+      daemon.on('error', (error) => (failure = error));
+      daemon.unref();
+    }
+    await sleep(250);
   }
 }
 
-const pidFile = '/var/run/docker.pid';
+const pidFiles = [
+  ['/var/run/docker.pid', 'dockerd'],
+  ['/var/run/docker/containerd/containerd.pid', 'containerd'],
+];
 
-/** A dockerd that was killed leaves its pid file, and the next one refuses to start when another process has that number. */
-function removeStalePidFile() {
-  if (!existsSync(pidFile)) return;
-  const name = `/proc/${readFileSync(pidFile, 'utf8').trim()}/comm`;
-  if (existsSync(name) && readFileSync(name, 'utf8').trim() === 'dockerd') return;
-  rmSync(pidFile);
+/**
+ * An engine that was killed leaves its pid files, and the next one takes whatever process has such a number now, even
+ * one that is dead and not yet reaped, for a part of it that still runs.
+ */
+function removeStalePidFile(file, name) {
+  if (existsSync(file) && !runs(readFileSync(file, 'utf8').trim(), name)) rmSync(file);
+}
+
+function runs(pid, name) {
+  try {
+    const [, command, state] = /^\d+ \((.*)\) (\w)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+    return command === name && state !== 'Z';
+  } catch {
+    return false;
+  }
 }
