@@ -114,6 +114,9 @@ function answer(
 function sandboxOf({ backend: { image, docker } }: ProjectConfig): SandboxLimits {
   return {
     image,
+    network: docker.network,
+    mounts: docker.mounts.map(({ source, target, readonly }) => ({ source, target, readonly })),
+    env: {},
     memoryBytes: docker.memory,
     cpus: docker.cpus,
     pids: docker.pids,

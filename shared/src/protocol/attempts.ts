@@ -24,9 +24,22 @@ export const claimRequest = z.object({
 });
 export type ClaimRequest = z.infer<typeof claimRequest>;
 
-/** What bounds a container. `user` is `uid:gid`; without it the worker chooses an unprivileged one. */
+/**
+ * What a turn's container is made of and bounded by. What it asks of the host was allowed by the cell's policy; the
+ * worker checks it against its own. `user` is `uid:gid`; without it the worker chooses an unprivileged one.
+ */
 export const sandboxLimits = z.object({
   image: z.string(),
+  /** `none`, or the engine's network that the container joins: `bridge`, `host` or a name. */
+  network: z.string(),
+  /** Where a runner on a network finds its door, where it is not where the worker would say. */
+  controllerUrl: z.string().optional(),
+  /** Directories of the worker's host. */
+  mounts: z.array(z.object({ source: z.string(), target: z.string(), readonly: z.boolean() })),
+  /** Variables that the project file sets in the container. */
+  env: z.record(z.string(), z.string()),
+  /** The engine's runtime; without it the engine's own. */
+  runtime: z.string().optional(),
   memoryBytes: z.int().positive(),
   cpus: z.number().positive(),
   pids: z.int().positive(),
