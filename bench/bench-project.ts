@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Sql } from '@suzumio/shared/store/sql';
 import type { Stack } from '../test/support/stack.js';
+import type { HttpTarget } from './http-load.js';
 
 /** What a turn took, by its row and what its worker said of it. */
 export interface MeasuredTurn {
@@ -13,7 +15,7 @@ export interface MeasuredTurn {
 const lookMs = 10;
 const patienceMs = 120_000;
 
-/** A running project of a stack; its database is read beside the services. */
+/** A project of a stack; its database is read beside the services. */
 export class BenchProject {
   private readonly stack: Stack;
   private readonly name: string;
@@ -25,8 +27,16 @@ export class BenchProject {
     this.database = Sql.open(join(stack.root, 'projects', name, 'project.db'), { readonly: true });
   }
 
-  /** @param agents the agents of the project file, in YAML's flow style, by id */
+  /** A project that runs. */
   static async start(stack: Stack, name: string, agents: readonly string[]): Promise<BenchProject> {
+    const project = await BenchProject.make(stack, name, agents);
+    const { status } = await stack.api('POST', `/projects/${name}/start`);
+    if (status !== 200) throw new Error(`the project was not started: ${status}`);
+    return project;
+  }
+
+  /** @param agents the agents of the project file, in YAML's flow style, by id */
+  static async make(stack: Stack, name: string, agents: readonly string[]): Promise<BenchProject> {
     const file = [
       `name: ${name}`,
       'task: Be measured.',
@@ -35,9 +45,19 @@ export class BenchProject {
       ...agents.map((agent) => `  ${agent}`),
       '',
     ].join('\n');
-    const { status, body } = await stack.api('POST', '/projects', { file, start: true });
+    const { status, body } = await stack.api('POST', '/projects', { file });
     if (status !== 201) throw new Error(`the project was not created: ${JSON.stringify(body)}`);
     return new BenchProject(stack, name);
+  }
+
+  /** Where mail for it is posted. */
+  get messages(): HttpTarget {
+    return this.target('messages');
+  }
+
+  /** Where its events of new messages are followed, from now on. */
+  get events(): HttpTarget {
+    return this.target('stream?types=message.created');
   }
 
   /** Sends a message to one of its agents, as a person does over HTTP. */
@@ -79,5 +99,11 @@ export class BenchProject {
 
   close(): void {
     this.database.close();
+  }
+
+  private target(route: string): HttpTarget {
+    const token = readFileSync(join(this.stack.root, 'admin.token'), 'utf8').trim();
+    const url = `${this.stack.url}/api/projects/${this.name}/${route}`;
+    return { url, headers: { authorization: `Bearer ${token}` } };
   }
 }

@@ -9,7 +9,10 @@ import { measureClaims } from './claim.js';
 import { readConditions, watchMachine } from './conditions.js';
 import { measureDocker } from './docker.js';
 import { startFloor } from './floor.js';
+import { measureFollowers } from './followers.js';
+import { startHttpFloor } from './http-floor.js';
 import { measureIdle } from './idle.js';
+import { measureMessages } from './messages.js';
 import { type Results, report } from './report.js';
 import { measureTurns } from './turns.js';
 
@@ -21,7 +24,7 @@ const { values } = parseArgs({
     profile: { type: 'string' },
   },
 });
-const parts = ['claim', 'turns', 'docker', 'idle'];
+const parts = ['claim', 'turns', 'messages', 'followers', 'docker', 'idle'];
 if (values.only !== undefined && !parts.includes(values.only)) {
   throw new Error(`--only ${values.only}: expected one of ${parts.join(', ')}`);
 }
@@ -32,12 +35,16 @@ const plans = quick
   ? {
       claim: { warmUp: 15, slices: 3, messagesPerSlice: 15 },
       turns: { rounds: 2, hops: 6, floorHops: 50, tokens },
+      messages: { rounds: 2, messagesPerRound: 200 },
+      followers: { followers: 100, rounds: 2, paced: 15, burst: 50 },
       docker: { warmUp: 1, rounds: 4, crowdRounds: 1, crowd: 4, slots: 2 },
       idle: { projects: 20, measureMs: 3_000 },
     }
   : {
       claim: { warmUp: 50, slices: 10, messagesPerSlice: 30 },
       turns: { rounds: 8, hops: 16, floorHops: 100, tokens },
+      messages: { rounds: 10, messagesPerRound: 2_000 },
+      followers: { followers: 100, rounds: 8, paced: 25, burst: 200 },
       docker: { warmUp: 3, rounds: 25, crowdRounds: 4, crowd: 12, slots: 2 },
       idle: { projects: 1_000, measureMs: 20_000 },
     };
@@ -47,6 +54,7 @@ const hooks = ['--import', new URL('hooks.mjs', import.meta.url).href];
 const results: Results = { quick, conditions: await readConditions() };
 const machine = watchMachine();
 if (wants('claim') || wants('turns')) await withoutContainers();
+if (wants('messages') || wants('followers')) await overHttp();
 if (wants('docker')) await inContainers();
 // Many projects take long to make.
 if (wants('idle') && (!quick || values.only === 'idle')) await idle();
@@ -86,6 +94,25 @@ async function withoutContainers(): Promise<void> {
   } finally {
     await rm(marks, { recursive: true, force: true });
   }
+}
+
+/** What is asked of the API alone: no project runs. */
+async function overHttp(): Promise<void> {
+  await withStack({ slots: tokens, workerProgram: noopWorker }, async (stack) => {
+    const floor = await startHttpFloor();
+    try {
+      if (wants('messages')) {
+        console.log('messages accepted ...');
+        results.messages = await measureMessages(stack, floor, [1, 16, 64], plans.messages);
+      }
+      if (wants('followers')) {
+        console.log('followers of events ...');
+        results.followers = await measureFollowers(stack, floor, plans.followers);
+      }
+    } finally {
+      await floor.stop();
+    }
+  });
 }
 
 async function inContainers(): Promise<void> {

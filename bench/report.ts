@@ -1,7 +1,9 @@
 import type { ClaimFigures } from './claim.js';
 import type { Conditions } from './conditions.js';
 import type { DockerFigures } from './docker.js';
+import type { FollowersFigures } from './followers.js';
 import type { IdleFigures } from './idle.js';
+import type { MessagesFigures } from './messages.js';
 import { figure, type Spread, table } from './statistics.js';
 import type { TurnsFigures } from './turns.js';
 
@@ -13,6 +15,8 @@ export interface Results {
   machine?: { busy: number; steal: number };
   claim?: ClaimFigures;
   turns?: TurnsFigures[];
+  messages?: MessagesFigures[];
+  followers?: FollowersFigures;
   docker?: DockerFigures;
   idle?: IdleFigures[];
 }
@@ -22,14 +26,16 @@ export const targets = { claimP50Ms: 25, dockerOverhead: 1.3 } as const;
 
 /** The results for people. */
 export function report(results: Results): string {
-  const { claim, turns, docker, idle } = results;
+  const { claim, turns, messages, followers, docker, idle } = results;
   return [
     conditionsText(results),
     ...(claim ? [claimText(claim)] : []),
     ...(turns ? [turnsText(turns)] : []),
+    ...(messages ? [messagesText(messages)] : []),
+    ...(followers ? [followersText(followers)] : []),
     ...(docker ? [dockerText(docker)] : []),
     ...(idle ? [idleText(idle)] : []),
-    targetsText(results),
+    ...((claim ?? docker) ? [targetsText(results)] : []),
   ].join('\n\n');
 }
 
@@ -77,6 +83,31 @@ function turnsText(turns: readonly TurnsFigures[]): string {
       }),
     ]),
   ].join('\n');
+}
+
+function messagesText(messages: readonly MessagesFigures[]): string {
+  return table([
+    ['messages accepted a second', 'accepted/s', 'floor/s', 'ratio'],
+    ...messages.map(({ connections, acceptedPerSecond, floorPerSecond, ratio }) => [
+      `  ${connections} connection${connections === 1 ? '' : 's'}`,
+      figure(acceptedPerSecond),
+      figure(floorPerSecond),
+      figure(ratio),
+    ]),
+  ]);
+}
+
+function followersText({ followers, delayMs, floorDelayMs, delayRatio, ...rates }: FollowersFigures): string {
+  const row = (name: string, { p50, p90, p99 }: Spread) => [name, figure(p50), figure(p90), figure(p99)];
+  return table([
+    [`${followers} followers: message sent -> event arrived, ms`, 'p50', 'p90', 'p99'],
+    row('  one message at a time', delayMs),
+    row('  floor', floorDelayMs),
+    ['  times the floor', figure(delayRatio), '', ''],
+    ['  events a second, many messages', figure(rates.eventsPerSecond), '', ''],
+    ['  floor', figure(rates.floorEventsPerSecond), '', ''],
+    ['  times the floor', figure(rates.rateRatio), '', ''],
+  ]);
 }
 
 function dockerText({ turnMs, dockerRunMs, overhead, stagesMs, ...rates }: DockerFigures): string {
