@@ -85,6 +85,21 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
       };
     case 'turn.cancelled':
       return { who, what: turn('cancelled', data.text('reason')), tone: 'quiet' };
+    case 'agent.stopped':
+      return {
+        who,
+        what: data.has('afterTurn') ? `stops after turn ${data.number('afterTurn')}` : 'stopped; its mail is kept',
+        tone: 'plain',
+        next: [`agents start ${project} ${who}`],
+      };
+    case 'agent.started':
+      return { who, what: 'started', tone: 'quiet' };
+    case 'agent.reset':
+      return {
+        who,
+        what: `reset; ${count(data.length('redelivered'), 'message')} delivered again`,
+        tone: 'plain',
+      };
     case 'tool.called':
       if (data.text('outcome') === 'succeeded') return undefined;
       return { who, what: `${data.text('tool')} ${data.text('outcome')}: ${data.text('code')}`, tone: 'bad' };

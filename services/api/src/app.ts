@@ -1,17 +1,20 @@
 import express from 'express';
 import { notFoundHandler, problemHandler } from '@suzumio/shared/http/problem-handler';
+import { agentsRouter } from './agents-router.js';
 import { artifactsRouter } from './artifacts-router.js';
 import { authenticate } from './auth.js';
 import { readBodies } from './body.js';
 import type { ApiContext } from './context.js';
 import type { EventHub } from './events/event-hub.js';
 import { eventsRouter } from './events-router.js';
+import { inboxRouter } from './inbox-router.js';
 import { messagesRouter } from './messages-router.js';
 import { refuseForeignHosts, refuseForeignOrigins, securityHeaders } from './origin.js';
 import { projectsRouter } from './projects-router.js';
 import { countRefusals } from './refusals.js';
 import { reportRouter } from './report-router.js';
 import { serviceRouter } from './service-router.js';
+import { tickRouter } from './tick-router.js';
 import { transitionsRouter } from './transitions-router.js';
 import { turnsRouter } from './turns-router.js';
 import { uploadsRouter } from './uploads-router.js';
@@ -32,6 +35,7 @@ export function apiApp(context: ApiContext, hub: EventHub, hosts: readonly strin
   app.use(uploadsRouter(context));
   app.use('/api', ...readBodies);
   app.use(projectsRouter(context), transitionsRouter(context), messagesRouter(context), turnsRouter(context));
+  app.use(agentsRouter(context), inboxRouter(context), tickRouter(context));
   app.use(artifactsRouter(context), reportRouter(context));
   app.use(eventsRouter(context, hub), waitRouter(context, hub));
   app.use(notFoundHandler);

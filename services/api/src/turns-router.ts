@@ -1,19 +1,19 @@
 import express, { type Router } from 'express';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import {
+  type CancelAnswer,
   emptyRequest,
   noQuery,
-  type RetryAnswer,
   toolCallsQuery,
   turnLogQuery,
   turnsQuery,
 } from '@suzumio/shared/model/http-api';
 import type { TurnDetail } from '@suzumio/shared/model/views';
-import { findTurn, listToolCalls, listTurns } from '@suzumio/shared/store/queries/turns';
-import { agentRow, turnRow } from '@suzumio/shared/store/rows';
+import { findTurn, listToolCalls, listTurns, turnCalled } from '@suzumio/shared/store/queries/turns';
+import { agentRow } from '@suzumio/shared/store/rows';
 import type { SqlReader } from '@suzumio/shared/store/sql';
 import { readTurnLog } from '@suzumio/shared/store/turn-logs';
-import { retryTurn } from '@suzumio/shared/store/verbs/retry-turn';
+import { cancelActiveTurn } from '@suzumio/shared/store/verbs/cancel-turn';
 import { identityOf } from './auth.js';
 import { bodyOf, queryOf } from './body.js';
 import { commitOnce, keyOf } from './commit-once.js';
@@ -45,8 +45,14 @@ export function turnsRouter(context: ApiContext): Router {
   router.get('/api/projects/:project/turns/:turn/log', async (request, response) => {
     const { attempt } = queryOf(request, turnLogQuery);
     const { project, turn: name } = request.params;
-    const turn = await withProject(context, response, project, ({ reader }) => knownTurn(reader, name));
+    const turn = await withProject(context, response, project, ({ reader }) => turnCalled(reader, name));
     const of = { turn_id: turn.id, number: attempt ?? turn.attempt };
+    if (of.number > turn.attempt) {
+      throw new SuzumioError(
+        'turn-unknown',
+        `Turn ${turn.number} of ${turn.agent_id} has had no attempt ${of.number}.`,
+      );
+    }
     response.type('text/plain; charset=utf-8');
     response.send(await readTurnLog(context.cell.directory.projectDir(project), of));
   });
@@ -54,19 +60,19 @@ export function turnsRouter(context: ApiContext): Router {
   router.get('/api/projects/:project/tool-calls', async (request, response) => {
     const query = queryOf(request, toolCallsQuery);
     const calls = await withProject(context, response, request.params.project, ({ reader }) => {
-      if (query.turn !== undefined) turnRow(reader, query.turn);
-      return listToolCalls(reader, query);
+      const turn = query.turn === undefined ? undefined : turnCalled(reader, query.turn).id;
+      return listToolCalls(reader, { ...query, turn });
     });
     response.json(listAnswer(calls));
   });
 
-  router.post('/api/projects/:project/agents/:agent/retry', async (request, response) => {
+  router.post('/api/projects/:project/turns/:turn/cancel', async (request, response) => {
     bodyOf(request, emptyRequest);
-    const { project, agent } = request.params;
+    const { project, turn } = request.params;
     const actor = identityOf(response).name;
     const key = keyOf(request, response);
     const { answer } = await withProject(context, response, project, (store) =>
-      commitOnce(store, key, (tx): RetryAnswer => retryTurn(tx, agent, actor)),
+      commitOnce(store, key, (tx): CancelAnswer => cancelActiveTurn(tx, turn, actor)),
     );
     context.transport.wake(project);
     response.json(answer);
@@ -75,10 +81,7 @@ export function turnsRouter(context: ApiContext): Router {
 }
 
 function knownTurn(reader: SqlReader, name: string): TurnDetail {
-  const turn = findTurn(reader, name);
-  if (turn) return turn;
-  throw new SuzumioError(
-    'turn-unknown',
-    `There is no turn "${name.slice(0, 80)}" in this project; write its id, or agent:number.`,
-  );
+  const turn = findTurn(reader, turnCalled(reader, name).id);
+  if (!turn) throw new Error(`${name} went away`);
+  return turn;
 }

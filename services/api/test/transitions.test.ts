@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { projectAnswer, requestChangesAnswer, retryAnswer } from '@suzumio/shared/model/http-api';
+import { projectAnswer, requestChangesAnswer } from '@suzumio/shared/model/http-api';
 import { type TestApi, testApi } from './support/api.js';
-import { beginTurn, failTurn, submit } from './support/play.js';
+import { beginTurn, submit } from './support/play.js';
 import { refusal } from './support/refusal.js';
 
 // Real processes, disks and sockets, on machines that may be busy.
@@ -107,28 +107,5 @@ describe('a project', () => {
       { actor: 'admin' },
       { actor: 'write-1' },
     ]);
-  });
-});
-
-describe('a failed agent', () => {
-  test('is retried, any other is not', async () => {
-    await api.post(`${path}/start`);
-    const turn = await failTurn(api, 'team', 'ada');
-    api.wakes.length = 0;
-    const retried = await api.post(`${path}/agents/ada/retry`);
-    expect(retried.status).toBe(200);
-    expect(retryAnswer.parse(retried.json)).toEqual({ turn, number: 1 });
-    expect(api.wakes).toEqual(['team']);
-
-    expect(refusal(await api.post(`${path}/agents/ben/retry`))).toEqual({
-      status: 409,
-      code: 'agent-state-refused',
-      detail: 'Agent ben is quiet; only the turn of a failed agent can be retried.',
-    });
-    expect(refusal(await api.post(`${path}/agents/dan/retry`))).toEqual({
-      status: 404,
-      code: 'agent-unknown',
-      detail: 'There is no agent "dan" here; there are ada, ben, cat.',
-    });
   });
 });

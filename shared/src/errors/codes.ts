@@ -12,10 +12,12 @@ export const errorCodes = {
   'not-supported-yet': { status: 422, retryable: false },
   'not-found': { status: 404, retryable: false },
   'method-not-allowed': { status: 405, retryable: false },
+  'request-too-slow': { status: 408, retryable: true },
   'body-too-large': { status: 413, retryable: false },
   'range-not-satisfiable': { status: 416, retryable: false },
   'idempotency-mismatch': { status: 422, retryable: false },
   'idempotency-in-progress': { status: 409, retryable: true },
+  'rate-limited': { status: 429, retryable: true },
 
   // Who asks.
   unauthenticated: { status: 401, retryable: false },
@@ -23,6 +25,8 @@ export const errorCodes = {
   'foreign-host': { status: 403, retryable: false },
   'foreign-origin': { status: 403, retryable: false },
   'policy-denied': { status: 403, retryable: false },
+  'token-exists': { status: 409, retryable: false },
+  'token-unknown': { status: 404, retryable: false },
 
   // Projects, agents, mail.
   'project-unknown': { status: 404, retryable: false },
@@ -32,6 +36,7 @@ export const errorCodes = {
   'agent-unknown': { status: 404, retryable: false },
   'agent-state-refused': { status: 409, retryable: false },
   'turn-unknown': { status: 404, retryable: false },
+  'turn-state-refused': { status: 409, retryable: false },
   'message-unknown': { status: 404, retryable: false },
   'recipient-unknown': { status: 422, retryable: false },
   'recipient-ambiguous': { status: 422, retryable: false },

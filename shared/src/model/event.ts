@@ -18,6 +18,9 @@ export const eventTypes = [
   'tool.called',
   'artifact.published',
   'agent.waiting',
+  'agent.stopped',
+  'agent.started',
+  'agent.reset',
 ] as const;
 
 export const eventType = z.enum(eventTypes);

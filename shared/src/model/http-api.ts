@@ -66,6 +66,15 @@ const types = names(eventType).optional();
 export const eventsQuery = request({ ...page, types });
 export const turnsQuery = request({ ...page, agent: z.string().optional() });
 export const turnLogQuery = request({ attempt: numeral(1, Number.MAX_SAFE_INTEGER).optional() });
+/** Unread mail; or, where `undelivered` is true, mail that was read by turns which failed or were cancelled. */
+export const inboxQuery = request({
+  ...page,
+  agent: z.string().optional(),
+  undelivered: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true'),
+});
 export const toolCallsQuery = request({ ...page, turn: z.string().optional() });
 /** What a file is called that is given to a project. */
 export const uploadQuery = request({
@@ -126,6 +135,14 @@ export const stopRequest = request({
   /** Cancels what runs, instead of letting it go to its end. */
   now: z.boolean().default(false),
 });
+export const stopAgentRequest = request({
+  /** Cancels the turn that it is at, instead of letting it go to its end. */
+  now: z.boolean().default(false),
+});
+export const resetAgentRequest = request({
+  /** Makes its undelivered mail unread again: a new turn reads it, and may repeat what an earlier one did. */
+  redeliver: z.boolean().default(false),
+});
 export const requestChangesRequest = request({ recipient: z.string().max(200), body: messageBody });
 
 export const idempotencyKey = z
@@ -166,6 +183,17 @@ export const requestChangesAnswer = projectAnswer.extend({ message: postedMessag
 export type RequestChangesAnswer = z.infer<typeof requestChangesAnswer>;
 export const retryAnswer = z.object({ turn: z.string(), number: z.int() });
 export type RetryAnswer = z.infer<typeof retryAnswer>;
+
+export const agentAnswer = z.object({ agent: agentView });
+export type AgentAnswer = z.infer<typeof agentAnswer>;
+/** `redelivered` are the ids of the messages that are unread again. */
+export const resetAgentAnswer = agentAnswer.extend({ redelivered: z.array(z.string()) });
+export type ResetAgentAnswer = z.infer<typeof resetAgentAnswer>;
+export const cancelAnswer = z.object({ turn: z.string(), number: z.int(), agent: z.string() });
+export type CancelAnswer = z.infer<typeof cancelAnswer>;
+/** What a project's own database says; a scheduler is told to look at it. */
+export const tickAnswer = projectSummary;
+export type TickAnswer = z.infer<typeof tickAnswer>;
 
 /** Part of a list. `next` is the `after` with which the list goes on; an empty part has none. */
 function listOf<Item extends z.ZodType>(item: Item) {

@@ -15,9 +15,13 @@ export const projectView = z.object({
   reportVersion: z.int().nullable(),
   createdAt: time,
   statusAt: time,
+  /** When it ran for the first time. */
+  startedAt: time.nullable(),
   turns: z.object({ total: z.int(), active: z.int(), failed: z.int() }),
   messages: z.int(),
   artifacts: z.int(),
+  /** What runners say that their turns have used, in and out. */
+  tokens: z.int(),
 });
 export type ProjectView = z.infer<typeof projectView>;
 
@@ -30,8 +34,25 @@ export const agentView = z.object({
   tools: z.array(z.string()),
   model: z.string().nullable(),
   state: z.enum(agentStates),
-  activeTurn: z.object({ id: z.string(), number: z.int(), status: z.enum(turnStatuses), attempt: z.int() }).nullable(),
+  /** Whether it stops when its turn has ended. */
+  stopping: z.boolean(),
+  activeTurn: z
+    .object({
+      id: z.string(),
+      number: z.int(),
+      status: z.enum(turnStatuses),
+      attempt: z.int(),
+      queuedAt: time,
+      startedAt: time.nullable(),
+      /** When its next attempt is due, where that has to wait. */
+      notBefore: time.nullable(),
+      /** Why its last attempt ended, where it waits for another. */
+      failure: failure.nullable(),
+    })
+    .nullable(),
   unread: z.int(),
+  /** Messages that it read in turns which failed or were cancelled. */
+  undelivered: z.int(),
   turns: z.int(),
   failure: failure.extend({ turn: z.string(), turnNumber: z.int(), attempt: z.int() }).nullable(),
 });
@@ -51,8 +72,13 @@ export const messageView = z.object({
   turn: z.string().nullable(),
   actor: z.string(),
   createdAt: time,
-  /** Which turn read it, for each agent that it was addressed to; null while it is unread. */
-  recipients: z.array(z.object({ agent: z.string(), turn: z.string().nullable(), readAt: time.nullable() })),
+  /**
+   * Which turn read it, for each agent that it was addressed to; null while it is unread. It is undelivered where that
+   * turn failed or was cancelled.
+   */
+  recipients: z.array(
+    z.object({ agent: z.string(), turn: z.string().nullable(), readAt: time.nullable(), undelivered: z.boolean() }),
+  ),
 });
 export type MessageView = z.infer<typeof messageView>;
 

@@ -25,6 +25,8 @@ export interface AgentRow {
   tools_json: string;
   model: string | null;
   state: AgentState;
+  /** 1 where it stops when its turn has ended. */
+  stopping: number;
   token_hash: string | null;
   active_turn_id: string | null;
   turns: number;
@@ -70,6 +72,9 @@ export interface AttemptRow {
  */
 export const isQueued = `status IN ('queued', 'running') AND status = 'queued'`;
 
+/** Holds of turns that ended without having done what their mail asked for: its reads count as undelivered. */
+export const isUndelivered = `status IN ('failed', 'cancelled')`;
+
 /** The project's one row, without its file, which may be long. */
 export function projectRow(reader: SqlReader): ProjectRow {
   const row = reader.get<ProjectRow>(
@@ -82,7 +87,11 @@ export function projectRow(reader: SqlReader): ProjectRow {
 /** @throws SuzumioError `agent-unknown` */
 export function agentRow(reader: SqlReader, agent: string): AgentRow {
   const row = reader.get<AgentRow>('SELECT * FROM agents WHERE id = :agent', { agent });
-  if (row) return row;
+  return row ?? unknownAgent(reader, agent);
+}
+
+/** @throws SuzumioError `agent-unknown`, which names those that there are */
+export function unknownAgent(reader: SqlReader, agent: string): never {
   const known = reader.all<{ id: string }>('SELECT id FROM agents ORDER BY position').map(({ id }) => id);
   throw new SuzumioError('agent-unknown', `There is no agent "${agent}" here; there are ${known.join(', ')}.`, {
     agent,

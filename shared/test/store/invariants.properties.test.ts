@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { resetAgent, startAgent, stopAgent } from '@suzumio/shared/store/verbs/agent-transitions';
+import { cancelActiveTurn } from '@suzumio/shared/store/verbs/cancel-turn';
 import { deliverTurn } from '@suzumio/shared/store/verbs/deliver-turn';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { startProject, stopProject } from '@suzumio/shared/store/verbs/project-transitions';
 import { expireLease, extendLease } from '@suzumio/shared/store/verbs/report-attempt';
 import { retryTurn } from '@suzumio/shared/store/verbs/retry-turn';
 import { teamYaml, type TestCell, testCell } from '../support/cell.js';
-import { contradictionsIn } from './invariants.js';
+import { contradictionsIn } from '@suzumio/shared/store/contradictions';
 import { type Begun, hashes, leaseMs, makeTeam, type Team } from './team.js';
 
 const agents = ['ada', 'ben', 'cat'] as const;
@@ -39,6 +41,10 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('deliver'), agent }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('advance'), ms: fc.constantFrom(1, 1_000, leaseMs, 90_000) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('retry'), agent }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('reset'), agent, again: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel'), agent }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('stop agent'), agent, now: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('start agent'), agent }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('submit'), attempt }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('approve') }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('request changes'), agent }) },
@@ -89,6 +95,14 @@ class World {
         return undefined;
       case 'retry':
         return of.write((tx) => retryTurn(tx, named, 'test'));
+      case 'reset':
+        return of.write((tx) => resetAgent(tx, named, 'test', { redeliver: next.again ?? false }));
+      case 'cancel':
+        return of.write((tx) => cancelActiveTurn(tx, of.activeTurn(named) ?? '', 'test'));
+      case 'stop agent':
+        return of.write((tx) => stopAgent(tx, named, 'test', { now: next.now ?? false }));
+      case 'start agent':
+        return of.write((tx) => startAgent(tx, named, 'test'));
       case 'approve':
         return of.approve();
       case 'request changes':
@@ -192,6 +206,9 @@ describe('whatever happens to a project', () => {
         }
         if (of.status === 'submitted' || of.status === 'completed') await of.requestChanges('ada');
         if (of.status === 'stopped') await made.take({ do: 'start' });
+        for (const { id } of of.rows<{ id: string }>(`SELECT id FROM agents WHERE state = 'stopped' OR stopping = 1`)) {
+          await made.take({ do: 'start agent', agent: id });
+        }
         for (let round = 0; round < 100; round += 1) {
           of.advance(24 * 3_600_000);
           for (const id of made.attempts) await of.write((tx) => expireLease(tx, id));

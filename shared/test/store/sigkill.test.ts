@@ -7,7 +7,7 @@ import { systemContext } from '@suzumio/shared/store/context';
 import { constructionMs } from '@suzumio/shared/store/create-project';
 import { children } from '../support/child.js';
 import { teamYaml, type TestCell, testCell } from '../support/cell.js';
-import { contradictionsIn } from './invariants.js';
+import { contradictionsIn } from '@suzumio/shared/store/contradictions';
 
 const busyProject = new URL('./fixtures/busy-project.mjs', import.meta.url);
 const createProjects = new URL('./fixtures/create-projects.mjs', import.meta.url);

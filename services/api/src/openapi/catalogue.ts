@@ -17,6 +17,8 @@ export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
   SendMessage: api.sendMessageRequest,
   StopProject: api.stopRequest,
   RequestChanges: api.requestChangesRequest,
+  StopAgent: api.stopAgentRequest,
+  ResetAgent: api.resetAgentRequest,
   Nothing: api.emptyRequest,
 };
 
@@ -34,6 +36,9 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   WaitAnswer: api.waitAnswer,
   RequestedChanges: api.requestChangesAnswer,
   RetriedTurn: api.retryAnswer,
+  AgentAnswer: api.agentAnswer,
+  ResetAgentAnswer: api.resetAgentAnswer,
+  CancelledTurn: api.cancelAnswer,
   Message: views.messageView,
   MessageList: api.messageListAnswer,
   PostedMessage: api.postedMessage,

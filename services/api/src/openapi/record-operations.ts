@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import {
   artifactListAnswer,
+  cancelAnswer,
+  emptyRequest,
   eventCursor,
   eventListAnswer,
   eventsQuery,
@@ -66,6 +68,16 @@ export const recordOperations: readonly Operation[] = [
     query: turnLogQuery,
     answers: { 200: { description: 'The log.', content: { 'text/plain': z.string() } } },
     refusals: ['turn-unknown'],
+  },
+  {
+    id: 'cancelTurn',
+    group: 'Turns',
+    method: 'post',
+    path: '/api/projects/:project/turns/:turn/cancel',
+    summary: 'Cancels a turn that is queued or running. What has run of it is ended at once.',
+    request: emptyRequest,
+    answers: { 200: { description: 'It is cancelled.', content: json(cancelAnswer) } },
+    refusals: ['turn-unknown', 'turn-state-refused'],
   },
   {
     id: 'listToolCalls',

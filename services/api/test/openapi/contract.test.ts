@@ -36,6 +36,8 @@ const bodies: Readonly<Record<string, () => unknown>> = {
   createProject: () => ({ file: file() }),
   stopProject: () => ({ now: true }),
   requestChanges: () => ({ recipient: 'ada', body: 'More.' }),
+  stopAgent: () => ({ now: true }),
+  resetAgent: () => ({ redeliver: true }),
   sendMessage: () => mail,
   uploadArtifact: () => Buffer.from('a,b\n'),
 };
@@ -47,6 +49,10 @@ const states: Readonly<Record<string, ProjectState>> = {
   approveProject: 'submitted',
   requestChanges: 'submitted',
   retryAgent: 'failed',
+  resetAgent: 'failed',
+  stopAgent: 'running',
+  startAgent: 'with a stopped agent',
+  cancelTurn: 'at work',
   getReport: 'submitted',
 };
 
@@ -175,7 +181,12 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
   'idempotency-mismatch': async (operation, sample) => {
     const headers = { ...sample.headers, 'idempotency-key': 'mismatch' };
     await world.call(operation, { ...sample, headers });
-    const changes: Record<string, unknown> = { createProject: { start: true }, stopProject: { now: false } };
+    const changes: Record<string, unknown> = {
+      createProject: { start: true },
+      stopProject: { now: false },
+      stopAgent: { now: false },
+      resetAgent: { redeliver: false },
+    };
     if (operation.upload) return world.call(operation, { ...sample, headers, body: 'Something else.' });
     const body = { ...(sample.body as object), ...(changes[operation.id] ?? { body: 'Something else.' }) };
     return world.call(operation, { ...sample, headers, body });
@@ -205,6 +216,11 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
   'createProject policy-denied': () =>
     post('createProject', { file: file().replace('prompt: Write.', 'prompt: Write., workspace: { from: /etc }') }),
   'retryAgent agent-state-refused': () => world.call(operationCalled('retryAgent')),
+  'resetAgent agent-state-refused': () => world.call(operationCalled('resetAgent')),
+  'stopAgent agent-state-refused': async () =>
+    world.call(operationCalled('stopAgent'), { project: await world.project('failed') }),
+  'startAgent agent-state-refused': () => world.call(operationCalled('startAgent')),
+  'cancelTurn turn-state-refused': () => world.call(operationCalled('cancelTurn')),
   'getReport report-missing': () => world.call(operationCalled('getReport')),
 };
 

@@ -1,12 +1,13 @@
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
 import { silentLogger } from '@suzumio/shared/observability/logger';
+import { stopAgent } from '@suzumio/shared/store/verbs/agent-transitions';
 import { Sql } from '@suzumio/shared/store/sql';
 import { teamYaml } from '../../../../shared/test/support/cell.js';
 import { apiApp } from '../../src/app.js';
 import { EventHub } from '../../src/events/event-hub.js';
 import type { Operation } from '../../src/openapi/operation.js';
 import { type Answer, type CallOptions, type TestApi, testApi } from './api.js';
-import { failTurn, publish, submit } from './play.js';
+import { beginTurn, failTurn, publish, submit } from './play.js';
 
 /** A request for one operation, before it is spoiled in some way. */
 export interface Sample extends CallOptions {
@@ -17,7 +18,7 @@ export interface Sample extends CallOptions {
   query?: string;
 }
 
-export type ProjectState = 'initialized' | 'running' | 'submitted' | 'failed';
+export type ProjectState = 'initialized' | 'running' | 'at work' | 'with a stopped agent' | 'submitted' | 'failed';
 
 /** A cell in which every operation can succeed, and fail in every way that its description tells of. */
 export interface ContractWorld {
@@ -56,6 +57,8 @@ export async function contractWorld(): Promise<ContractWorld> {
       const name = `made-${String(++made)}`;
       await api.create(contractYaml(name), { start: state !== 'initialized' });
       if (state === 'submitted') await submit(api, name, 'ada', '# Report\n');
+      if (state === 'at work') await beginTurn(api, name, 'ada');
+      if (state === 'with a stopped agent') await api.write(name, (tx) => stopAgent(tx, 'ben', 'test', { now: true }));
       if (state === 'failed') await failTurn(api, name, 'ben');
       return name;
     },

@@ -208,4 +208,12 @@ CREATE TABLE idempotency_keys (
 CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at_ms);
 `,
   },
+  {
+    // An agent that was told to stop while its turn goes to its end; turns whose mail may have to be delivered again.
+    version: 2,
+    sql: `
+ALTER TABLE agents ADD COLUMN stopping INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX turns_undelivered ON turns (id) WHERE status IN ('failed', 'cancelled');
+`,
+  },
 ];

@@ -1,25 +1,40 @@
 import type { AgentView } from '../../model/views.js';
 import type { TurnStatus } from '../../model/states.js';
-import type { AgentRow } from '../rows.js';
+import { type AgentRow, isUndelivered, unknownAgent } from '../rows.js';
 import type { SqlReader } from '../sql.js';
-import { parsed } from './page.js';
+import { iso, parsed } from './page.js';
 
 type Row = AgentRow & {
   failure_json: string | null;
   unread: number;
+  undelivered: number;
   turn_id: string | null;
-  turn_number: number | null;
-  turn_status: TurnStatus | null;
-  turn_attempt: number | null;
-};
+} & TurnColumns;
 
-/** The roster with each agent's state and unread mail, in the order of the project file. */
+/** Null where the agent has no active turn. */
+interface TurnColumns {
+  turn_number: number;
+  turn_status: TurnStatus;
+  turn_attempt: number;
+  queued_at_ms: number;
+  started_at_ms: number | null;
+  not_before_ms: number;
+  attempt_failure_json: string | null;
+}
+
+/** The roster with each agent's state and mail, in the order of the project file. */
 export function listAgents(reader: SqlReader): AgentView[] {
   return reader
     .all<Row>(
       `SELECT agents.*, turns.id AS turn_id, turns.number AS turn_number, turns.status AS turn_status,
-         turns.attempt AS turn_attempt, (SELECT count(*) FROM inbox WHERE recipient = agents.id) AS unread
-       FROM agents LEFT JOIN turns ON turns.id = agents.active_turn_id ORDER BY position`,
+         turns.attempt AS turn_attempt, queued_at_ms, turns.started_at_ms, not_before_ms,
+         CASE turns.status WHEN 'queued' THEN turn_attempts.failure_json END AS attempt_failure_json,
+         (SELECT count(*) FROM inbox WHERE recipient = agents.id) AS unread,
+         (SELECT count(*) FROM turns AS past JOIN message_reads ON turn_id = past.id
+           WHERE past.${isUndelivered} AND past.agent_id = agents.id AND voided_at_ms IS NULL) AS undelivered
+       FROM agents LEFT JOIN turns ON turns.id = agents.active_turn_id
+         LEFT JOIN turn_attempts ON turn_id = turns.id AND turn_attempts.number = turns.attempt
+       ORDER BY position`,
     )
     .map((row) => ({
       id: row.id,
@@ -30,12 +45,34 @@ export function listAgents(reader: SqlReader): AgentView[] {
       tools: JSON.parse(row.tools_json) as string[],
       model: row.model,
       state: row.state,
-      activeTurn:
-        row.turn_id === null || row.turn_number === null || row.turn_status === null || row.turn_attempt === null
-          ? null
-          : { id: row.turn_id, number: row.turn_number, status: row.turn_status, attempt: row.turn_attempt },
+      stopping: row.stopping === 1,
+      activeTurn: row.turn_id === null ? null : activeTurn(row.turn_id, row),
       unread: row.unread,
+      undelivered: row.undelivered,
       turns: row.turns,
       failure: parsed(row.failure_json),
     }));
+}
+
+function activeTurn(id: string, row: TurnColumns): NonNullable<AgentView['activeTurn']> {
+  return {
+    id,
+    number: row.turn_number,
+    status: row.turn_status,
+    attempt: row.turn_attempt,
+    queuedAt: iso(row.queued_at_ms),
+    startedAt: iso(row.started_at_ms),
+    notBefore: row.not_before_ms === 0 ? null : iso(row.not_before_ms),
+    failure: parsed(row.attempt_failure_json),
+  };
+}
+
+/**
+ * One of the roster.
+ *
+ * @throws SuzumioError `agent-unknown`
+ */
+export function readAgent(reader: SqlReader, agent: string): AgentView {
+  const view = listAgents(reader).find(({ id }) => id === agent);
+  return view ?? unknownAgent(reader, agent);
 }

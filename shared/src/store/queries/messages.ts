@@ -1,6 +1,7 @@
 import type { MessageView } from '../../model/views.js';
 import type { Priority } from '../../protocol/ids.js';
-import type { SqlReader } from '../sql.js';
+import { isUndelivered } from '../rows.js';
+import type { SqlParams, SqlReader } from '../sql.js';
 import { iso, type Page } from './page.js';
 
 interface Row {
@@ -21,14 +22,24 @@ interface Row {
 
 /** Messages in the order in which they were written. */
 export function listMessages(reader: SqlReader, page: Page): MessageView[] {
-  const rows =
-    page.after === undefined
-      ? reader.all<Row>('SELECT * FROM messages ORDER BY seq DESC LIMIT :limit', { limit: page.limit }).reverse()
-      : reader.all<Row>('SELECT * FROM messages WHERE seq > :after ORDER BY seq LIMIT :limit', {
-          after: page.after,
-          limit: page.limit,
-        });
-  return rows.map((row) => messageView(reader, row));
+  return messagesWhere(reader, 'true', page, {});
+}
+
+/** Which mail of the inboxes is wanted. */
+export interface InboxPage extends Page {
+  /** Only that of one agent. @default all */
+  agent?: string | undefined;
+  /** Instead of unread mail, that which was read by a turn that failed or was cancelled, and not delivered again. */
+  undelivered: boolean;
+}
+
+/** Messages that some agent still has before it, in the order in which they were written. */
+export function listInbox(reader: SqlReader, { agent, undelivered, ...page }: InboxPage): MessageView[] {
+  const wanted = undelivered
+    ? `id IN (SELECT message_id FROM turns JOIN message_reads ON turn_id = turns.id
+         WHERE turns.${isUndelivered} AND voided_at_ms IS NULL AND (:agent IS NULL OR agent_id = :agent))`
+    : 'seq IN (SELECT message_seq FROM inbox WHERE :agent IS NULL OR recipient = :agent)';
+  return messagesWhere(reader, wanted, page, { agent: agent ?? null });
 }
 
 export function findMessage(reader: SqlReader, id: string): MessageView | undefined {
@@ -44,11 +55,29 @@ export function messageFor(reader: SqlReader, agent: string, id: string): Messag
   return concerned ? message : undefined;
 }
 
+function messagesWhere(reader: SqlReader, wanted: string, page: Page, params: SqlParams): MessageView[] {
+  const rows =
+    page.after === undefined
+      ? reader
+          .all<Row>(`SELECT * FROM messages WHERE ${wanted} ORDER BY seq DESC LIMIT :limit`, {
+            ...params,
+            limit: page.limit,
+          })
+          .reverse()
+      : reader.all<Row>(`SELECT * FROM messages WHERE ${wanted} AND seq > :after ORDER BY seq LIMIT :limit`, {
+          ...params,
+          after: page.after,
+          limit: page.limit,
+        });
+  return rows.map((row) => messageView(reader, row));
+}
+
 function messageView(reader: SqlReader, row: Row): MessageView {
-  const recipients = reader.all<{ agent: string; turn: string | null; at: number | null }>(
-    `SELECT recipient AS agent, NULL AS turn, NULL AS at FROM inbox WHERE message_seq = :seq
+  const recipients = reader.all<{ agent: string; turn: string | null; at: number | null; undelivered: number }>(
+    `SELECT recipient AS agent, NULL AS turn, NULL AS at, 0 AS undelivered FROM inbox WHERE message_seq = :seq
      UNION ALL
-     SELECT recipient, turn_id, read_at_ms FROM message_reads WHERE message_id = :id AND voided_at_ms IS NULL
+     SELECT recipient, turn_id, read_at_ms, turns.${isUndelivered}
+     FROM message_reads JOIN turns ON turns.id = turn_id WHERE message_id = :id AND voided_at_ms IS NULL
      ORDER BY agent`,
     { seq: row.seq, id: row.id },
   );
@@ -66,6 +95,11 @@ function messageView(reader: SqlReader, row: Row): MessageView {
     turn: row.turn_id,
     actor: row.actor,
     createdAt: iso(row.created_at_ms),
-    recipients: recipients.map(({ agent, turn, at }) => ({ agent, turn, readAt: iso(at) })),
+    recipients: recipients.map(({ agent, turn, at, undelivered }) => ({
+      agent,
+      turn,
+      readAt: iso(at),
+      undelivered: undelivered === 1,
+    })),
   };
 }

@@ -18,6 +18,9 @@ export function readProject(reader: SqlReader): ProjectView {
   const project = projectRow(reader) as ReturnType<typeof projectRow> & { created_at_ms: number; status_at_ms: number };
   const count = (sql: string) => reader.get<{ count: number }>(`SELECT count(*) AS count FROM ${sql}`)?.count ?? 0;
   const report = reader.get<{ version: number | null }>('SELECT max(version) AS version FROM reports');
+  const firstStart = reader.get<{ at: number }>(
+    `SELECT created_at_ms AS at FROM events WHERE type = 'project.started' ORDER BY seq LIMIT 1`,
+  );
   return {
     id: project.id,
     status: project.status,
@@ -26,6 +29,7 @@ export function readProject(reader: SqlReader): ProjectView {
     reportVersion: report?.version ?? null,
     createdAt: iso(project.created_at_ms),
     statusAt: iso(project.status_at_ms),
+    startedAt: iso(firstStart?.at ?? null),
     turns: {
       total: count('turns'),
       active: count(`turns WHERE status IN ('queued', 'running')`),
@@ -33,7 +37,17 @@ export function readProject(reader: SqlReader): ProjectView {
     },
     messages: count('messages'),
     artifacts: count('artifacts'),
+    tokens: tokensUsed(reader),
   };
+}
+
+/** What runners say that their turns have used. Whatever they say, it is a number that a program can read. */
+function tokensUsed(reader: SqlReader): number {
+  const row = reader.get<{ tokens: number }>(
+    `SELECT coalesce(sum(CASE WHEN json_each.type = 'integer' THEN min(max(value, 0), 1000000000) ELSE 0 END), 0) AS tokens
+     FROM turns JOIN json_each(usage_json) ON key IN ('inputTokens', 'outputTokens') WHERE usage_json IS NOT NULL`,
+  );
+  return row?.tokens ?? 0;
 }
 
 /** What the catalog should say of this project. */

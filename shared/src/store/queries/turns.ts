@@ -1,6 +1,8 @@
 import type { AttemptView, ToolCallView, TurnDetail, TurnView } from '../../model/views.js';
 import type { TurnStatus } from '../../model/states.js';
+import { SuzumioError } from '../../errors/suzumio-error.js';
 import type { Priority } from '../../protocol/ids.js';
+import type { TurnRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import { iso, type Page, parsed } from './page.js';
 
@@ -60,14 +62,7 @@ export function listTurns(reader: SqlReader, page: Page & { agent?: string | und
 
 /** One turn by its id, or by `agent:number`. */
 export function findTurn(reader: SqlReader, name: string): TurnDetail | undefined {
-  const [agent, number] = name.split(':');
-  const row =
-    number === undefined
-      ? reader.get<Row>(`SELECT ${columns} FROM turns WHERE id = :name`, { name })
-      : reader.get<Row>(`SELECT ${columns} FROM turns WHERE agent_id = :agent AND number = :number`, {
-          agent: agent ?? '',
-          number: Number(number),
-        });
+  const row = rowCalled<Row>(reader, columns, name);
   if (!row) return undefined;
   const reads = reader.all<{ message_id: string }>(
     'SELECT message_id FROM message_reads JOIN messages ON messages.id = message_id WHERE message_reads.turn_id = :turn ORDER BY seq',
@@ -80,6 +75,29 @@ export function findTurn(reader: SqlReader, name: string): TurnDetail | undefine
     attempts: listAttempts(reader, row.id),
     calls: listToolCalls(reader, { limit: 10_000, turn: row.id }),
   };
+}
+
+/**
+ * One turn by its id, or by `agent:number`, as verbs see it.
+ *
+ * @throws SuzumioError `turn-unknown`
+ */
+export function turnCalled(reader: SqlReader, name: string): TurnRow {
+  const row = rowCalled<TurnRow>(reader, 'turns.*', name);
+  if (row) return row;
+  throw new SuzumioError(
+    'turn-unknown',
+    `There is no turn "${name.slice(0, 80)}" in this project; write its id, or agent:number.`,
+  );
+}
+
+function rowCalled<Found>(reader: SqlReader, selected: string, name: string): Found | undefined {
+  const [agent = '', number] = name.split(':');
+  if (number === undefined) return reader.get<Found>(`SELECT ${selected} FROM turns WHERE id = :name`, { name });
+  return reader.get<Found>(`SELECT ${selected} FROM turns WHERE agent_id = :agent AND number = :number`, {
+    agent,
+    number: Number(number),
+  });
 }
 
 /** Tool calls in the order in which they were made. */

@@ -39,7 +39,7 @@ export function closeAttempt(tx: Tx, attempt: AttemptRow, end: AttemptEnd): void
   });
 }
 
-/** Ends a turn and sets its agent free, or leaves it failed for an operator to look at. */
+/** Ends a turn and sets its agent free, or leaves it stopped as it was told to be, or failed for an operator to look at. */
 export function closeTurn(
   tx: Tx,
   turn: TurnRow,
@@ -56,7 +56,8 @@ export function closeTurn(
   );
   const failed = end.status === 'failed' && end.failure !== undefined;
   tx.run(
-    `UPDATE agents SET state = :state, active_turn_id = NULL, token_hash = NULL, failure_json = :failure, state_at_ms = :now
+    `UPDATE agents SET state = CASE WHEN :state = 'quiet' AND stopping = 1 THEN 'stopped' ELSE :state END, stopping = 0,
+       active_turn_id = NULL, token_hash = NULL, failure_json = :failure, state_at_ms = :now
      WHERE id = :agent AND active_turn_id = :turn`,
     {
       agent: turn.agent_id,

@@ -1,22 +1,26 @@
 import { SuzumioError } from '../../errors/suzumio-error.js';
+import { assertAgentAllows } from '../../model/agent-actions.js';
 import { agentRow, type TurnRow } from '../rows.js';
+import type { SqlReader } from '../sql.js';
 import type { Tx } from '../tx.js';
 
 /**
- * Puts the failed turn of a failed agent back in the queue: the next attempt goes on from the journal, with fresh
- * allowances.
+ * Puts the last turn of an agent back in the queue, where it failed or was cancelled: the next attempt goes on from the
+ * journal, with fresh allowances.
  *
  * @throws SuzumioError `agent-unknown`, `agent-state-refused`
  */
 export function retryTurn(tx: Tx, agentId: string, actor: string): { turn: string; number: number } {
   const agent = agentRow(tx, agentId);
+  assertAgentAllows({ id: agent.id, state: agent.state, stopping: agent.stopping === 1 }, 'retry');
   const turn = tx.get<TurnRow>('SELECT * FROM turns WHERE agent_id = :agent ORDER BY number DESC LIMIT 1', {
     agent: agent.id,
   });
-  if (agent.state !== 'failed' || turn?.status !== 'failed') {
+  if (!turn || !(agent.state === 'failed' ? turn.status === 'failed' : canGoOn(tx, turn))) {
+    const why = turn === undefined ? 'has had no turn yet' : `its turn ${turn.number} is ${turn.status}`;
     throw new SuzumioError(
       'agent-state-refused',
-      `Agent ${agent.id} is ${agent.state}; only the turn of a failed agent can be retried.`,
+      `Agent ${agent.id} is ${agent.state} and ${why}: there is nothing to retry.`,
       { agent: agent.id, state: agent.state },
     );
   }
@@ -31,4 +35,13 @@ export function retryTurn(tx: Tx, agentId: string, actor: string): { turn: strin
   );
   tx.emit({ type: 'turn.queued', actor, agent: agent.id, turn: turn.id, data: { number: turn.number, retry: true } });
   return { turn: turn.id, number: turn.number };
+}
+
+/** Whether a turn was cancelled while it worked, and its mail is still its own: it was not delivered again since. */
+function canGoOn(reader: SqlReader, { id, status, attempt }: TurnRow): boolean {
+  return (
+    status === 'cancelled' &&
+    attempt > 0 &&
+    reader.get('SELECT 1 FROM message_reads WHERE turn_id = :id AND voided_at_ms IS NULL LIMIT 1', { id }) !== undefined
+  );
 }

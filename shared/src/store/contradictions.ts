@@ -1,4 +1,4 @@
-import type { SqlReader } from '@suzumio/shared/store/sql';
+import type { SqlReader } from './sql.js';
 
 /**
  * What must hold of a project's database at every moment, whatever was done to it and wherever a process was killed.
@@ -49,6 +49,7 @@ const contradictions: Readonly<Record<string, string>> = {
     SELECT tool_calls.id FROM tool_calls JOIN turn_attempts USING (turn_id)
     WHERE tool_calls.attempt = turn_attempts.number AND tool_calls.status = 'running' AND turn_attempts.status <> 'running'`,
   'events are numbered without a gap': `SELECT count(*) AS n FROM events HAVING n <> coalesce(max(seq), 0)`,
+  'an agent that is to stop after its turn is at one': `SELECT id FROM agents WHERE stopping = 1 AND state <> 'running'`,
   'a failed agent says why, and no other does': `SELECT id FROM agents WHERE (state = 'failed') <> (failure_json IS NOT NULL)`,
 };
 

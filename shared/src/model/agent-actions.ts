@@ -1,0 +1,43 @@
+import { SuzumioError } from '../errors/suzumio-error.js';
+import type { AgentState } from './states.js';
+
+/** What an operator does to one agent. */
+export type AgentAction = 'retry' | 'reset' | 'redeliver' | 'stop' | 'start';
+
+/** An agent as these rules see it. */
+export interface ActedOnAgent {
+  readonly id: string;
+  readonly state: AgentState;
+  /** Whether it stops when its turn has ended. */
+  readonly stopping: boolean;
+}
+
+/**
+ * The states that allow each action. An agent that works can be told to stop, and until it has, that it should not; a
+ * cancelled turn, which leaves its agent quiet, can be retried as a failed one can.
+ */
+const allowedIn: Readonly<Record<AgentAction, readonly AgentState[]>> = {
+  retry: ['failed', 'quiet'],
+  reset: ['failed'],
+  redeliver: ['failed', 'quiet', 'stopped'],
+  stop: ['quiet', 'running'],
+  start: ['stopped'],
+};
+
+/**
+ * Checks that an agent's state allows an action.
+ *
+ * @throws SuzumioError `agent-state-refused`, which names the state, the action and the states that allow it
+ */
+export function assertAgentAllows(agent: ActedOnAgent, action: AgentAction): void {
+  if (action === 'start' && agent.stopping) return;
+  const states = allowedIn[action];
+  if (states.includes(agent.state) && !(action === 'stop' && agent.stopping)) return;
+  const state = agent.stopping ? 'running and will stop after its turn' : agent.state;
+  const allowed = new Intl.ListFormat('en', { type: 'disjunction' }).format(states);
+  throw new SuzumioError(
+    'agent-state-refused',
+    `Agent ${agent.id} is ${state}, so "${action}" is refused: it needs an agent that is ${allowed}.`,
+    { agent: agent.id, state: agent.state, action, allowedIn: states },
+  );
+}

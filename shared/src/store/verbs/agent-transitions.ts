@@ -1,0 +1,90 @@
+import { SuzumioError } from '../../errors/suzumio-error.js';
+import { type AgentAction, assertAgentAllows } from '../../model/agent-actions.js';
+import type { Priority } from '../../protocol/ids.js';
+import { agentRow, type AgentRow, isUndelivered, type TurnRow, turnRow } from '../rows.js';
+import type { Tx } from '../tx.js';
+import { cancelTurn } from './end-turn.js';
+
+/**
+ * Keeps an agent from starting turns; its mail waits. A turn that no worker has claimed is cancelled, which costs
+ * nothing; any other goes to its end first, unless `now`.
+ *
+ * @throws SuzumioError `agent-unknown`, `agent-state-refused`, as every verb here
+ */
+export function stopAgent(tx: Tx, agentId: string, actor: string, options: { now: boolean }): void {
+  const agent = agentRow(tx, agentId);
+  // Who has asked for a stop may still lose patience.
+  if (agent.stopping === 0 || !options.now) assertAllows(agent, 'stop');
+  const turn = agent.active_turn_id === null ? undefined : turnRow(tx, agent.active_turn_id);
+  const awaited = turn !== undefined && turn.attempt > 0 && !options.now;
+  if (turn && !awaited) cancelTurn(tx, turn, 'the agent was stopped', actor);
+  setState(tx, agent, awaited ? { stopping: 1 } : { state: 'stopped', stopping: 0 });
+  tx.emit({
+    type: 'agent.stopped',
+    actor,
+    agent: agent.id,
+    turn: awaited ? turn.id : undefined,
+    data: { now: options.now, ...(awaited ? { afterTurn: turn.number } : {}) },
+  });
+}
+
+/** Lets a stopped agent start turns again. */
+export function startAgent(tx: Tx, agentId: string, actor: string): void {
+  const agent = agentRow(tx, agentId);
+  assertAllows(agent, 'start');
+  setState(tx, agent, agent.state === 'stopped' ? { state: 'quiet', stopping: 0 } : { stopping: 0 });
+  tx.emit({ type: 'agent.started', actor, agent: agent.id });
+}
+
+/**
+ * Gives up the failed turn of an agent, which is quiet from then on. With `redeliver` the mail that it has read without
+ * a turn that did what it asks for is unread again: a new turn will read it, and may repeat what an earlier one did.
+ * That also helps an agent that has not failed, after a turn of its was cancelled.
+ *
+ * Returns the ids of the messages that are unread again.
+ */
+export function resetAgent(tx: Tx, agentId: string, actor: string, options: { redeliver: boolean }): string[] {
+  const agent = agentRow(tx, agentId);
+  assertAllows(agent, options.redeliver ? 'redeliver' : 'reset');
+  const redelivered = options.redeliver ? redeliver(tx, agent.id) : [];
+  if (agent.state !== 'failed' && redelivered.length === 0) {
+    throw new SuzumioError(
+      'agent-state-refused',
+      `Agent ${agent.id} is ${agent.state} and has no undelivered mail: there is nothing to reset.`,
+      { agent: agent.id, state: agent.state },
+    );
+  }
+  if (agent.state === 'failed') setState(tx, agent, { state: 'quiet', stopping: 0 });
+  tx.emit({ type: 'agent.reset', actor, agent: agent.id, data: { redelivered } });
+  return redelivered;
+}
+
+/** Makes the undelivered mail of an agent unread again, in the order in which it was written. */
+function redeliver(tx: Tx, agent: string): string[] {
+  const mail = tx.all<{ id: string; seq: number; priority: Priority }>(
+    `SELECT m.id, m.seq, m.priority FROM turns JOIN message_reads r ON r.turn_id = turns.id JOIN messages m ON m.id = r.message_id
+     WHERE turns.${isUndelivered} AND turns.agent_id = :agent AND r.voided_at_ms IS NULL ORDER BY m.seq`,
+    { agent },
+  );
+  for (const { id, seq, priority } of mail) {
+    tx.run(
+      `UPDATE message_reads SET voided_at_ms = :now WHERE message_id = :id AND recipient = :agent AND voided_at_ms IS NULL`,
+      { id, agent, now: tx.nowMs },
+    );
+    tx.insert('inbox', { recipient: agent, priority, message_seq: seq });
+  }
+  return mail.map(({ id }) => id);
+}
+
+/** An agent that is no longer failed has no failure to show. */
+function setState(tx: Tx, agent: AgentRow, change: { state?: 'quiet' | 'stopped'; stopping: 0 | 1 }): void {
+  tx.run(
+    `UPDATE agents SET state = coalesce(:state, state), stopping = :stopping, state_at_ms = :now,
+       failure_json = CASE WHEN :state IS NULL THEN failure_json END WHERE id = :agent`,
+    { agent: agent.id, state: change.state ?? null, stopping: change.stopping, now: tx.nowMs },
+  );
+}
+
+function assertAllows({ id, state, stopping }: AgentRow, action: AgentAction): void {
+  assertAgentAllows({ id, state, stopping: stopping === 1 }, action);
+}
