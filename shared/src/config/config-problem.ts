@@ -1,4 +1,4 @@
-import { SuzumioError } from '../errors/suzumio-error.js';
+import { type ErrorDetails, SuzumioError } from '../errors/suzumio-error.js';
 import { configLimits } from './limits.js';
 
 /** Where something stands in a file; line and column count from 1. */
@@ -34,6 +34,7 @@ export type ConfigProblemCode =
   | 'name-duplicate'
   | 'not-supported-yet'
   | 'path-refused'
+  | 'policy-denied'
   | 'preset-cycle'
   | 'preset-unknown'
   | 'provider-unknown'
@@ -65,10 +66,11 @@ export function formatProblem(problem: ConfigProblem): string {
 export class ConfigErrors extends SuzumioError {
   constructor(
     readonly problems: readonly ConfigProblem[],
-    code: 'invalid-config' | 'not-supported-yet' = 'invalid-config',
+    code: 'invalid-config' | 'not-supported-yet' | 'policy-denied' = 'invalid-config',
+    details: ErrorDetails = {},
   ) {
     const lines = problems.map(formatProblem);
-    super(code, lines.join('\n'), { problems: lines });
+    super(code, lines.join('\n'), { ...details, problems: lines });
   }
 }
 

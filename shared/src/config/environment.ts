@@ -51,8 +51,18 @@ export function substituteEnvironment(
 export function unescapeEnvironment(root: ConfigNode): ConfigNode {
   return mapScalars(root, (scalar, path) => {
     if (typeof scalar.value !== 'string' || isReadAtRunTime(path)) return scalar;
-    return { ...scalar, value: scalar.value.replaceAll('$${', () => '${') };
+    return { ...scalar, value: unescapeReferences(scalar.value) };
   });
+}
+
+/** What a text that was kept in the notation of the file says. */
+export function unescapeReferences(text: string): string {
+  return text.replaceAll('$${', () => '${');
+}
+
+/** The variables that a text in the notation of the file still stands for. */
+export function variablesIn(text: string): string[] {
+  return [...text.matchAll(reference)].flatMap(([, name]) => (name === undefined ? [] : [name]));
 }
 
 /** Writes a text so that it is not taken for a reference. */

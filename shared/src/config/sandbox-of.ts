@@ -1,0 +1,45 @@
+import type { AgentConfig, ProjectConfig } from '../model/project-config.js';
+import type { ClaimAnswer, SandboxLimits } from '../protocol/attempts.js';
+import { unescapeReferences } from './environment.js';
+
+/** What runs an agent's turns: its own backend, else the project's. */
+export function backendOf({ backend }: ProjectConfig, agent: AgentConfig): ClaimAnswer['backend'] {
+  if (agent.backend === 'external') throw new Error('turns of external agents run in no backend');
+  return agent.backend ?? backend.kind;
+}
+
+/** What an agent's containers are made of and bounded by. */
+export function sandboxOf(
+  { backend: { image, controllerUrl, docker } }: ProjectConfig,
+  agent: AgentConfig,
+): SandboxLimits {
+  return {
+    image,
+    network: docker.network,
+    ...(controllerUrl === undefined ? {} : { controllerUrl: unescapeReferences(controllerUrl) }),
+    mounts: mountsOf(docker.mounts, agent).map(({ source, target, readonly }) => ({ source, target, readonly })),
+    env: { ...agent.env },
+    ...(docker.runtime === undefined ? {} : { runtime: docker.runtime }),
+    memoryBytes: docker.memory,
+    cpus: docker.cpus,
+    pids: docker.pids,
+    ...(docker.user === undefined ? {} : { user: withGroup(docker.user) }),
+    readOnlyRoot: docker.readOnlyRoot,
+    tmpfs: docker.tmpfs,
+    keep: docker.keep,
+    keepForMs: docker.keepFor,
+  };
+}
+
+/** The directories that an agent sees: the project's, and its own, which at the same target come instead. */
+export function mountsOf<Mount extends { readonly target: string }>(
+  shared: readonly Mount[],
+  { mounts: own = [] }: { readonly mounts?: readonly Mount[] },
+): Mount[] {
+  return [...shared.filter(({ target }) => own.every((mount) => mount.target !== target)), ...own];
+}
+
+/** Left to itself, the engine gives a user without a group root's. */
+function withGroup(user: string): string {
+  return user.includes(':') ? user : `${user}:${user}`;
+}

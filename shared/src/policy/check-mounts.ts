@@ -1,0 +1,60 @@
+import { posix } from 'node:path';
+import type { SandboxLimits } from '../protocol/attempts.js';
+import { type Denial, denial } from './denial.js';
+import { type HostPaths, isBelow, isProtected, isWithin } from './host-paths.js';
+import type { Policy } from './policy.js';
+
+type Mount = SandboxLimits['mounts'][number];
+
+/** What Suzumio and the kernel put into every container; nothing may cover it or hide in it. */
+const reservedTargets = ['/turn', '/workspace', '/turn-shim', '/opt/suzumio', '/proc', '/sys', '/dev'];
+
+/** What is wrong with the directories of the host, and with the memory file systems, that a container asks for. */
+export function mountDenials(
+  { mounts: { roots } }: Policy,
+  { mounts, tmpfs }: Pick<SandboxLimits, 'mounts' | 'tmpfs'>,
+  host: HostPaths,
+): Denial[] {
+  const taken = new Set<string>();
+  const target = (path: (string | number)[], at: string): Denial[] => {
+    const problem = targetProblem(at) ?? (taken.has(at) ? 'something else stands there already' : undefined);
+    taken.add(at);
+    return problem === undefined ? [] : [denial(path, 'targets', `nothing can be mounted at ${at}: ${problem}`)];
+  };
+  return [
+    ...Object.keys(tmpfs).flatMap((at) => target(['tmpfs', at], at)),
+    ...mounts.flatMap((mount, index) => [
+      ...target(['mounts', index, 'target'], mount.target),
+      ...sourceDenials(roots, mount, index, host),
+    ]),
+  ];
+}
+
+function targetProblem(target: string): string | undefined {
+  if (!posix.isAbsolute(target) || posix.resolve(target) !== target) {
+    return 'write an absolute path without . and .. and a slash at its end';
+  }
+  const reserved = reservedTargets.find((path) => isWithin(target, path) || isWithin(path, target));
+  return reserved === undefined ? undefined : `${reserved} belongs to the turn itself`;
+}
+
+function sourceDenials(roots: Policy['mounts']['roots'], mount: Mount, index: number, host: HostPaths): Denial[] {
+  const { source } = mount;
+  const deny = (rule: Denial['rule'], message: string) => [
+    denial(['mounts', index, 'source'], rule, `${source} ${message}`),
+  ];
+  if (!posix.isAbsolute(source) || posix.resolve(source) !== source.replace(/(?<=.)\/$/, '')) {
+    return deny('mounts.roots', 'is not an absolute path without . and ..');
+  }
+  if (isProtected(source, host)) return deny('protected', 'is, holds or lies in what is never mounted');
+  const within = roots.filter(({ path }) => isBelow(source, [path], host));
+  if (within.length === 0) return deny('mounts.roots', 'is not in a directory that may be mounted');
+  if (!mount.readonly && within.every(({ readonly }) => readonly)) {
+    const message = `${source} may be mounted for reading only: readonly: true`;
+    return [denial(['mounts', index, 'readonly'], 'mounts.roots', message)];
+  }
+  const found = host.lookUp(source);
+  if (found?.kind === 'other') return deny('protected', 'is neither a directory nor a file');
+  if (!found && host.mounting) return deny('mounts.roots', 'is not on this host');
+  return [];
+}

@@ -1,0 +1,145 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ConfigPath } from '../config/config-node.js';
+import { ConfigErrors, type ConfigProblem } from '../config/config-problem.js';
+import type { LoadedProject } from '../config/load-project.js';
+import { backendOf, mountsOf, sandboxOf } from '../config/sandbox-of.js';
+import { configLimits } from '../config/limits.js';
+import type { AgentConfig, ProjectConfig } from '../model/project-config.js';
+import { envDenials, sandboxDenials } from './check-sandbox.js';
+import { type Denial, denial, describeDenial } from './denial.js';
+import { type HostPaths, isBelow, isProtected } from './host-paths.js';
+import type { Policy } from './policy.js';
+
+/**
+ * Everything that a project asks for and a policy does not allow, by the fields of its file: the rules of
+ * {@link sandboxDenials} for each agent, and what is asked of the ToolHost's host.
+ */
+export function projectDenials(policy: Policy, config: ProjectConfig, host: HostPaths): Denial[] {
+  const seen = remembering(host);
+  const sandboxes = new Set<string>();
+  const agents = Object.entries(config.agents);
+  return [
+    ...agents.flatMap(([id, agent]) => {
+      if (agent.backend === 'external') return [];
+      // Agents of one counted entry ask for the same.
+      const asked = JSON.stringify([agent.backend, agent.mounts, agent.env]);
+      if (sandboxes.has(asked)) return [];
+      sandboxes.add(asked);
+      return agentDenials(policy, config, id, agent, seen);
+    }),
+    ...agents.flatMap(([id, { workspace }]) => workspaceDenials(policy, id, workspace?.from, seen)),
+    ...providerDenials(policy, config),
+    ...toolpackDenials(policy, config, seen),
+  ];
+}
+
+/**
+ * Refuses a project that asks for more than a policy allows.
+ *
+ * @throws {ConfigErrors} `policy-denied`, with every such field, its place and the rule that forbids it
+ */
+export function refuseByPolicy(project: LoadedProject, policy: Policy, host: HostPaths): void {
+  const problems = new Map<string, { problem: ConfigProblem; denied: Denial }>();
+  for (const denied of projectDenials(policy, project.config, host)) {
+    const problem: ConfigProblem = {
+      ...project.locate(denied.path),
+      code: 'policy-denied',
+      message: describeDenial(denied),
+    };
+    // What is the project's, or of a counted entry, is asked for by each of its agents.
+    const key = `${problem.file} ${String(problem.line)}:${String(problem.column)} ${denied.rule} ${denied.message}`;
+    if (!problems.has(key)) problems.set(key, { problem, denied });
+    if (problems.size >= configLimits.problems) break;
+  }
+  if (problems.size === 0) return;
+  const found = [...problems.values()];
+  throw new ConfigErrors(
+    found.map(({ problem }) => problem),
+    'policy-denied',
+    { fields: found.map(({ denied }) => denied.field), rules: found.map(({ denied }) => denied.rule) },
+  );
+}
+
+function agentDenials(
+  policy: Policy,
+  config: ProjectConfig,
+  id: string,
+  agent: AgentConfig,
+  host: HostPaths,
+): Denial[] {
+  const request = {
+    backend: backendOf(config, agent),
+    sandbox: sandboxOf(config, agent),
+    timeoutMs: config.turn.timeout,
+  };
+  const mounts = mountsOf(
+    config.backend.docker.mounts.map(({ target }, index) => ({ target, path: ['backend', 'docker', 'mounts', index] })),
+    { mounts: (agent.mounts ?? []).map(({ target }, index) => ({ target, path: ['agents', id, 'mounts', index] })) },
+  );
+  const inFile = ([field, ...rest]: ConfigPath): ConfigPath => {
+    if (field === 'backend') return agent.backend === undefined ? ['backend', 'kind'] : ['agents', id, 'backend'];
+    if (field === 'image') return ['backend', 'image'];
+    if (field === 'timeout') return ['turn', 'timeout'];
+    if (field === 'env') return ['agents', id, 'env', ...rest];
+    if (field === 'mounts') return [...(mounts[Number(rest[0])]?.path ?? []), ...rest.slice(1)];
+    return ['backend', 'docker', ...(field === undefined ? [] : [field]), ...rest];
+  };
+  return sandboxDenials(policy, request, host).map(({ path, rule, message }) => denial(inFile(path), rule, message));
+}
+
+/** What may be mounted may also be copied: an agent that sees a directory could do it itself. */
+function workspaceDenials(policy: Policy, id: string, from: string | undefined, host: HostPaths): Denial[] {
+  if (from === undefined) return [];
+  const roots = [...policy.workspaces.roots, ...policy.mounts.roots.map(({ path }) => path)];
+  const allowed = isBelow(from, roots, host) && !isProtected(from, host);
+  const message = `workspaces may not be copied from ${from}`;
+  return allowed ? [] : [denial(['agents', id, 'workspace', 'from'], 'workspaces.roots', message)];
+}
+
+function providerDenials({ providers: allowed }: Policy, { backend }: ProjectConfig): Denial[] {
+  return Object.entries(backend.runner.models?.providers ?? {}).flatMap(([id, { baseURL, baseURLEnv, apiKeyEnv }]) => {
+    const places = allowed.filter((one) => one.baseURL === baseURL && one.baseURLEnv === baseURLEnv);
+    if (places.some((one) => one.apiKeyEnv === apiKeyEnv)) return [];
+    const at = ['backend', 'runner', 'models', 'providers', id];
+    if (places.length === 0) {
+      const field = baseURL === undefined ? 'baseURLEnv' : 'baseURL';
+      return [denial([...at, field], 'providers', 'no model is called there')];
+    }
+    const asked =
+      apiKeyEnv === undefined ? 'no model is called there without its key' : `${apiKeyEnv} is not the key for it`;
+    return [denial([...at, 'apiKeyEnv'], 'providers', asked)];
+  });
+}
+
+function toolpackDenials(policy: Policy, { tools }: ProjectConfig, host: HostPaths): Denial[] {
+  const { directories, mcpCommands, mcpUrls } = policy.toolpacks;
+  return tools.toolpacks.flatMap((pack, index) => {
+    const at = ['tools', 'toolpacks', index];
+    if (typeof pack === 'string') return [];
+    if ('path' in pack) {
+      if (isBelow(pack.path, directories, host)) return [];
+      return [denial([...at, 'path'], 'toolpacks.directories', `no toolpack is loaded from ${pack.path}`)];
+    }
+    const { command, args = [], env = {}, url } = pack.mcp;
+    const denials = envDenials(policy, [...at, 'mcp', 'env'], env);
+    if (command !== undefined && !mcpCommands.some((one) => isDeepStrictEqual(one, [command, ...args]))) {
+      denials.push(denial([...at, 'mcp', 'command'], 'toolpacks.mcpCommands', 'this command may not be run'));
+    }
+    if (url !== undefined && !mcpUrls.includes(url)) {
+      denials.push(denial([...at, 'mcp', 'url'], 'toolpacks.mcpUrls', `no tools are served from ${url}`));
+    }
+    return denials;
+  });
+}
+
+/** A host that looks at each path once, however often it is asked. */
+function remembering(host: HostPaths): HostPaths {
+  const known = new Map<string, ReturnType<HostPaths['lookUp']>>();
+  return {
+    ...host,
+    lookUp: (path) => {
+      if (!known.has(path)) known.set(path, host.lookUp(path));
+      return known.get(path);
+    },
+  };
+}

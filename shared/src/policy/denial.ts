@@ -1,0 +1,48 @@
+import type { ConfigPath } from '../config/config-node.js';
+import { describePath } from '../config/schema-problems.js';
+
+/**
+ * What forbids something: the field of the policy that would have to allow it, or a rule that no policy changes.
+ *
+ * - `targets`: what may not be covered in a container
+ * - `protected`: paths of a host that are never given away
+ * - `root`: nothing runs as uid or gid 0
+ * - `reserved-env`: variables that Suzumio itself sets
+ */
+export type PolicyRule =
+  | 'backends'
+  | 'images'
+  | 'networks'
+  | 'users'
+  | 'runtimes'
+  | 'writableRoot'
+  | 'mounts.roots'
+  | 'workspaces.roots'
+  | 'env.allowed'
+  | 'env.forbidden'
+  | `ceilings.${'memory' | 'cpus' | 'pids' | 'tmpfs' | 'timeout' | 'keepFor'}`
+  | 'providers'
+  | `toolpacks.${'directories' | 'mcpCommands' | 'mcpUrls'}`
+  | 'targets'
+  | 'protected'
+  | 'root'
+  | 'reserved-env';
+
+/** One thing that a policy does not allow. */
+export interface Denial {
+  /** The field that asks for it, such as `network` or `mounts[0].source`. */
+  readonly field: string;
+  readonly path: ConfigPath;
+  readonly rule: PolicyRule;
+  /** A sentence without its field: what is asked for, and what would be right. */
+  readonly message: string;
+}
+
+export function denial(path: ConfigPath, rule: PolicyRule, message: string): Denial {
+  return { field: describePath(path), path, rule, message };
+}
+
+/** A denial as people read it. */
+export function describeDenial({ field, rule, message }: Denial): string {
+  return `${field}: ${message} (policy: ${rule})`;
+}
