@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { artifactKind, attachment } from '../protocol/artifacts.js';
 import { failure } from '../protocol/failure-codes.js';
 import { priority, projectId } from '../protocol/ids.js';
 import { agentStates, turnStatuses } from './states.js';
@@ -72,6 +73,8 @@ export const messageView = z.object({
   turn: z.string().nullable(),
   actor: z.string(),
   createdAt: time,
+  /** The artifacts that it carries. */
+  attachments: z.array(attachment),
   /**
    * Which turn read it, for each agent that it was addressed to; null while it is unread. It is undelivered where that
    * turn failed or was cancelled.
@@ -122,6 +125,8 @@ export const toolCallView = z.object({
   id: z.string(),
   seq,
   turn: z.string(),
+  /** The how-manieth turn of its agent that is. */
+  turnNumber: z.int(),
   agent: z.string(),
   attempt: z.int(),
   step: z.string(),
@@ -141,7 +146,10 @@ export const artifactView = z.object({
   creator: z.string(),
   turn: z.string().nullable(),
   name: z.string(),
-  /** The stored file, relative to the project's directory. */
+  kind: artifactKind,
+  /** How many files it has; 1 where it is one. */
+  files: z.int(),
+  /** The stored file, or the list of what is in a directory, relative to the project's directory. */
   path: z.string(),
   workspacePath: z.string().nullable(),
   sha256: z.string(),

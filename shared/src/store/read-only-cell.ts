@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { SuzumioError } from '../errors/suzumio-error.js';
+import type { ProjectStatus } from '../model/project-status.js';
 import { projectId } from '../protocol/ids.js';
 import { DataDirectory } from './data-directory.js';
 import { assertNotNewer, type Migration } from './migrate.js';
@@ -21,10 +22,17 @@ export class ReadOnlyCell {
 
   /** Every project's id, oldest first; none where the directory does not exist. */
   projects(): string[] {
+    return this.catalogued()
+      .map(({ id }) => id)
+      .filter((id) => existsSync(this.directory.projectFile(id)));
+  }
+
+  /** What the catalog says of projects, whether it is so or not; nothing where the directory does not exist. */
+  catalogued(): { id: string; status: ProjectStatus }[] {
     if (!this.directory.exists()) return [];
     return reading(this.directory.catalogFile, catalogMigrations, (sql) =>
-      sql.all<{ id: string }>('SELECT id FROM projects ORDER BY created_at_ms, id').map(({ id }) => id),
-    ).filter((id) => existsSync(this.directory.projectFile(id)));
+      sql.all<{ id: string; status: ProjectStatus }>('SELECT id, status FROM projects ORDER BY created_at_ms, id'),
+    );
   }
 
   /**

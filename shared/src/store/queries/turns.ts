@@ -107,6 +107,7 @@ export function listToolCalls(reader: SqlReader, page: Page & { turn?: string | 
       seq: number;
       id: string;
       turn_id: string;
+      turn_number: number;
       agent_id: string;
       attempt: number;
       step: string;
@@ -118,15 +119,17 @@ export function listToolCalls(reader: SqlReader, page: Page & { turn?: string | 
       started_at_ms: number;
       ended_at_ms: number | null;
     }>(
-      `SELECT * FROM (SELECT * FROM tool_calls
+      `SELECT calls.*, turns.number AS turn_number FROM (SELECT * FROM tool_calls
          WHERE ${page.turn === undefined ? ':turn IS NULL' : 'turn_id = :turn'} AND seq > coalesce(:after, 0)
-         ORDER BY seq ${page.after === undefined ? 'DESC' : 'ASC'} LIMIT :limit) ORDER BY seq`,
+         ORDER BY seq ${page.after === undefined ? 'DESC' : 'ASC'} LIMIT :limit) AS calls
+         JOIN turns ON turns.id = calls.turn_id ORDER BY calls.seq`,
       { turn: page.turn ?? null, after: page.after ?? null, limit: page.limit },
     )
     .map((row) => ({
       id: row.id,
       seq: row.seq,
       turn: row.turn_id,
+      turnNumber: row.turn_number,
       agent: row.agent_id,
       attempt: row.attempt,
       step: row.step,

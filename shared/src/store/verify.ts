@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isSuzumioError, messageOf } from '../errors/suzumio-error.js';
+import type { ProjectStatus } from '../model/project-status.js';
+import { workspaceManifest } from '../protocol/workspace-manifest.js';
+import { ContentStore } from './content-store.js';
+import { contradictionsIn } from './contradictions.js';
+import { readConfig, readStatus } from './queries/projects.js';
+import type { ReadOnlyCell } from './read-only-cell.js';
+import type { SqlReader } from './sql.js';
+
+/** Something in the data directory that is not as it has to be. */
+export interface Flaw {
+  /** What was looked at: a file, a rule, an artifact. */
+  what: string;
+  /** How it is, and how it should be. */
+  detail: string;
+}
+
+/** What a look at all that is stored of one project came to. */
+export interface ProjectVerdict {
+  project: string;
+  /** Files that were read to their end and are what their name says. */
+  contents: number;
+  contentBytes: number;
+  flaws: Flaw[];
+}
+
+/** Content that something in the database stands for. */
+interface Reference {
+  what: string;
+  sha256: string;
+  /** The size that the database knows, where it does. */
+  sizeBytes?: number;
+}
+
+interface Facts {
+  status: ProjectStatus;
+  contradictions: Record<string, unknown[]>;
+  artifacts: Reference[];
+  snapshots: { what: string; sha256: string }[];
+  reports: { version: number; path: string }[];
+}
+
+/**
+ * Looks whether a project's database contradicts itself, whether every file that it speaks of is there and whole, and
+ * whether the catalog agrees. Reads only.
+ *
+ * @throws SuzumioError `project-unknown`
+ */
+export async function verifyProject(cell: ReadOnlyCell, project: string): Promise<ProjectVerdict> {
+  const verdict: ProjectVerdict = { project, contents: 0, contentBytes: 0, flaws: [] };
+  const facts = readFacts(cell, project, verdict.flaws);
+  if (!facts) return verdict;
+  for (const [rule, rows] of Object.entries(facts.contradictions)) {
+    verdict.flaws.push({ what: 'project.db', detail: `It is not so that ${rule}: ${example(rows)}.` });
+  }
+  verifyCatalog(cell, project, facts.status, verdict.flaws);
+  const directory = cell.directory.projectDir(project);
+  for (const { version, path } of facts.reports) {
+    if (!existsSync(join(directory, path))) {
+      verdict.flaws.push({ what: `report, version ${String(version)}`, detail: `${path} is missing.` });
+    }
+  }
+  await verifyContents(new ContentStore(directory), facts, verdict);
+  return verdict;
+}
+
+/** Directories that look like projects and are in no catalog, or the other way round. */
+export async function verifyCatalogue(cell: ReadOnlyCell): Promise<Flaw[]> {
+  if (!cell.directory.exists()) return [];
+  const { projectsDir } = cell.directory;
+  const onDisk = (await readdir(projectsDir)).filter((name) => !name.startsWith('.'));
+  const listed = new Set(cell.catalogued().map(({ id }) => id));
+  return [
+    ...[...listed]
+      .filter((id) => !existsSync(cell.directory.projectFile(id)))
+      .map((id) => ({ what: 'catalog.db', detail: `It lists ${id}, of which there is no database.` })),
+    ...onDisk
+      .filter((name) => !listed.has(name))
+      .map((name) => ({ what: 'catalog.db', detail: `It lacks ${name}; the next start of a server adds it.` })),
+  ];
+}
+
+function readFacts(cell: ReadOnlyCell, project: string, flaws: Flaw[]): Facts | undefined {
+  try {
+    return cell.read(project, (reader) => {
+      readConfig(reader);
+      return {
+        status: readStatus(reader).status,
+        contradictions: contradictionsIn(reader),
+        artifacts: reader
+          .all<{ id: string; name: string; sha256: string; size: number }>(
+            'SELECT id, name, sha256, size_bytes AS size FROM artifacts ORDER BY seq',
+          )
+          .map(({ id, name, sha256, size }) => ({ what: `artifact ${name} (${id})`, sha256, sizeBytes: size })),
+        snapshots: workspaces(reader),
+        reports: reader.all<{ version: number; path: string }>('SELECT version, path FROM reports ORDER BY version'),
+      };
+    });
+  } catch (error) {
+    if (isSuzumioError(error, 'project-unknown')) throw error;
+    flaws.push({ what: 'project.db', detail: `It cannot be read: ${messageOf(error)}.` });
+    return undefined;
+  }
+}
+
+function workspaces(reader: SqlReader): { what: string; sha256: string }[] {
+  return reader
+    .all<{ id: string; snapshot: string }>(
+      'SELECT id, snapshot FROM agents WHERE snapshot IS NOT NULL ORDER BY position',
+    )
+    .map(({ id, snapshot }) => ({ what: `workspace of ${id}`, sha256: snapshot }));
+}
+
+/** The catalog may say `running` of a project that is not, never the other way round. */
+function verifyCatalog(cell: ReadOnlyCell, project: string, status: ProjectStatus, flaws: Flaw[]): void {
+  const entry = cell.catalogued().find(({ id }) => id === project);
+  if (entry === undefined || entry.status === status || entry.status === 'running') return;
+  flaws.push({
+    what: 'catalog.db',
+    detail: `It says that ${project} is ${entry.status}, and ${project} is ${status}; the next start of a server mends it.`,
+  });
+}
+
+/** Reads every file once, however many things it stands for. */
+async function verifyContents(store: ContentStore, facts: Facts, verdict: ProjectVerdict): Promise<void> {
+  const known = new Map<string, string | undefined>();
+  const verify = async ({ what, sha256, sizeBytes }: Reference): Promise<boolean> => {
+    if (!known.has(sha256)) {
+      const found = await hashOf(store, sha256);
+      known.set(sha256, found.flaw);
+      if (found.flaw === undefined) {
+        verdict.contents += 1;
+        verdict.contentBytes += found.sizeBytes;
+      }
+    }
+    const size = sizeBytes === undefined ? undefined : await store.sizeOf(sha256);
+    const wrongSize =
+      size !== undefined && size !== sizeBytes ? `It has ${size} bytes, not ${String(sizeBytes)}.` : undefined;
+    const flaw = known.get(sha256) ?? wrongSize;
+    if (flaw !== undefined) verdict.flaws.push({ what, detail: flaw });
+    return flaw === undefined;
+  };
+  for (const artifact of facts.artifacts) await verify(artifact);
+  for (const snapshot of facts.snapshots) {
+    if (!(await verify(snapshot))) continue;
+    const files = await filesOf(store, snapshot.sha256);
+    if (files === undefined) verdict.flaws.push({ what: snapshot.what, detail: 'Its list of files cannot be read.' });
+    for (const { path, sha256, sizeBytes } of files ?? []) {
+      await verify({ what: `${snapshot.what}, ${path}`, sha256, sizeBytes });
+    }
+  }
+}
+
+async function hashOf(store: ContentStore, sha256: string): Promise<{ sizeBytes: number; flaw?: string }> {
+  if (!store.has(sha256)) return { sizeBytes: 0, flaw: `${store.pathOf(sha256)} is missing.` };
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  try {
+    for await (const chunk of store.read(sha256) as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      sizeBytes += chunk.length;
+    }
+  } catch (error) {
+    return { sizeBytes, flaw: `${store.pathOf(sha256)} cannot be read: ${messageOf(error)}.` };
+  }
+  const actual = hash.digest('hex');
+  if (actual === sha256) return { sizeBytes };
+  return { sizeBytes, flaw: `${store.pathOf(sha256)} was changed: its SHA-256 is now ${actual}.` };
+}
+
+async function filesOf(
+  store: ContentStore,
+  manifest: string,
+): Promise<{ path: string; sha256: string; sizeBytes: number }[] | undefined> {
+  try {
+    const size = (await store.sizeOf(manifest)) ?? 0;
+    const text = (await store.readStart(manifest, size)).toString('utf8');
+    return workspaceManifest.parse(JSON.parse(text)).entries.filter((entry) => entry.kind === 'file');
+  } catch {
+    return undefined;
+  }
+}
+
+/** How many rows contradict a rule, and the first of them. */
+function example(rows: readonly unknown[]): string {
+  const values = Object.values(rows[0] as object).join(', ');
+  return `${rows.length === 1 ? '1 row' : `${String(rows.length)} rows`}, ${rows.length === 1 ? '' : 'such as '}${values.slice(0, 200)}`;
+}
