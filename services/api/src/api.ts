@@ -1,5 +1,6 @@
-import { realpath } from 'node:fs/promises';
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
+import { hostPaths } from '@suzumio/shared/policy/host-paths';
+import { defaultPolicy, type Policy } from '@suzumio/shared/policy/policy';
 import { apiApp } from './app.js';
 import type { ApiDependencies } from './context.js';
 import { EventHub, type EventHubOptions } from './events/event-hub.js';
@@ -12,8 +13,8 @@ export interface ApiConfig {
   transportName: string;
   /** Host names, besides those of loopback and `host`, that requests may be addressed to. */
   allowedHosts?: readonly string[];
-  /** Directories that a posted file may have workspaces copied from. @default none */
-  workspaceRoots?: readonly string[];
+  /** What posted files may ask of a host. @default the safe defaults */
+  policy?: Policy;
   events?: EventHubOptions;
 }
 
@@ -35,9 +36,10 @@ export function createApi(config: ApiConfig, dependencies: ApiDependencies): Api
     try {
       await cell.recover();
       await admitAdmin(dependencies);
-      const roots = await Promise.all((config.workspaceRoots ?? []).map((root) => realpath(root)));
+      const policy = config.policy ?? defaultPolicy;
+      const host = hostPaths([cell.directory.root], { mounting: false });
       const hosts = [config.host, ...(config.allowedHosts ?? [])];
-      const app = apiApp({ ...dependencies, workspaceRoots: roots }, hub, hosts);
+      const app = apiApp({ ...dependencies, policy, host }, hub, hosts);
       running = { server: await startHttpServer(app, config), hub, delist };
     } catch (error) {
       await hub.close();

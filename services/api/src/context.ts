@@ -1,5 +1,7 @@
 import type { Logger } from '@suzumio/shared/observability/logger';
 import type { Metrics } from '@suzumio/shared/observability/metrics';
+import type { HostPaths } from '@suzumio/shared/policy/host-paths';
+import type { Policy } from '@suzumio/shared/policy/policy';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import type { Cell } from '@suzumio/shared/store/cell';
 
@@ -13,6 +15,8 @@ export interface ApiDependencies {
 
 /** What its routers share. */
 export interface ApiContext extends ApiDependencies {
-  /** Real paths of the directories that a posted file may have workspaces copied from. */
-  workspaceRoots: readonly string[];
+  /** What posted files may ask of a host. */
+  policy: Policy;
+  /** This machine's disk, as far as posted files name paths of it. */
+  host: HostPaths;
 }

@@ -1,11 +1,10 @@
-import { realpath } from 'node:fs/promises';
-import { sep } from 'node:path';
 import { formatProblem } from '@suzumio/shared/config/config-problem';
 import { loadProjectText, type LoadedProject } from '@suzumio/shared/config/load-project';
 import { renderConfig } from '@suzumio/shared/config/render-config';
 import { refuseUnsupported } from '@suzumio/shared/config/unsupported';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { CreateProjectAnswer, SendMessageRequest } from '@suzumio/shared/model/http-api';
+import { refuseByPolicy } from '@suzumio/shared/policy/check-project';
 import { readProject } from '@suzumio/shared/store/queries/projects';
 import type { Tx } from '@suzumio/shared/store/tx';
 import { type IdempotencyKey, once } from '@suzumio/shared/store/verbs/once';
@@ -34,10 +33,11 @@ export async function createPostedProject(
   context: ApiContext,
   posted: PostedProject,
 ): Promise<{ answer: CreateProjectAnswer; repeated: boolean }> {
-  const { cell, workspaceRoots } = context;
+  const { cell, policy, host } = context;
   const loaded = loadProjectText(posted.file, 'file');
+  // First: what nobody may ask for is refused as that, whether or not it is supported.
+  refuseByPolicy(loaded, policy, host);
   refuseUnsupported(loaded);
-  await refuseForeignDirectories(loaded, workspaceRoots);
   const { config, sourceText } = loaded;
   const begun: { answer?: CreateProjectAnswer } = {};
   try {
@@ -72,23 +72,4 @@ function beginProject(tx: Tx, loaded: LoadedProject, posted: PostedProject): Cre
   const message = posted.message ? postFromUser(tx, posted.message, posted.actor) : null;
   if (posted.start) startProject(tx, posted.actor);
   return { project: readProject(tx), message, warnings: loaded.warnings.map(formatProblem) };
-}
-
-/** A posted file names directories of this machine; only those that the operator opened are read. */
-async function refuseForeignDirectories(loaded: LoadedProject, roots: readonly string[]): Promise<void> {
-  for (const [agent, { workspace }] of Object.entries(loaded.config.agents)) {
-    if (!workspace || (await isWithin(workspace.from, roots))) continue;
-    const place = formatProblem({
-      ...loaded.locate(['agents', agent, 'workspace', 'from']),
-      code: 'path-refused',
-      message: 'a posted file may have workspaces copied only from directories that the operator allows',
-    });
-    throw new SuzumioError('policy-denied', place, { agent, field: 'workspace.from', rule: 'workspace-roots' });
-  }
-}
-
-async function isWithin(path: string, roots: readonly string[]): Promise<boolean> {
-  if (roots.length === 0) return false;
-  const real = await realpath(path).catch(() => undefined);
-  return real !== undefined && roots.some((root) => real === root || real.startsWith(root + sep));
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-import { delimiter } from 'node:path';
 import { z } from 'zod';
 import { openControlPlaneOverRedis } from '@suzumio/shared/control-plane/open-control-plane';
 import { runService } from '@suzumio/shared/observability/run-service';
 import { controlPlaneEnvironment } from '@suzumio/shared/observability/service-environment';
+import { loadPolicy, policyFileOf } from '@suzumio/shared/policy/load-policy';
 import { createApi } from './api.js';
 
 const listOf = (separator: string) =>
@@ -19,8 +19,6 @@ const schema = controlPlaneEnvironment.extend({
   SUZUMIO_PORT: z.coerce.number().int().min(0).max(65_535).default(39_400),
   /** Names, with commas between them, by which it is reached besides those of loopback. */
   SUZUMIO_ALLOWED_HOSTS: listOf(',').default([]),
-  /** Directories that posted files may have workspaces copied from, written like a PATH. */
-  SUZUMIO_WORKSPACE_ROOTS: listOf(delimiter).default([]),
 });
 
 const code = await runService({
@@ -42,7 +40,7 @@ const code = await runService({
         port: environment.SUZUMIO_PORT,
         transportName: plane.transportName,
         allowedHosts: environment.SUZUMIO_ALLOWED_HOSTS,
-        workspaceRoots: environment.SUZUMIO_WORKSPACE_ROOTS,
+        policy: loadPolicy(policyFileOf(environment.SUZUMIO_ROOT, environment.SUZUMIO_POLICY_FILE)),
       },
       { cell: plane.cell, transport: plane.transport, logger, metrics },
     );

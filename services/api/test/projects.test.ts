@@ -1,4 +1,5 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import {
@@ -8,6 +9,7 @@ import {
   projectListAnswer,
 } from '@suzumio/shared/model/http-api';
 import { projectConfig } from '@suzumio/shared/model/project-config';
+import { defaultPolicy } from '@suzumio/shared/policy/policy';
 import { teamYaml } from '../../../shared/test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
@@ -116,8 +118,8 @@ describe('making a project', () => {
   });
 
   test('copies a workspace only from directories that were opened for it', async () => {
-    const opened = join(api.root, 'opened');
-    await mkdir(join(opened, 'readings'), { recursive: true });
+    const opened = await mkdtemp(join(tmpdir(), 'suzumio-opened-'));
+    await mkdir(join(opened, 'readings'));
     await writeFile(join(opened, 'readings', 'north.csv'), '1,2\n');
     const file = (name: string, from: string) =>
       named(name).replace('prompt: Write.,', `prompt: Write., workspace: { from: ${from} },`);
@@ -125,18 +127,20 @@ describe('making a project', () => {
     expect(refusal(await api.post('/api/projects', { file: file('seeded', join(opened, 'readings')) }))).toMatchObject({
       status: 403,
       code: 'policy-denied',
-      detail: expect.stringMatching(/^file:7:\d+ {2}a posted file/),
+      detail: expect.stringMatching(/^file:7:\d+ {2}agents\.\w+\.workspace\.from: .* \(policy: workspaces\.roots\)$/),
     });
-    const second = await testApi({ workspaceRoots: [opened] });
+    const second = await testApi({ policy: { ...defaultPolicy, workspaces: { roots: [opened] } } });
     try {
       const inside = await second.post('/api/projects', { file: file('seeded', join(opened, 'readings')) });
       expect(inside.status).toBe(201);
-      for (const outside of ['/etc', join(opened, '..'), join(opened, 'missing')]) {
+      await symlink('/etc', join(opened, 'elsewhere'));
+      for (const outside of ['/etc', join(opened, '..'), join(opened, 'elsewhere'), second.root]) {
         const answer = await second.post('/api/projects', { file: file('unseeded', outside) });
         expect(refusal(answer)).toMatchObject({ status: 403, code: 'policy-denied' });
       }
     } finally {
       await second.close();
+      await rm(opened, { recursive: true });
     }
   });
 });

@@ -1,7 +1,8 @@
-import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { defaultPolicy } from '@suzumio/shared/policy/policy';
 import { Cell } from '@suzumio/shared/store/cell';
 import { teamYaml } from '../../../shared/test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
@@ -13,15 +14,15 @@ let api: TestApi;
 let workspaces: string;
 let other: Cell;
 beforeEach(async () => {
-  api = await testApi({ workspaceRoots: [tmpdir()] });
-  workspaces = join(api.root, 'workspaces');
-  await mkdir(workspaces);
+  api = await testApi({ policy: { ...defaultPolicy, workspaces: { roots: [tmpdir()] } } });
+  workspaces = await mkdtemp(join(tmpdir(), 'suzumio-workspaces-'));
   for (let n = 0; n < 30; n++) await writeFile(join(workspaces, `${String(n)}.csv`), `gauge ${String(n)}\n`);
   other = Cell.open(api.root);
 });
 afterEach(async () => {
   await other.close();
   await api.close();
+  await rm(workspaces, { recursive: true });
 });
 
 test('a process that starts leaves alone what another one is just making', async () => {

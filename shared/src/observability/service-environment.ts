@@ -1,12 +1,24 @@
 import { z } from 'zod';
 import { SuzumioError } from '../errors/suzumio-error.js';
 
+/** A list in one variable. */
+export function listOf(separator: string) {
+  return z.string().transform((text) =>
+    text
+      .split(separator)
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+  );
+}
+
 /** Variables that every service reads. Extend it with those of one service. */
 export const serviceEnvironment = z.object({
   SUZUMIO_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   /** Where `/metrics`, `/healthz` and `/readyz` are answered; without it nowhere. */
   SUZUMIO_HEALTH_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   SUZUMIO_HEALTH_HOST: z.string().default('127.0.0.1'),
+  /** Names, with commas between them, by which its listeners are reached besides those of loopback. */
+  SUZUMIO_ALLOWED_HOSTS: listOf(',').default([]),
 });
 
 export type ServiceEnvironment = z.infer<typeof serviceEnvironment>;
@@ -22,6 +34,8 @@ export const controlPlaneEnvironment = serviceEnvironment.extend({
   SUZUMIO_REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'needed: redis://host:port' }),
   /** Labels jobs and containers: no two control planes that share a Redis or an engine may have the same. */
   SUZUMIO_CELL: cellName,
+  /** What project files may ask of a host; `policy.yaml` in the data directory, where there is one. */
+  SUZUMIO_POLICY_FILE: z.string().optional(),
 });
 
 /**

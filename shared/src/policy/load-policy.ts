@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { toPlain } from '../config/config-node.js';
 import { ProblemList } from '../config/config-problem.js';
 import { readTextFile } from '../config/file-source.js';
@@ -23,4 +25,10 @@ export function loadPolicy(file: string | undefined): Policy {
   const policy = parseTree(policySchema, root, toPlain(root), problems);
   if (policy === undefined || !problems.isEmpty) throw problems.toError();
   return policy;
+}
+
+/** The file with a data directory's policy: the one that is named, else its own; undefined where it has none. */
+export function policyFileOf(root: string, named: string | undefined): string | undefined {
+  const own = join(root, 'policy.yaml');
+  return named ?? (existsSync(own) ? own : undefined);
 }

@@ -34,7 +34,10 @@ const policyProvider = z
  */
 export const policySchema = z.strictObject({
   /** What turns may run in. `process` has no isolation. */
-  backends: z.array(z.enum(['docker', 'process'])).default(['docker']),
+  backends: z
+    .array(z.enum(['docker', 'process']))
+    .min(1)
+    .default(['docker']),
   /** Patterns of the names of images. */
   images: names(pattern).default(['suzumio-runner:*']),
   /** Networks that containers may join: `none`, `bridge`, `host`, or the engine's name of one. */

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type ErrorCode, errorCodes } from '@suzumio/shared/errors/codes';
 import { silentLogger } from '@suzumio/shared/observability/logger';
+import { unseenHost } from '@suzumio/shared/policy/host-paths';
+import { defaultPolicy } from '@suzumio/shared/policy/policy';
 import { maxContentBytes } from '@suzumio/shared/store/content-store';
 import { apiApp } from '../../src/app.js';
 import { EventHub } from '../../src/events/event-hub.js';
@@ -85,7 +87,7 @@ async function sampleOf(operation: Operation): Promise<Sample> {
 describe('the catalogue', () => {
   test('has every route, and no other', async () => {
     const { cell, transport, metrics } = world.api;
-    const context = { cell, transport, metrics, logger: silentLogger(), workspaceRoots: [] };
+    const context = { cell, transport, metrics, logger: silentLogger(), policy: defaultPolicy, host: unseenHost };
     const hub = new EventHub(context);
     const routes = routesOf(apiApp(context, hub, []));
     await hub.close();
@@ -176,6 +178,7 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
   'recipient-ambiguous': (operation, sample) => sendWith(operation, sample, { recipient: 'Twin' }),
   'recipient-self': (operation, sample) => sendWith(operation, sample, { recipient: 'user' }),
   'channel-unknown': (operation, sample) => sendWith(operation, sample, { recipient: undefined, channel: '#none' }),
+  'attachment-unknown': (operation, sample) => sendWith(operation, sample, { attachments: ['none.csv'] }),
   'priority-unknown': (operation, sample) => sendWith(operation, sample, { priority: 'P9' }),
   'sender-forged': (operation, sample) => sendWith(operation, sample, { sender: 'ada' }),
   'idempotency-mismatch': async (operation, sample) => {

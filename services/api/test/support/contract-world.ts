@@ -1,5 +1,7 @@
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
 import { silentLogger } from '@suzumio/shared/observability/logger';
+import { unseenHost } from '@suzumio/shared/policy/host-paths';
+import { defaultPolicy } from '@suzumio/shared/policy/policy';
 import { stopAgent } from '@suzumio/shared/store/verbs/agent-transitions';
 import { Sql } from '@suzumio/shared/store/sql';
 import { teamYaml } from '../../../../shared/test/support/cell.js';
@@ -82,7 +84,7 @@ export async function contractWorld(): Promise<ContractWorld> {
 /** A server whose streams have been ended, as those of one that is about to stop. */
 async function stoppingServer(api: TestApi): Promise<HttpServer> {
   const { cell, transport, metrics } = api;
-  const context = { cell, transport, metrics, logger: silentLogger(), workspaceRoots: [] };
+  const context = { cell, transport, metrics, logger: silentLogger(), policy: defaultPolicy, host: unseenHost };
   const hub = new EventHub(context);
   await hub.close();
   return startHttpServer(apiApp(context, hub, []), { host: '127.0.0.1', port: 0 });
