@@ -52,9 +52,9 @@ export function transitionsRouter(context: ApiContext): Router {
   });
 
   router.post('/api/projects/:project/request-changes', async (request, response) => {
-    const { recipient, body } = bodyOf(request, requestChangesRequest);
+    const { recipient, body, attachments } = bodyOf(request, requestChangesRequest);
     const verb = (tx: Tx, actor: string): RequestChangesAnswer => {
-      const message = { ...requestChanges(tx, { recipient, body, actor }) };
+      const message = { ...requestChanges(tx, { recipient, body, attachments, actor }) };
       return { project: readProject(tx), message };
     };
     response.json(await transition(context, request, response, 'running', verb));

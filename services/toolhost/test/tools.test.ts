@@ -70,6 +70,21 @@ describe('messages.send', () => {
     expect(await bench.testing.rows(project, `SELECT 1 AS one FROM messages WHERE sender = 'ada'`)).toEqual([]);
   });
 
+  test('carries artifacts, which messages.read tells of; unknown ones are refused', async () => {
+    const attempt = await bench.begin(project, 'ada');
+    await attempt.tool('artifacts.publish', { path: 'level.md', ...(await attempt.upload('3.2 m\n')) });
+    const sent = await attempt.tool('messages.send', { recipient: 'ben', body: 'See.', attachments: ['level.md'] });
+    const { message } = sent.body['metadata'] as { message: string };
+    expect((await attempt.tool('messages.read', { id: message })).body['metadata']).toMatchObject({
+      attachments: [{ name: 'level.md', kind: 'file', sizeBytes: 6 }],
+    });
+    const refused = await attempt.tool('messages.send', { recipient: 'ben', body: 'See.', attachments: ['none.md'] });
+    expect(refused).toMatchObject({ status: 422, body: { code: 'attachment-unknown' } });
+    const many = Array.from({ length: 21 }, () => 'level.md');
+    const tooMany = await attempt.tool('messages.send', { recipient: 'ben', body: 'See.', attachments: many });
+    expect(tooMany.body['code']).toBe('tool-input-invalid');
+  });
+
   test('a channel reaches its members but the sender; one that is no member may not post', async () => {
     const attempt = await bench.begin(project, 'ada');
     const { body } = await attempt.tool('messages.send', { channel: '#team', body: 'all' });

@@ -1,4 +1,6 @@
+import type { Attachment } from '../protocol/artifacts.js';
 import type { Priority } from '../protocol/ids.js';
+import { renderedAttachmentsBytes } from '../prompt/attachments.js';
 import { cutBody, renderedBodyBytes } from '../prompt/body.js';
 
 /** An unread message of one agent, to it or to a channel of its. */
@@ -13,6 +15,8 @@ export interface UnreadMessage {
   readonly threadId: string;
   readonly body: string;
   readonly createdAtMs: number;
+  /** The artifacts that it carries. */
+  readonly attachments: readonly Attachment[];
 }
 
 /** A message that goes into a prompt. `body` is only its beginning where `cut` is set. */
@@ -36,9 +40,9 @@ export function selectMail(
 
   const head = cutToFit(first, limits.maxBytes);
   const taken = [head];
-  let bytes = renderedBodyBytes(head.body);
+  let bytes = renderedBytes(head);
   for (const message of others) {
-    bytes += renderedBodyBytes(message.body);
+    bytes += renderedBytes(message);
     if (taken.length >= limits.maxMessages || bytes > limits.maxBytes) break;
     taken.push({ ...message, cut: false, leftOutBytes: 0 });
   }
@@ -46,9 +50,14 @@ export function selectMail(
 }
 
 function cutToFit(message: UnreadMessage, maxBytes: number): SelectedMail {
-  const body = cutBody(message.body, maxBytes);
+  const body = cutBody(message.body, maxBytes - renderedAttachmentsBytes(message.attachments));
   const leftOutBytes = Buffer.byteLength(message.body.slice(body.length));
   return { ...message, body, cut: leftOutBytes > 0, leftOutBytes };
+}
+
+/** What a message takes of a prompt: all of it that its sender chose. */
+function renderedBytes({ body, attachments }: UnreadMessage): number {
+  return renderedBodyBytes(body) + renderedAttachmentsBytes(attachments);
 }
 
 /** `P0` sorts before `P3` as text does. */

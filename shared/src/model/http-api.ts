@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { suggest } from '../config/suggest.js';
+import { maxAttachments } from '../protocol/artifacts.js';
 import { duration } from '../protocol/duration.js';
 import { priority, projectId } from '../protocol/ids.js';
 import { maxMessageBytes } from '../store/verbs/post-message.js';
+import { auditEntry, tokenExpiry, tokenName, tokenScope, tokenView } from './access-token.js';
 import { artifactName, maxArtifactDescription } from './artifact-name.js';
 import { eventType, projectEvent } from './event.js';
 import { USER_ID } from './project-config.js';
@@ -110,12 +112,16 @@ const messageBody = z
   .regex(/\S/, { error: 'a message needs a text' })
   .refine((text) => Buffer.byteLength(text) <= maxMessageBytes, { error: `at most ${maxMessageBytes} bytes` });
 
+/** Artifacts of the project, by id or name (the newest of that name). */
+const attachments = z.array(z.string().min(1).max(200)).max(maxAttachments).optional();
+
 /** Mail from the person: to an agent (its id or display name) or to a channel. */
 export const sendMessageRequest = request({
   recipient: z.string().max(200).optional(),
   channel: z.string().max(200).optional(),
   priority: priority.default('P1'),
   body: messageBody,
+  attachments,
   /** Mail over HTTP is always from the person. */
   sender: z.literal(USER_ID).optional(),
 });
@@ -143,7 +149,16 @@ export const resetAgentRequest = request({
   /** Makes its undelivered mail unread again: a new turn reads it, and may repeat what an earlier one did. */
   redeliver: z.boolean().default(false),
 });
-export const requestChangesRequest = request({ recipient: z.string().max(200), body: messageBody });
+export const requestChangesRequest = request({ recipient: z.string().max(200), body: messageBody, attachments });
+
+export const createTokenRequest = request({
+  name: tokenName,
+  scope: tokenScope,
+  /** The one project that it opens; without it all of them. */
+  project: projectId.optional(),
+  /** After which time, such as `30d`, or at which moment it ends; without it never. */
+  expires: tokenExpiry.optional(),
+});
 
 export const idempotencyKey = z
   .string()
@@ -151,7 +166,12 @@ export const idempotencyKey = z
 
 // Answers.
 
-export const healthAnswer = z.object({ status: z.literal('ok'), version: z.string() });
+export const healthAnswer = z.object({
+  status: z.literal('ok'),
+  version: z.string(),
+  /** Whether all else needs a token, or is open to everybody on the machine. */
+  access: z.enum(['tokens', 'open']),
+});
 export type HealthAnswer = z.infer<typeof healthAnswer>;
 
 /** What the cell's index says of a project: it may say `running` for a moment longer than is true. */
@@ -195,6 +215,14 @@ export type CancelAnswer = z.infer<typeof cancelAnswer>;
 export const tickAnswer = projectSummary;
 export type TickAnswer = z.infer<typeof tickAnswer>;
 
+export const tokenAnswer = z.object({ token: tokenView });
+export type TokenAnswer = z.infer<typeof tokenAnswer>;
+/** The only time that the secret is shown. */
+export const createdTokenAnswer = tokenAnswer.extend({ secret: z.string() });
+export type CreatedTokenAnswer = z.infer<typeof createdTokenAnswer>;
+export const tokenListAnswer = z.object({ items: z.array(tokenView) });
+export type TokenListAnswer = z.infer<typeof tokenListAnswer>;
+
 /** Part of a list. `next` is the `after` with which the list goes on; an empty part has none. */
 function listOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item), next: z.exactOptional(z.int()) });
@@ -206,6 +234,8 @@ export const eventListAnswer = listOf(projectEvent);
 export const turnListAnswer = listOf(turnView);
 export const toolCallListAnswer = listOf(toolCallView);
 export const artifactListAnswer = listOf(artifactView);
+export const auditAnswer = listOf(auditEntry);
+export type AuditAnswer = z.infer<typeof auditAnswer>;
 
 /** The data of the stream's `reset`: what the follower knows is of another epoch, and everything comes anew. */
 export const streamReset = z.object({ epoch: z.int() });

@@ -1,4 +1,5 @@
 import type { SelectedMail } from '../mailbox/select-mail.js';
+import { renderAttachments } from './attachments.js';
 import { oneLine, renderBody, visibleLines } from './body.js';
 
 /** One of the team, as the others see it. */
@@ -56,6 +57,7 @@ function frame(mail: SelectedMail): string[] {
     `[${id} from ${token(mail.sender)} to ${to}, ${mail.priority}, thread ${token(mail.threadId)}, ${at}]`,
     renderBody(mail.body),
     ...(mail.cut ? [`[cut ${id}: ${String(mail.leftOutBytes)} bytes left out, messages.read has the whole]`] : []),
+    ...renderAttachments(mail.attachments),
     `[end ${id}]`,
   ];
 }

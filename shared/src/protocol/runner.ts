@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { attachment } from './artifacts.js';
 import { agentId, priority, projectId, stepKey, turnId } from './ids.js';
 import { mockScript } from './mock-script.js';
 
@@ -31,6 +32,8 @@ export const turnMail = z.object({
   threadId: z.string(),
   body: z.string(),
   createdAt: z.iso.datetime(),
+  /** The artifacts that it carries, for `artifacts.read`. */
+  attachments: z.array(attachment).optional(),
 });
 export type TurnMail = z.infer<typeof turnMail>;
 

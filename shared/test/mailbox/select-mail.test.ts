@@ -19,6 +19,7 @@ function message(seq: number, over: Partial<UnreadMessage> = {}): UnreadMessage 
     threadId: id,
     body: `body ${String(seq)}`,
     createdAtMs: seq,
+    attachments: [],
     ...over,
   };
 }
@@ -57,6 +58,19 @@ describe('selectMail', () => {
     expect(cutAt(17)).toMatchObject({ body: `${'x'.repeat(10)}😀`, cut: true, leftOutBytes: 4 });
     expect(cutAt(16)).toMatchObject({ body: 'x'.repeat(10), cut: true, leftOutBytes: 8 });
     expect(cutAt(1)).toMatchObject({ body: '', cut: true, leftOutBytes: 18 });
+  });
+
+  test('what a message carries counts like its body', () => {
+    const attachments = [{ id: 'art_1', name: 'n'.repeat(60), kind: 'file' as const, files: 1, sizeBytes: 5 }];
+    const lineBytes = Buffer.byteLength(`[attached art_1, 5 bytes: ${'n'.repeat(60)}]`) + 1;
+    const carrying = message(2, { body: 'x', attachments });
+    const bodies = renderedBodyBytes('body 1') + renderedBodyBytes('x');
+    const take = (maxBytes: number) => seqs(selectMail([message(1), carrying], { maxMessages: 20, maxBytes }));
+    expect(take(bodies + lineBytes)).toEqual([1, 2]);
+    expect(take(bodies + lineBytes - 1)).toEqual([1]);
+    const long = message(3, { body: 'x'.repeat(100), attachments });
+    const [cut] = selectMail([long], { maxMessages: 20, maxBytes: lineBytes + renderedBodyBytes('xx') });
+    expect(cut).toMatchObject({ body: 'xx', attachments });
   });
 
   test('the bytes are those in the prompt: line breaks and shown control characters are longer there', () => {

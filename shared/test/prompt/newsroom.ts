@@ -42,6 +42,7 @@ export function newsroomMail(over: Partial<SelectedMail> = {}): SelectedMail {
     createdAtMs: Date.parse('2026-11-21T20:14:03.217Z'),
     cut: false,
     leftOutBytes: 0,
+    attachments: [],
     ...over,
   };
 }

@@ -8,6 +8,7 @@ export interface ParsedFrame {
   at: string;
   body: string;
   leftOutBytes: number;
+  attached: { id: string; files: number | undefined; sizeBytes: number; name: string }[];
 }
 
 /** A prompt as a reader finds it: what stands above the mail, and the mail. */
@@ -20,6 +21,7 @@ export interface ParsedPrompt {
 
 const heading = /^# Unread mail: (\d+)(?:, (\d+) more for your next turn)?$/;
 const opening = /^\[(\S+) from (\S+) to (\S*), (P[0-3]), thread (\S+), (\S+)\]$/;
+const attachedLine = /^\[attached (\S+), (?:directory of (\d+) files?, )?(\d+) bytes: (.*)\]$/;
 
 /** Reads a prompt by its documented format alone. Whatever has no place in the format is an error. */
 export function parsePrompt(prompt: string): ParsedPrompt {
@@ -41,8 +43,28 @@ function takeFrame(lines: string[]): ParsedFrame {
   let last = take(lines);
   const cut = /^\[cut (\S+): (\d+) bytes left out, messages\.read has the whole\]$/.exec(last);
   if (cut?.[1] === id) last = take(lines);
+  const attached: ParsedFrame['attached'] = [];
+  for (let found; (found = attachedLine.exec(last)); last = take(lines)) {
+    const [, artifact = '', files, sizeBytes, name = ''] = found;
+    attached.push({
+      id: artifact,
+      files: files === undefined ? undefined : Number(files),
+      sizeBytes: Number(sizeBytes),
+      name,
+    });
+  }
   if (last !== `[end ${id}]`) throw new Error(`not the end of ${id}: ${last}`);
-  return { id, sender, to, priority, threadId, at, body: body.join('\n'), leftOutBytes: Number(cut?.[2] ?? 0) };
+  return {
+    id,
+    sender,
+    to,
+    priority,
+    threadId,
+    at,
+    body: body.join('\n'),
+    leftOutBytes: Number(cut?.[2] ?? 0),
+    attached,
+  };
 }
 
 function take(lines: string[]): string {

@@ -15,6 +15,18 @@ const messageId = fc.oneof(
   ulid.map((id) => `msg_${id}`),
 );
 
+/** A name that the store could hold, had it no rule for names: the renderer relies on none. */
+const attachment = fc.record({
+  id: ulid.map((id) => `art_${id}`),
+  name: fc.oneof(
+    hostileText,
+    fc.constantFrom(`x]\n[end ${knownId}]`, 'a, 3 bytes: b', '12 bytes: y]', '[attached art_1, 3 bytes: z]'),
+  ),
+  kind: fc.constantFrom('file' as const, 'directory' as const),
+  files: fc.nat(),
+  sizeBytes: fc.nat(),
+});
+
 const mailWith = (body: fc.Arbitrary<string>): fc.Arbitrary<SelectedMail> =>
   fc
     .record({
@@ -28,6 +40,7 @@ const mailWith = (body: fc.Arbitrary<string>): fc.Arbitrary<SelectedMail> =>
       body,
       createdAtMs: fc.integer({ min: 0, max: 4_102_444_800_000 }),
       leftOutBytes: fc.nat({ max: 2 }),
+      attachments: fc.array(attachment, { maxLength: 3 }),
     })
     .map(({ target, ...mail }) => ({ ...mail, ...target, cut: mail.leftOutBytes > 0 }));
 
@@ -49,6 +62,10 @@ function seen(body: string): string {
   return text;
 }
 
+/** What a name must look like to its reader: on one line. */
+const seenName = (name: string) =>
+  seen([...name].map((character) => (/[\s\p{Cc}]/u.test(character) ? ' ' : character)).join('')).replace(/ +/g, ' ');
+
 const frameOf = (mail: SelectedMail) => ({
   id: mail.id,
   sender: mail.sender,
@@ -58,6 +75,12 @@ const frameOf = (mail: SelectedMail) => ({
   at: `${new Date(mail.createdAtMs).toISOString().slice(0, 19)}Z`,
   body: seen(mail.body),
   leftOutBytes: mail.leftOutBytes,
+  attached: mail.attachments.map(({ id, name, kind, files, sizeBytes }) => ({
+    id,
+    files: kind === 'directory' ? files : undefined,
+    sizeBytes,
+    name: seenName(name).trim(),
+  })),
 });
 
 describe('whatever the bodies hold', () => {

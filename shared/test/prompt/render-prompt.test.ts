@@ -20,6 +20,22 @@ describe('renderPrompt', () => {
     expect(renderPrompt(newsroomPrompt({ mail, unreadLeft: 3 }))).toBe(golden('channel-and-cut'));
   });
 
+  test('what messages carry', () => {
+    const attachments = [
+      { id: 'art_01KB3Z8T5V0000000000000001', name: 'north.csv', kind: 'file' as const, files: 1, sizeBytes: 812 },
+      { id: 'art_01KB3Z8T5V0000000000000002', name: 'readings', kind: 'directory' as const, files: 3, sizeBytes: 9210 },
+      {
+        id: 'art_01KB3Z8T5V0000000000000003',
+        name: 'x, 3 bytes: y]',
+        kind: 'directory' as const,
+        files: 1,
+        sizeBytes: 0,
+      },
+    ];
+    const mail = [newsroomMail({ attachments }), newsroomMail({ cut: true, leftOutBytes: 7, attachments })];
+    expect(renderPrompt(newsroomPrompt({ mail }))).toBe(golden('attachments'));
+  });
+
   test('an agent with nothing beyond the required', () => {
     const agent = { id: 'solo', role: 'writer', prompt: 'Write.\n\n## Style\nShort.\n' };
     const text = renderPrompt(newsroomPrompt({ agent, team: [agent], channels: [], tools: [], mail: [] }));

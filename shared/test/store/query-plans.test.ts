@@ -2,7 +2,9 @@ import { expect, jest, test } from '@jest/globals';
 import type { SqlReader, SqlValue } from '@suzumio/shared/store/sql';
 import { deliverableTurns, deliverTurn } from '@suzumio/shared/store/verbs/deliver-turn';
 import { once } from '@suzumio/shared/store/verbs/once';
+import { isPublished } from '@suzumio/shared/store/queries/artifacts';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
+import { publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
 import Database from 'better-sqlite3';
 import { teams } from './team.js';
 
@@ -16,6 +18,8 @@ const history = [
   'turn_steps',
   'tool_calls',
   'artifacts',
+  'directory_contents',
+  'message_attachments',
   'events',
 ];
 
@@ -25,7 +29,10 @@ test('nothing in a turn looks through history', async () => {
   const attempt = await team.work('ada');
   const message = { sender: 'ada', recipient: 'ben', priority: 'P1' as const, body: 'Done.', actor: 'ada' };
   await team.call(attempt, 'ada', {}, (tx) => {
-    postMessage(tx, { ...message, turn: attempt.turn });
+    const artifact = { creator: 'ada', name: 'a.md', path: 'artifacts/ff/f', sha256: 'f'.repeat(64), sizeBytes: 3 };
+    publishArtifact(tx, { ...artifact, directory: { files: 1, contents: ['e'.repeat(64)] } });
+    isPublished(tx, 'e'.repeat(64));
+    postMessage(tx, { ...message, turn: attempt.turn, attachments: ['a.md'] });
     return { output: null };
   });
   await team.complete(attempt);

@@ -14,7 +14,8 @@ const contract = {
   turns: ['id', 'agent_id', 'status', 'prompt', 'output_text', 'queued_at_ms', 'started_at_ms', 'ended_at_ms'],
   events: ['seq', 'type', 'actor', 'agent_id', 'turn_id', 'data_json', 'created_at_ms'],
   tool_calls: ['id', 'turn_id', 'agent_id', 'tool', 'input_json', 'status', 'output_json', 'error_code'],
-  artifacts: ['id', 'creator', 'turn_id', 'name', 'path', 'sha256', 'description', 'created_at_ms'],
+  message_attachments: ['message_seq', 'position', 'artifact_id'],
+  artifacts: ['id', 'creator', 'turn_id', 'name', 'kind', 'path', 'sha256', 'description', 'created_at_ms'],
 };
 
 describe('a project’s database', () => {

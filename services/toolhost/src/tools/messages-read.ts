@@ -16,7 +16,8 @@ export const messagesRead = defineTool({
           message: id,
         });
       }
-      const { sender, recipient, channel, priority, threadId, createdAt } = message;
-      return { output: message.body, metadata: { id, sender, recipient, channel, priority, threadId, createdAt } };
+      const { sender, recipient, channel, priority, threadId, createdAt, attachments } = message;
+      const metadata = { id, sender, recipient, channel, priority, threadId, createdAt, attachments };
+      return { output: message.body, metadata };
     },
 });

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { maxAttachments } from '@suzumio/shared/protocol/artifacts';
 import { priority } from '@suzumio/shared/protocol/ids';
 import { maxMessageBytes, postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { defineTool } from './tool.js';
@@ -16,6 +17,11 @@ export const messagesSend = defineTool({
       .string()
       .min(1)
       .refine((body) => Buffer.byteLength(body) <= maxMessageBytes, `at most ${String(maxMessageBytes)} bytes`),
+    attachments: z
+      .array(z.string().min(1).max(200))
+      .max(maxAttachments)
+      .optional()
+      .describe('Published artifacts to point the reader to: their ids, or names (the newest of that name).'),
   }),
   prepare: (input) => (tx, site) => {
     const message = postMessage(tx, { ...input, sender: site.agent, actor: site.agent, turn: site.turn });

@@ -216,4 +216,24 @@ ALTER TABLE agents ADD COLUMN stopping INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX turns_undelivered ON turns (id) WHERE status IN ('failed', 'cancelled');
 `,
   },
+  {
+    // Artifacts that messages carry, and artifacts that are directories, with the hashes of what is in them.
+    version: 3,
+    sql: `
+ALTER TABLE artifacts ADD COLUMN kind TEXT NOT NULL DEFAULT 'file' CHECK (kind IN ('file', 'directory'));
+ALTER TABLE artifacts ADD COLUMN files INTEGER NOT NULL DEFAULT 1;
+CREATE INDEX artifacts_content ON artifacts (sha256);
+
+CREATE TABLE directory_contents (
+  sha256 TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE message_attachments (
+  message_seq INTEGER NOT NULL REFERENCES messages (seq),
+  position INTEGER NOT NULL,
+  artifact_id TEXT NOT NULL REFERENCES artifacts (id),
+  PRIMARY KEY (message_seq, position)
+) STRICT, WITHOUT ROWID;
+`,
+  },
 ];

@@ -1,4 +1,5 @@
 import type { ArtifactView } from '../../model/views.js';
+import type { ArtifactKind, Attachment } from '../../protocol/artifacts.js';
 import type { SqlReader } from '../sql.js';
 import { iso, type Page } from './page.js';
 
@@ -8,6 +9,8 @@ interface Row {
   creator: string;
   turn_id: string | null;
   name: string;
+  kind: ArtifactKind;
+  files: number;
   path: string;
   workspace_path: string | null;
   sha256: string;
@@ -16,7 +19,7 @@ interface Row {
   created_at_ms: number;
 }
 
-/** Published files in the order in which they were published; `after` counts them. */
+/** Artifacts in the order in which they were published; `after` counts them. */
 export function listArtifacts(reader: SqlReader, page: Page): ArtifactView[] {
   const rows =
     page.after === undefined
@@ -28,7 +31,7 @@ export function listArtifacts(reader: SqlReader, page: Page): ArtifactView[] {
   return rows.map(artifactView);
 }
 
-/** One published file by its id, or the newest of that name. */
+/** One artifact by its id, or the newest of that name. */
 export function findArtifact(reader: SqlReader, by: { id: string } | { name: string }): ArtifactView | undefined {
   const row =
     'id' in by
@@ -39,6 +42,26 @@ export function findArtifact(reader: SqlReader, by: { id: string } | { name: str
   return row && artifactView(row);
 }
 
+/** What a message carries, in the order in which it was named. */
+export function listAttachments(reader: SqlReader, messageSeq: number): Attachment[] {
+  return reader.all<Attachment>(
+    `SELECT artifacts.id, name, kind, files, size_bytes AS sizeBytes
+     FROM message_attachments CROSS JOIN artifacts ON artifacts.id = artifact_id
+     WHERE message_seq = :messageSeq ORDER BY position`,
+    { messageSeq },
+  );
+}
+
+/** Whether some content is an artifact's, or in an artifact that is a directory. */
+export function isPublished(reader: SqlReader, sha256: string): boolean {
+  const row = reader.get<{ published: number }>(
+    `SELECT EXISTS (SELECT 1 FROM artifacts WHERE sha256 = :sha256)
+         OR EXISTS (SELECT 1 FROM directory_contents WHERE sha256 = :sha256) AS published`,
+    { sha256 },
+  );
+  return row?.published === 1;
+}
+
 function artifactView(row: Row): ArtifactView {
   return {
     id: row.id,
@@ -46,6 +69,8 @@ function artifactView(row: Row): ArtifactView {
     creator: row.creator,
     turn: row.turn_id,
     name: row.name,
+    kind: row.kind,
+    files: row.files,
     path: row.path,
     workspacePath: row.workspace_path,
     sha256: row.sha256,

@@ -2,6 +2,7 @@ import type { MessageView } from '../../model/views.js';
 import type { Priority } from '../../protocol/ids.js';
 import { isUndelivered } from '../rows.js';
 import type { SqlParams, SqlReader } from '../sql.js';
+import { listAttachments } from './artifacts.js';
 import { iso, type Page } from './page.js';
 
 interface Row {
@@ -95,6 +96,7 @@ function messageView(reader: SqlReader, row: Row): MessageView {
     turn: row.turn_id,
     actor: row.actor,
     createdAt: iso(row.created_at_ms),
+    attachments: listAttachments(reader, row.seq),
     recipients: recipients.map(({ agent, turn, at, undelivered }) => ({
       agent,
       turn,

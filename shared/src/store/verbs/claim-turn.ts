@@ -6,6 +6,7 @@ import type { Priority } from '../../protocol/ids.js';
 import { admittedTools, coreToolNames } from '../../protocol/tool-names.js';
 import type { ProjectConfig } from '../../model/project-config.js';
 import { agentRow, type AgentRow, projectRow, turnRow, type TurnRow } from '../rows.js';
+import { listAttachments } from '../queries/artifacts.js';
 import type { SqlReader } from '../sql.js';
 import type { Tx } from '../tx.js';
 import { cancelTurn } from './end-turn.js';
@@ -223,6 +224,7 @@ function unreadMail(reader: SqlReader, agent: string, limit: number): { messages
     ...(channel === null ? {} : { channel }),
     threadId: thread_id,
     createdAtMs: created_at_ms,
+    attachments: listAttachments(reader, row.seq),
   }));
   return { messages, count: count?.count ?? 0 };
 }
@@ -286,6 +288,7 @@ function frozenInput(tx: Tx, turn: TurnRow, prepared: PreparedTurn): FrozenInput
         threadId: message.threadId,
         body: message.body,
         createdAt: new Date(message.createdAtMs).toISOString(),
+        ...(message.attachments.length === 0 ? {} : { attachments: [...message.attachments] }),
       })),
     },
     runner:

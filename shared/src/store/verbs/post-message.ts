@@ -1,6 +1,8 @@
 import { SuzumioError } from '../../errors/suzumio-error.js';
 import { USER_ID } from '../../model/project-config.js';
+import { type Attachment, maxAttachments } from '../../protocol/artifacts.js';
 import type { Priority } from '../../protocol/ids.js';
+import { findArtifact } from '../queries/artifacts.js';
 import { isQueued } from '../rows.js';
 import type { Tx } from '../tx.js';
 
@@ -13,6 +15,8 @@ export interface NewMessage {
   channel?: string | undefined;
   priority: Priority;
   body: string;
+  /** Artifacts that it carries: their ids, or names, of which the newest is meant. */
+  attachments?: readonly string[] | undefined;
   /** The turn that wrote it. */
   turn?: string | undefined;
   /** Who did it: the agent, or the name of the token that a person used. */
@@ -35,10 +39,11 @@ const excerptLength = 160;
  * Writes a message and one inbox row per addressed agent.
  *
  * @throws SuzumioError `invalid-request`, `recipient-unknown`, `recipient-ambiguous`, `recipient-self`,
- *   `channel-unknown`, `channel-not-member`
+ *   `channel-unknown`, `channel-not-member`, `attachment-unknown`
  */
 export function postMessage(tx: Tx, message: NewMessage): PostedMessage {
   const address = addressOf(tx, message);
+  const attachments = attachmentsOf(tx, message.attachments ?? []);
   const id = tx.newId('msg');
   const seq = tx.insert('messages', {
     id,
@@ -53,6 +58,9 @@ export function postMessage(tx: Tx, message: NewMessage): PostedMessage {
     turn_id: message.turn ?? null,
     actor: message.actor,
     created_at_ms: tx.nowMs,
+  });
+  attachments.forEach((artifact, position) => {
+    tx.insert('message_attachments', { message_seq: seq, position, artifact_id: artifact.id });
   });
   for (const recipient of address.agents) {
     tx.insert('inbox', { recipient, priority: message.priority, message_seq: seq });
@@ -70,9 +78,31 @@ export function postMessage(tx: Tx, message: NewMessage): PostedMessage {
       channel: address.channel,
       priority: message.priority,
       excerpt: excerptOf(message.body),
+      ...(attachments.length > 0 ? { attachments: attachments.map((artifact) => ({ ...artifact })) } : {}),
     },
   });
   return { id, seq, recipients: address.agents };
+}
+
+/** What names stand for, each artifact once, in their order. */
+function attachmentsOf(tx: Tx, names: readonly string[]): Attachment[] {
+  if (names.length > maxAttachments) {
+    throw new SuzumioError('invalid-request', `A message carries ${String(maxAttachments)} artifacts at most.`);
+  }
+  const found = new Map<string, Attachment>();
+  for (const name of names) {
+    const artifact = findArtifact(tx, { id: name }) ?? findArtifact(tx, { name });
+    if (!artifact) {
+      throw new SuzumioError(
+        'attachment-unknown',
+        `Nothing is published as "${name}", so it cannot be attached; give the id or the name of an artifact of this project.`,
+        { attachment: name },
+      );
+    }
+    const { id, kind, files, sizeBytes } = artifact;
+    found.set(id, { id, name: artifact.name, kind, files, sizeBytes });
+  }
+  return [...found.values()];
 }
 
 interface Address {

@@ -4,7 +4,7 @@ import { nextProjectStatus, type ProjectAction, type ProjectStatus } from '../..
 import { isQueued, projectRow, type TurnRow } from '../rows.js';
 import type { Tx } from '../tx.js';
 import { cancelTurn } from './end-turn.js';
-import { type PostedMessage, postMessage } from './post-message.js';
+import { type NewMessage, type PostedMessage, postMessage } from './post-message.js';
 
 /** @throws SuzumioError `transition-refused`, as every verb here */
 export function startProject(tx: Tx, actor: string): void {
@@ -27,7 +27,10 @@ export function approveProject(tx: Tx, actor: string): void {
 }
 
 /** Sends the work back with a message, which wakes its recipient. */
-export function requestChanges(tx: Tx, request: { recipient: string; body: string; actor: string }): PostedMessage {
+export function requestChanges(
+  tx: Tx,
+  request: Pick<NewMessage, 'body' | 'actor' | 'attachments'> & { recipient: string },
+): PostedMessage {
   if (request.recipient === USER_ID) {
     throw new SuzumioError('recipient-unknown', `Changes are requested from an agent; "${USER_ID}" is not one.`, {
       recipient: request.recipient,
@@ -44,6 +47,7 @@ export function requestChanges(tx: Tx, request: { recipient: string; body: strin
     recipient: request.recipient,
     priority: 'P1',
     body: request.body,
+    attachments: request.attachments,
     actor: request.actor,
   });
   tx.run('UPDATE projects SET changes_requested_seq = :seq', { seq: message.seq });

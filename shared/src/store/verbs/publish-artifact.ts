@@ -1,3 +1,4 @@
+import type { ArtifactKind } from '../../protocol/artifacts.js';
 import type { Tx } from '../tx.js';
 
 export interface NewArtifact {
@@ -11,13 +12,19 @@ export interface NewArtifact {
   path: string;
   workspacePath?: string | undefined;
   sha256: string;
+  /** All of its bytes: those of a directory's files together. */
   sizeBytes: number;
+  /** Of a directory, whose content is its manifest: how many files it has, and the hashes of what they hold. */
+  directory?: { files: number; contents: readonly string[] } | undefined;
   description?: string | undefined;
 }
 
-/** Registers a file that is already in the content store. */
+/** Registers a file, or a directory, that is already in the content store. */
 export function publishArtifact(tx: Tx, artifact: NewArtifact): { id: string } {
   const id = tx.newId('art');
+  const { directory } = artifact;
+  const kind: ArtifactKind = directory ? 'directory' : 'file';
+  const files = directory?.files ?? 1;
   tx.insert('artifacts', {
     id,
     creator: artifact.creator,
@@ -27,15 +34,22 @@ export function publishArtifact(tx: Tx, artifact: NewArtifact): { id: string } {
     workspace_path: artifact.workspacePath ?? null,
     sha256: artifact.sha256,
     size_bytes: artifact.sizeBytes,
+    kind,
+    files,
     description: artifact.description ?? null,
     created_at_ms: tx.nowMs,
   });
+  if (directory) {
+    tx.run('INSERT OR IGNORE INTO directory_contents (sha256) SELECT value FROM json_each(:contents)', {
+      contents: JSON.stringify(directory.contents),
+    });
+  }
   tx.emit({
     type: 'artifact.published',
     actor: artifact.actor ?? artifact.creator,
     agent: artifact.turn === undefined ? undefined : artifact.creator,
     turn: artifact.turn,
-    data: { artifact: id, name: artifact.name, sizeBytes: artifact.sizeBytes, sha256: artifact.sha256 },
+    data: { artifact: id, name: artifact.name, kind, files, sizeBytes: artifact.sizeBytes, sha256: artifact.sha256 },
   });
   return { id };
 }

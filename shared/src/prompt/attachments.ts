@@ -1,0 +1,18 @@
+import type { Attachment } from '../protocol/artifacts.js';
+import { oneLine } from './body.js';
+
+/**
+ * What a message carries, a line for each. The lines have no prefix, so no body can hold one; the name, which somebody
+ * chose, comes last, so that nothing in it can pass for anything else.
+ */
+export function renderAttachments(attachments: readonly Attachment[]): string[] {
+  return attachments.map(({ id, name, kind, files, sizeBytes }) => {
+    const what = kind === 'directory' ? `directory of ${String(files)} file${files === 1 ? '' : 's'}, ` : '';
+    return `[attached ${id}, ${what}${String(sizeBytes)} bytes: ${oneLine(name)}]`;
+  });
+}
+
+/** The size of these lines in a prompt, their line feeds included. */
+export function renderedAttachmentsBytes(attachments: readonly Attachment[]): number {
+  return renderAttachments(attachments).reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+}

@@ -1,0 +1,97 @@
+import * as z from 'zod';
+import { sha256 } from './ids.js';
+import { workspacePath } from './workspace-manifest.js';
+
+/** What an artifact is: one file, or a directory of files that was published whole. */
+export const artifactKind = z.enum(['file', 'directory']);
+export type ArtifactKind = z.infer<typeof artifactKind>;
+
+/** An artifact that a message carries. */
+export const attachment = z.object({
+  id: z.string(),
+  name: z.string(),
+  kind: artifactKind,
+  /** How many files it has; 1 where it is one. */
+  files: z.int().nonnegative(),
+  sizeBytes: z.int().nonnegative(),
+});
+export type Attachment = z.infer<typeof attachment>;
+
+/** The most artifacts that one message carries. */
+export const maxAttachments = 20;
+
+/** Bounds of a published directory: its entries, the bytes of its files together, and its description. */
+export const maxDirectoryEntries = 10_000;
+export const maxDirectoryBytes = 1024 * 1024 * 1024;
+export const maxManifestBytes = 8 * 1024 * 1024;
+
+/** A name that a person can read and any file system can hold: nothing in it is invisible, or a path of its own. */
+const plainName = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\\]+$/u;
+const maxNameBytes = 255;
+
+/** A path inside a published directory. Stricter than a workspace's: it goes to other agents, and to people. */
+export const directoryPath = workspacePath.refine(
+  (path) =>
+    path.split('/').every((name) => plainName.test(name) && new TextEncoder().encode(name).length <= maxNameBytes),
+  `names without control characters, of ${maxNameBytes} bytes at most`,
+);
+
+/** One entry of a published directory. There are no links. */
+export const directoryEntry = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('directory'), path: directoryPath }),
+  z.strictObject({
+    kind: z.literal('file'),
+    path: directoryPath,
+    sha256,
+    sizeBytes: z.int().nonnegative(),
+    executable: z.boolean(),
+  }),
+]);
+export type DirectoryEntry = z.infer<typeof directoryEntry>;
+export type DirectoryFile = Extract<DirectoryEntry, { kind: 'file' }>;
+
+/** What a published directory holds. Its SHA-256, as JSON without spaces, is that of the artifact. */
+export const directoryManifest = z
+  .strictObject({ version: z.literal(1), entries: z.array(directoryEntry).max(maxDirectoryEntries) })
+  .superRefine(({ entries }, context) => {
+    const problem = disorderIn(entries);
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+  });
+export type DirectoryManifest = z.infer<typeof directoryManifest>;
+
+/** How entries are ordered: a directory comes before what is in it. */
+export function byPath(a: { readonly path: string }, b: { readonly path: string }): number {
+  return a.path < b.path ? -1 : a.path > b.path ? 1 : 0;
+}
+
+/** The files of a directory, without its directories. */
+export function filesOf({ entries }: DirectoryManifest): DirectoryFile[] {
+  return entries.filter((entry) => entry.kind === 'file');
+}
+
+/** Entries have one order, no path twice, and lie in directories that are entries themselves. */
+function disorderIn(entries: readonly DirectoryEntry[]): string | undefined {
+  const directories = new Set<string>();
+  let before: DirectoryEntry | undefined;
+  let bytes = 0;
+  for (const entry of entries) {
+    const shown = JSON.stringify(entry.path);
+    if (before !== undefined && byPath(before, entry) >= 0) return `${shown} is not in its place, or there twice`;
+    const parent = entry.path.slice(0, Math.max(0, entry.path.lastIndexOf('/')));
+    if (parent !== '' && !directories.has(parent)) return `${shown} lies in no directory of the manifest`;
+    if (entry.kind === 'directory') directories.add(entry.path);
+    else bytes += entry.sizeBytes;
+    before = entry;
+  }
+  return bytes > maxDirectoryBytes ? `its files have ${bytes} bytes, and may have ${maxDirectoryBytes}` : undefined;
+}
+
+/** What the answer to `artifacts.read {to}` says, in its `metadata`, of what has to be fetched and written. */
+export const handedArtifact = z.object({
+  id: z.string(),
+  name: z.string(),
+  kind: artifactKind,
+  sha256,
+  sizeBytes: z.int().nonnegative(),
+});
+export type HandedArtifact = z.infer<typeof handedArtifact>;
