@@ -2,7 +2,7 @@ import { formatProblem } from '@suzumio/shared/config/config-problem';
 import { loadProjectText, type LoadedProject } from '@suzumio/shared/config/load-project';
 import { renderConfig } from '@suzumio/shared/config/render-config';
 import { refuseUnsupported } from '@suzumio/shared/config/unsupported';
-import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError, type SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { CreateProjectAnswer, SendMessageRequest } from '@suzumio/shared/model/http-api';
 import { refuseByPolicy } from '@suzumio/shared/policy/check-project';
 import { readProject } from '@suzumio/shared/store/queries/projects';

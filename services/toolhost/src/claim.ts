@@ -1,11 +1,10 @@
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { backendOf, sandboxOf } from '@suzumio/shared/config/sandbox-of';
+import { messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { ProjectConfig } from '@suzumio/shared/model/project-config';
-import {
-  attemptsProtocol,
-  type ClaimAnswer,
-  type ClaimRequest,
-  type SandboxLimits,
-} from '@suzumio/shared/protocol/attempts';
+import { sandboxDenials, type SandboxRequest } from '@suzumio/shared/policy/check-sandbox';
+import { describeDenial } from '@suzumio/shared/policy/denial';
+import { attemptsProtocol, type ClaimAnswer, type ClaimRequest } from '@suzumio/shared/protocol/attempts';
+import type { Failure } from '@suzumio/shared/protocol/failure-codes';
 import { runnerProtocol } from '@suzumio/shared/protocol/runner';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { turnRow } from '@suzumio/shared/store/rows';
@@ -45,7 +44,7 @@ export async function claim(
     };
   };
   for (let rendering = 0; rendering < maxRenderings; rendering += 1) {
-    const prepared = await prepare(store, turn);
+    const prepared = await prepare(context, store, turn);
     const claimed = await store.write((tx) =>
       claimTurn(tx, {
         turn,
@@ -71,19 +70,41 @@ export async function claim(
   });
 }
 
-/** Renders the prompt of a turn that has none yet. A turn that cannot be rendered fails: it never could be. */
-async function prepare(store: ProjectStore, turn: string): Promise<PreparedTurn | undefined> {
-  if (turnRow(store.reader, turn).input_json !== null) return undefined;
+/**
+ * Renders the prompt of a turn that has none yet, once the cell's policy is seen to allow what its container will be: it
+ * may have changed since the project was made. A turn that is not allowed, or cannot be rendered, fails: another attempt
+ * would come to the same.
+ */
+async function prepare(
+  { policyOf, host }: ToolhostContext,
+  store: ProjectStore,
+  turn: string,
+): Promise<PreparedTurn | undefined> {
+  const row = turnRow(store.reader, turn);
+  const denials =
+    row.status === 'queued'
+      ? sandboxDenials(policyOf(store.project), sandboxRequest(store.config, row.agent_id), host)
+      : [];
+  if (denials.length > 0) {
+    const message = `The policy does not allow what this turn asks for: ${denials.map(describeDenial).join('; ')}.`;
+    await failUnclaimed(store, turn, { code: 'policy-denied', message });
+    throw new SuzumioError('claim-refused', message, { turn });
+  }
+  if (row.input_json !== null) return undefined;
   try {
     return store.snapshot((reader) => prepareTurn(reader, store.config, turn));
   } catch (error) {
-    const message = `The prompt could not be written: ${error instanceof Error ? error.message : String(error)}`;
-    await store.write((tx) => {
-      const row = turnRow(tx, turn);
-      if (row.status === 'queued') failTurn(tx, row, { code: 'prompt-failed', message: message.slice(0, 2000) });
-    });
+    const message = `The prompt could not be written: ${messageOf(error)}`;
+    await failUnclaimed(store, turn, { code: 'prompt-failed', message });
     throw new SuzumioError('claim-refused', message, { turn }, { cause: error });
   }
+}
+
+async function failUnclaimed(store: ProjectStore, turn: string, { code, message }: Failure): Promise<void> {
+  await store.write((tx) => {
+    const row = turnRow(tx, turn);
+    if (row.status === 'queued') failTurn(tx, row, { code, message: message.slice(0, 2000) });
+  });
 }
 
 function answer(
@@ -98,9 +119,7 @@ function answer(
     leaseToken: tokens.lease,
     toolToken: tokens.tool,
     leaseMs: context.leaseMs,
-    timeoutMs: config.turn.timeout,
-    backend: config.backend.kind,
-    sandbox: sandboxOf(config),
+    ...sandboxRequest(config, input.agent.id),
     snapshot: claimed.snapshot,
     input: {
       ...input,
@@ -111,19 +130,9 @@ function answer(
   };
 }
 
-function sandboxOf({ backend: { image, docker } }: ProjectConfig): SandboxLimits {
-  return {
-    image,
-    network: docker.network,
-    mounts: docker.mounts.map(({ source, target, readonly }) => ({ source, target, readonly })),
-    env: {},
-    memoryBytes: docker.memory,
-    cpus: docker.cpus,
-    pids: docker.pids,
-    ...(docker.user === undefined ? {} : { user: docker.user }),
-    readOnlyRoot: docker.readOnlyRoot,
-    tmpfs: docker.tmpfs,
-    keep: docker.keep,
-    keepForMs: docker.keepFor,
-  };
+/** What an agent's turns ask of the host that runs them. */
+function sandboxRequest(config: ProjectConfig, id: string): SandboxRequest {
+  const agent = config.agents[id];
+  if (!agent) throw new Error(`the project has no agent ${id}`);
+  return { backend: backendOf(config, agent), sandbox: sandboxOf(config, agent), timeoutMs: config.turn.timeout };
 }

@@ -1,5 +1,7 @@
 import type { Logger } from '@suzumio/shared/observability/logger';
 import type { Metrics } from '@suzumio/shared/observability/metrics';
+import type { HostPaths } from '@suzumio/shared/policy/host-paths';
+import type { Policy } from '@suzumio/shared/policy/policy';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import type { Cell } from '@suzumio/shared/store/cell';
 
@@ -18,4 +20,8 @@ export interface ToolhostContext extends ToolhostDependencies {
   /** What workers show to claim turns. */
   workerToken: string;
   leaseMs: number;
+  /** What a project's turns may ask of a host now. */
+  policyOf: (project: string) => Policy;
+  /** This machine's disk, as far as projects name paths of it. */
+  host: HostPaths;
 }

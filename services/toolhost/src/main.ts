@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { openControlPlaneOverRedis } from '@suzumio/shared/control-plane/open-control-plane';
 import { runService } from '@suzumio/shared/observability/run-service';
 import { controlPlaneEnvironment } from '@suzumio/shared/observability/service-environment';
+import { loadPolicy, policyFileOf } from '@suzumio/shared/policy/load-policy';
 import { createToolhost } from './toolhost.js';
 
 const port = z.coerce.number().int().min(0).max(65_535);
@@ -36,6 +37,7 @@ const code = await runService({
         runner: { host: settings.SUZUMIO_TOOLHOST_HOST, port: settings.SUZUMIO_TOOLHOST_RUNNER_PORT },
         transportName: plane.transportName,
         leaseMs: settings.SUZUMIO_LEASE_MS,
+        policy: loadPolicy(policyFileOf(settings.SUZUMIO_ROOT, settings.SUZUMIO_POLICY_FILE)),
       },
       { cell: plane.cell, transport: plane.transport, logger, metrics },
     );

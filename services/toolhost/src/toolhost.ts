@@ -2,6 +2,9 @@ import express, { type Router } from 'express';
 import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
 import { notFoundHandler, problemHandler } from '@suzumio/shared/http/problem-handler';
+import { policyWithGrants } from '@suzumio/shared/policy/grant';
+import { hostPaths } from '@suzumio/shared/policy/host-paths';
+import { defaultPolicy, type Policy } from '@suzumio/shared/policy/policy';
 import { attemptsRouter } from './attempts-router.js';
 import type { ToolhostContext, ToolhostDependencies } from './context.js';
 import { toolsRouter } from './tools-router.js';
@@ -15,6 +18,8 @@ export interface ToolhostConfig {
   transportName: string;
   /** How long an attempt is good without a heartbeat. @default 15_000 */
   leaseMs?: number;
+  /** What turns may ask of a host. @default the safe defaults */
+  policy?: Policy;
 }
 
 export interface Toolhost {
@@ -38,6 +43,8 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
       cellKey: cell.directory.cellKey(),
       workerToken: cell.directory.workerToken(),
       leaseMs: config.leaseMs ?? 15_000,
+      policyOf: policyWithGrants(config.policy ?? defaultPolicy, cell.directory),
+      host: hostPaths([cell.directory.root], { mounting: false }),
     };
     const worker = await startHttpServer(listener(context, attemptsRouter(context)), config.worker);
     try {

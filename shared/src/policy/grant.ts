@@ -1,34 +1,54 @@
-import { dirname } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { LoadedProject } from '../config/load-project.js';
+import type { DataDirectory } from '../store/data-directory.js';
+import type { Denial } from './denial.js';
 import { type Policy, policySchema } from './policy.js';
 
 /**
  * What a person allowed one project by making it from a file of their own disk, beyond the policy of that host. Kept
- * with the project, in a data directory that nobody else writes to, and good on that host only.
+ * with the project, where only the control plane writes, and good on that host only.
  */
 export const grantSchema = z.strictObject({
-  /** May be mounted, also for writing, and copied from. */
+  /** May be mounted, also for writing. */
   directories: z.array(z.string()),
   images: z.array(z.string()),
   providers: policySchema.shape.providers.unwrap(),
 });
 export type Grant = z.infer<typeof grantSchema>;
 
-/** What making a project from a file of one's own disk allows: its directory, its image, and its providers. */
-export function grantOf({ config, files }: Pick<LoadedProject, 'config' | 'files'>): Grant {
-  const [file] = files;
-  const directory = file === undefined ? '/' : dirname(file);
+/** Where a grant is, in the directory of its project. */
+export const grantFileName = 'grant.json';
+
+/**
+ * What making a project from a file of one's own disk allows of what a policy does not: its directory, its image and
+ * its providers. Undefined where nothing of these is asked for.
+ */
+export function grantFor(
+  { config, files }: Pick<LoadedProject, 'config' | 'files'>,
+  denials: readonly Denial[],
+): Grant | undefined {
+  const denied = new Set(denials.map(({ rule }) => rule));
   const { image, runner } = config.backend;
-  return {
-    directories: directory === '/' ? [] : [directory],
-    images: [image],
-    providers: Object.values(runner.models?.providers ?? {}).map(({ baseURL, baseURLEnv, apiKeyEnv }) => ({
-      ...(baseURL === undefined ? {} : { baseURL }),
-      ...(baseURLEnv === undefined ? {} : { baseURLEnv }),
-      ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
-    })),
+  const grant: Grant = {
+    directories: denied.has('mounts.roots') ? directoryOf(files) : [],
+    images: denied.has('images') ? [image] : [],
+    providers: denied.has('providers')
+      ? Object.values(runner.models?.providers ?? {}).map(({ baseURL, baseURLEnv, apiKeyEnv }) => ({
+          ...(baseURL === undefined ? {} : { baseURL }),
+          ...(baseURLEnv === undefined ? {} : { baseURLEnv }),
+          ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
+        }))
+      : [],
   };
+  return Object.values(grant).some((list) => list.length > 0) ? grant : undefined;
+}
+
+/** The directory of a project file, to copy workspaces from; none where that would be the whole disk. */
+export function directoryOf([file]: LoadedProject['files']): string[] {
+  const directory = file === undefined ? '/' : dirname(file);
+  return directory === '/' ? [] : [directory];
 }
 
 /** A policy with what one project was allowed. */
@@ -41,8 +61,11 @@ export function withGrant(policy: Policy, { directories, images, providers }: Gr
   };
 }
 
-/**
- * The policy for the turns of one project. A worker that has one policy for all answers with that; `up` and `serve`, on
- * the host where projects are made, add what their maker allowed.
- */
-export type PolicyOf = (of: { cell: string; project: string }) => Policy;
+/** The policy for each project of a data directory: that of the host, and what the project's maker allowed. */
+export function policyWithGrants(policy: Policy, directory: DataDirectory): (project: string) => Policy {
+  return (project) => {
+    const file = join(directory.projectDir(project), grantFileName);
+    if (!existsSync(file)) return policy;
+    return withGrant(policy, grantSchema.parse(JSON.parse(readFileSync(file, 'utf8'))));
+  };
+}

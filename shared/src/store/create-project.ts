@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { SuzumioError } from '../errors/suzumio-error.js';
 import type { ProjectConfig } from '../model/project-config.js';
 import type { ProjectStatus } from '../model/project-status.js';
+import { type Grant, grantFileName } from '../policy/grant.js';
 import type { Catalog } from './catalog.js';
 import { ContentStore, syncDirectory } from './content-store.js';
 import type { StoreContext } from './context.js';
@@ -23,6 +24,8 @@ export interface NewProject {
   /** The file as it was resolved. */
   resolved: string;
   actor: string;
+  /** What its maker allowed it beyond the policy of this host. */
+  grant?: Grant | undefined;
   /** Runs in the project's first transaction, once it is initialized: its first mail, its start. */
   begin?: ((tx: Tx) => void) | undefined;
 }
@@ -78,6 +81,7 @@ async function build(building: string, context: StoreContext, project: NewProjec
   const snapshots = await seedWorkspaces(new ContentStore(building), project.config);
   await writeDurably(join(building, 'source.yaml'), project.source);
   await writeDurably(join(building, 'resolved.yaml'), project.resolved);
+  if (project.grant) await writeDurably(join(building, grantFileName), JSON.stringify(project.grant));
   const status = await writeDatabase(building, context, project, snapshots);
   await syncDirectory(building);
   return status;
