@@ -53,6 +53,8 @@ export type WorkerLimits = z.infer<typeof workerLimits>;
 export const turnWorkerConfig = z.strictObject({
   /** Everything that this worker writes is below it; mounted at this path wherever the engine runs. */
   workerDir: z.string().refine(isAbsolute, 'an absolute path'),
+  /** Whether workers of this host share the directory: each then takes a subdirectory of it that no other has. */
+  shareWorkerDir: z.boolean().default(false),
   /** Attempts at a time. */
   slots: z.int().min(1).max(1_000).default(4),
   /** The cells that this worker serves. */

@@ -22,6 +22,7 @@ const cellsJson = z
 export const workerEnvironment = serviceEnvironment.extend({
   SUZUMIO_REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'needed: redis://host:port' }),
   SUZUMIO_WORKER_DIR: z.string({ error: 'needed: an absolute path, the same for this worker and its engine' }),
+  SUZUMIO_WORKER_DIR_SHARED: z.stringbool().default(false),
   SUZUMIO_WORKER_SLOTS: z.coerce.number().int().min(1).max(1_000).default(4),
   SUZUMIO_DOOR: z.enum(['auto', 'socket', 'stdio']).default('auto'),
   SUZUMIO_BACKENDS: z

@@ -30,6 +30,7 @@ const code = await runService({
     const worker = createTurnWorker(
       {
         workerDir: environment.SUZUMIO_WORKER_DIR,
+        shareWorkerDir: environment.SUZUMIO_WORKER_DIR_SHARED,
         slots: environment.SUZUMIO_WORKER_SLOTS,
         cells,
         door: environment.SUZUMIO_DOOR,

@@ -9,7 +9,7 @@ import { type TurnWorkerConfig, turnWorkerConfig, type TurnWorkerSettings } from
 import { DockerEngine } from './engine/docker/docker-engine.js';
 import { ProcessEngine } from './engine/process/process-engine.js';
 import { Readiness } from './readiness.js';
-import { openWorkerDirectory, type WorkerDirectory } from './worker-directory.js';
+import { openFreeSubdirectory, openWorkerDirectory, type WorkerDirectory } from './worker-directory.js';
 import { Workspaces } from './workspace/workspaces.js';
 
 export interface TurnWorkerDependencies {
@@ -111,7 +111,8 @@ class RunningWorker {
   }
 
   static async start(config: TurnWorkerConfig, dependencies: TurnWorkerDependencies): Promise<RunningWorker> {
-    const directory = await openWorkerDirectory(config.workerDir, config.shimFile);
+    const open = config.shareWorkerDir ? openFreeSubdirectory : openWorkerDirectory;
+    const directory = await open(config.workerDir, config.shimFile);
     const worker = new RunningWorker(config, dependencies, directory);
     await worker.#readiness.start();
     worker.#timers.push(

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, copyFile, mkdir, readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { clearTurnDirectories, doorsName, type WorkerPaths } from './attempt/turn-directory.js';
 import { AttemptStates } from './attempt/attempt-states.js';
 import { DirectoryLock } from './directory-lock.js';
@@ -8,6 +9,9 @@ import { errnoOf } from './files/errno.js';
 import { removeTree } from './files/remove-tree.js';
 import { shortPath } from './files/short-path.js';
 import { writeFileAtomically } from './files/write-file-atomically.js';
+
+/** More workers than any host runs: one that finds every subdirectory taken is looking at something else. */
+const mostWorkers = 1_000;
 
 /** A worker's own directory, ready for use and locked. */
 export interface WorkerDirectory extends WorkerPaths {
@@ -60,6 +64,20 @@ export async function openWorkerDirectory(directory: string, shimFile: string): 
   } catch (error) {
     await release();
     throw error;
+  }
+}
+
+/**
+ * Takes the first of the subdirectories `1`, `2`, … that no other worker has: that of a worker which is gone, with the
+ * workspaces in it, before a new one.
+ */
+export async function openFreeSubdirectory(directory: string, shimFile: string): Promise<WorkerDirectory> {
+  for (let number = 1; ; number += 1) {
+    try {
+      return await openWorkerDirectory(join(directory, String(number)), shimFile);
+    } catch (error) {
+      if (!isSuzumioError(error, 'data-dir-in-use') || number === mostWorkers) throw error;
+    }
   }
 }
 

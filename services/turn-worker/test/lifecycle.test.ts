@@ -87,6 +87,22 @@ describe('starting', () => {
     await second.stop();
   });
 
+  test('shares a directory where it is told to: each takes a subdirectory, one that is free again before a new one', async () => {
+    const here = await open({ settings: { shareWorkerDir: true } });
+    const idOf = (number: number) => readFile(`${here.directory}/w/${number}/worker-id`, 'utf8');
+    const second = here.newWorker();
+    await second.start();
+    const [first, other] = [await idOf(1), await idOf(2)];
+    expect(other).not.toBe(first);
+    await here.worker.stop();
+    here.worker = here.newWorker();
+    await here.worker.start();
+    expect([await readdir(`${here.directory}/w`), await idOf(1)]).toEqual([['1', '2'], first]);
+    const turn = await here.run({ image: image.name, program: after(0) });
+    expect(turn.completed?.output.text).toBe('fine');
+    await second.stop();
+  });
+
   test('takes a directory whose path is too long for sockets', async () => {
     const here = await open({ start: false });
     here.worker = here.newWorker({

@@ -4,6 +4,7 @@ import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '@suzumio/shared/errors/suzumio-error';
 import { AttemptFailure } from '../../attempt/attempt-failure.js';
 import { removeTree } from '../../files/remove-tree.js';
 import { shortPath } from '../../files/short-path.js';
@@ -85,6 +86,7 @@ export async function probeEngine(options: ProbeOptions): Promise<{ socket: bool
       `The probe container of ${options.image} ended with exit code ${exitCode}.`,
     );
   } catch (error) {
+    if (missingSource.test(messageOf(error))) throw new AttemptFailure('container-start-failed', elsewhere(workerDir));
     throw engineFailure(error, 'run a probe container');
   } finally {
     await new Promise((resolve) => server.close(resolve));
@@ -95,8 +97,14 @@ export async function probeEngine(options: ProbeOptions): Promise<{ socket: bool
   }
 }
 
+/** What engines say of a directory that is not on their host, or not for containers to see. */
+const missingSource = /bind source path does not exist|mounts denied/i;
+
 function elsewhere(workerDir: string): string {
-  return `Containers do not see ${workerDir} as this worker does. Where the worker is itself a container, its directory must be mounted at the same path as on the host.`;
+  return (
+    `The engine's host does not have this worker's ${workerDir} at that path. Where the worker is itself a container, ` +
+    'mount a directory of the host at the very path that it has there (docker run -v DIR:DIR), and set SUZUMIO_WORKER_DIR to it.'
+  );
 }
 
 async function exitOf(container: Docker.Container): Promise<number> {
