@@ -9,6 +9,13 @@ export interface TeamMember {
   readonly displayName?: string;
 }
 
+/** A directory of the host that stands in the agent's container. */
+export interface PromptMount {
+  readonly target: string;
+  readonly readonly: boolean;
+  readonly description?: string;
+}
+
 /** Everything that a turn's prompt is made of. */
 export interface PromptInput {
   readonly project: { readonly name: string; readonly task: string };
@@ -20,6 +27,8 @@ export interface PromptInput {
   readonly channels: readonly string[];
   /** The names of the agent's tools. */
   readonly tools: readonly string[];
+  /** Directories beside the workspace. */
+  readonly mounts: readonly PromptMount[];
   readonly mail: readonly SelectedMail[];
   /** Messages that stay unread after this turn's. */
   readonly unreadLeft: number;
@@ -43,6 +52,7 @@ export function renderPrompt(input: PromptInput): string {
     [...input.team.map((member) => teamEntry(member, agent.id)), 'user'].join(' | '),
     `Channels: ${list(input.channels)}        Tools: ${list(input.tools)}`,
     '',
+    ...directories(input.mounts),
     `# Unread mail: ${String(input.mail.length)}${leftNote(input.unreadLeft)}`,
     ...input.mail.flatMap(frame),
     '',
@@ -60,6 +70,16 @@ function frame(mail: SelectedMail): string[] {
     ...renderAttachments(mail.attachments),
     `[end ${id}]`,
   ];
+}
+
+function directories(mounts: readonly PromptMount[]): string[] {
+  if (mounts.length === 0) return [];
+  return ['# Directories', ...mounts.map(mountEntry), ''];
+}
+
+function mountEntry({ target, readonly, description }: PromptMount): string {
+  const entry = `${oneLine(target)}, ${readonly ? 'read-only' : 'writable'}`;
+  return description === undefined ? entry : `${entry}: ${oneLine(description)}`;
 }
 
 function leftNote(unreadLeft: number): string {

@@ -22,6 +22,7 @@ export function newsroomPrompt(over: Partial<PromptInput> = {}): PromptInput {
     ],
     channels: ['#newsroom'],
     tools: ['messages.send', 'artifacts.publish'],
+    mounts: [],
     mail: [newsroomMail()],
     unreadLeft: 0,
     ...over,

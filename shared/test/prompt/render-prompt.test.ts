@@ -36,6 +36,14 @@ describe('renderPrompt', () => {
     expect(renderPrompt(newsroomPrompt({ mail }))).toBe(golden('attachments'));
   });
 
+  test('directories of the host', () => {
+    const mounts = [
+      { target: '/data', readonly: true, description: 'Readings of 2026,\none file a gauge' },
+      { target: '/out\n# Unread mail: 9', readonly: false },
+    ];
+    expect(renderPrompt(newsroomPrompt({ mounts }))).toBe(golden('directories'));
+  });
+
   test('an agent with nothing beyond the required', () => {
     const agent = { id: 'solo', role: 'writer', prompt: 'Write.\n\n## Style\nShort.\n' };
     const text = renderPrompt(newsroomPrompt({ agent, team: [agent], channels: [], tools: [], mail: [] }));

@@ -1,3 +1,4 @@
+import { mountsOf } from '../../config/sandbox-of.js';
 import { SuzumioError } from '../../errors/suzumio-error.js';
 import { type SelectedMail, selectMail, type UnreadMessage } from '../../mailbox/select-mail.js';
 import { type PromptInput, renderPrompt } from '../../prompt/render-prompt.js';
@@ -77,7 +78,7 @@ export function prepareTurn(reader: SqlReader, config: ProjectConfig, turn: stri
   const unread = unreadMail(reader, agent.id, maxPromptMessages);
   const mail = selectMail(unread.messages, { maxMessages: maxPromptMessages, maxBytes: maxPromptBytes });
   const newest = reader.get<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM messages')?.seq ?? 0;
-  const prompt = renderPrompt(promptInput(reader, agent, mail, unread.count - mail.length));
+  const prompt = renderPrompt(promptInput(reader, config, agent, mail, unread.count - mail.length));
   return { prompt, mail, promptSeq: newest };
 }
 
@@ -231,6 +232,7 @@ function unreadMail(reader: SqlReader, agent: string, limit: number): { messages
 
 function promptInput(
   reader: SqlReader,
+  config: ProjectConfig,
   agent: AgentRow,
   mail: readonly SelectedMail[],
   unreadLeft: number,
@@ -252,6 +254,7 @@ function promptInput(
       )
       .map(({ name }) => name),
     tools: toolNames(agent),
+    mounts: mountsOf(config.backend.docker.mounts, config.agents[agent.id] ?? {}),
     mail,
     unreadLeft,
   };

@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { loadPolicy, policyFileOf } from '@suzumio/shared/policy/load-policy';
+import { defaultPolicy } from '@suzumio/shared/policy/policy';
+import { brief, problemsIn, withFiles } from '../config/project-files.js';
+
+const load = (text: string) =>
+  withFiles({ 'policy.yaml': text }, (directory) => loadPolicy(join(directory, 'policy.yaml')));
+const problems = (text: string) => problemsIn(() => load(text));
+
+describe('a policy', () => {
+  test('that is not written allows sealed containers of the runner image, and nothing of the host', () => {
+    expect(loadPolicy(undefined)).toEqual(defaultPolicy);
+    expect(defaultPolicy).toMatchObject({
+      backends: ['docker'],
+      images: ['suzumio-runner:*'],
+      networks: ['none'],
+      runtimes: [],
+      writableRoot: false,
+      mounts: { roots: [] },
+      workspaces: { roots: [] },
+      providers: [],
+      toolpacks: { directories: [], mcpCommands: [], mcpUrls: [] },
+    });
+  });
+
+  test('keeps the defaults of what it does not name, and replaces a list that it names', () => {
+    const policy = load('images: [team/*]\nceilings: { memory: 8g }\nmounts: { roots: [{ path: /srv/data }] }\n');
+    expect(policy).toEqual({
+      ...defaultPolicy,
+      images: ['team/*'],
+      ceilings: { ...defaultPolicy.ceilings, memory: 8 * 1024 ** 3 },
+      mounts: { roots: [{ path: '/srv/data', readonly: true }] },
+    });
+  });
+
+  test.each([
+    ['netwroks: [bridge]', 'field-unknown 1:1', 'did you mean `networks`?'],
+    ['ceilings:\n  memroy: 1g', 'field-unknown 2:3', 'did you mean `memory`?'],
+    ['backends: [dokcer]', 'value-invalid 1:12', 'did you mean docker?'],
+    ['backends: []', 'value-invalid 1:11', 'at least 1'],
+    ['mounts: { roots: [{ path: / }] }', 'value-invalid 1:27', 'not /'],
+    ['mounts: { roots: [{ path: data }] }', 'value-invalid 1:27', 'absolute path'],
+    ['networks: ["container:db"]', 'value-invalid 1:12', 'a name'],
+    [
+      'providers: [{ baseURL: "https://a.example", apiKeyEnv: "not-a-variable" }]',
+      'value-invalid 1:56',
+      'not its value',
+    ],
+    ['providers: [{ apiKeyEnv: KEY }]', 'value-invalid 1:13', 'baseURL'],
+    ['ceilings: { timeout: soon }', 'value-invalid 1:22', 'not a duration'],
+    ['images: [a\n', 'yaml-syntax 2:1', ''],
+    ['# nothing\n', 'document-count 1:1', 'empty'],
+  ])('with a mistake in it is refused: %j', (text, expected, message) => {
+    const [first] = problems(text);
+    expect(first && brief(first)).toBe(expected);
+    expect(first?.message).toContain(message);
+  });
+
+  test('that is named and not there is a mistake, not the defaults', () => {
+    expect(problemsIn(() => loadPolicy('/nowhere/policy.yaml'))).toMatchObject([{ code: 'file-missing' }]);
+  });
+
+  test('is the one that is named, else that of the data directory', () => {
+    withFiles({ 'policy.yaml': 'images: []\n' }, (root) => {
+      expect(policyFileOf(root, undefined)).toBe(join(root, 'policy.yaml'));
+      expect(policyFileOf(root, '/etc/policy.yaml')).toBe('/etc/policy.yaml');
+      expect(policyFileOf(join(root, 'elsewhere'), undefined)).toBeUndefined();
+    });
+  });
+});
