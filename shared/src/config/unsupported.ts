@@ -1,8 +1,10 @@
 import type { AgentConfig, ProjectConfig } from '../model/project-config.js';
 import type { ConfigPath } from './config-node.js';
 import { ConfigErrors, type ConfigProblem } from './config-problem.js';
+import { unescapeReferences, variablesIn } from './environment.js';
 import { configDefaults } from './defaults.js';
 import type { LoadedProject } from './load-project.js';
+import { backendOf, mountsOf } from './sandbox-of.js';
 import { describePath } from './schema-problems.js';
 
 /** A field that this version understands and would not keep to. */
@@ -25,15 +27,18 @@ export function unsupportedFields(config: ProjectConfig): UnsupportedField[] {
   refuse(runner.mode === 'ai', ['backend', 'runner', 'mode'], 'agents do not think yet: set backend.runner.mode: mock');
   refuse(runner.model !== undefined, ['backend', 'runner', 'model'], 'models are not used yet: leave it out');
   refuse(runner.models !== undefined, ['backend', 'runner', 'models'], 'models are not used yet: leave it out');
+  const { controllerUrl } = backend;
   refuse(
-    backend.controllerUrl !== undefined,
+    controllerUrl !== undefined && docker.network === 'none',
     ['backend', 'controllerUrl'],
-    'containers have no network yet: leave it out',
+    'a container of network none has a door of its own: leave it out, or ask for a network',
   );
-  refuse(docker.network !== 'none', ['backend', 'docker', 'network'], 'containers have no network yet: write none');
+  refuse(
+    controllerUrl !== undefined && docker.network !== 'none' && !isHttpUrl(controllerUrl),
+    ['backend', 'controllerUrl'],
+    'write http://host:port, in which every variable has a value',
+  );
   refuse(docker.passProviderKeys, ['backend', 'docker', 'passProviderKeys'], 'keys are not passed yet: write false');
-  refuse(docker.mounts.length > 0, ['backend', 'docker', 'mounts'], 'directories are not mounted yet: leave it out');
-  refuse(docker.runtime !== undefined, ['backend', 'docker', 'runtime'], 'the engine chooses it yet: leave it out');
   refuse(docker.warm !== undefined, ['backend', 'docker', 'warm'], 'containers are not kept warm yet: leave it out');
   tools.toolpacks.forEach((pack, index) => {
     refuse(pack !== 'core', ['tools', 'toolpacks', index], 'only the toolpack core is served yet');
@@ -42,25 +47,40 @@ export function unsupportedFields(config: ProjectConfig): UnsupportedField[] {
     const fallback = configDefaults.turn[field];
     refuse(turn[field] !== fallback, ['turn', field], `there are no models to limit yet: leave it out (${fallback})`);
   }
+  refuse(
+    !config.observability.http.enabled,
+    ['observability', 'http', 'enabled'],
+    'nothing works without the API yet: leave it out',
+  );
   refuse(config.budget !== undefined, ['budget'], 'nothing is counted against a budget yet: leave it out');
   for (const [id, agent] of Object.entries(config.agents)) {
     for (const [field, message] of unsupportedAgentFields) {
       refuse(agent[field] !== undefined, ['agents', id, field], message);
     }
+    refuse(agent.backend === 'external', ['agents', id, 'backend'], 'turns are not handed out yet: docker or process');
+    if (agent.backend === 'external' || backendOf(config, agent) !== 'process') continue;
+    const own = agent.mounts !== undefined && agent.mounts.length > 0;
+    refuse(
+      mountsOf(docker.mounts, agent).length > 0,
+      own ? ['agents', id, 'mounts'] : ['backend', 'docker', 'mounts'],
+      `nothing is mounted for a process: write mounts at the agents that run in containers`,
+    );
   }
   return found;
 }
 
 const unsupportedAgentFields = [
   ['model', 'models are not used yet: leave it out'],
-  ['mounts', 'directories are not mounted yet: leave it out'],
-  ['env', 'variables are not set in containers yet: leave it out'],
   ['profile', 'profiles are not registered yet: leave it out'],
   ['team', 'agents have no teams yet: leave it out'],
   ['skills', 'skills are not loaded yet: write the text into the prompt'],
-  ['backend', 'all agents use the backend of the project yet: leave it out'],
   ['budget', 'nothing is counted against a budget yet: leave it out'],
 ] as const satisfies readonly (readonly [keyof AgentConfig, string])[];
+
+/** Whether a text in the notation of the file says where a runner can go. */
+function isHttpUrl(text: string): boolean {
+  return variablesIn(text).length === 0 && /^https?:$/.test(URL.parse(unescapeReferences(text))?.protocol ?? '');
+}
 
 /**
  * Refuses a project that asks for what this version does not enforce.

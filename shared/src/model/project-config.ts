@@ -36,7 +36,7 @@ export const schedulerConfig = z.strictObject({
   maxConcurrentTurns: z.exactOptional(wholeNumber(1, 10_000)),
 });
 
-/** A directory of the host in the container. `source` is absolute once loaded. */
+/** A directory, or a file, of the host in the container. `source` is absolute once loaded. */
 export const mountConfig = z.strictObject({
   source: line(4096),
   target: line(4096).regex(/^\//, { error: 'expected an absolute path in the container' }),
@@ -59,7 +59,10 @@ export const dockerConfig = z.strictObject({
     ),
   ),
   readOnlyRoot: flag,
-  tmpfs: z.record(z.string().regex(/^\//, { error: 'expected an absolute path in the container' }), size),
+  tmpfs: z.record(
+    z.string().regex(/^\//, { error: 'expected an absolute path in the container' }),
+    size.pipe(z.int().min(1)),
+  ),
   runtime: z.exactOptional(line(120)),
   keep: z.enum(['never', 'failed', 'always']),
   keepFor: duration,
@@ -90,6 +93,22 @@ export const budgetConfig = z.strictObject({
 
 const nameLine = line(120);
 
+const variableName = z
+  .string()
+  .max(200)
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'expected the name of a variable' });
+
+/** Variables of a container; the bounds keep below what a kernel hands to a new process. */
+const containerEnv = z
+  .record(
+    variableName,
+    z
+      .string()
+      .max(32_000)
+      .regex(/^[^\0]*$/, { error: 'must not hold the character 0' }),
+  )
+  .refine((env) => JSON.stringify(env).length <= 128_000, { error: 'more than 128000 characters together' });
+
 export const agentConfig = z.strictObject({
   /** The id in the file before counted agents were expanded; the agent's own id elsewhere. */
   base: agentKey,
@@ -99,7 +118,7 @@ export const agentConfig = z.strictObject({
   model: z.exactOptional(nameLine),
   tools: z.array(line(200)).max(1000),
   mounts: z.exactOptional(z.array(mountConfig).max(32)),
-  env: z.exactOptional(z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string())),
+  env: z.exactOptional(containerEnv),
   profile: z.exactOptional(nameLine),
   team: z.exactOptional(nameLine),
   skills: z.exactOptional(z.array(line(4096)).max(100)),

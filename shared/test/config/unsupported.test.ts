@@ -10,7 +10,8 @@ channels: ["#a", { name: "#b", members: [editor] }]
 scheduler: { maxPromptMessages: 5, maxPromptBytes: 8k, intervalMs: 1s, maxConcurrentTurns: 2 }
 backend:
   image: other:1
-  docker: { memory: 64m, cpus: 0.5, pids: 64, user: "1000", readOnlyRoot: false, tmpfs: { /run: 1m }, keep: always, keepFor: 1m }
+  docker: { memory: 64m, cpus: 0.5, pids: 64, user: "1000", readOnlyRoot: false, tmpfs: { /run: 1m }, keep: always, keepFor: 1m, network: bridge, runtime: runc, mounts: [{ source: /srv/a, target: /a }] }
+  controllerUrl: http://toolhost:39500
   runner: { mode: mock }
 turn: { timeout: 1m, maxToolCalls: 5, maxAttempts: 1, startDeadline: 1m }
 `;
@@ -18,10 +19,17 @@ turn: { timeout: 1m, maxToolCalls: 5, maxAttempts: 1, startDeadline: 1m }
 const refused: [string, string][] = [
   ['backend.runner.mode', 'backend: { runner: { mode: ai } }'],
   ['backend.controllerUrl', 'backend: { controllerUrl: "http://x", runner: { mode: mock } }'],
-  ['backend.docker.network', 'backend: { docker: { network: bridge }, runner: { mode: mock } }'],
+  [
+    'backend.controllerUrl',
+    'backend: { controllerUrl: "http://${NO_SUCH}", docker: { network: bridge }, runner: { mode: mock } }',
+  ],
+  ['backend.controllerUrl', 'backend: { controllerUrl: "file:/x", docker: { network: a }, runner: { mode: mock } }'],
   ['backend.docker.passProviderKeys', 'backend: { docker: { passProviderKeys: true }, runner: { mode: mock } }'],
-  ['backend.docker.mounts', 'backend: { docker: { mounts: [{ source: a, target: /a }] }, runner: { mode: mock } }'],
-  ['backend.docker.runtime', 'backend: { docker: { runtime: runsc }, runner: { mode: mock } }'],
+  [
+    'backend.docker.mounts',
+    'backend: { kind: process, docker: { mounts: [{ source: a, target: /a }] }, runner: { mode: mock } }',
+  ],
+  ['observability.http.enabled', 'observability: { http: { enabled: false } }\nbackend: { runner: { mode: mock } }'],
   ['backend.docker.warm', 'backend: { docker: { warm: { max: 1, idle: 1m } }, runner: { mode: mock } }'],
   ['tools.toolpacks[1]', 'tools: { toolpacks: [core, shell] }\nbackend: { runner: { mode: mock } }'],
   ['turn.maxSteps', 'turn: { maxSteps: 5 }\nbackend: { runner: { mode: mock } }'],
@@ -31,7 +39,11 @@ const refused: [string, string][] = [
 
 describe('what this version does not enforce', () => {
   test('is nothing of what it does enforce, rendered or not', () => {
-    const project = load(minimal(`    workspace: { from: readings }\n${enforced}`));
+    const project = load(
+      minimal(
+        `    workspace: { from: readings }\n    env: { A: b }\n    backend: docker\n    mounts: [{ source: b, target: /b }]\n${enforced}`,
+      ),
+    );
     expect(unsupportedFields(project.config)).toEqual([]);
     refuseUnsupported(project);
     refuseUnsupported(loadProjectText(renderConfig(project.config), 'posted.yaml'));
@@ -46,7 +58,7 @@ describe('what this version does not enforce', () => {
     expect(problems[0]?.message).toMatch(`${field} is not supported yet: `);
   });
 
-  test.each(['env: { A: b }', 'profile: x', 'team: x', 'skills: [a.md]', 'backend: external', 'budget: { turns: 1 }'])(
+  test.each(['profile: x', 'team: x', 'skills: [a.md]', 'backend: external', 'budget: { turns: 1 }'])(
     '%s of an agent is refused',
     (field) => {
       const project = load(minimal(`    ${field}\n    count: 3\nbackend: { runner: { mode: mock } }\n`));
@@ -59,6 +71,15 @@ describe('what this version does not enforce', () => {
       );
     },
   );
+
+  test('is a mount of an agent that runs as a process', () => {
+    const agent =
+      '    backend: process\n    mounts: [{ source: a, target: /a }]\nbackend: { runner: { mode: mock } }\n';
+    const problems = problemsIn(() => {
+      refuseUnsupported(load(minimal(agent)));
+    });
+    expect(problems.map(({ line, message }) => [line, message.split(' ')[0]])).toEqual([[8, 'agents.editor.mounts']]);
+  });
 
   test('is told with its place, and how to go on', () => {
     let thrown: unknown;
