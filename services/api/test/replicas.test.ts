@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { defaultPolicy } from '@suzumio/shared/policy/policy';
 import { Cell } from '@suzumio/shared/store/cell';
-import { teamYaml } from '../../../shared/test/support/cell.js';
+import { entryOf, teamYaml } from '../../../shared/test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
 
 // Real processes, disks and sockets, on machines that may be busy.
@@ -47,7 +47,7 @@ test('a process that starts puts right what a crash left', async () => {
   const longAgo = Date.now() - 2 * 60 * 60 * 1000;
   await utimes(left ?? '', longAgo / 1000, longAgo / 1000);
   api.setNow(longAgo);
-  await api.cell.catalog.addProject('never-made', 'running');
+  await api.cell.catalog.addProject('never-made', entryOf('running'));
   await api.post('/api/projects', { file: teamYaml, start: true });
   await api.cell.catalog.removeProject('team');
 

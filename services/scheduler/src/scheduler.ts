@@ -82,6 +82,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     } catch (error) {
       metrics.schedulingFailures.inc({ during: cause });
       if (isSuzumioError(error, 'schema-newer')) dependencies.fail?.(error);
+      if (isSuzumioError(error, 'project-unknown')) deadlines.delete(project);
       // The transport says by itself that it is away; a project that is gone has nothing to be scheduled.
       const expected = isSuzumioError(error, 'server-unreachable', 'project-unknown');
       const level = expected || failing.has(project) ? 'debug' : 'error';

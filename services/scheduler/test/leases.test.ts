@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
 import { silentLogger } from '@suzumio/shared/observability/logger';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
+import { entryOf } from '../../../shared/test/support/cell.js';
 import { eventually } from '../../../shared/test/support/poll.js';
 import { counted } from '../../../shared/test/support/counted.js';
 import { type Bench, benches } from './bench.js';
@@ -65,10 +66,29 @@ describe('leases', () => {
     await delist();
   });
 
+  test('a deleted project is looked at no more, and the next one of its name from its first mail on', async () => {
+    const made = await bench();
+    const { testing, advance, metrics, jobs, mail } = made;
+    const delist = await toolhost(made);
+    const { project } = await abandoned(made);
+    await testing.cell.deleteProject(project, { actor: 'test' });
+    advance(leaseMs);
+    await afterMoreChecks(made);
+    const failures = () => counted(metrics, 'suzumio_scheduling_failures_total', { during: 'leases' });
+    const before = await failures();
+    await afterMoreChecks(made);
+    expect(await failures()).toBe(before);
+    await testing.create();
+    await mail(project, 'ada');
+    await eventually('the job of the new project arrives', () => jobs.length === 2);
+    expect(jobs[1]).toMatchObject({ project, epoch: 2, delivery: 1 });
+    await delist();
+  });
+
   test('a project that cannot be opened does not keep the others waiting', async () => {
     const made = await bench();
     const { testing, mail, jobs, work, scheduler, logs, metrics } = made;
-    await testing.cell.catalog.addProject('broken', 'running');
+    await testing.cell.catalog.addProject('broken', entryOf('running'));
     await mkdir(testing.cell.directory.projectDir('broken'));
     await writeFile(testing.cell.directory.projectFile('broken'), 'this is no database, whatever its name says');
     const project = await testing.create();

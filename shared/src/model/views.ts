@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { artifactKind, attachment } from '../protocol/artifacts.js';
 import { failure } from '../protocol/failure-codes.js';
+import { labels } from './labels.js';
 import { priority, projectId } from '../protocol/ids.js';
 import { agentStates, turnStatuses } from './states.js';
 import { projectStatuses } from './project-status.js';
@@ -12,6 +13,8 @@ export const projectView = z.object({
   id: projectId,
   status: z.enum(projectStatuses),
   task: z.string(),
+  /** What it was filed under when it was made. */
+  labels,
   reportPath: z.string().nullable(),
   reportVersion: z.int().nullable(),
   createdAt: time,

@@ -1,21 +1,16 @@
 import { hostname } from 'node:os';
 import { SuzumioError } from '../errors/suzumio-error.js';
+import type { Labels } from '../model/labels.js';
 import type { ProjectStatus } from '../model/project-status.js';
-import { hashToken, sameHash } from './tokens.js';
+import { ApiTokens } from './api-tokens.js';
+import { AuditLog } from './audit-log.js';
 import type { StoreContext } from './context.js';
 import type { DataDirectory } from './data-directory.js';
 import { migrate } from './migrate.js';
 import { catalogMigrations } from './migrations/catalog.js';
-import { Sql } from './sql.js';
+import { ProjectDeletions } from './project-deletions.js';
+import { Sql, type SqlParams } from './sql.js';
 import { Writer } from './writer.js';
-
-/** Who a request comes from. */
-export interface ApiIdentity {
-  /** The token's name: the actor of what the request does. */
-  name: string;
-  scope: 'read' | 'write' | 'admin' | 'handler';
-  project: string | null;
-}
 
 /** A control-plane process as the others see it. */
 export interface ProcessIdentity {
@@ -23,6 +18,31 @@ export interface ProcessIdentity {
   cell: string;
   /** What carries this process's jobs: two processes that differ here must not share a data directory. */
   transport: string;
+}
+
+/** What is put into the catalog of a new project, or of one that it lacks. */
+export interface NewEntry {
+  status: ProjectStatus;
+  labels: Labels;
+  epoch: number;
+}
+
+/** Which projects are listed. */
+export interface ProjectListing {
+  /** Only this one. */
+  only?: string | undefined;
+  /** Those that have all of these labels. */
+  labels?: readonly (readonly [key: string, value: string])[] | undefined;
+  /** The place after which the list goes on: `next` of the part before. */
+  after?: { createdAtMs: number; id: string } | undefined;
+  limit: number;
+}
+
+export interface ListedProject {
+  id: string;
+  status: ProjectStatus;
+  labels: Labels;
+  createdAtMs: number;
 }
 
 /** A process counts as alive for this long after its last beat. */
@@ -36,6 +56,12 @@ const aliveMs = 5_000;
 export class Catalog {
   readonly #sql: Sql;
   readonly #writer: Writer;
+  /** Which tokens are good. */
+  readonly tokens: ApiTokens;
+  /** What holders of good tokens were refused. */
+  readonly audit: AuditLog;
+  /** Which projects are being deleted: no list shows them. */
+  readonly deletions: ProjectDeletions;
 
   private constructor(
     sql: Sql,
@@ -43,6 +69,9 @@ export class Catalog {
   ) {
     this.#sql = sql;
     this.#writer = new Writer(sql, { random: context.random });
+    this.tokens = new ApiTokens(sql, this.#writer, context);
+    this.audit = new AuditLog(sql, this.#writer, context);
+    this.deletions = new ProjectDeletions(sql, this.#writer, context);
   }
 
   static open(directory: DataDirectory, context: StoreContext): Catalog {
@@ -58,31 +87,79 @@ export class Catalog {
 
   /** Every project's id, oldest first. */
   projects(): { id: string; status: ProjectStatus }[] {
-    return this.#sql.all('SELECT id, status FROM projects ORDER BY created_at_ms, id');
+    return this.#sql.all('SELECT id, status FROM projects WHERE deleting_epoch IS NULL ORDER BY created_at_ms, id');
+  }
+
+  /** A part of the projects, oldest first. */
+  listProjects({ only, labels = [], after, limit }: ProjectListing): ListedProject[] {
+    const wanted = labels.map(
+      (_, i) => `AND EXISTS (SELECT 1 FROM json_each(labels_json) WHERE key = :key${i} AND value = :value${i})`,
+    );
+    const params: SqlParams = Object.fromEntries(
+      labels.flatMap(([key, value], i) => [
+        [`key${i}`, key],
+        [`value${i}`, value],
+      ]),
+    );
+    return this.#sql
+      .all<{ id: string; status: ProjectStatus; labels_json: string; created_at_ms: number }>(
+        `SELECT id, status, labels_json, created_at_ms FROM projects
+         WHERE deleting_epoch IS NULL AND (created_at_ms, id) > (:afterMs, :afterId)
+           AND (:only IS NULL OR id = :only) ${wanted.join(' ')}
+         ORDER BY created_at_ms, id LIMIT :limit`,
+        { ...params, only: only ?? null, afterMs: after?.createdAtMs ?? -1, afterId: after?.id ?? '', limit },
+      )
+      .map((row) => ({
+        id: row.id,
+        status: row.status,
+        labels: JSON.parse(row.labels_json) as Labels,
+        createdAtMs: row.created_at_ms,
+      }));
   }
 
   /** Projects in which something may be left to do: running, or not running with turns that still run. */
   unsettledProjects(): string[] {
-    return this.#sql.all<{ id: string }>('SELECT id FROM projects WHERE settled = 0 ORDER BY id').map((row) => row.id);
+    return this.#sql
+      .all<{ id: string }>('SELECT id FROM projects WHERE settled = 0 AND deleting_epoch IS NULL ORDER BY id')
+      .map((row) => row.id);
   }
 
-  /** Names a project. One that is named already, by a process that was killed or is as fast, keeps what errs toward running. */
-  async addProject(project: string, status: ProjectStatus): Promise<void> {
-    await this.#writer.write(() =>
+  /**
+   * Names a project, in one step with its coming to be: `place` puts its directory where it belongs, while nobody else
+   * can give or take names. What a process that was killed left under the name is written over.
+   *
+   * @throws SuzumioError `project-exists` while an earlier one of its name is being deleted, and what `place` throws
+   */
+  async addProject(project: string, entry: NewEntry, place: () => void = () => undefined): Promise<void> {
+    const { status, labels, epoch } = entry;
+    await this.#writer.write(() => {
+      if (this.deletions.pendingEpoch(project) !== undefined || this.deletions.formerEpoch(project) >= epoch) {
+        throw new SuzumioError('project-exists', `The project "${project}" is just being deleted; try again soon.`, {
+          project,
+        });
+      }
       this.#sql.run(
-        `INSERT INTO projects (id, status, settled, created_at_ms) VALUES (:project, :status, :settled, :now)
-         ON CONFLICT (id) DO UPDATE SET created_at_ms = :now, settled = min(settled, :settled),
+        `INSERT INTO projects (id, status, settled, created_at_ms, labels_json)
+         VALUES (:project, :status, :settled, :now, :labels)
+         ON CONFLICT (id) DO UPDATE SET created_at_ms = :now, labels_json = :labels, settled = min(settled, :settled),
            status = CASE :settled WHEN 0 THEN :status ELSE status END`,
-        { project, status, settled: status === 'running' ? 0 : 1, now: this.context.now() },
-      ),
-    );
+        {
+          project,
+          status,
+          settled: status === 'running' ? 0 : 1,
+          now: this.context.now(),
+          labels: JSON.stringify(labels),
+        },
+      );
+      place();
+    });
   }
 
   /** @param which a younger entry than `addedBeforeMs` is left: its project may be on its way */
   async removeProject(project: string, which: { addedBeforeMs?: number } = {}): Promise<void> {
     const { addedBeforeMs = Number.MAX_SAFE_INTEGER } = which;
     await this.#writer.write(() =>
-      this.#sql.run('DELETE FROM projects WHERE id = :project AND created_at_ms < :before', {
+      this.#sql.run('DELETE FROM projects WHERE id = :project AND created_at_ms < :before AND deleting_epoch IS NULL', {
         project,
         before: addedBeforeMs,
       }),
@@ -115,43 +192,6 @@ export class Catalog {
       if (now.status === status && now.settled === settled) return;
       noted = now;
     }
-  }
-
-  /** Makes a token, in the place of one of that name. Only the hash of its secret is stored. */
-  async addToken(token: {
-    name: string;
-    scope: ApiIdentity['scope'];
-    secret: string;
-    project?: string;
-  }): Promise<void> {
-    await this.#writer.write(() =>
-      this.#sql.run(
-        `INSERT INTO tokens (id, name, scope, project, hash, created_at_ms)
-         VALUES (:id, :name, :scope, :project, :hash, :now)
-         ON CONFLICT (name) DO UPDATE SET scope = :scope, project = :project, hash = :hash, created_at_ms = :now,
-           expires_at_ms = NULL, revoked_at_ms = NULL`,
-        {
-          id: this.context.id('tok'),
-          name: token.name,
-          scope: token.scope,
-          project: token.project ?? null,
-          hash: hashToken(token.secret),
-          now: this.context.now(),
-        },
-      ),
-    );
-  }
-
-  /** Who holds this secret, if anybody. */
-  identify(secret: string): ApiIdentity | undefined {
-    const hash = hashToken(secret);
-    const row = this.#sql.get<ApiIdentity & { hash: string }>(
-      `SELECT name, scope, project, hash FROM tokens
-       WHERE hash = :hash AND revoked_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > :now)`,
-      { hash, now: this.context.now() },
-    );
-    if (!row || !sameHash(row.hash, hash)) return undefined;
-    return { name: row.name, scope: row.scope, project: row.project };
   }
 
   /**

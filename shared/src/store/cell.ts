@@ -1,11 +1,14 @@
 import { readdir } from 'node:fs/promises';
+import { isSuzumioError } from '../errors/suzumio-error.js';
 import { Catalog } from './catalog.js';
 import { type StoreContext, systemContext } from './context.js';
 import { constructionMs, createProject, type NewProject, removeUnfinishedProjects } from './create-project.js';
 import { DataDirectory } from './data-directory.js';
+import { deleteProject, type DeletionRequest, discardDeleted, finishDeletions } from './delete-project.js';
 import type { ProjectStoreHooks } from './project-store.js';
 import { ProjectStores } from './project-stores.js';
-import { readStatus } from './queries/projects.js';
+import { readLabels, readStatus } from './queries/projects.js';
+import { projectRow } from './rows.js';
 
 /** A control plane's data: one directory, its catalog and its projects, as one process holds them. */
 export class Cell {
@@ -40,16 +43,28 @@ export class Cell {
     return createProject(this.directory, this.catalog, this.context, project);
   }
 
-  /** Puts right what a crash left: unfinished projects are removed, finished ones that the catalog lacks are added. */
+  /**
+   * Deletes a project with everything that is stored of it.
+   *
+   * @throws SuzumioError `project-unknown`, `idempotency-mismatch`, `store-busy`
+   */
+  deleteProject(project: string, request: DeletionRequest): Promise<void> {
+    return deleteProject(this, project, request);
+  }
+
+  /**
+   * Puts right what a crash left: unfinished projects are removed, finished ones that the catalog lacks are added, and
+   * deletions are taken to their end.
+   */
   async recover(): Promise<void> {
     const nowMs = this.context.now();
     await removeUnfinishedProjects(this.directory, nowMs);
+    await finishDeletions(this);
     const known = new Map(this.catalog.projects().map(({ id, status }) => [id, status]));
     const onDisk = (await readdir(this.directory.projectsDir)).filter((name) => !name.startsWith('.'));
     for (const project of onDisk) {
       if (known.delete(project)) continue;
-      await this.catalog.addProject(project, 'initialized');
-      await this.noteStatus(project);
+      await this.#addMissing(project);
     }
     for (const project of known.keys()) {
       await this.catalog.removeProject(project, { addedBeforeMs: nowMs - constructionMs });
@@ -59,6 +74,24 @@ export class Cell {
   /** Brings the catalog up to what a project's own database says. */
   async noteStatus(project: string): Promise<void> {
     await this.stores.use(project, (store) => this.catalog.noteStatus(project, () => readStatus(store.reader)));
+  }
+
+  /** The catalog lacks what it lost, and what was put in its place when the process was killed. */
+  async #addMissing(project: string): Promise<void> {
+    try {
+      const entry = await this.stores.use(project, ({ reader }) => ({
+        status: readStatus(reader).status,
+        labels: readLabels(reader),
+        epoch: projectRow(reader).epoch,
+      }));
+      await this.catalog.addProject(project, entry);
+      await this.noteStatus(project);
+    } catch (error) {
+      // Another process is deleting it.
+      if (isSuzumioError(error, 'project-exists')) return;
+      if (!isSuzumioError(error, 'project-unknown')) throw error;
+      await discardDeleted(this, project);
+    }
   }
 
   async close(): Promise<void> {

@@ -1,9 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, open, rename, stat, unlink } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { open, rename, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { SuzumioError } from '../errors/suzumio-error.js';
+import { makeSubdirectory } from './make-subdirectory.js';
+import { unknownProject } from './project-unknown.js';
 
 /** The largest file that can be stored. */
 export const maxContentBytes = 256 * 1024 * 1024;
@@ -51,7 +53,7 @@ export class ContentStore {
   /**
    * Stores a stream that claims to have this hash. Durable once it resolves: the file first, then its name.
    *
-   * @throws SuzumioError `content-mismatch`, `content-too-large`
+   * @throws SuzumioError `content-mismatch`, `content-too-large`; `project-unknown` when it was deleted meanwhile
    */
   async put(hash: string, content: Readable | Iterable<Uint8Array>): Promise<void> {
     await this.#store(content, hash);
@@ -77,17 +79,20 @@ export class ContentStore {
     content: Readable | Iterable<Uint8Array>,
     expected?: string,
   ): Promise<{ sha256: string; sizeBytes: number }> {
-    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    await makeSubdirectory(this.projectDir, 'artifacts');
     const temporary = join(this.#directory, `.${randomBytes(8).toString('hex')}`);
     try {
       const written = await this.#writeWhole(temporary, content, expected);
       const target = this.#file(written.sha256);
-      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+      await makeSubdirectory(this.projectDir, relative(this.projectDir, dirname(target)));
       await rename(temporary, target);
       await syncDirectory(dirname(target));
       return written;
     } catch (error) {
       await unlink(temporary).catch(() => undefined);
+      // Our directories are there for as long as the project is.
+      const { code, path = '' } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT' && path.startsWith(this.#directory)) throw unknownProject(basename(this.projectDir));
       throw error;
     }
   }

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync, renameSync } from 'node:fs';
+import { mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SuzumioError } from '../errors/suzumio-error.js';
+import type { Labels } from '../model/labels.js';
 import type { ProjectConfig } from '../model/project-config.js';
-import type { ProjectStatus } from '../model/project-status.js';
 import { type Grant, grantFileName } from '../policy/grant.js';
-import type { Catalog } from './catalog.js';
+import type { Catalog, NewEntry } from './catalog.js';
 import { ContentStore, syncDirectory } from './content-store.js';
 import type { StoreContext } from './context.js';
 import type { DataDirectory } from './data-directory.js';
@@ -24,6 +24,8 @@ export interface NewProject {
   /** The file as it was resolved. */
   resolved: string;
   actor: string;
+  /** @default none */
+  labels?: Labels | undefined;
   /** What its maker allowed it beyond the policy of this host. */
   grant?: Grant | undefined;
   /** Runs in the project's first transaction, once it is initialized: its first mail, its start. */
@@ -37,8 +39,12 @@ const temporaryPrefix = '.new-';
 export const constructionMs = 60 * 60 * 1000;
 
 /**
- * Makes a project: built whole under a temporary name, made durable, then renamed. What a crash leaves is removed by
- * {@link removeUnfinishedProjects}, or is a project that the catalog learns of by {@link catalogMissingProjects}.
+ * Makes a project: built whole under a temporary name, made durable, then named in the catalog and put in its place in
+ * one step. What a crash leaves is removed by {@link removeUnfinishedProjects}, or is a project that the catalog learns of
+ * at the next start.
+ *
+ * A name that was used before starts in a later epoch, so that nothing that was said of the earlier project (events,
+ * tokens, workspaces) can be taken for this one's.
  *
  * @throws SuzumioError `project-exists`, `invalid-config` when a `workspace.from` cannot be read
  */
@@ -53,16 +59,12 @@ export async function createProject(
   if (existsSync(target)) throw projectExists(name);
   const building = join(directory.projectsDir, `${temporaryPrefix}${randomBytes(6).toString('hex')}`);
   await mkdir(join(building, 'artifacts'), { recursive: true, mode: 0o700 });
-  let named = false;
   try {
-    const status = await build(building, context, project);
-    named = true;
-    await catalog.addProject(name, status);
-    await renameTo(building, target, name);
+    const entry = await build(building, context, project, catalog.deletions.formerEpoch(name) + 1);
+    await catalog.addProject(name, entry, () => renameTo(building, target, name));
     await syncDirectory(directory.projectsDir);
   } catch (error) {
     await rm(building, { recursive: true, force: true });
-    if (named && !existsSync(target)) await catalog.removeProject(name);
     throw error;
   }
 }
@@ -77,28 +79,29 @@ export async function removeUnfinishedProjects(directory: DataDirectory, nowMs: 
   }
 }
 
-async function build(building: string, context: StoreContext, project: NewProject): Promise<ProjectStatus> {
+async function build(building: string, context: StoreContext, project: NewProject, epoch: number): Promise<NewEntry> {
   const snapshots = await seedWorkspaces(new ContentStore(building), project.config);
   await writeDurably(join(building, 'source.yaml'), project.source);
   await writeDurably(join(building, 'resolved.yaml'), project.resolved);
   if (project.grant) await writeDurably(join(building, grantFileName), JSON.stringify(project.grant));
-  const status = await writeDatabase(building, context, project, snapshots);
+  const entry = await writeDatabase(building, context, project, { epoch, snapshots });
   await syncDirectory(building);
-  return status;
+  return entry;
 }
 
 async function writeDatabase(
   building: string,
   context: StoreContext,
   project: NewProject,
-  snapshots: ReadonlyMap<string, string>,
-): Promise<ProjectStatus> {
-  const store = ProjectStore.create(project.config, join(building, 'project.db'), context);
+  given: { epoch: number; snapshots: ReadonlyMap<string, string> },
+): Promise<NewEntry> {
+  const { config, actor, labels = {} } = project;
+  const store = ProjectStore.create(config, join(building, 'project.db'), context);
   try {
     return await store.write((tx) => {
-      initializeProject(tx, { config: project.config, actor: project.actor, snapshots });
+      initializeProject(tx, { config, actor, labels, ...given });
       project.begin?.(tx);
-      return projectRow(tx).status;
+      return { status: projectRow(tx).status, labels, epoch: given.epoch };
     });
   } finally {
     await store.close();
@@ -128,9 +131,9 @@ async function writeDurably(file: string, text: string): Promise<void> {
   }
 }
 
-async function renameTo(building: string, target: string, name: string): Promise<void> {
+function renameTo(building: string, target: string, name: string): void {
   try {
-    await rename(building, target);
+    renameSync(building, target);
   } catch (error) {
     // Another process made the same project meanwhile: a directory that holds something is never replaced.
     if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw projectExists(name);

@@ -5,7 +5,9 @@ import { assertNotNewer, migrate } from './migrate.js';
 import { projectMigrations } from './migrations/project.js';
 import { readConfig } from './queries/projects.js';
 import { Sql, type SqlReader } from './sql.js';
+import { unknownProject } from './project-unknown.js';
 import { Tx } from './tx.js';
+import { deleteProject, isDeleted } from './verbs/delete-project.js';
 import { type TransactionOutcome, Writer } from './writer.js';
 
 /** An event as a commit appended it. */
@@ -91,6 +93,11 @@ export class ProjectStore {
     return this.#sql;
   }
 
+  /** Whether the project is no more; its file may be, and another one may have its name. */
+  get deleted(): boolean {
+    return isDeleted(this.#sql);
+  }
+
   /** Several reads of one moment. */
   snapshot<Result>(read: (reader: SqlReader) => Result): Result {
     return this.#sql.handle.transaction(() => read(this.#sql)).deferred();
@@ -99,19 +106,31 @@ export class ProjectStore {
   /**
    * Runs a verb: one transaction, answered after its commit.
    *
-   * @throws what the verb throws; SuzumioError `store-busy`, `schema-newer`.
+   * @throws what the verb throws; SuzumioError `project-unknown` once it was deleted; `store-busy`, `schema-newer`.
    */
   write<Result>(verb: (tx: Tx) => Result): Promise<Result> {
-    return this.#writer.write(() => {
-      if (!this.#tx) throw new Error('a verb ran outside its transaction');
-      return verb(this.#tx);
+    return this.#run((tx) => {
+      if (isDeleted(tx)) throw unknownProject(this.project);
+      return verb(tx);
     });
+  }
+
+  /** Ends the project for good; a second time does nothing. */
+  delete(actor: string): Promise<void> {
+    return this.#run((tx) => deleteProject(tx, actor));
   }
 
   /** Waits for verbs that run, then closes the file. */
   async close(): Promise<void> {
     await this.#writer.idle();
     this.#sql.close();
+  }
+
+  #run<Result>(verb: (tx: Tx) => Result): Promise<Result> {
+    return this.#writer.write(() => {
+      if (!this.#tx) throw new Error('a verb ran outside its transaction');
+      return verb(this.#tx);
+    });
   }
 
   #eventsAfter(seq: number): AppendedEvent[] {

@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
 import { LRUCache } from 'lru-cache';
-import { SuzumioError } from '../errors/suzumio-error.js';
 import { projectId } from '../protocol/ids.js';
 import type { StoreContext } from './context.js';
 import type { DataDirectory } from './data-directory.js';
 import { ProjectStore, type ProjectStoreHooks } from './project-store.js';
+import { unknownProject } from './project-unknown.js';
+import { fileIdentity } from './sql.js';
 
 interface Entry {
   store: ProjectStore;
@@ -12,13 +12,21 @@ interface Entry {
   evicted: boolean;
 }
 
+/** How often the files of deleted projects are let go of. */
+const letGoMs = 60_000;
+
 /**
  * The open databases of one process. They stay open while they are used now and then, because the last connection that
  * closes deletes the write-ahead log, and growing a new one is what makes a commit slow.
+ *
+ * A project may be deleted by another process, and another one made of its name. Its database says so before its file is
+ * moved away, and an open connection goes on seeing that; so each use looks there, and nothing is ever written to a file
+ * that has lost its place.
  */
 export class ProjectStores {
   readonly #entries: LRUCache<string, Entry>;
   readonly #closing = new Set<Promise<void>>();
+  readonly #timer: NodeJS.Timeout;
 
   constructor(
     readonly directory: DataDirectory,
@@ -34,6 +42,7 @@ export class ProjectStores {
         if (entry.users === 0) this.#close(entry);
       },
     });
+    this.#timer = setInterval(() => this.forgetDeleted(), letGoMs).unref();
   }
 
   /**
@@ -42,7 +51,38 @@ export class ProjectStores {
    * @throws SuzumioError `project-unknown`
    */
   async use<Result>(project: string, body: (store: ProjectStore) => Promise<Result> | Result): Promise<Result> {
-    const entry = this.#entry(project);
+    const entry = this.#current(project);
+    if (!entry) throw unknownProject(project);
+    if (!entry.store.deleted) return this.#used(entry, body);
+    this.forget(project);
+    throw unknownProject(project);
+  }
+
+  /** Ends a project for good, where it has not been; without a file there is nothing to end. */
+  async delete(project: string, actor: string): Promise<void> {
+    const entry = this.#current(project);
+    if (entry) await this.#used(entry, (store) => store.delete(actor));
+  }
+
+  /** Closes a project's database here, for instance before its directory is removed. */
+  forget(project: string): void {
+    this.#entries.delete(project);
+  }
+
+  /** Closes the databases of projects that were deleted, so that their files take no space any more. */
+  forgetDeleted(): void {
+    for (const [project, { store }] of [...this.#entries.entries()]) {
+      if (isGone(store)) this.forget(project);
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#entries.clear();
+    await Promise.all(this.#closing);
+  }
+
+  async #used<Result>(entry: Entry, body: (store: ProjectStore) => Promise<Result> | Result): Promise<Result> {
     entry.users += 1;
     try {
       return await body(entry.store);
@@ -52,36 +92,43 @@ export class ProjectStores {
     }
   }
 
-  /** Closes a project's database here, for instance before its directory is removed. */
-  forget(project: string): void {
-    this.#entries.delete(project);
-  }
-
-  async close(): Promise<void> {
-    this.#entries.clear();
-    await Promise.all(this.#closing);
-  }
-
-  #entry(project: string): Entry {
-    const open = this.#entries.get(project);
-    if (open) return open;
-    const file = this.directory.projectFile(project);
-    if (!projectId.safeParse(project).success || !existsSync(file)) {
-      throw new SuzumioError('project-unknown', `There is no project "${project}" in this data directory.`, {
-        project,
-      });
-    }
-    const entry = {
-      store: ProjectStore.open(project, file, this.context, this.hooks),
-      users: 0,
-      evicted: false,
-    };
+  /** The project that has this name now, which may be about to go. */
+  #current(project: string): Entry | undefined {
+    const known = this.#entries.get(project);
+    if (known && !known.store.deleted) return known;
+    this.forget(project);
+    const store = projectId.safeParse(project).success ? this.#open(project) : undefined;
+    if (!store) return undefined;
+    const entry = { store, users: 0, evicted: false };
     this.#entries.set(project, entry);
     return entry;
+  }
+
+  #open(project: string): ProjectStore | undefined {
+    const file = this.directory.projectFile(project);
+    for (;;) {
+      const there = fileIdentity(file);
+      if (there === undefined) return undefined;
+      try {
+        return ProjectStore.open(project, file, this.context, this.hooks);
+      } catch (error) {
+        // It was moved away meanwhile, and another one may be there now.
+        if (fileIdentity(file) === there) throw error;
+      }
+    }
   }
 
   #close(entry: Entry): void {
     const closing = entry.store.close().finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);
+  }
+}
+
+/** What is wrong with a database that cannot be read is for its next user to see. */
+function isGone(store: ProjectStore): boolean {
+  try {
+    return store.deleted;
+  } catch {
+    return false;
   }
 }

@@ -7,6 +7,7 @@ import { assertNotNewer, type Migration } from './migrate.js';
 import { catalogMigrations } from './migrations/catalog.js';
 import { projectMigrations } from './migrations/project.js';
 import { Sql, type SqlReader } from './sql.js';
+import { isDeleted } from './verbs/delete-project.js';
 
 /**
  * A data directory as it is looked at while nothing serves it: nothing is made, written or migrated.
@@ -31,7 +32,9 @@ export class ReadOnlyCell {
   catalogued(): { id: string; status: ProjectStatus }[] {
     if (!this.directory.exists()) return [];
     return reading(this.directory.catalogFile, catalogMigrations, (sql) =>
-      sql.all<{ id: string; status: ProjectStatus }>('SELECT id, status FROM projects ORDER BY created_at_ms, id'),
+      sql.all<{ id: string; status: ProjectStatus }>(
+        'SELECT id, status FROM projects WHERE deleting_epoch IS NULL ORDER BY created_at_ms, id',
+      ),
     );
   }
 
@@ -42,12 +45,13 @@ export class ReadOnlyCell {
    */
   read<Result>(project: string, read: (reader: SqlReader) => Result): Result {
     const file = this.directory.projectFile(project);
-    if (!projectId.safeParse(project).success || !existsSync(file)) {
-      throw new SuzumioError('project-unknown', `There is no project "${project}" in ${this.directory.root}.`, {
-        project,
-      });
-    }
-    return reading(file, projectMigrations, read);
+    const unknown = () =>
+      new SuzumioError('project-unknown', `There is no project "${project}" in ${this.directory.root}.`, { project });
+    if (!projectId.safeParse(project).success || !existsSync(file)) throw unknown();
+    return reading(file, projectMigrations, (sql) => {
+      if (isDeleted(sql)) throw unknown();
+      return read(sql);
+    });
   }
 }
 

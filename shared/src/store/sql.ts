@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
 /** A value that SQLite stores. */
@@ -28,8 +29,12 @@ export class Sql implements SqlReader {
    * whole process, so longer waits are asynchronous, in the writer), and a log that keeps its size, because growing it
    * is the largest single cost of a commit. Only the opening itself waits longer, for a process that is just making
    * the file or putting its log right after a crash.
+   *
+   * SQLite opens the database and its log by their names, one after the other. Where another file is put there meanwhile,
+   * the log of one would be taken for that of the other: then nothing is opened.
    */
   static open(file: string, options: { readonly?: boolean; synchronous?: 'FULL' | 'NORMAL' } = {}): Sql {
+    const before = fileIdentity(file);
     const handle = new Database(file, { readonly: options.readonly ?? false, timeout: openPatienceMs });
     try {
       if (!options.readonly) {
@@ -40,6 +45,7 @@ export class Sql implements SqlReader {
       handle.pragma('foreign_keys = ON');
       handle.pragma('user_version');
       handle.pragma(`busy_timeout = ${String(busyTimeoutMs)}`);
+      if (before !== undefined && fileIdentity(file) !== before) throw new Error(`${file} was replaced meanwhile`);
     } catch (error) {
       handle.close();
       throw error;
@@ -77,6 +83,12 @@ export class Sql implements SqlReader {
     }
     return statement;
   }
+}
+
+/** Which file has this name now; undefined where none has. */
+export function fileIdentity(file: string): string | undefined {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  return stat && `${stat.dev}:${stat.ino}`;
 }
 
 /** Whether SQLite refused because another connection is writing. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeSubdirectory } from './make-subdirectory.js';
 import type { AttemptRow } from './rows.js';
 
 /** What an attempt's container wrote to its output, as its worker kept it. */
@@ -10,7 +11,7 @@ export async function writeTurnLog(
   log: Uint8Array,
 ): Promise<void> {
   const file = logFile(projectDir, attempt);
-  await mkdir(join(projectDir, 'logs'), { recursive: true, mode: 0o700 });
+  await makeSubdirectory(projectDir, 'logs');
   const temporary = `${file}.${randomBytes(4).toString('hex')}`;
   await writeFile(temporary, log, { mode: 0o600 });
   await rename(temporary, file);

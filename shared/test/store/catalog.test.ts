@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Sql } from '@suzumio/shared/store/sql';
-import { type TestCell, testCell } from '../support/cell.js';
+import { entryOf, type TestCell, testCell } from '../support/cell.js';
 import { eventually } from '../support/poll.js';
 
 const start = Date.UTC(2026, 10, 21, 20, 0, 0);
@@ -15,7 +15,7 @@ const catalog = () => testing.cell.catalog;
 
 describe('what the catalog says of a project', () => {
   test('errs toward running around a start that another word crosses', async () => {
-    await catalog().addProject('team', 'stopped');
+    await catalog().addProject('team', entryOf('stopped'));
     await catalog().noteRunning('team');
     expect(catalog().unsettledProjects()).toEqual(['team']);
     // The start commits between this note's reading and its writing.
@@ -30,33 +30,9 @@ describe('what the catalog says of a project', () => {
   });
 
   test('is forgotten with it', async () => {
-    await catalog().addProject('team', 'running');
+    await catalog().addProject('team', entryOf('running'));
     await catalog().removeProject('team');
     expect(catalog().projects()).toEqual([]);
-  });
-});
-
-describe('a token', () => {
-  const token = { name: 'ann', scope: 'write' as const, secret: 'a secret of some length' };
-
-  test('opens what it is for, and is stored as a hash', async () => {
-    await catalog().addToken({ ...token, project: 'team' });
-    expect(catalog().identify(token.secret)).toEqual({ name: 'ann', scope: 'write', project: 'team' });
-    expect(catalog().identify('another secret')).toBeUndefined();
-    expect(catalog().identify('')).toBeUndefined();
-  });
-
-  test('made anew under its name replaces the old one', async () => {
-    await catalog().addToken(token);
-    await catalog().addToken({ ...token, secret: 'the next secret' });
-    expect(catalog().identify(token.secret)).toBeUndefined();
-    expect(catalog().identify('the next secret')).toMatchObject({ name: 'ann' });
-  });
-
-  test('made anew under its name has what it is given now, not what the old one had', async () => {
-    await catalog().addToken({ ...token, scope: 'admin' });
-    await catalog().addToken({ ...token, scope: 'read', project: 'team', secret: 'the next secret' });
-    expect(catalog().identify('the next secret')).toEqual({ name: 'ann', scope: 'read', project: 'team' });
   });
 });
 

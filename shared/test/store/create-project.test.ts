@@ -7,7 +7,7 @@ import { constructionMs, type NewProject } from '@suzumio/shared/store/create-pr
 import { listAgents } from '@suzumio/shared/store/queries/agents';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { startProject } from '@suzumio/shared/store/verbs/project-transitions';
-import { teamYaml, type TestCell, testCell } from '../support/cell.js';
+import { entryOf, teamYaml, type TestCell, testCell } from '../support/cell.js';
 
 let testing: TestCell;
 beforeEach(async () => {
@@ -82,7 +82,7 @@ describe('making a project', () => {
 
   test('that fails does not hide the same project, which another process is just making', async () => {
     // The other's line in the catalog comes before its directory.
-    await testing.cell.catalog.addProject('team', 'running');
+    await testing.cell.catalog.addProject('team', entryOf('running'));
     const begin = () => {
       throw new Error('no');
     };
@@ -153,7 +153,7 @@ describe('after a crash', () => {
   });
 
   test('a line in the catalog without a project goes when it is old', async () => {
-    await testing.cell.catalog.addProject('gone', 'initialized');
+    await testing.cell.catalog.addProject('gone', entryOf('initialized'));
     await testing.cell.recover();
     expect(catalogued()).toHaveLength(1);
     testing.setNow(Date.now() + constructionMs + 60_000);
@@ -162,7 +162,7 @@ describe('after a crash', () => {
   });
 
   test('a name whose making was cut short can be used again at once, and is looked after', async () => {
-    await testing.cell.catalog.addProject('team', 'initialized');
+    await testing.cell.catalog.addProject('team', entryOf('initialized'));
     await testing.cell.createProject(project({ begin: (tx) => startProject(tx, 'ann') }));
     expect(testing.cell.catalog.unsettledProjects()).toEqual(['team']);
   });

@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadProjectText } from '@suzumio/shared/config/load-project';
+import type { ProjectStatus } from '@suzumio/shared/model/project-status';
+import type { NewEntry } from '@suzumio/shared/store/catalog';
 import { Cell } from '@suzumio/shared/store/cell';
 import { type StoreContext, systemContext } from '@suzumio/shared/store/context';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
@@ -23,6 +25,9 @@ export interface TestCell {
   rows<Row>(project: string, sql: string): Promise<Row[]>;
   close(): Promise<void>;
 }
+
+/** What the catalog is told of a project without labels. */
+export const entryOf = (status: ProjectStatus): NewEntry => ({ status, labels: {}, epoch: 1 });
 
 /** Two agents that may use every tool, and one that may use none. */
 export const teamYaml = `

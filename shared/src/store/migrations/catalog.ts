@@ -35,4 +35,61 @@ CREATE TABLE processes (
 ) STRICT, WITHOUT ROWID;
 `,
   },
+  {
+    // Names of tokens that ended may be given again; workers have tokens, too. What holders of good tokens were refused.
+    version: 2,
+    sql: `
+CREATE TABLE tokens_2 (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  scope TEXT NOT NULL CHECK (scope IN ('read', 'write', 'admin', 'handler', 'worker')),
+  project TEXT,
+  hash TEXT NOT NULL UNIQUE,
+  created_at_ms INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  expires_at_ms INTEGER,
+  revoked_at_ms INTEGER
+) STRICT, WITHOUT ROWID;
+INSERT INTO tokens_2
+  SELECT id, name, scope, project, hash, created_at_ms, 'system', expires_at_ms, revoked_at_ms FROM tokens;
+DROP TABLE tokens;
+ALTER TABLE tokens_2 RENAME TO tokens;
+CREATE UNIQUE INDEX tokens_names ON tokens (name) WHERE revoked_at_ms IS NULL;
+
+CREATE TABLE audit (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  at_ms INTEGER NOT NULL,
+  token TEXT NOT NULL,
+  method TEXT NOT NULL,
+  route TEXT NOT NULL,
+  project TEXT,
+  code TEXT NOT NULL
+) STRICT;
+`,
+  },
+  {
+    // Labels; deletions that are under way, with the epoch of what is deleted; the last epoch under each name that was
+    // given back; which requests to delete were answered.
+    version: 3,
+    sql: `
+ALTER TABLE projects ADD COLUMN labels_json TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE projects ADD COLUMN deleting_epoch INTEGER;
+
+CREATE TABLE former_projects (
+  id TEXT PRIMARY KEY,
+  epoch INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE idempotency_keys (
+  token TEXT NOT NULL,
+  route TEXT NOT NULL,
+  key TEXT NOT NULL,
+  request_hash TEXT NOT NULL,
+  response_json TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  PRIMARY KEY (token, route, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at_ms);
+`,
+  },
 ];

@@ -236,4 +236,12 @@ CREATE TABLE message_attachments (
 ) STRICT, WITHOUT ROWID;
 `,
   },
+  {
+    // What a project is filed under, and the moment from which it is no more.
+    version: 4,
+    sql: `
+ALTER TABLE projects ADD COLUMN labels_json TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE projects ADD COLUMN deleted_at_ms INTEGER;
+`,
+  },
 ];

@@ -1,3 +1,4 @@
+import type { Labels } from '../../model/labels.js';
 import { type ProjectConfig, projectConfig } from '../../model/project-config.js';
 import type { ProjectView } from '../../model/views.js';
 import { SuzumioError } from '../../errors/suzumio-error.js';
@@ -25,6 +26,7 @@ export function readProject(reader: SqlReader): ProjectView {
     id: project.id,
     status: project.status,
     task: project.task,
+    labels: readLabels(reader),
     reportPath: project.report_path,
     reportVersion: report?.version ?? null,
     createdAt: iso(project.created_at_ms),
@@ -48,6 +50,12 @@ function tokensUsed(reader: SqlReader): number {
      FROM turns JOIN json_each(usage_json) ON key IN ('inputTokens', 'outputTokens') WHERE usage_json IS NOT NULL`,
   );
   return row?.tokens ?? 0;
+}
+
+/** What the project is filed under. */
+export function readLabels(reader: SqlReader): Labels {
+  const row = reader.get<{ labels_json: string }>('SELECT labels_json FROM projects');
+  return JSON.parse(row?.labels_json ?? '{}') as Labels;
 }
 
 /** What the catalog should say of this project. */

@@ -1,10 +1,17 @@
+import type { Labels } from '../../model/labels.js';
 import type { ProjectConfig } from '../../model/project-config.js';
 import type { Tx } from '../tx.js';
 
 /** Writes a new project's rows: the project, its roster and its channels. */
 export function initializeProject(
   tx: Tx,
-  project: { config: ProjectConfig; actor: string; snapshots: ReadonlyMap<string, string> },
+  project: {
+    config: ProjectConfig;
+    actor: string;
+    labels: Labels;
+    epoch: number;
+    snapshots: ReadonlyMap<string, string>;
+  },
 ): void {
   const { config } = project;
   tx.insert('projects', {
@@ -12,6 +19,8 @@ export function initializeProject(
     status: 'initialized',
     task: config.task,
     config_json: JSON.stringify(config),
+    labels_json: JSON.stringify(project.labels),
+    epoch: project.epoch,
     created_at_ms: tx.nowMs,
     status_at_ms: tx.nowMs,
   });

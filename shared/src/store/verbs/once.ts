@@ -12,6 +12,9 @@ export interface IdempotencyKey {
   requestHash: string;
 }
 
+/** What of a transaction is needed to recognise a request. */
+export type KeyedTx = Pick<Tx, 'nowMs' | 'get' | 'run'>;
+
 const keptForMs = 24 * 60 * 60 * 1000;
 
 /**
@@ -19,7 +22,7 @@ const keptForMs = 24 * 60 * 60 * 1000;
  *
  * @throws SuzumioError `idempotency-mismatch` when the key came with another body before
  */
-export function once<Answer extends Json>(tx: Tx, key: IdempotencyKey | undefined, effect: () => Answer): Answer {
+export function once<Answer extends Json>(tx: KeyedTx, key: IdempotencyKey | undefined, effect: () => Answer): Answer {
   if (!key) return effect();
   const id = { token: key.token, route: key.route, key: key.key };
   const earlier = tx.get<{ request_hash: string; response_json: string }>(
@@ -36,11 +39,10 @@ export function once<Answer extends Json>(tx: Tx, key: IdempotencyKey | undefine
   }
   const answer = effect();
   tx.run('DELETE FROM idempotency_keys WHERE created_at_ms <= :since', { since: tx.nowMs - keptForMs });
-  tx.insert('idempotency_keys', {
-    ...id,
-    request_hash: key.requestHash,
-    response_json: JSON.stringify(answer),
-    created_at_ms: tx.nowMs,
-  });
+  tx.run(
+    `INSERT INTO idempotency_keys (token, route, key, request_hash, response_json, created_at_ms)
+     VALUES (:token, :route, :key, :requestHash, :response, :now)`,
+    { ...id, requestHash: key.requestHash, response: JSON.stringify(answer), now: tx.nowMs },
+  );
   return answer;
 }

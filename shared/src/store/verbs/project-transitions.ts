@@ -99,7 +99,7 @@ function transition(tx: Tx, action: ProjectAction): ProjectStatus {
 }
 
 /** Turns that were never claimed hold nothing; a queued turn with a journal waits for the project to run again. */
-function cancelTurns(tx: Tx, which: 'unclaimed' | 'all', reason: string, actor: string): void {
+export function cancelTurns(tx: Tx, which: 'unclaimed' | 'all', reason: string, actor: string): void {
   const turns = tx.all<TurnRow>(
     which === 'all'
       ? `SELECT * FROM turns WHERE status IN ('queued', 'running')`

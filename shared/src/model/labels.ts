@@ -1,0 +1,25 @@
+import { z } from 'zod';
+
+/** The most labels of one project. */
+export const maxLabels = 32;
+
+/** What a label is called: letters and digits, with `.`, `_`, `/` and `-` between them. */
+const labelKey = z.string().regex(/^[a-zA-Z0-9](?:[a-zA-Z0-9._/-]{0,61}[a-zA-Z0-9])?$/, {
+  error: 'a label is called by 1 to 63 letters, digits, dots, underscores, slashes and hyphens',
+});
+const labelValue = z.string().regex(/^[^\p{Cc}]{1,256}$/u, {
+  error: 'a label has 1 to 256 characters, none of them a control character',
+});
+
+/** What people and programs file a project under. It is given with the project, and means nothing to Suzumio. */
+export const labels = z.record(labelKey, labelValue).refine((all) => Object.keys(all).length <= maxLabels, {
+  error: `at most ${maxLabels} labels`,
+});
+export type Labels = z.infer<typeof labels>;
+
+/** One label as it is written in one word: `key=value`. */
+export const labelWord = z
+  .string()
+  .regex(/=/, { error: 'expected key=value' })
+  .transform((word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)])
+  .pipe(z.tuple([labelKey, labelValue]));

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, renameSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isSuzumioError } from '../errors/suzumio-error.js';
+import type { Catalog } from './catalog.js';
+import { syncDirectory } from './content-store.js';
+import type { DataDirectory } from './data-directory.js';
+import type { PendingDeletion } from './project-deletions.js';
+import type { ProjectStores } from './project-stores.js';
+import { projectRow } from './rows.js';
+import type { IdempotencyKey } from './verbs/once.js';
+
+/**
+ * What a deletion does, in this order. Each step is durable before the next, and doing it again changes nothing.
+ *
+ * - `announced`: the catalog says so; from now on the deletion is finished even when this process dies
+ * - `ended`: the project's database says so; its turns are cancelled, and nobody writes to it any more
+ * - `unnamed`: its directory is out of the way, and its name may be given again
+ * - `removed`: its files are gone
+ */
+export type DeletionStep = 'announced' | 'ended' | 'unnamed' | 'removed';
+
+export interface DeletionRequest {
+  actor: string;
+  key?: IdempotencyKey | undefined;
+  /** Told of each step that was done. */
+  onStep?: (step: DeletionStep) => void | Promise<void>;
+}
+
+/** Where projects are. */
+interface Place {
+  directory: DataDirectory;
+  catalog: Catalog;
+  stores: ProjectStores;
+}
+
+/** A directory that is being removed begins with this; no project's name does. */
+const removedPrefix = '.gone-';
+
+/**
+ * Deletes a project. A deletion that another process has begun is taken to its end beside it.
+ *
+ * @throws SuzumioError `project-unknown`, `idempotency-mismatch`, `store-busy`
+ */
+export async function deleteProject(place: Place, project: string, request: DeletionRequest): Promise<void> {
+  const { deletions } = place.catalog;
+  const found = deletions.pendingEpoch(project) ?? (await epochOf(place.stores, project));
+  await deletions.announce(project, found, request.key);
+  await request.onStep?.('announced');
+  // None is under way where the request is one that was answered before: another project may have the name by now.
+  const epoch = deletions.pendingEpoch(project);
+  if (epoch !== undefined) await finishDeletion(place, { project, epoch }, request);
+}
+
+/** Takes every deletion to its end that a process began and was killed in. */
+export async function finishDeletions(place: Place): Promise<void> {
+  for (const deletion of place.catalog.deletions.pending()) await finishDeletion(place, deletion, { actor: 'system' });
+  const { projectsDir } = place.directory;
+  for (const name of await readdir(projectsDir)) {
+    if (name.startsWith(removedPrefix)) await removeFiles(join(projectsDir, name));
+  }
+}
+
+/**
+ * Removes what is there of a deleted project that the catalog knows nothing of: the move of its directory was lost with
+ * the power, or the catalog was.
+ */
+export async function discardDeleted({ directory, catalog, stores }: Place, project: string): Promise<void> {
+  if (!existsSync(directory.projectFile(project))) return;
+  stores.forget(project);
+  const { from, to } = wayOut(directory, project);
+  await catalog.deletions.ifUnknown(project, () => renameSync(from, to));
+  await removeFiles(to);
+}
+
+async function finishDeletion(
+  { directory, catalog, stores }: Place,
+  deletion: PendingDeletion,
+  { actor, onStep }: DeletionRequest,
+): Promise<void> {
+  const { project } = deletion;
+  await stores.delete(project, actor);
+  await onStep?.('ended');
+  stores.forget(project);
+  const { from, to } = wayOut(directory, project);
+  await catalog.deletions.finish(deletion, () => {
+    if (existsSync(from)) renameSync(from, to);
+  });
+  await syncDirectory(directory.projectsDir);
+  await onStep?.('unnamed');
+  await removeFiles(to);
+  await onStep?.('removed');
+}
+
+function wayOut(directory: DataDirectory, project: string): { from: string; to: string } {
+  const to = join(directory.projectsDir, `${removedPrefix}${randomBytes(6).toString('hex')}`);
+  return { from: directory.projectDir(project), to };
+}
+
+async function epochOf(stores: ProjectStores, project: string): Promise<number | undefined> {
+  try {
+    return await stores.use(project, ({ reader }) => projectRow(reader).epoch);
+  } catch (error) {
+    if (isSuzumioError(error, 'project-unknown')) return undefined;
+    throw error;
+  }
+}
+
+/** Another process may be removing the same. */
+async function removeFiles(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true, maxRetries: 5 });
+}

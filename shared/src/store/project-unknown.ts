@@ -1,0 +1,6 @@
+import { SuzumioError } from '../errors/suzumio-error.js';
+
+/** There is no project of this name, or no more. */
+export function unknownProject(project: string): SuzumioError {
+  return new SuzumioError('project-unknown', `There is no project "${project}" in this data directory.`, { project });
+}

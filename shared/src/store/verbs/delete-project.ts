@@ -1,0 +1,18 @@
+import type { SqlReader } from '../sql.js';
+import type { Tx } from '../tx.js';
+import { cancelTurns } from './project-transitions.js';
+
+/**
+ * Ends a project for good: nothing of it runs any more, and no verb is accepted after this one. Its files are removed by
+ * whoever asked for this.
+ */
+export function deleteProject(tx: Tx, actor: string): void {
+  if (isDeleted(tx)) return;
+  cancelTurns(tx, 'all', 'the project was deleted', actor);
+  tx.run('UPDATE projects SET deleted_at_ms = :now', { now: tx.nowMs });
+}
+
+/** Whether a project is no more, although its file may still be open here and there. */
+export function isDeleted(reader: SqlReader): boolean {
+  return reader.get('SELECT 1 FROM projects WHERE deleted_at_ms IS NOT NULL') !== undefined;
+}
