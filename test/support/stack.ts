@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,6 +37,8 @@ export interface StackOptions {
   slots?: number;
   door?: 'auto' | 'socket' | 'stdio';
   backends?: ('docker' | 'process')[];
+  /** What the policy of all services allows besides any image. */
+  policy?: Readonly<Record<string, unknown>>;
   leaseMs?: number;
   sweepMs?: number;
   /** More variables for every service. */
@@ -68,12 +70,18 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const data = join(root, 'data');
   const cell = `test-${randomBytes(4).toString('hex')}`;
   const logFile = join(root, 'services.log');
+  const policyFile = join(root, 'policy.yaml');
   await mkdir(data);
+  await writeFile(
+    policyFile,
+    JSON.stringify({ images: ['**'], backends: options.backends ?? ['docker'], ...options.policy }),
+  );
   const redis = await startRedis();
   const common = {
     SUZUMIO_ROOT: data,
     SUZUMIO_REDIS_URL: redis.url,
     SUZUMIO_CELL: cell,
+    SUZUMIO_POLICY_FILE: policyFile,
     ...(options.leaseMs === undefined ? {} : { SUZUMIO_LEASE_MS: String(options.leaseMs) }),
     ...(options.sweepMs === undefined ? {} : { SUZUMIO_SWEEP_MS: String(options.sweepMs) }),
     ...options.environment,
@@ -106,7 +114,6 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       SUZUMIO_TOOLHOST_RUNNER_URL: local(toolhost.runner),
       SUZUMIO_WORKER_TOKEN_FILE: join(data, 'worker.token'),
       SUZUMIO_DOOR: options.door ?? 'auto',
-      SUZUMIO_BACKENDS: (options.backends ?? ['docker']).join(','),
     });
   });
   const services = {

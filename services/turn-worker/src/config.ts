@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { maxLogBytes } from '@suzumio/shared/protocol/attempts';
+import { policySchema } from '@suzumio/shared/policy/policy';
 import { maxOutputBytes } from '@suzumio/shared/protocol/runner';
 import { maxWorkspaceBytes, maxWorkspaceFiles } from '@suzumio/shared/protocol/workspace-manifest';
 
@@ -49,6 +50,21 @@ export const workerLimits = z.strictObject({
 });
 export type WorkerLimits = z.infer<typeof workerLimits>;
 
+const port = z.int().min(1).max(65_535);
+
+/** Where the relays of containers on a network listen. */
+export const relayConfig = z.strictObject({
+  /** An address of this worker, where it cannot find one of its own in the network. */
+  host: z.exactOptional(z.ipv4()),
+  /** One for each attempt that runs at a time; any that is free unless named. */
+  ports: z.exactOptional(
+    z
+      .strictObject({ first: port, last: port })
+      .refine(({ first, last }) => first <= last, 'from a lower to a higher port'),
+  ),
+});
+export type RelayConfig = z.infer<typeof relayConfig>;
+
 /** The configuration of one turn-worker. */
 export const turnWorkerConfig = z.strictObject({
   /** Everything that this worker writes is below it; mounted at this path wherever the engine runs. */
@@ -61,11 +77,10 @@ export const turnWorkerConfig = z.strictObject({
   cells: z.record(z.string(), cellConfig).refine((cells) => Object.keys(cells).length > 0, 'at least one cell'),
   /** How containers reach the ToolHost: `auto` lets a probe container decide. */
   door: z.enum(['auto', 'socket', 'stdio']).default('auto'),
-  /** What this worker may run turns with. `process` has no isolation. */
-  backends: z
-    .array(z.enum(['docker', 'process']))
-    .min(1)
-    .default(['docker']),
+  /** How containers on a network reach this worker. */
+  relay: relayConfig.prefault({}),
+  /** What turns may ask of this host, whatever their cell allows. */
+  policy: policySchema.prefault({}),
   /** The image that the probe uses: the default runner image. */
   runnerImage: z.string().min(1).default('suzumio-runner:dev'),
   /** The bundled runner, for the `process` backend. */

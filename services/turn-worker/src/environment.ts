@@ -18,6 +18,15 @@ const cellsJson = z
   })
   .pipe(z.record(z.string(), cellConfig));
 
+/** `39500-39599`, or one port. */
+const portRange = z
+  .string()
+  .regex(/^\d{1,5}(-\d{1,5})?$/, { error: 'expected ports such as 39500-39599' })
+  .transform((text) => {
+    const [first = 0, last = first] = text.split('-').map(Number);
+    return { first, last };
+  });
+
 /** The variables of a turn-worker. One cell is named by variables of its own, several by `SUZUMIO_CELLS`. */
 export const workerEnvironment = serviceEnvironment.extend({
   SUZUMIO_REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'needed: redis://host:port' }),
@@ -25,11 +34,9 @@ export const workerEnvironment = serviceEnvironment.extend({
   SUZUMIO_WORKER_DIR_SHARED: z.stringbool().default(false),
   SUZUMIO_WORKER_SLOTS: z.coerce.number().int().min(1).max(1_000).default(4),
   SUZUMIO_DOOR: z.enum(['auto', 'socket', 'stdio']).default('auto'),
-  SUZUMIO_BACKENDS: z
-    .string()
-    .default('docker')
-    .transform((text) => text.split(',').map((item) => item.trim()))
-    .pipe(z.array(z.enum(['docker', 'process'])).min(1)),
+  SUZUMIO_POLICY_FILE: z.string().optional(),
+  SUZUMIO_RELAY_HOST: z.ipv4({ error: 'expected an address of this worker, such as 0.0.0.0' }).optional(),
+  SUZUMIO_RELAY_PORTS: portRange.optional(),
   SUZUMIO_RUNNER_IMAGE: z.string().default('suzumio-runner:dev'),
   SUZUMIO_DOCKER_SOCKET: z.string().optional(),
   SUZUMIO_CELLS: cellsJson.optional(),

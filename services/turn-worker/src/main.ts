@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { runService } from '@suzumio/shared/observability/run-service';
+import { loadPolicy } from '@suzumio/shared/policy/load-policy';
 import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
 import { workerCells, workerEnvironment } from './environment.js';
 import { createTurnWorker } from './turn-worker.js';
@@ -34,7 +35,11 @@ const code = await runService({
         slots: environment.SUZUMIO_WORKER_SLOTS,
         cells,
         door: environment.SUZUMIO_DOOR,
-        backends: environment.SUZUMIO_BACKENDS,
+        policy: loadPolicy(environment.SUZUMIO_POLICY_FILE),
+        relay: {
+          ...(environment.SUZUMIO_RELAY_HOST === undefined ? {} : { host: environment.SUZUMIO_RELAY_HOST }),
+          ...(environment.SUZUMIO_RELAY_PORTS === undefined ? {} : { ports: environment.SUZUMIO_RELAY_PORTS }),
+        },
         runnerImage: environment.SUZUMIO_RUNNER_IMAGE,
         runnerBundle: environment.SUZUMIO_RUNNER_BUNDLE,
         shimFile: environment.SUZUMIO_SHIM_FILE,

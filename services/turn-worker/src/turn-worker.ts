@@ -1,10 +1,11 @@
 import { statfs } from 'node:fs/promises';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import type { Metrics } from '@suzumio/shared/observability/metrics';
+import { hostPaths } from '@suzumio/shared/policy/host-paths';
 import type { Transport, TurnConsumer } from '@suzumio/shared/queue/transport';
 import { AttemptFailure } from './attempt/attempt-failure.js';
 import { AttemptRunner } from './attempt/attempt-runner.js';
-import type { AttemptMetrics, Engines } from './attempt/worker-parts.js';
+import type { AttemptMetrics, Engines, PolicyOf } from './attempt/worker-parts.js';
 import { type TurnWorkerConfig, turnWorkerConfig, type TurnWorkerSettings } from './config.js';
 import { DockerEngine } from './engine/docker/docker-engine.js';
 import { ProcessEngine } from './engine/process/process-engine.js';
@@ -16,7 +17,9 @@ export interface TurnWorkerDependencies {
   transport: Pick<Transport, 'consumeTurns' | 'announce'>;
   logger: Logger;
   metrics?: AttemptMetrics & Pick<Metrics, 'workerReady'>;
-  /** Instead of those that the configuration names. */
+  /** A project's policy, where it is another one than the configuration's. */
+  policyOf?: PolicyOf;
+  /** Instead of those that the policy names. */
   engines?: Engines;
   /** A monotonic clock. @default performance.now */
   now?: () => number;
@@ -80,7 +83,7 @@ class RunningWorker {
     private readonly dependencies: TurnWorkerDependencies,
     private readonly directory: WorkerDirectory,
   ) {
-    const { logger, metrics, now = () => performance.now() } = dependencies;
+    const { logger, metrics, policyOf = () => config.policy, now = () => performance.now() } = dependencies;
     const { limits } = config;
     const onSuspect = () => this.#readiness.suspect();
     const { worker, boot, states, path } = directory;
@@ -96,9 +99,13 @@ class RunningWorker {
       boot,
       bounds: { maxBytes: limits.maxWorkspaceBytes, maxEntries: limits.maxWorkspaceFiles },
     });
+    const engineSockets = config.dockerSocket === undefined ? [] : [config.dockerSocket];
     this.#runner = new AttemptRunner({
       config,
       paths: directory,
+      policyOf,
+      // All of the directory, for another worker may have its own in it.
+      host: hostPaths([config.workerDir, path, ...engineSockets], { mounting: true }),
       worker,
       engines: this.#engines,
       workspaces,
@@ -192,19 +199,20 @@ function createEngines(
 ): Engines {
   const { worker, path: workerDir, shimFile } = directory;
   const engines: Engines = {};
-  if (config.backends.includes('docker')) {
+  if (config.policy.backends.includes('docker')) {
     engines.docker = new DockerEngine({
       worker,
       workerDir,
       shimFile,
       door: config.door,
+      relayHost: config.relay.host,
       probeImage: config.runnerImage,
       socketPath: config.dockerSocket,
       logger,
       onSuspect,
     });
   }
-  if (config.backends.includes('process')) {
+  if (config.policy.backends.includes('process')) {
     logger.warn('the process backend is enabled: its turns run as this user, without any isolation');
     engines.process = new ProcessEngine({ worker, workerDir, runnerBundle: config.runnerBundle });
   }

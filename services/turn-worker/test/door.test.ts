@@ -5,10 +5,11 @@ import { connect } from 'node:net';
 import { PassThrough, type Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ClaimAnswer } from '@suzumio/shared/protocol/attempts';
 import { Multiplexer } from '@suzumio/shared/protocol/stdio-frames';
 import { silentLogger } from '@suzumio/shared/observability/logger';
 import { Door } from '../src/door/door.js';
-import { newTurnId, TestToolHost } from './support/test-toolhost.js';
+import { TestToolHost } from './support/test-toolhost.js';
 import { until } from './support/until.js';
 import { World } from './support/world.js';
 
@@ -17,13 +18,22 @@ let toolhost: TestToolHost;
 let agent: Agent;
 let door: Door;
 let socket: string;
+let claim: ClaimAnswer;
+let refused: string[];
 
 beforeEach(async () => {
   directory = await mkdtemp('/tmp/suzumio-door-');
   socket = `${directory}/door.sock`;
   toolhost = await TestToolHost.start();
   agent = new Agent({ keepAlive: true });
+  const world = await World.open({ start: false });
+  claim = world.claimOf({});
+  await world.close();
+  toolhost.add(claim);
+  refused = [];
   door = new Door({
+    token: claim.toolToken,
+    onRefused: (code) => refused.push(code),
     runnerUrl: toolhost.runnerUrl,
     agent,
     logger: silentLogger(),
@@ -65,11 +75,8 @@ function ask(
   });
 }
 
-async function turn() {
-  const world = await World.open({ start: false });
-  const claim = world.claimOf({ turn: newTurnId() });
-  await world.close();
-  toolhost.add(claim);
+/** A tool call of the door's own turn. */
+function turn() {
   const call = JSON.stringify({
     project: 'paper',
     agent: 'writer',
@@ -84,28 +91,48 @@ const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 describe('a door', () => {
   test('passes tool calls on, with the token that they have and no other', async () => {
-    const { call, headers } = await turn();
+    const { call, headers } = turn();
     expect(await ask('POST', '/tool', call, { headers })).toMatchObject({
       status: 200,
       body: '{"output":{"echo":{"a":1}}}',
     });
-    expect(await ask('POST', '/tool', call)).toMatchObject({ status: 401 });
     expect(await ask('POST', '/tool', call.replace('messages.send', 'test.refused'), { headers })).toMatchObject({
       status: 422,
       headers: { 'content-type': 'application/problem+json' },
     });
   });
 
+  test('passes nothing with the token of another attempt, or none', async () => {
+    const { call } = turn();
+    const path = `/content/${'a'.repeat(64)}`;
+    for (const authorization of ['', 'Basic x', claim.toolToken, `Bearer ${claim.toolToken} x`]) {
+      const headers = authorization === '' ? {} : { authorization };
+      expect(await ask('POST', '/tool', call, { headers })).toMatchObject({ status: 401 });
+    }
+    for (const token of [claim.leaseToken, `${claim.toolToken}x`, claim.toolToken.replace('.1.', '.2.')]) {
+      const headers = { authorization: `Bearer ${token}` };
+      for (const [method, url] of [
+        ['POST', '/tool'],
+        ['PUT', path],
+        ['HEAD', path],
+      ] as const)
+        expect(await ask(method, url, '', { headers })).toMatchObject({ status: 401 });
+    }
+    expect(toolhost.runnerRequests).toEqual([]);
+    expect(new Set(refused)).toEqual(new Set(['unauthenticated', 'token-rejected']));
+  });
+
   test('passes content on as it comes', async () => {
+    const { headers } = turn();
     const bytes = randomBytes(900_000);
     const path = `/content/${hash(bytes)}`;
-    expect((await ask('HEAD', path)).status).toBe(404);
+    expect((await ask('HEAD', path, '', { headers })).status).toBe(404);
     const slowly = new PassThrough();
     slowly.write(bytes.subarray(0, 500_000));
     setTimeout(() => slowly.end(bytes.subarray(500_000)), 50);
-    expect((await ask('PUT', path, slowly)).status).toBe(204);
+    expect((await ask('PUT', path, slowly, { headers })).status).toBe(204);
     expect(toolhost.contents.get(hash(bytes))?.equals(bytes)).toBe(true);
-    expect((await ask('HEAD', path)).status).toBe(200);
+    expect((await ask('HEAD', path, '', { headers })).status).toBe(200);
   });
 
   test.each([
@@ -115,7 +142,6 @@ describe('a door', () => {
     ['POST', '/tool/../projects'],
     ['POST', '//tool'],
     ['POST', 'http://127.0.0.1/tool'],
-    ['GET', `/content/${'a'.repeat(64)}`],
     ['PUT', '/content/../tool'],
     ['PUT', `/content/${'A'.repeat(64)}`],
     ['DELETE', `/content/${'a'.repeat(64)}`],
@@ -143,21 +169,22 @@ describe('a door', () => {
   });
 
   test('bounds what passes, declared or not', async () => {
+    const { headers } = turn();
     const tooMuch = Buffer.alloc(1_100_000);
     const path = `/content/${hash(tooMuch)}`;
-    const declared = await ask('PUT', path, '', { headers: { 'content-length': '1100000' } }).catch(
+    const declared = await ask('PUT', path, '', { headers: { ...headers, 'content-length': '1100000' } }).catch(
       (error: unknown) => error,
     );
     expect(declared).toMatchObject({ status: 413 });
     const endless = new PassThrough();
     endless.end(tooMuch);
-    const refused = await ask('PUT', path, endless).catch(() => ({ status: 413 }));
-    expect(refused).toMatchObject({ status: 413 });
+    const answer = await ask('PUT', path, endless, { headers }).catch(() => ({ status: 413 }));
+    expect(answer).toMatchObject({ status: 413 });
     expect(toolhost.contents.size).toBe(0);
   });
 
   test('takes a few requests at a time, and none is lost', async () => {
-    const { call, headers } = await turn();
+    const { call, headers } = turn();
     let held = 0;
     toolhost.intercept = () => {
       held += 1;
@@ -171,7 +198,7 @@ describe('a door', () => {
   });
 
   test('says that the ToolHost is away', async () => {
-    const { call, headers } = await turn();
+    const { call, headers } = turn();
     toolhost.intercept = () => 'cut';
     const answer = await ask('POST', '/tool', call, { headers });
     expect(answer.status).toBe(503);
@@ -179,7 +206,7 @@ describe('a door', () => {
   });
 
   test('drops what nobody waits for any more', async () => {
-    const { call, headers } = await turn();
+    const { call, headers } = turn();
     let gone = false;
     toolhost.intercept = (incoming) => {
       incoming.socket.on('close', () => (gone = true));
@@ -194,7 +221,7 @@ describe('a door', () => {
   });
 
   test('serves connections that come as frames', async () => {
-    const { call, headers } = await turn();
+    const { call, headers } = turn();
     const [there, back] = [new PassThrough(), new PassThrough()];
     const serving = new Multiplexer({ input: there, output: back, onStream: (stream) => door.serve(stream) });
     const asking = new Multiplexer({ input: back, output: there });

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { agentCommand, baseImage, deriveImage, docker, runnerImage } from './support/images.js';
 import { EngineProxy } from './support/engine-proxy.js';
 import { until } from './support/until.js';
-import { World, type WorldOptions } from './support/world.js';
+import { testPolicy, World, type WorldOptions } from './support/world.js';
 
 jest.setTimeout(30_000);
 
@@ -107,7 +107,7 @@ describe('starting', () => {
     const here = await open({ start: false });
     here.worker = here.newWorker({
       workerDir: `${here.directory}/${'long/'.repeat(30)}w`,
-      backends: ['docker', 'process'],
+      policy: { ...testPolicy, backends: ['docker', 'process'] },
       runnerImage,
     });
     await here.worker.start();

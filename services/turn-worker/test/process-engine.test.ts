@@ -3,14 +3,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { until } from './support/until.js';
-import { World } from './support/world.js';
+import { testPolicy, World } from './support/world.js';
 
 jest.setTimeout(30_000);
 
 let world: World;
 
 beforeAll(async () => {
-  world = await World.open({ settings: { backends: ['process'] }, limits: { heartbeatMs: 200 } });
+  world = await World.open({
+    settings: { policy: { ...testPolicy, backends: ['process'] } },
+    limits: { heartbeatMs: 200 },
+  });
 });
 
 afterAll(() => world.close());

@@ -5,6 +5,7 @@ import type { TurnJob } from '@suzumio/shared/queue/jobs';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import { keepAliveAgent } from '../toolhost/keep-alive-agent.js';
 import { retrying } from '../toolhost/retrying.js';
+import type { RefusalCode } from '../door/door.js';
 import { newClaimId, ToolHostClient } from '../toolhost/toolhost-client.js';
 import { ToolHostRefusal } from '../toolhost/toolhost-errors.js';
 import type { AttemptState } from './attempt-states.js';
@@ -143,7 +144,11 @@ export class AttemptRunner {
     if (this.#closing.signal.aborted) stop.stop('shutdown');
     earlier?.stop.stop('superseded');
     const client = cell.toolhost.attempt(ref, claim.leaseToken);
-    const door = { runnerUrl: cell.runnerUrl, agent: cell.agent };
+    const door = {
+      runnerUrl: cell.runnerUrl,
+      agent: cell.agent,
+      onRefused: (code: RefusalCode) => this.parts.metrics?.requestsRefused.inc({ code }),
+    };
     const leased = new LeasedAttempt({ ...this.parts, ...parts, ref, claim, client, door, stop, logger });
     const work = (async () => {
       await earlier?.done;

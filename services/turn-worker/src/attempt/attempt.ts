@@ -1,22 +1,26 @@
 import { statfs } from 'node:fs/promises';
-import type { AttemptRef, ClaimAnswer } from '@suzumio/shared/protocol/attempts';
+import type { AttemptRef, ClaimAnswer, SandboxLimits } from '@suzumio/shared/protocol/attempts';
 import type { Failure } from '@suzumio/shared/protocol/failure-codes';
 import { type RunnerTurnInput, type RunnerTurnOutput, runnerProtocol } from '@suzumio/shared/protocol/runner';
+import type { HostPaths } from '@suzumio/shared/policy/host-paths';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import { createRedactor } from '@suzumio/shared/observability/redactor';
 import type { WorkerLimits } from '../config.js';
-import { Door, type DoorOptions } from '../door/door.js';
-import type { PreparedSandbox, Sandbox, TurnEngine } from '../engine/turn-engine.js';
+import type { DoorOptions, PortRange } from '../door/door.js';
+import type { OpenDoor, PreparedSandbox, Sandbox, TurnEngine } from '../engine/turn-engine.js';
 import { retrying } from '../toolhost/retrying.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
 import { uploadSnapshot } from '../workspace/upload.js';
 import type { Workspace, Workspaces } from '../workspace/workspaces.js';
 import { AttemptFailure, failureOf } from './attempt-failure.js';
+import { openDoor } from './open-door.js';
+import { requireAllowed } from './require-allowed.js';
 import { judgeEnding } from './judge-ending.js';
 import type { StopSwitch } from './stop-switch.js';
 import type { Stopwatch } from './stopwatch.js';
 import { TurnDirectory, type WorkerPaths } from './turn-directory.js';
 import { type Watched, watchSandbox } from './watch-sandbox.js';
+import type { PolicyOf } from './worker-parts.js';
 
 export interface AttemptParts {
   paths: WorkerPaths;
@@ -26,7 +30,12 @@ export interface AttemptParts {
   engine: TurnEngine;
   workspaces: Workspaces;
   client: AttemptClient;
-  door: Pick<DoorOptions, 'runnerUrl' | 'agent'>;
+  door: Pick<DoorOptions, 'runnerUrl' | 'agent' | 'onRefused'>;
+  policyOf: PolicyOf;
+  /** The disk that mounts come from. */
+  host: HostPaths;
+  /** Ports for relays. */
+  relayPorts: PortRange | undefined;
   stop: StopSwitch;
   stopwatch: Stopwatch;
   logger: Logger;
@@ -88,7 +97,9 @@ export class Attempt {
   }
 
   async #carryOut(): Promise<Outcome> {
-    const { engine, claim, ref, workspaces, paths, limits, stop, stopwatch, now } = this.parts;
+    const { engine, claim, client, ref, workspaces, paths, limits, relayPorts, stop, stopwatch, logger, now } =
+      this.parts;
+    this.#requireAllowed();
     await this.#checkDisk();
     const [prepared] = await Promise.all([engine.prepare(claim.sandbox), engine.evict(ref)]);
     this.#workspace = await workspaces.open(ref, prepared.owner);
@@ -96,10 +107,18 @@ export class Attempt {
     await this.#bringToSnapshot(workspace);
     this.#directory = await TurnDirectory.create(paths, ref, prepared.owner);
     const directory = this.#directory;
-    await directory.writeInput(this.#input(prepared, workspace, directory));
-    const door = new Door({ ...this.parts.door, logger: this.parts.logger });
+    const { door, at } = await openDoor(prepared, {
+      ...this.parts.door,
+      token: claim.toolToken,
+      logger,
+      socket: directory.socket,
+      relayPorts,
+      workspace: workspace.directory,
+      client,
+    });
     try {
-      if (prepared.door === 'socket') await door.listen(directory.socket);
+      const input = this.#input(prepared, workspace, at);
+      await directory.writeInput(input);
       stopwatch.lap('prepared');
       stop.stopped.throwIfAborted();
       this.#sandbox = await prepared.start({
@@ -107,6 +126,9 @@ export class Attempt {
         turnDirectory: directory.path,
         doorDirectory: directory.doorDirectory,
         workspace: workspace.directory,
+        input,
+        // Once more, because what stands at a path may have changed while everything else was made ready.
+        mounts: this.#requireAllowed(),
         onConnection: (connection) => door.serve(connection),
         // More than may be kept, so that who writes as much is found beyond the bounds.
         maxFileBytes: limits.maxWorkspaceBytes + 2 * limits.maxOutputBytes + 1,
@@ -210,6 +232,11 @@ export class Attempt {
     return retrying(operation, { patienceMs: contentPatienceMs, signal: stop.abandoned, now });
   }
 
+  #requireAllowed(): SandboxLimits['mounts'] {
+    const { policyOf, ref, claim, host } = this.parts;
+    return requireAllowed(policyOf(ref), claim, host);
+  }
+
   async #checkDisk(): Promise<void> {
     const { paths, limits } = this.parts;
     const { bavail, bsize } = await statfs(paths.path);
@@ -217,12 +244,12 @@ export class Attempt {
     throw new AttemptFailure('disk-full', `The disk of ${paths.path} has less than ${limits.minFreeBytes} bytes left.`);
   }
 
-  #input(prepared: PreparedSandbox, workspace: Workspace, directory: TurnDirectory): RunnerTurnInput {
+  #input(prepared: PreparedSandbox, workspace: Workspace, door: OpenDoor): RunnerTurnInput {
     const { input, toolToken } = this.parts.claim;
     return {
       ...input,
       workspace: prepared.workspaceSeen(workspace.directory),
-      controllerUrl: prepared.controllerUrl(directory.socket),
+      controllerUrl: prepared.controllerUrl(door),
       token: toolToken,
       protocol: runnerProtocol,
     };

@@ -16,7 +16,7 @@ export interface LeasedAttemptParts extends WorkerParts {
   ref: AttemptRef;
   claim: ClaimAnswer;
   client: AttemptClient;
-  door: Pick<DoorOptions, 'runnerUrl' | 'agent'>;
+  door: Pick<DoorOptions, 'runnerUrl' | 'agent' | 'onRefused'>;
   state: AttemptState;
   /** When the claim was first sent. */
   sentAtMs: number;
@@ -68,6 +68,7 @@ export class LeasedAttempt {
       ...this.parts,
       engine,
       limits: config.limits,
+      relayPorts: config.relay.ports,
       onStarted: (sandbox: Sandbox) =>
         states.write({ ...state, ref, sandbox: { engine: engine.name, id: sandbox.id } }),
     });
@@ -121,6 +122,6 @@ export class LeasedAttempt {
 }
 
 function notEnabled(backend: string): Outcome {
-  const message = `This worker does not run turns with the ${backend} backend; its operator would have to enable it (SUZUMIO_BACKENDS).`;
+  const message = `This worker's policy does not allow what the turn asks for: backend: turns may not run in ${backend} (policy: backends).`;
   return { kind: 'failed', failure: { code: 'policy-denied', message } };
 }

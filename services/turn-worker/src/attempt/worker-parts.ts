@@ -1,4 +1,6 @@
-import type { ClaimAnswer } from '@suzumio/shared/protocol/attempts';
+import type { AttemptRef, ClaimAnswer } from '@suzumio/shared/protocol/attempts';
+import type { HostPaths } from '@suzumio/shared/policy/host-paths';
+import type { Policy } from '@suzumio/shared/policy/policy';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import type { Metrics } from '@suzumio/shared/observability/metrics';
 import type { TurnWorkerConfig } from '../config.js';
@@ -10,13 +12,22 @@ import type { WorkerPaths } from './turn-directory.js';
 /** The engines of a worker, by the backend that they are. */
 export type Engines = Partial<Record<ClaimAnswer['backend'], TurnEngine>>;
 
+/** What the turns of a project may ask of this host. */
+export type PolicyOf = (of: Pick<AttemptRef, 'cell' | 'project'>) => Policy;
+
 /** What a worker counts of its attempts. */
-export type AttemptMetrics = Pick<Metrics, 'turnJobsTaken' | 'attemptsRunning' | 'attemptsStopped' | 'stageDuration'>;
+export type AttemptMetrics = Pick<
+  Metrics,
+  'turnJobsTaken' | 'attemptsRunning' | 'attemptsStopped' | 'stageDuration' | 'requestsRefused'
+>;
 
 /** What all attempts of a worker share. */
 export interface WorkerParts {
-  config: Pick<TurnWorkerConfig, 'cells' | 'limits'>;
+  config: Pick<TurnWorkerConfig, 'cells' | 'limits' | 'relay'>;
+  policyOf: PolicyOf;
   paths: WorkerPaths;
+  /** The disk that mounts come from. */
+  host: HostPaths;
   /** This worker's id. */
   worker: string;
   engines: Engines;

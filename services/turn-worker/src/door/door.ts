@@ -1,18 +1,29 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { chmod } from 'node:fs/promises';
 import { type Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { maxToolBodyBytes } from '@suzumio/shared/protocol/door';
 import { problemMediaType } from '@suzumio/shared/protocol/problem';
 import { toProblem } from '@suzumio/shared/errors/problem';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { Logger } from '@suzumio/shared/observability/logger';
-import { forward } from './forward.js';
+import { errnoOf } from '../files/errno.js';
+import { bounded, forward } from './forward.js';
 
 export interface DoorOptions {
   /** The ToolHost's listener for runners. */
   runnerUrl: string;
   /** Connections to it, kept between requests and shared by the doors of a cell. */
   agent: Agent;
+  /** The attempt's own tool token: nothing passes with another one. */
+  token: string;
+  /** Completes the body of a tool call, where nothing on the runner's side of the door does. */
+  complete?: ((call: Buffer) => Promise<Buffer>) | undefined;
+  /** Told of each request that did not show the token. */
+  onRefused?: ((code: RefusalCode) => void) | undefined;
   logger: Logger;
   /** The largest file that is published. @default 256 MiB */
   maxContentBytes?: number;
@@ -20,34 +31,53 @@ export interface DoorOptions {
   maxInFlight?: number;
 }
 
+export type RefusalCode = 'unauthenticated' | 'token-rejected';
+
+/** Ports to choose from, both ends included. */
+export interface PortRange {
+  first: number;
+  last: number;
+}
+
 const content = /^\/content\/[0-9a-f]{64}$/;
 const maxConnections = 64;
+/** On a network others can knock as well: none of them gets all connections. */
+const maxConnectionsOfOne = 16;
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 300_000;
+const checkEveryMs = 1_000;
 
 /** The largest body of what may pass a door; undefined for anything else. */
 function allowance(method: string, url: string, maxContentBytes: number): number | undefined {
   if (method === 'POST' && url === '/tool') return maxToolBodyBytes;
   if (method === 'PUT' && content.test(url)) return maxContentBytes;
-  if (method === 'HEAD' && content.test(url)) return 0;
+  if ((method === 'GET' || method === 'HEAD') && content.test(url)) return 0;
   return undefined;
 }
 
 /**
  * The only way out of one attempt's container: an HTTP server that passes the runner's own routes on to the ToolHost
- * and nothing else. It adds no credential; what a request may do is the ToolHost's to decide, by its token.
+ * and nothing else, for whoever shows the attempt's own token. It adds no credential; what a request may do is the
+ * ToolHost's to decide.
  */
 export class Door {
   readonly #server: Server;
+  readonly #token: Buffer;
+  /** Open connections by the address that they come from. */
+  readonly #peers = new Map<string, number>();
   #inFlight = 0;
+  #refused = false;
 
   constructor(private readonly options: DoorOptions) {
+    this.#token = digest(options.token);
     this.#server = createServer({
       headersTimeout: headersTimeoutMs,
       requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: checkEveryMs,
       keepAliveTimeout: 0,
     });
     this.#server.maxConnections = maxConnections;
+    this.#server.on('connection', (socket: Socket) => this.#count(socket));
     this.#server.on('request', (request, response) => this.#answer(request, response));
     // The default handler writes to a socket that a FramedStream is not.
     this.#server.on('clientError', (_error, socket) => socket.destroy());
@@ -55,11 +85,24 @@ export class Door {
 
   /** Serves a unix socket at `path`, for whoever can see the directory that it is in. */
   async listen(path: string): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(path, resolve);
-    });
+    await this.#listen({ path });
     await chmod(path, 0o666);
+  }
+
+  /**
+   * Serves TCP at an address of this host, on the first port of `ports` that is free, or on any.
+   *
+   * @returns the port
+   */
+  async listenOn(host: string, ports: PortRange = { first: 0, last: 0 }): Promise<number> {
+    for (let port = ports.first; ; port += 1) {
+      try {
+        await this.#listen({ host, port });
+        return (this.#server.address() as AddressInfo).port;
+      } catch (error) {
+        if (errnoOf(error) !== 'EADDRINUSE' || port >= ports.last) throw error;
+      }
+    }
   }
 
   /** Serves one connection that came in by another way. */
@@ -74,26 +117,54 @@ export class Door {
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
 
+  async #listen(where: ListenOptions): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(where, () => {
+        this.#server.off('error', reject);
+        resolve();
+      });
+    });
+  }
+
+  #count(socket: Socket): void {
+    const from = socket.remoteAddress;
+    if (from === undefined) return;
+    const open = (this.#peers.get(from) ?? 0) + 1;
+    this.#peers.set(from, open);
+    socket.once('close', () => {
+      const left = (this.#peers.get(from) ?? 0) - 1;
+      if (left > 0) this.#peers.set(from, left);
+      else this.#peers.delete(from);
+    });
+    if (open > maxConnectionsOfOne) socket.destroy();
+  }
+
   #answer(request: IncomingMessage, response: ServerResponse): void {
     this.#inFlight += 1;
     this.#pass(request, response)
       .catch((error: unknown) => {
-        this.options.logger.debug({ err: error }, 'a request did not pass the door');
+        this.#note(error);
         refuse(response, error);
       })
       .finally(() => (this.#inFlight -= 1));
   }
 
   async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { runnerUrl, agent, maxContentBytes = 256 * 1024 * 1024, maxInFlight = 16 } = this.options;
+    const { runnerUrl, agent, complete, maxContentBytes = 256 * 1024 * 1024, maxInFlight = 16 } = this.options;
     const maxBytes = allowance(request.method ?? '', request.url ?? '', maxContentBytes);
     if (maxBytes === undefined)
       throw new SuzumioError('not-found', 'The door leads to POST /tool and /content/<sha256> only.');
+    this.#requireToken(request);
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
     if (this.#inFlight > maxInFlight)
       throw new SuzumioError('server-unreachable', `More than ${maxInFlight} requests at a time.`);
     try {
-      await forward(request, response, { runnerUrl, agent, maxBytes });
+      const body =
+        complete && request.url === '/tool'
+          ? await complete(await pipeline(request, bounded(maxBytes), (stream) => buffer(stream)))
+          : undefined;
+      await forward(request, response, { runnerUrl, agent, maxBytes, body });
     } catch (error) {
       if (error instanceof RangeError) throw tooLarge(maxBytes);
       throw new SuzumioError(
@@ -104,7 +175,32 @@ export class Door {
       );
     }
   }
+
+  #requireToken(request: IncomingMessage): void {
+    const shown = /^Bearer ([\x21-\x7e]{1,500})$/.exec(request.headers.authorization ?? '')?.[1];
+    if (shown === undefined)
+      throw new SuzumioError(
+        'unauthenticated',
+        'The door needs the token of the turn, sent as "Authorization: Bearer TOKEN".',
+      );
+    if (!timingSafeEqual(digest(shown), this.#token))
+      throw new SuzumioError('token-rejected', 'This token opens nothing here.');
+  }
+
+  #note(error: unknown): void {
+    const { logger, onRefused } = this.options;
+    if (!isSuzumioError(error, 'unauthenticated', 'token-rejected')) {
+      logger.debug({ err: error }, 'a request did not pass the door');
+      return;
+    }
+    onRefused?.(error.code as RefusalCode);
+    // Once: who knocks without end would fill the log.
+    if (!this.#refused) logger.warn({ code: error.code }, "requests without the attempt's token come to its door");
+    this.#refused = true;
+  }
 }
+
+const digest = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 function tooLarge(maxBytes: number): SuzumioError {
   return new SuzumioError('body-too-large', `The body is larger than ${maxBytes} bytes.`);

@@ -6,13 +6,15 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { Transform } from 'node:stream';
+import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 export interface ForwardOptions {
   runnerUrl: string;
   agent: Agent;
   maxBytes: number;
+  /** Sent instead of the request's own body. */
+  body?: Buffer | undefined;
 }
 
 /** The longest wait for anything to move: a tool may think for a while. */
@@ -40,7 +42,10 @@ export async function forward(
     method: request.method ?? 'GET',
     agent: options.agent,
     timeout: silenceMs,
-    headers: only(request.headers, requestHeaders),
+    headers: {
+      ...only(request.headers, requestHeaders),
+      ...(options.body === undefined ? {} : { 'content-length': options.body.length }),
+    },
   });
   onward.once('timeout', () => onward.destroy(new Error(`nothing moved for ${silenceMs} ms`)));
   response.once('close', () => {
@@ -51,7 +56,10 @@ export async function forward(
     onward.once('error', reject);
   });
   // An answer may come before the body has been taken, and is the better explanation of its end.
-  const sent = pipeline(request, bounded(options.maxBytes), onward);
+  const sent =
+    options.body === undefined
+      ? pipeline(request, bounded(options.maxBytes), onward)
+      : pipeline(Readable.from([options.body]), onward);
   const answer = await Promise.race([answered, sent.then(() => answered)]).catch(async (error: unknown) => {
     onward.destroy();
     await answered.catch(() => undefined);
@@ -61,7 +69,8 @@ export async function forward(
   await Promise.all([pipeline(answer, response), sent.catch(() => undefined)]);
 }
 
-function bounded(maxBytes: number): Transform {
+/** Passes what comes on, and fails with a RangeError beyond `maxBytes`. */
+export function bounded(maxBytes: number): Transform {
   let sizeBytes = 0;
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {

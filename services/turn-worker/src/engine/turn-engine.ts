@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { AttemptRef, SandboxLimits } from '@suzumio/shared/protocol/attempts';
+import type { RunnerTurnInput } from '@suzumio/shared/protocol/runner';
 import type { Owner } from '../workspace/restore.js';
 
 /** Whose sandboxes: an agent has at most one at a time. */
@@ -25,13 +26,30 @@ export interface TurnEngine {
 export interface PreparedSandbox {
   /** Who the runner's files belong to, where that is not the worker's own user. */
   readonly owner: Owner | undefined;
-  /** Whether the door is a socket that the worker listens on, or connections that the sandbox hands out. */
-  readonly door: 'socket' | 'connections';
+  readonly door: DoorPlace;
   /** The workspace's path as the runner sees it. */
   workspaceSeen(directory: string): string;
-  /** Where the runner finds its door; `socket` is the path that the worker listens on. */
-  controllerUrl(socket: string): string;
+  /** Where the runner finds its door, now that it is open. */
+  controllerUrl(door: OpenDoor): string;
   start(options: StartOptions): Promise<Sandbox>;
+}
+
+/**
+ * Where the worker is to open the door of a sandbox.
+ *
+ * - `socket`: a unix socket in the door's directory
+ * - `connections`: nowhere; the sandbox hands out connections
+ * - `relay`: a TCP port of this address. `publishes` says whether the worker uploads what the runner publishes, because
+ *   nothing of ours runs beside it
+ * - `elsewhere`: nowhere; the project file says where the runner is to go instead
+ */
+export type DoorPlace =
+  { kind: 'socket' | 'connections' | 'elsewhere' } | { kind: 'relay'; address: string; publishes: boolean };
+
+/** What the worker listens at: a path that is short enough for sockets, and a relay's port. */
+export interface OpenDoor {
+  socket: string;
+  port?: number;
 }
 
 export interface StartOptions {
@@ -41,6 +59,10 @@ export interface StartOptions {
   /** Holds `door.sock`. */
   doorDirectory: string;
   workspace: string;
+  /** What of the host is mounted besides: allowed, and with links followed. */
+  mounts: SandboxLimits['mounts'];
+  /** What the runner finds in its input, for those that look into their environment. */
+  input: Pick<RunnerTurnInput, 'controllerUrl' | 'token'>;
   /** Gets the connections of a door of that kind. */
   onConnection: (connection: Duplex) => void;
   /** The most bytes of one file that may be written. */

@@ -7,7 +7,7 @@ import { createInProcessTransport } from '@suzumio/shared/queue/in-process-trans
 import { createLogger } from '@suzumio/shared/observability/logger';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import { createTurnWorker, type TurnWorker, type TurnWorkerSettings } from '../../src/index.js';
-import type { Engines } from '../../src/attempt/worker-parts.js';
+import type { Engines, PolicyOf } from '../../src/attempt/worker-parts.js';
 import { baseImage, docker, runnerImage } from './images.js';
 import { credential, newTurnId, TestToolHost, type TestTurn } from './test-toolhost.js';
 import { until } from './until.js';
@@ -33,6 +33,9 @@ export interface TurnSpec {
 }
 
 type Limits = NonNullable<TurnWorkerSettings['limits']>;
+
+/** The images of tests have names of their own. */
+export const testPolicy = { images: ['**'] };
 
 const mib = 1024 * 1024;
 
@@ -74,6 +77,7 @@ export class World {
         cells: {
           [this.cell]: { toolhostUrl: this.toolhost.toolhostUrl, runnerUrl: this.toolhost.runnerUrl, credential },
         },
+        policy: testPolicy,
         runnerImage: baseImage,
         runnerBundle,
         shimFile,
@@ -85,6 +89,7 @@ export class World {
         transport: this.transport,
         logger: createLogger({ service: 'turn-worker', level: 'debug', destination }),
         ...(this.options.engines ? { engines: this.options.engines } : {}),
+        ...(this.options.policyOf ? { policyOf: this.options.policyOf } : {}),
       },
     );
   }
@@ -204,5 +209,6 @@ export interface WorldOptions {
   settings?: Partial<TurnWorkerSettings>;
   limits?: Limits;
   engines?: Engines;
+  policyOf?: PolicyOf;
   start?: boolean;
 }

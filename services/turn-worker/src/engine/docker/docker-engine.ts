@@ -1,17 +1,20 @@
 import Docker, { type Container, type ImageInspectInfo } from 'dockerode';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
-import { defaultTurnDir, doorSocket, shimPort, stdioDoorUrl, unixDoorPrefix } from '@suzumio/shared/protocol/door';
+import { defaultTurnDir } from '@suzumio/shared/protocol/door';
 import type { SandboxLimits } from '@suzumio/shared/protocol/attempts';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import { AttemptFailure } from '../../attempt/attempt-failure.js';
+import type { Owner } from '../../workspace/restore.js';
 import { LogTail } from '../log-tail.js';
 import type { AgentRef, PreparedSandbox, Sandbox, StartOptions, TurnEngine } from '../turn-engine.js';
+import { type Connection, connectionOf, shimPath } from './connection.js';
 import { ContainerEnds } from './container-ends.js';
-import { containerOptions } from './container-options.js';
+import { type BindMount, containerOptions } from './container-options.js';
 import { DockerSandbox } from './docker-sandbox.js';
 import { engineFailure, statusOf } from './engine-errors.js';
-import { agentFilter, keepForLabel, runnerLabel, turnLabels, workerLabel } from './labels.js';
+import { environmentVariables } from './environment-variables.js';
+import { agentFilter, keepForLabel, turnLabels, workerLabel } from './labels.js';
 import { probeEngine } from './probe.js';
 import { StdioAttachment } from './stdio-attachment.js';
 import { sandboxOwner } from './sandbox-owner.js';
@@ -25,6 +28,8 @@ export interface DockerEngineOptions {
   probeImage: string;
   /** The shim, below the worker's directory: containers must see it. */
   shimFile: string;
+  /** Where relays listen, where this worker cannot find that out by itself. */
+  relayHost?: string | undefined;
   /** Where the engine listens, if not where Docker's own tools look. */
   socketPath?: string | undefined;
   logger: Logger;
@@ -33,11 +38,11 @@ export interface DockerEngineOptions {
 }
 
 const callTimeoutMs = 60_000;
+const workspacePath = '/workspace';
 const closePatienceMs = 10_000;
-const shimPath = '/turn-shim/shim.mjs';
 const mayRun = ['created', 'running', 'paused', 'restarting'];
 
-/** Turns in sealed containers of a Docker engine. */
+/** Turns in containers of a Docker engine. */
 export class DockerEngine implements TurnEngine {
   #name = 'docker';
   readonly #docker: Docker;
@@ -86,22 +91,19 @@ export class DockerEngine implements TurnEngine {
   async prepare(limits: SandboxLimits): Promise<PreparedSandbox> {
     const image = await this.#image(limits.image);
     const owner = sandboxOwner(limits.user);
-    const stdio = this.#door === 'stdio';
-    const labels = (image.Config.Labels as Record<string, string> | null) ?? {};
-    const wrapped = labels[runnerLabel] !== '1';
-    const entrypoint = wrapped ? ['node', shimPath, ...commandOf(image, limits.image)] : undefined;
+    const connection = await connectionOf({
+      docker: this.#docker,
+      image,
+      limits,
+      door: this.#door ?? 'socket',
+      relayHost: this.options.relayHost,
+    });
     return {
       owner,
-      door: stdio ? 'connections' : 'socket',
-      workspaceSeen: () => '/workspace',
-      controllerUrl: () => {
-        if (wrapped) return `http://127.0.0.1:${shimPort}`;
-        return stdio ? stdioDoorUrl : `${unixDoorPrefix}${defaultTurnDir}/${doorSocket}`;
-      },
-      start: async (start) => {
-        const user = `${owner.uid}:${owner.gid}`;
-        return this.#start(start, { image: image.Id, user, limits, entrypoint, stdio });
-      },
+      door: connection.door,
+      workspaceSeen: () => workspacePath,
+      controllerUrl: (door) => connection.controllerUrl(door),
+      start: async (start) => this.#start(start, { image: image.Id, owner, limits, connection }),
     };
   }
 
@@ -148,32 +150,26 @@ export class DockerEngine implements TurnEngine {
 
   async #start(
     start: StartOptions,
-    plan: { image: string; user: string; limits: SandboxLimits; entrypoint: string[] | undefined; stdio: boolean },
+    plan: { image: string; owner: Owner; limits: SandboxLimits; connection: Connection },
   ): Promise<Sandbox> {
-    const { worker, logger, shimFile } = this.options;
-    const { entrypoint, stdio, limits } = plan;
-    const inTurn = (name: string) => join(defaultTurnDir, name);
-    const mounts = [
-      { source: start.turnDirectory, target: defaultTurnDir, writable: true },
-      { source: join(start.turnDirectory, 'input.json'), target: inTurn('input.json') },
-      { source: start.workspace, target: '/workspace', writable: true },
-      ...(stdio ? [] : [{ source: start.doorDirectory, target: inTurn('door') }]),
-      ...(entrypoint ? [{ source: shimFile, target: shimPath }] : []),
-    ];
+    const { worker, logger } = this.options;
+    const { image, owner, limits, connection } = plan;
+    const { entrypoint, network } = connection;
+    const { maxFileBytes, maxLogBytes } = start;
+    const stdio = connection.door.kind === 'connections';
     let container: Container | undefined;
     let stopWaiting: (() => void) | undefined;
     let attachment: StdioAttachment | undefined;
     try {
-      const labels = turnLabels(worker, start.ref, limits);
-      const { maxFileBytes, maxLogBytes } = start;
-      const { image, user } = plan;
       container = await this.#docker.createContainer(
         containerOptions({
           image,
-          user,
+          user: `${owner.uid}:${owner.gid}`,
           limits,
-          labels,
-          mounts,
+          labels: turnLabels(worker, start.ref, limits),
+          environment: environmentVariables(limits, start),
+          network,
+          mounts: this.#mounts(start, connection),
           maxFileBytes,
           maxLogBytes,
           attached: stdio,
@@ -211,6 +207,18 @@ export class DockerEngine implements TurnEngine {
       if (container) this.#release(container, { ...limits, keep: 'never' }, 'failed');
       throw engineFailure(error, 'start the container');
     }
+  }
+
+  #mounts(start: StartOptions, { door, entrypoint }: Connection): BindMount[] {
+    const inTurn = (name: string) => join(defaultTurnDir, name);
+    return [
+      { source: start.turnDirectory, target: defaultTurnDir, writable: true },
+      { source: join(start.turnDirectory, 'input.json'), target: inTurn('input.json') },
+      { source: start.workspace, target: workspacePath, writable: true },
+      ...(door.kind === 'socket' ? [{ source: start.doorDirectory, target: inTurn('door') }] : []),
+      ...(entrypoint ? [{ source: this.options.shimFile, target: shimPath }] : []),
+      ...start.mounts.map(({ source, target, readonly }) => ({ source, target, writable: !readonly })),
+    ];
   }
 
   #release(container: Container, { keep }: Pick<SandboxLimits, 'keep'>, outcome: 'completed' | 'failed'): void {
@@ -264,14 +272,4 @@ export class DockerEngine implements TurnEngine {
       });
     }
   }
-}
-
-function commandOf(image: ImageInspectInfo, name: string): string[] {
-  const { Entrypoint: entrypoint, Cmd: cmd } = image.Config as { Entrypoint?: string[] | null; Cmd?: string[] | null };
-  const command = [...(entrypoint ?? []), ...(cmd ?? [])];
-  if (command.length > 0) return command;
-  throw new AttemptFailure(
-    'container-start-failed',
-    `The image ${name} says neither an entrypoint nor a command to run.`,
-  );
 }

@@ -65,6 +65,8 @@ export async function probeEngine(options: ProbeOptions): Promise<{ socket: bool
         user: `${owner.uid}:${owner.gid}`,
         limits,
         labels: probeLabels(options.worker),
+        environment: {},
+        network: { mode: 'none', hosts: [] },
         mounts: [
           { source: directory, target: '/turn', writable: true },
           { source: doorDirectory, target: '/turn/door' },

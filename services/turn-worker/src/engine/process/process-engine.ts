@@ -3,6 +3,7 @@ import { access, readdir, readFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { SandboxLimits } from '@suzumio/shared/protocol/attempts';
 import { unixDoorPrefix } from '@suzumio/shared/protocol/door';
 import { AttemptFailure } from '../../attempt/attempt-failure.js';
 import { errnoOf } from '../../files/errno.js';
@@ -45,13 +46,13 @@ export class ProcessEngine implements TurnEngine {
     // The attempts of this worker end in an order of their own; processes that outlived another one ended at its start.
   }
 
-  async prepare(): Promise<PreparedSandbox> {
+  async prepare({ env }: SandboxLimits): Promise<PreparedSandbox> {
     return Promise.resolve({
       owner: undefined,
-      door: 'socket',
+      door: { kind: 'socket' },
       workspaceSeen: (directory) => directory,
-      controllerUrl: (socket) => `${unixDoorPrefix}${socket}`,
-      start: (options) => this.#start(options),
+      controllerUrl: ({ socket }) => `${unixDoorPrefix}${socket}`,
+      start: (options) => this.#start(options, env),
     });
   }
 
@@ -63,13 +64,14 @@ export class ProcessEngine implements TurnEngine {
     // Nothing is held.
   }
 
-  async #start(options: StartOptions): Promise<Sandbox> {
+  async #start(options: StartOptions, env: SandboxLimits['env']): Promise<Sandbox> {
     const child = spawn(process.execPath, [this.options.runnerBundle], {
       cwd: options.workspace,
       // A group of its own, so that what it starts can be killed with it.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
+        ...env,
         PATH: [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
         HOME: options.turnDirectory,
         SUZUMIO_TURN_DIR: options.turnDirectory,

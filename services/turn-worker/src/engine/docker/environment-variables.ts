@@ -1,0 +1,26 @@
+import { defaultTurnDir } from '@suzumio/shared/protocol/door';
+import type { SandboxLimits } from '@suzumio/shared/protocol/attempts';
+import type { StartOptions } from '../turn-engine.js';
+
+/**
+ * The variables of a container: the project's own, and over them what tells the runner where its turn is. On a network
+ * that includes the token, for runners that look for it there.
+ */
+export function environmentVariables(
+  { env, network }: Pick<SandboxLimits, 'env' | 'network'>,
+  { ref, input }: Pick<StartOptions, 'ref' | 'input'>,
+): Record<string, string> {
+  return {
+    ...env,
+    SUZUMIO_TURN_DIR: defaultTurnDir,
+    ...(network === 'none'
+      ? {}
+      : {
+          SUZUMIO_PROJECT_ID: ref.project,
+          SUZUMIO_AGENT_ID: ref.agent,
+          SUZUMIO_TURN_ID: ref.turn,
+          SUZUMIO_AGENT_TOKEN: input.token,
+          SUZUMIO_CONTROLLER_URL: input.controllerUrl,
+        }),
+  };
+}
