@@ -59,6 +59,7 @@ export const errorCodes = {
   'artifact-unknown': { status: 404, retryable: false },
   'artifact-entry-unknown': { status: 404, retryable: false },
   'artifact-path-invalid': { status: 422, retryable: false },
+  'artifact-directory-invalid': { status: 422, retryable: false },
   'artifact-not-text': { status: 422, retryable: false },
   'content-missing': { status: 422, retryable: false },
   'content-mismatch': { status: 422, retryable: false },

@@ -1,13 +1,14 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageOf, SuzumioError } from '../errors/suzumio-error.js';
+import { type BodyPace, SlowBodies } from './slow-bodies.js';
 
 export interface HttpServerOptions {
   host: string;
   /** 0 takes any free port. */
   port: number;
-  /** A request whose headers and body have not arrived by then is cut off. @default 60_000 */
-  requestTimeoutMs?: number;
+  /** How slowly bodies may arrive. */
+  bodyPace?: BodyPace;
   /** How long `stop` waits for answers in flight. @default 5_000 */
   stopWithinMs?: number;
 }
@@ -30,16 +31,19 @@ const keepAliveTimeoutMs = 65_000;
  * @throws SuzumioError `settings-invalid` when the address cannot be listened on
  */
 export async function startHttpServer(handler: RequestListener, options: HttpServerOptions): Promise<HttpServer> {
-  const { host, requestTimeoutMs = 60_000, stopWithinMs = 5_000 } = options;
+  const { host, stopWithinMs = 5_000 } = options;
   let stopping: Promise<void> | undefined;
   const server = createServer({
-    headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
-    requestTimeout: requestTimeoutMs,
+    headersTimeout: headersTimeoutMs,
+    // Bodies are judged by their pace, not by how long they are.
+    requestTimeout: 0,
     keepAliveTimeout: keepAliveTimeoutMs,
-    connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
+    connectionsCheckingInterval: 1_000,
     noDelay: true,
   });
+  const slowBodies = new SlowBodies(options.bodyPace);
   server.on('request', (request, response) => {
+    slowBodies.watch(request, response);
     response.once('close', () => {
       // Only after this event does Node count the connection as idle.
       if (stopping) setImmediate(() => server.closeIdleConnections());
@@ -49,18 +53,11 @@ export async function startHttpServer(handler: RequestListener, options: HttpSer
   });
 
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) =>
-      reject(
-        new SuzumioError(
-          'settings-invalid',
-          `Cannot listen on ${host}:${options.port}: ${messageOf(error)}.`,
-          {},
-          {
-            cause: error,
-          },
-        ),
-      ),
-    );
+    server.once('error', (error) => {
+      slowBodies.close();
+      const message = `Cannot listen on ${host}:${options.port}: ${messageOf(error)}.`;
+      reject(new SuzumioError('settings-invalid', message, {}, { cause: error }));
+    });
     server.listen(options.port, host, resolve);
   });
   const { port } = server.address() as AddressInfo;
@@ -70,6 +67,7 @@ export async function startHttpServer(handler: RequestListener, options: HttpSer
       const cut = setTimeout(() => server.closeAllConnections(), stopWithinMs);
       server.close((error) => {
         clearTimeout(cut);
+        slowBodies.close();
         if (error) reject(error);
         else resolve();
       });

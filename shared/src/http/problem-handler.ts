@@ -27,6 +27,9 @@ export function problemHandler(logger: Logger): ErrorRequestHandler {
     }
     if (problem.status === 401) response.set('www-authenticate', 'Bearer');
     if (problem.status === 503) response.set('retry-after', '1');
+    const { allow, retryAfterSeconds } = isSuzumioError(error) ? error.details : {};
+    if (Array.isArray(allow)) response.set('allow', allow.join(', '));
+    if (typeof retryAfterSeconds === 'number') response.set('retry-after', String(retryAfterSeconds));
     response.status(problem.status).type(problemMediaType).send(JSON.stringify(problem));
   };
 }

@@ -8,6 +8,7 @@ import { auditEntry, tokenExpiry, tokenName, tokenScope, tokenView } from './acc
 import { artifactName, maxArtifactDescription } from './artifact-name.js';
 import { eventType, projectEvent } from './event.js';
 import { USER_ID } from './project-config.js';
+import { labels, labelWord } from './labels.js';
 import { projectStatuses } from './project-status.js';
 import { agentView, artifactView, messageView, projectView, toolCallView, turnView } from './views.js';
 
@@ -63,6 +64,16 @@ const page = {
   after: numeral(0, Number.MAX_SAFE_INTEGER).optional(),
 };
 export const pageQuery = request(page);
+/** Projects that have all of the labels, oldest first. `after` is the `next` of the part before. */
+export const projectsQuery = request({
+  label: names(labelWord).optional(),
+  limit: numeral(1, 1000).default(1000),
+  after: z
+    .string()
+    .regex(/^\d{1,15}\.[a-z0-9][a-z0-9-]{0,62}$/, { error: 'expected the next of an earlier part' })
+    .transform((text) => ({ createdAtMs: Number.parseInt(text), id: text.slice(text.indexOf('.') + 1) }))
+    .optional(),
+});
 /** Only events of these types. */
 const types = names(eventType).optional();
 export const eventsQuery = request({ ...page, types });
@@ -134,6 +145,8 @@ export const createProjectRequest = request({
   start: z.boolean().default(false),
   /** The first mail. */
   message: sendMessageRequest.optional(),
+  /** What the project is filed under. */
+  labels: labels.optional(),
 });
 
 export const emptyRequest = request({});
@@ -176,8 +189,16 @@ export type HealthAnswer = z.infer<typeof healthAnswer>;
 
 /** What the cell's index says of a project: it may say `running` for a moment longer than is true. */
 export const projectSummary = z.object({ id: projectId, status: z.enum(projectStatuses) });
-export const projectListAnswer = z.object({ items: z.array(projectSummary) });
+export const projectListAnswer = z.object({
+  items: z.array(projectSummary.extend({ labels })),
+  /** The `after` with which the list goes on; the last part has none. */
+  next: z.exactOptional(z.string()),
+});
 export type ProjectListAnswer = z.infer<typeof projectListAnswer>;
+
+/** The name of the project that is no more. */
+export const deleteProjectAnswer = z.object({ id: projectId });
+export type DeleteProjectAnswer = z.infer<typeof deleteProjectAnswer>;
 
 export const postedMessage = z.object({
   id: z.string(),
@@ -240,3 +261,6 @@ export type AuditAnswer = z.infer<typeof auditAnswer>;
 /** The data of the stream's `reset`: what the follower knows is of another epoch, and everything comes anew. */
 export const streamReset = z.object({ epoch: z.int() });
 export type StreamReset = z.infer<typeof streamReset>;
+/** The data of the stream's `deleted`, its last event: the project is no more. */
+export const streamDeleted = z.object({});
+export type StreamDeleted = z.infer<typeof streamDeleted>;

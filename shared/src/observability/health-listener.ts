@@ -1,6 +1,12 @@
-import type { Registry } from 'prom-client';
+import type { IncomingMessage } from 'node:http';
 import { type HttpServer, startHttpServer } from '../http/http-server.js';
-import { messageOf } from '../errors/suzumio-error.js';
+import { toProblem } from '../errors/problem.js';
+import { isSuzumioError, messageOf } from '../errors/suzumio-error.js';
+import { logRefusal } from '../http/log-refusal.js';
+import { type SourceCheck, sourceCheck } from '../http/request-source.js';
+import { problemMediaType } from '../protocol/problem.js';
+import type { Logger } from './logger.js';
+import type { Metrics } from './metrics.js';
 
 /** Whether a service can do its work now, and in which parts it cannot (or only worse than usual). */
 export interface Readiness {
@@ -12,7 +18,10 @@ export interface Readiness {
 export interface HealthListenerOptions {
   host: string;
   port: number;
-  registry: Registry;
+  /** Names, besides those of loopback and `host`, that it answers to. */
+  allowedHosts?: readonly string[];
+  metrics: Pick<Metrics, 'registry' | 'requestsRefused'>;
+  logger: Logger;
   readiness: () => Promise<Readiness>;
 }
 
@@ -24,20 +33,26 @@ interface Reply {
 
 /** `GET /metrics`, `/healthz` (the process answers) and `/readyz` (it can work: 200, else 503), on a port of their own. */
 export async function startHealthListener(options: HealthListenerOptions): Promise<HttpServer> {
+  const check = sourceCheck(options);
   return startHttpServer(
     (request, response) => {
-      reply(request.method, request.url, options)
-        .catch((error: unknown) => json(500, { error: messageOf(error) }))
+      reply(request, check, options)
+        .catch((error: unknown) => failed(error, request, options))
         .then(({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body))
         .catch(() => response.destroy());
     },
-    { host: options.host, port: options.port, requestTimeoutMs: 5_000, stopWithinMs: 1_000 },
+    { host: options.host, port: options.port, stopWithinMs: 1_000 },
   );
 }
 
-async function reply(method = '', url = '', { registry, readiness }: HealthListenerOptions): Promise<Reply> {
-  if (method !== 'GET' && method !== 'HEAD') return json(405, { error: 'only GET is answered here' });
-  switch (url) {
+async function reply(
+  request: IncomingMessage,
+  check: SourceCheck,
+  { metrics: { registry }, readiness }: HealthListenerOptions,
+): Promise<Reply> {
+  check(request);
+  if (request.method !== 'GET' && request.method !== 'HEAD') return json(405, { error: 'only GET is answered here' });
+  switch (request.url) {
     case '/metrics':
       return { status: 200, type: registry.contentType, body: await registry.metrics() };
     case '/healthz':
@@ -50,6 +65,13 @@ async function reply(method = '', url = '', { registry, readiness }: HealthListe
     default:
       return json(404, { error: 'there are /metrics, /healthz and /readyz' });
   }
+}
+
+function failed(error: unknown, request: IncomingMessage, options: HealthListenerOptions): Reply {
+  logRefusal(options, error, request);
+  if (!isSuzumioError(error)) return json(500, { error: messageOf(error) });
+  const problem = toProblem(error);
+  return { status: problem.status, type: problemMediaType, body: JSON.stringify(problem) };
 }
 
 function json(status: number, body: unknown): Reply {

@@ -38,7 +38,16 @@ export function createMetrics(service: string) {
       name: 'suzumio_requests_refused_total',
       help: 'Requests refused for who sent them, for where they came from, or because the attempt that sent them is over.',
       labels: {
-        code: ['unauthenticated', 'forbidden', 'foreign-host', 'foreign-origin', 'token-rejected', 'attempt-over'],
+        code: [
+          'unauthenticated',
+          'forbidden',
+          'policy-denied',
+          'foreign-host',
+          'foreign-origin',
+          'rate-limited',
+          'token-rejected',
+          'attempt-over',
+        ],
       },
     }),
     turnsEnded: defineCounter(registry, {

@@ -1,8 +1,11 @@
+import { secretPrefix } from '../model/access-token.js';
+
 /** What stands where a secret stood. */
 export const redacted = '[redacted]';
 
 /** The tokens of an attempt, wherever they turn up in a text. */
 const attemptToken = /(lease|tool)\.[A-Za-z0-9_.-]{40,}/g;
+const accessToken = new RegExp(`${secretPrefix}[A-Za-z0-9_-]{8,}`, 'g');
 const bearer = /\b(Bearer|Basic) +[A-Za-z0-9._~+/=-]+/gi;
 
 /** A value shorter than this would blank out ordinary text. */
@@ -28,7 +31,10 @@ export function createRedactor(secrets: readonly string[] = []): Redactor {
       known.add(JSON.stringify(secret).slice(1, -1));
     },
     redact(text) {
-      let clean = text.replace(attemptToken, `$1.${redacted}`).replace(bearer, `$1 ${redacted}`);
+      let clean = text
+        .replace(attemptToken, `$1.${redacted}`)
+        .replace(accessToken, `${secretPrefix}${redacted}`)
+        .replace(bearer, `$1 ${redacted}`);
       for (const secret of known) clean = clean.replaceAll(secret, redacted);
       return clean;
     },

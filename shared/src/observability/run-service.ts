@@ -71,7 +71,7 @@ export async function runService<Environment extends ServiceEnvironment>(
     let started = false;
     const running = await options.build(environment, { logger, metrics, redactor, fail: ending.fail });
     service = running;
-    health = await listen(environment, metrics, async () =>
+    health = await listen(environment, { metrics, logger }, async () =>
       started ? ((await running.readiness?.()) ?? { ready: true }) : { ready: false },
     );
     started = await Promise.race([running.start().then(() => true), ending.first.then(() => false)]);
@@ -136,11 +136,11 @@ function awaitEnding(signals: SignalSource, logger: Logger): Ending {
 
 function listen(
   environment: ServiceEnvironment,
-  metrics: Metrics,
+  tools: Pick<ServiceTools, 'metrics' | 'logger'>,
   readiness: () => Promise<Readiness>,
 ): Promise<HttpServer> | undefined {
-  const { SUZUMIO_HEALTH_PORT: port, SUZUMIO_HEALTH_HOST: host } = environment;
-  return port === undefined ? undefined : startHealthListener({ host, port, registry: metrics.registry, readiness });
+  const { SUZUMIO_HEALTH_PORT: port, SUZUMIO_HEALTH_HOST: host, SUZUMIO_ALLOWED_HOSTS: allowedHosts } = environment;
+  return port === undefined ? undefined : startHealthListener({ host, port, allowedHosts, ...tools, readiness });
 }
 
 async function stopAll(

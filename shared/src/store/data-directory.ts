@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SuzumioError } from '../errors/suzumio-error.js';
+import { newSecret } from './tokens.js';
 
 /** File systems on which SQLite's locks or memory maps cannot be trusted, by `statfs` magic number. */
 const networkFileSystems = new Map([
@@ -23,6 +24,14 @@ const networkFileSystems = new Map([
   [0x00c36400, 'Ceph'],
   [0x65735546, 'FUSE'],
 ]);
+
+/** The name of the network file system that a path is on; undefined where it is a local one. */
+export function networkFileSystemOf(path: string, statfs: StatFs = statfsSync): string | undefined {
+  return networkFileSystems.get(statfs(path).type);
+}
+
+/** What the system says of the file system that a path is on. */
+export type StatFs = (path: string) => { readonly type: number };
 
 /** The layout of a cell's data directory (`SUZUMIO_ROOT`). */
 export class DataDirectory {
@@ -67,17 +76,17 @@ export class DataDirectory {
 
   /** The secret from which the tokens of attempts are derived. */
   cellKey(): string {
-    return this.#secret('cell.key');
+    return this.#lasting('cell.key', () => randomBytes(32).toString('hex'));
   }
 
   /** What workers show to claim turns. */
   workerToken(): string {
-    return this.#secret('worker.token');
+    return this.#lasting('worker.token', newSecret);
   }
 
   /** What opens the API to whoever may read this directory. */
   adminToken(): string {
-    return this.#secret('admin.token');
+    return this.#lasting('admin.token', newSecret);
   }
 
   /**
@@ -96,7 +105,7 @@ export class DataDirectory {
         { cause: error },
       );
     }
-    const fileSystem = networkFileSystems.get(statfsSync(this.root).type);
+    const fileSystem = networkFileSystemOf(this.root);
     if (fileSystem !== undefined) {
       throw new SuzumioError(
         'data-dir-invalid',
@@ -108,10 +117,6 @@ export class DataDirectory {
 
   exists(): boolean {
     return existsSync(this.catalogFile);
-  }
-
-  #secret(name: string): string {
-    return this.#lasting(name, () => randomBytes(32).toString('hex'));
   }
 
   /** Reads what the cell keeps, or makes it: whichever process comes first, all get the same. */

@@ -1,5 +1,11 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { secretPrefix } from '../model/access-token.js';
 import type { AttemptRef } from '../protocol/attempts.js';
+
+/** A secret that opens something, recognisable wherever it turns up. */
+export function newSecret(): string {
+  return `${secretPrefix}${randomBytes(32).toString('base64url')}`;
+}
 
 /** What of a secret is stored. Secrets are random, so a plain hash is enough. */
 export function hashToken(secret: string): string {

@@ -50,6 +50,8 @@ describe('a data directory', () => {
     expect(key).toMatch(/^[0-9a-f]{64}$/);
     expect(new DataDirectory(root).cellKey()).toBe(key);
     expect(directory.workerToken()).not.toBe(key);
+    expect(directory.workerToken()).toMatch(/^szm_[\w-]{43}$/);
+    expect(directory.adminToken()).toMatch(/^szm_[\w-]{43}$/);
   });
 
   test('a secret is its owner’s alone, also where somebody opened it to others', async () => {

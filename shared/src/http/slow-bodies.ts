@@ -1,0 +1,92 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { toProblem } from '../errors/problem.js';
+import { SuzumioError } from '../errors/suzumio-error.js';
+import { problemMediaType } from '../protocol/problem.js';
+
+/** How slowly a body may arrive. */
+export interface BodyPace {
+  /** A body that is behind for this long is cut off. @default 10_000 */
+  graceMs?: number | undefined;
+  /** What it has to keep up with. @default 4_096 */
+  bytesPerSecond?: number | undefined;
+}
+
+interface ArrivingBody {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** Bytes of its connection that have been counted. */
+  countedBytes: number;
+  /** How long it may still be behind. */
+  creditMs: number;
+}
+
+/**
+ * Cuts off bodies that hold a connection without getting on. Time is taken from a body's credit, and what arrives gives
+ * it back, never more than there was at first: so a body may be as long as it likes while it keeps up its pace, and no
+ * head start lets it stand still later. While we are the ones who do not read, nothing is taken.
+ */
+export class SlowBodies {
+  readonly #arriving = new Set<ArrivingBody>();
+  readonly #graceMs: number;
+  readonly #bytesPerMs: number;
+  readonly #timer: NodeJS.Timeout;
+  #lookedAtMs = performance.now();
+
+  constructor({ graceMs = 10_000, bytesPerSecond = 4_096 }: BodyPace = {}) {
+    this.#graceMs = graceMs;
+    this.#bytesPerMs = bytesPerSecond / 1_000;
+    this.#timer = setInterval(() => this.#look(), Math.min(1_000, graceMs / 5));
+    this.#timer.unref();
+  }
+
+  /** Watches the body of a request, if it has one. */
+  watch(request: IncomingMessage, response: ServerResponse): void {
+    const { headers, socket } = request;
+    if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) return;
+    const body = { request, response, countedBytes: socket.bytesRead, creditMs: this.#graceMs };
+    this.#arriving.add(body);
+    request.once('close', () => this.#arriving.delete(body));
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#arriving.clear();
+  }
+
+  #look(): void {
+    const now = performance.now();
+    const passedMs = now - this.#lookedAtMs;
+    this.#lookedAtMs = now;
+    for (const body of this.#arriving) {
+      const { request, response } = body;
+      if (request.complete) {
+        this.#arriving.delete(body);
+        continue;
+      }
+      const arrivedBytes = request.socket.bytesRead - body.countedBytes;
+      body.countedBytes += arrivedBytes;
+      // Of a body whose request is answered, nobody wants the rest.
+      const regainedMs = response.writableEnded ? 0 : arrivedBytes / this.#bytesPerMs;
+      if (!response.writableEnded && isFull(request)) continue;
+      body.creditMs = Math.min(this.#graceMs, body.creditMs - passedMs + regainedMs);
+      if (body.creditMs > 0) continue;
+      this.#arriving.delete(body);
+      cutOff(request, response);
+    }
+  }
+}
+
+function isFull(request: IncomingMessage): boolean {
+  return request.readableLength >= request.readableHighWaterMark;
+}
+
+function cutOff(request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request;
+  if (response.headersSent) {
+    socket.destroy();
+    return;
+  }
+  const problem = toProblem(new SuzumioError('request-too-slow', 'The body arrived too slowly and was given up.'));
+  response.writeHead(problem.status, { 'content-type': problemMediaType, connection: 'close' });
+  response.end(JSON.stringify(problem), () => socket.destroy());
+}

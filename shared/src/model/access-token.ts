@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { parseDuration } from '../protocol/duration.js';
+import { projectId } from '../protocol/ids.js';
+
+/**
+ * What a token is for: `read`, `write` and `admin` open the API, each more of it than the one before; `worker` opens the
+ * ToolHost's listener for workers; `handler` is kept for agents that run elsewhere and opens nothing yet.
+ */
+export const tokenScopes = ['read', 'write', 'admin', 'handler', 'worker'] as const;
+export const tokenScope = z.enum(tokenScopes);
+export type TokenScope = z.infer<typeof tokenScope>;
+
+/** The tokens that every cell has by itself: those of the files `admin.token` and `worker.token` in its data directory. */
+export const ownTokens = { admin: 'admin', worker: 'worker' } as const satisfies Record<string, TokenScope>;
+export type OwnToken = keyof typeof ownTokens;
+
+/** How the secret of every token begins, so that it is known for one wherever it turns up. */
+export const secretPrefix = 'szm_';
+
+/** Who acts where no token is asked for. */
+export const anonymousActor = 'anonymous';
+
+/** Names of actors that are nobody's token. */
+const reservedNames: readonly string[] = [...Object.keys(ownTokens), anonymousActor, 'user', 'system'];
+
+/** A token's name is the actor of what is done with it. */
+export const tokenName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._@-]{0,62}$/, {
+    error: 'expected 1 to 63 of a-z, 0-9 and ._@-, beginning with a letter or a digit',
+  })
+  .refine((name) => !reservedNames.includes(name), {
+    error: `these names mean somebody else: ${reservedNames.join(', ')}`,
+  });
+
+/** The longest time for which a token can be made that ends at all. */
+const maxLifeMs = 10 * 366 * 86_400_000;
+
+/** When a token ends: after a time such as `30d`, or at a moment, as ISO 8601. */
+export const tokenExpiry = z.string().refine((text) => momentOf(text, 0) !== undefined, {
+  error: 'expected a time such as 30d or 12h, or a moment such as 2030-01-31T12:00:00Z',
+});
+
+/** What a {@link tokenExpiry} comes to at `nowMs`; undefined where that is not between then and ten years later. */
+export function expiresAtMs(expiry: string, nowMs: number): number | undefined {
+  const atMs = momentOf(expiry, nowMs);
+  return atMs !== undefined && atMs > nowMs && atMs <= nowMs + maxLifeMs ? atMs : undefined;
+}
+
+function momentOf(text: string, nowMs: number): number | undefined {
+  const lifeMs = /^\d{1,9}(ms|s|m|h|d)$/.test(text) ? parseDuration(text) : undefined;
+  if (lifeMs !== undefined) return nowMs + lifeMs;
+  return z.iso.datetime({ offset: true }).safeParse(text).success ? Date.parse(text) : undefined;
+}
+
+const time = z.iso.datetime();
+
+/** A token without its secret, which nobody has but its holder. */
+export const tokenView = z.object({
+  name: z.string(),
+  scope: tokenScope,
+  /** The one project that it opens; null where it opens all. */
+  project: projectId.nullable(),
+  state: z.enum(['good', 'expired', 'revoked']),
+  createdAt: time,
+  /** Whose token made it; `user` where it was made in the data directory itself. */
+  createdBy: z.string(),
+  expiresAt: time.nullable(),
+  revokedAt: time.nullable(),
+});
+export type TokenView = z.infer<typeof tokenView>;
+
+/** A request that came with a good token and was refused all the same. */
+export const auditEntry = z.object({
+  seq: z.int(),
+  at: time,
+  /** The token's name. */
+  token: z.string(),
+  method: z.string(),
+  /** The route's pattern: what stood in its place is not kept. */
+  route: z.string(),
+  project: z.string().nullable(),
+  code: z.string(),
+});
+export type AuditEntry = z.infer<typeof auditEntry>;

@@ -1,0 +1,224 @@
+import { SuzumioError } from '../errors/suzumio-error.js';
+import { expiresAtMs, type OwnToken, ownTokens, type TokenScope, type TokenView } from '../model/access-token.js';
+import type { StoreContext } from './context.js';
+import { iso } from './queries/page.js';
+import type { Sql } from './sql.js';
+import { hashToken, newSecret, sameHash } from './tokens.js';
+import type { Writer } from './writer.js';
+
+/** Who a request comes from. */
+export interface ApiIdentity {
+  /** The token's id; null where none was asked for. */
+  tokenId: string | null;
+  /** The token's name: the actor of what the request does. */
+  name: string;
+  scope: TokenScope;
+  project: string | null;
+}
+
+export interface NewToken {
+  name: string;
+  scope: TokenScope;
+  /** The one project that it opens. */
+  project?: string | undefined;
+  /** See `tokenExpiry`. */
+  expires?: string | undefined;
+  /** Who makes it. */
+  actor: string;
+}
+
+interface TokenRow {
+  name: string;
+  scope: TokenScope;
+  project: string | null;
+  created_at_ms: number;
+  created_by: string;
+  expires_at_ms: number | null;
+  revoked_at_ms: number | null;
+}
+
+const isGood = 'revoked_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > :now)';
+
+/**
+ * The cell's tokens, of which only hashes are stored. A token that was revoked stays in the list, so that its secret
+ * never opens anything again; its name may be given to another one.
+ */
+export class ApiTokens {
+  constructor(
+    private readonly sql: Sql,
+    private readonly writer: Writer,
+    private readonly context: StoreContext,
+  ) {}
+
+  /**
+   * Makes a token.
+   *
+   * @returns it, and its secret, which nobody can read again
+   * @throws SuzumioError `token-exists` while one of that name is good; `project-unknown`; `invalid-request` for what
+   *   makes no sense together
+   */
+  async create(token: NewToken): Promise<{ token: TokenView; secret: string }> {
+    const secret = newSecret();
+    refuseNonsense(token);
+    return this.writer.write(() => {
+      const now = this.context.now();
+      this.#freeName(token.name, now);
+      this.#assertProject(token.project);
+      this.#insert({ ...token, hash: hashToken(secret), expiresAtMs: momentFor(token.expires, now) }, now);
+      return { token: this.#newest(token.name, now), secret };
+    });
+  }
+
+  /**
+   * Makes the secret that the cell was given good for one of its own tokens, in the place of the one that was. A secret
+   * that was revoked stays so.
+   *
+   * @returns whether it is good now
+   * @throws SuzumioError `settings-invalid` when it is another token's
+   */
+  async admit(name: OwnToken, secret: string): Promise<boolean> {
+    const hash = hashToken(secret);
+    // As always but at the first start: nothing is to be written.
+    return (
+      this.#admitted(name, hash) ?? this.writer.write(() => this.#admitted(name, hash) ?? this.#admitNow(name, hash))
+    );
+  }
+
+  /** Who holds this secret, if anybody. */
+  identify(secret: string): ApiIdentity | undefined {
+    const hash = hashToken(secret);
+    const row = this.sql.get<ApiIdentity & { hash: string }>(
+      `SELECT id AS tokenId, name, scope, project, hash FROM tokens WHERE hash = :hash AND ${isGood}`,
+      { hash, now: this.context.now() },
+    );
+    if (!row || !sameHash(row.hash, hash)) return undefined;
+    return { tokenId: row.tokenId, name: row.name, scope: row.scope, project: row.project };
+  }
+
+  /** Whether a token is neither revoked nor expired. */
+  stillGood(tokenId: string): boolean {
+    const params = { id: tokenId, now: this.context.now() };
+    return this.sql.get(`SELECT id FROM tokens WHERE id = :id AND ${isGood}`, params) !== undefined;
+  }
+
+  /** Every token that there is or was, oldest first. */
+  list(): TokenView[] {
+    return this.#list(this.context.now());
+  }
+
+  /**
+   * Takes a token back, at once and for ever. Doing so again changes nothing.
+   *
+   * @throws SuzumioError `token-unknown`
+   */
+  async revoke(name: string): Promise<TokenView> {
+    return this.writer.write(() => {
+      const now = this.context.now();
+      this.#revoke(name, now);
+      return this.#newest(name, now);
+    });
+  }
+
+  /** Whether a secret that is known already is good; undefined where it is not known. */
+  #admitted(name: OwnToken, hash: string): boolean | undefined {
+    const row = this.sql.get<{ name: string; scope: TokenScope; revoked: number }>(
+      'SELECT name, scope, revoked_at_ms IS NOT NULL AS revoked FROM tokens WHERE hash = :hash',
+      { hash },
+    );
+    if (!row || (row.name === name && row.scope === ownTokens[name])) return row && row.revoked === 0;
+    throw new SuzumioError(
+      'settings-invalid',
+      `The secret that is given for the token "${name}" is that of "${row.name}"; each needs one of its own.`,
+    );
+  }
+
+  #admitNow(name: OwnToken, hash: string): boolean {
+    this.sql.run('DELETE FROM tokens WHERE name = :name AND revoked_at_ms IS NULL', { name });
+    this.#insert({ name, scope: ownTokens[name], actor: 'system', hash, expiresAtMs: null }, this.context.now());
+    return true;
+  }
+
+  /** A name is free again when its token has ended. */
+  #freeName(name: string, now: number): void {
+    if (this.sql.get(`SELECT id FROM tokens WHERE name = :name AND ${isGood}`, { name, now })) {
+      throw new SuzumioError(
+        'token-exists',
+        `There is a token "${name}" already; revoke it first, or give this one another name.`,
+        { token: name },
+      );
+    }
+    this.#revoke(name, now);
+  }
+
+  #revoke(name: string, now: number): void {
+    this.sql.run('UPDATE tokens SET revoked_at_ms = :now WHERE name = :name AND revoked_at_ms IS NULL', { name, now });
+  }
+
+  #assertProject(project: string | undefined): void {
+    if (project === undefined || this.sql.get('SELECT id FROM projects WHERE id = :project', { project })) return;
+    throw new SuzumioError('project-unknown', `There is no project "${project}" that a token could be for.`, {
+      project,
+    });
+  }
+
+  #insert(token: Omit<NewToken, 'expires'> & { hash: string; expiresAtMs: number | null }, now: number): void {
+    this.sql.run(
+      `INSERT INTO tokens (id, name, scope, project, hash, created_at_ms, created_by, expires_at_ms)
+       VALUES (:id, :name, :scope, :project, :hash, :now, :actor, :expiresAtMs)`,
+      {
+        id: this.context.id('tok'),
+        name: token.name,
+        scope: token.scope,
+        project: token.project ?? null,
+        hash: token.hash,
+        now,
+        actor: token.actor,
+        expiresAtMs: token.expiresAtMs,
+      },
+    );
+  }
+
+  #newest(name: string, now: number): TokenView {
+    const token = this.#list(now).findLast((candidate) => candidate.name === name);
+    if (token) return token;
+    throw new SuzumioError('token-unknown', `There is no token "${name.slice(0, 80)}".`, { token: name.slice(0, 80) });
+  }
+
+  #list(now: number): TokenView[] {
+    return this.sql
+      .all<TokenRow>(
+        `SELECT name, scope, project, created_at_ms, created_by, expires_at_ms, revoked_at_ms FROM tokens
+         ORDER BY created_at_ms, id`,
+      )
+      .map((row) => ({
+        name: row.name,
+        scope: row.scope,
+        project: row.project,
+        state: stateOf(row, now),
+        createdAt: iso(row.created_at_ms),
+        createdBy: row.created_by,
+        expiresAt: iso(row.expires_at_ms),
+        revokedAt: iso(row.revoked_at_ms),
+      }));
+  }
+}
+
+function stateOf({ revoked_at_ms, expires_at_ms }: TokenRow, now: number): TokenView['state'] {
+  if (revoked_at_ms !== null) return 'revoked';
+  return expires_at_ms !== null && expires_at_ms <= now ? 'expired' : 'good';
+}
+
+function refuseNonsense({ scope, project }: NewToken): void {
+  if (scope !== 'worker' || project === undefined) return;
+  throw new SuzumioError(
+    'invalid-request',
+    "A worker's token is for every project of the cell; leave the project out.",
+  );
+}
+
+function momentFor(expires: string | undefined, now: number): number | null {
+  if (expires === undefined) return null;
+  const atMs = expiresAtMs(expires, now);
+  if (atMs !== undefined) return atMs;
+  throw new SuzumioError('invalid-request', 'A token ends between now and ten years from now, or never.');
+}
