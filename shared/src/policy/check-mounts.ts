@@ -7,7 +7,7 @@ import type { Policy } from './policy.js';
 type Mount = SandboxLimits['mounts'][number];
 
 /** What Suzumio and the kernel put into every container; nothing may cover it or hide in it. */
-const reservedTargets = ['/turn', '/workspace', '/turn-shim', '/opt/suzumio', '/proc', '/sys', '/dev'];
+export const reservedTargets = ['/turn', '/workspace', '/turn-shim', '/opt/suzumio', '/proc', '/sys', '/dev'];
 
 /** What is wrong with the directories of the host, and with the memory file systems, that a container asks for. */
 export function mountDenials(

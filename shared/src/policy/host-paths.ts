@@ -18,7 +18,7 @@ export interface HostPaths {
 }
 
 /** The sockets and the state of container engines, and what the kernel shows as files. */
-const alwaysProtected = [
+export const alwaysProtected = [
   '/proc',
   '/sys',
   '/dev',

@@ -1,0 +1,165 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { loadProjectFile, loadProjectText } from '@suzumio/shared/config/load-project';
+import { renderConfig } from '@suzumio/shared/config/render-config';
+import { projectDenials, refuseByPolicy } from '@suzumio/shared/policy/check-project';
+import { directoryOf, grantFor, withGrant } from '@suzumio/shared/policy/grant';
+import { hostPaths, unseenHost } from '@suzumio/shared/policy/host-paths';
+import { defaultPolicy, type Policy } from '@suzumio/shared/policy/policy';
+import { load, minimal, problemsIn, withFiles } from '../config/project-files.js';
+
+const denied = (file: string, policy: Partial<Policy> = {}) =>
+  projectDenials({ ...defaultPolicy, ...policy }, load(file).config, unseenHost).map(
+    ({ field, rule }) => `${field} ${rule}`,
+  );
+
+describe('a project', () => {
+  test('that asks for nothing is allowed by the defaults', () => {
+    expect(denied(minimal())).toEqual([]);
+  });
+
+  test('is told of a field by its place in the file, also where agents were counted', () => {
+    const file = minimal(`    count: 3
+    env: { PATH: /x }
+    mounts: [{ source: /srv/own, target: /own }]
+backend:
+  docker:
+    network: host
+    mounts: [{ source: /srv/a, target: /a }]
+`);
+    const project = load(file);
+    const problems = problemsIn(() => {
+      refuseByPolicy(project, defaultPolicy, unseenHost);
+    });
+    expect(problems.map(({ code, line, column, message }) => [code, line, column, message.split(':')[0]])).toEqual([
+      ['policy-denied', 8, 18, 'agents.editor-1.env.PATH'],
+      ['policy-denied', 12, 14, 'backend.docker.network'],
+      ['policy-denied', 13, 24, 'backend.docker.mounts[0].source'],
+      ['policy-denied', 9, 24, 'agents.editor-1.mounts[0].source'],
+    ]);
+  });
+
+  test('is judged the same when it is rendered', () => {
+    const { config } = load(minimal('    env: { LD_X: y }\nbackend: { image: a/b, docker: { user: 0 } }\n'));
+    const rendered = loadProjectText(renderConfig(config), 'rendered.yaml').config;
+    const judged = projectDenials(defaultPolicy, rendered, unseenHost);
+    expect(judged).toEqual(projectDenials(defaultPolicy, config, unseenHost));
+    expect(judged.map(({ rule }) => rule)).toEqual(['env.forbidden', 'images', 'root']);
+  });
+
+  test('has its limits held against the ceilings', () => {
+    const limits = 'docker: { memory: 5g, cpus: 5, pids: 5000, tmpfs: { /a: 2g }, keepFor: 2d, readOnlyRoot: false }';
+    expect(denied(minimal(`backend: { ${limits} }\nturn: { timeout: 5h }\n`))).toEqual([
+      'turn.timeout ceilings.timeout',
+      'backend.docker.readOnlyRoot writableRoot',
+      'backend.docker.memory ceilings.memory',
+      'backend.docker.cpus ceilings.cpus',
+      'backend.docker.pids ceilings.pids',
+      'backend.docker.tmpfs ceilings.tmpfs',
+      'backend.docker.keepFor ceilings.keepFor',
+    ]);
+  });
+
+  test('gets an agent its own mount in place of the one of the project', () => {
+    const file = minimal(`    mounts: [{ source: /srv/own, target: /a }]
+backend: { docker: { mounts: [{ source: /etc, target: /a }] } }
+`);
+    expect(denied(file, { mounts: { roots: [{ path: '/srv', readonly: true }] } })).toEqual([]);
+  });
+
+  test('copies workspaces from directories that are opened for that, or may be mounted', () => {
+    const file = minimal('    workspace: { from: /srv/a/readings }\n');
+    const expected = ['agents.editor.workspace.from workspaces.roots'];
+    expect(denied(file)).toEqual(expected);
+    expect(denied(file, { workspaces: { roots: ['/srv/ab'] } })).toEqual(expected);
+    expect(denied(file, { workspaces: { roots: ['/srv/a'] } })).toEqual([]);
+    expect(denied(file, { mounts: { roots: [{ path: '/srv', readonly: true }] } })).toEqual([]);
+    expect(denied(minimal('    workspace: { from: /proc/self }\n'), { workspaces: { roots: ['/proc'] } })).toEqual(
+      expected,
+    );
+  });
+
+  test.each<[string, string[]]>([
+    ['baseURL: "https://a.example/v1", apiKeyEnv: A_KEY', []],
+    ['baseURLEnv: B_URL, apiKeyEnv: B_KEY', []],
+    ['baseURL: "https://a.example/v1", apiKeyEnv: PATH', ['apiKeyEnv']],
+    ['baseURL: "https://a.example/v1", apiKeyEnv: B_KEY', ['apiKeyEnv']],
+    ['baseURL: "https://a.example/v1"', ['apiKeyEnv']],
+    ['baseURL: "https://evil.example/v1", apiKeyEnv: A_KEY', ['baseURL']],
+    ['baseURL: "https://a.example/v1/../../x", apiKeyEnv: A_KEY', ['baseURL']],
+    ['baseURLEnv: A_KEY, apiKeyEnv: B_KEY', ['baseURLEnv']],
+  ])('calls models only where their key may be sent: { %s }', (provider, fields) => {
+    const providers = [
+      { baseURL: 'https://a.example/v1', apiKeyEnv: 'A_KEY' },
+      { baseURLEnv: 'B_URL', apiKeyEnv: 'B_KEY' },
+    ];
+    const models = `{ providers: { p: { type: openai-compatible, ${provider} } } }`;
+    expect(denied(minimal(`backend: { runner: { models: ${models} } }\n`), { providers })).toEqual(
+      fields.map((field) => `backend.runner.models.providers.p.${field} providers`),
+    );
+  });
+
+  test('brings no code to the ToolHost that is not named', () => {
+    const file = minimal(`tools:
+  toolpacks:
+    - { id: a, path: /srv/packs/a }
+    - { id: b, mcp: { command: node, args: [/srv/mcp.mjs], env: { NODE_OPTIONS: x } } }
+    - { id: c, mcp: { url: "https://t.example" } }
+`);
+    expect(denied(file)).toEqual([
+      'tools.toolpacks[1].path toolpacks.directories',
+      'tools.toolpacks[2].mcp.env.NODE_OPTIONS env.forbidden',
+      'tools.toolpacks[2].mcp.command toolpacks.mcpCommands',
+      'tools.toolpacks[3].mcp.url toolpacks.mcpUrls',
+    ]);
+    const toolpacks = {
+      directories: ['/srv/packs'],
+      mcpCommands: [['node', '/srv/mcp.mjs']],
+      mcpUrls: ['https://t.example'],
+    };
+    expect(denied(file, { toolpacks })).toEqual(['tools.toolpacks[2].mcp.env.NODE_OPTIONS env.forbidden']);
+  });
+
+  test('of a thousand agents with as many mounts as fit is judged in less than a second', () => {
+    const mounts = Array.from({ length: 32 }, (_, at) => `{ source: /srv/${String(at)}, target: /m${String(at)} }`);
+    const { config } = load(minimal(`    count: 1000\n    mounts: [${mounts.join(', ')}]\n`));
+    const before = performance.now();
+    projectDenials(defaultPolicy, config, hostPaths([], { mounting: false }));
+    expect(performance.now() - before).toBeLessThan(1000);
+  });
+});
+
+describe("a file of one's own disk", () => {
+  const file = minimal(`    workspace: { from: seeds }
+backend:
+  image: my/runner:1
+  docker: { mounts: [{ source: data, target: /data, readonly: false }] }
+`);
+
+  test('is granted its directory and its image, and nothing else', () => {
+    withFiles({ 'project.yaml': file, 'data/a': '', 'seeds/a': '' }, (directory) => {
+      const loaded = loadProjectFile(join(directory, 'project.yaml'), { env: {} });
+      const host = hostPaths([], { mounting: true });
+      const own = { ...defaultPolicy, workspaces: { roots: directoryOf(loaded.files) } };
+      const grant = grantFor(loaded, projectDenials(own, loaded.config, host));
+      expect(grant).toEqual({ directories: [directory], images: ['my/runner:1'], providers: [] });
+      if (!grant) return;
+      expect(projectDenials(withGrant(own, grant), loaded.config, host)).toEqual([]);
+
+      mkdirSync(join(directory, 'sub'));
+      symlinkSync('/etc', join(directory, 'sub/link'));
+      writeFileSync(join(directory, 'greedy.yaml'), file.replace('source: data', 'source: sub/link'));
+      const greedy = loadProjectFile(join(directory, 'greedy.yaml'), { env: {} });
+      expect(projectDenials(withGrant(own, grant), greedy.config, host).map(({ rule }) => rule)).toEqual([
+        'mounts.roots',
+      ]);
+    });
+  });
+
+  test('that asks for nothing more is granted nothing, and a posted one has no directory', () => {
+    expect(grantFor(load(minimal()), [])).toBeUndefined();
+    expect(directoryOf(loadProjectText(minimal(), 'file').files)).toEqual([]);
+    expect(directoryOf(['/project.yaml'])).toEqual([]);
+  });
+});
