@@ -1,18 +1,21 @@
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
+import { isLoopback } from '@suzumio/shared/http/request-source';
+import type { BodyPace } from '@suzumio/shared/http/slow-bodies';
 import { hostPaths } from '@suzumio/shared/policy/host-paths';
 import { defaultPolicy, type Policy } from '@suzumio/shared/policy/policy';
-import { apiApp } from './app.js';
+import { apiApp, type ApiGuards } from './app.js';
 import type { ApiDependencies } from './context.js';
 import { EventHub, type EventHubOptions } from './events/event-hub.js';
 
-export interface ApiConfig {
-  host: string;
+export interface ApiConfig extends ApiGuards {
   /** 0 takes any free port. */
   port: number;
   /** What carries this cell's jobs, as the catalog records it. */
   transportName: string;
-  /** Host names, besides those of loopback and `host`, that requests may be addressed to. */
-  allowedHosts?: readonly string[];
+  /** The administrator's secret. @default the data directory's own */
+  adminToken?: string;
+  bodyPace?: BodyPace;
   /** What posted files may ask of a host. @default the safe defaults */
   policy?: Policy;
   events?: EventHubOptions;
@@ -31,15 +34,15 @@ export function createApi(config: ApiConfig, dependencies: ApiDependencies): Api
 
   async function start(): Promise<void> {
     const { cell } = dependencies;
+    if (config.auth === 'off') allowEverybody(config.host, dependencies);
     const delist = await cell.catalog.enlist({ service: 'api', cell: cell.id, transport: config.transportName });
     const hub = new EventHub(dependencies, config.events);
     try {
       await cell.recover();
-      await admitAdmin(dependencies);
+      await admitAdmin(config.adminToken ?? cell.directory.adminToken(), dependencies);
       const policy = config.policy ?? defaultPolicy;
       const host = hostPaths([cell.directory.root], { mounting: false });
-      const hosts = [config.host, ...(config.allowedHosts ?? [])];
-      const app = apiApp({ ...dependencies, policy, host }, hub, hosts);
+      const app = apiApp({ ...dependencies, policy, host }, hub, config);
       running = { server: await startHttpServer(app, config), hub, delist };
     } catch (error) {
       await hub.close();
@@ -66,8 +69,21 @@ export function createApi(config: ApiConfig, dependencies: ApiDependencies): Api
   };
 }
 
-/** Whoever may read the data directory is an administrator: the token in it opens the API. */
-async function admitAdmin({ cell: { catalog, directory } }: ApiDependencies): Promise<void> {
-  const secret = directory.adminToken();
-  if (!catalog.identify(secret)) await catalog.addToken({ name: 'admin', scope: 'admin', secret });
+/** Whoever has the secret is an administrator, unless it was revoked. */
+async function admitAdmin(secret: string, { cell, logger }: ApiDependencies): Promise<void> {
+  if (await cell.catalog.tokens.admit('admin', secret)) return;
+  logger.warn(
+    'the token "admin" was revoked: make another one in the data directory (suzumio tokens create NAME --scope admin)',
+  );
+}
+
+/** @throws SuzumioError `settings-invalid` where others than this machine could reach it */
+function allowEverybody(host: string, { logger }: ApiDependencies): void {
+  if (!isLoopback(host)) {
+    throw new SuzumioError(
+      'settings-invalid',
+      `Without tokens (SUZUMIO_AUTH=off) the API listens on loopback only, not on ${host}: set SUZUMIO_AUTH=on, or SUZUMIO_HOST=127.0.0.1.`,
+    );
+  }
+  logger.warn('SUZUMIO_AUTH is off: everybody and every program on this machine may do everything, without a token');
 }

@@ -1,31 +1,77 @@
 import type { RequestHandler, Response } from 'express';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import type { ApiIdentity, Catalog } from '@suzumio/shared/store/catalog';
+import { anonymousActor } from '@suzumio/shared/model/access-token';
+import type { ApiIdentity } from '@suzumio/shared/store/api-tokens';
+import type { Catalog } from '@suzumio/shared/store/catalog';
+import type { RateLimiter } from './rate-limiter.js';
 
-/** Lets nobody pass whose token is not known, or is not for what the request does. */
-export function authenticate(catalog: Catalog): RequestHandler {
-  return (request, response, next) => {
-    const secret = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
-    const identity = secret === undefined ? undefined : catalog.identify(secret);
+/** Who acts where no token is asked for. */
+const anybody: ApiIdentity = { tokenId: null, name: anonymousActor, scope: 'admin', project: null };
+
+export interface AuthenticationOptions {
+  /** Whether requests without a token may do everything. A token that is shown has to be good all the same. */
+  open: boolean;
+  /** How often an address may show none that is good. */
+  failures: RateLimiter;
+}
+
+/**
+ * Lets nobody pass whose token is not known. An address that failed too often is not listened to for a while, whatever it
+ * shows, so that guessing takes its time.
+ */
+export function authenticate(catalog: Catalog, { open, failures }: AuthenticationOptions): RequestHandler {
+  return async (request, response, next) => {
+    const { authorization } = request.headers;
+    const address = request.socket.remoteAddress ?? '';
+    await failures.assertWithin(address);
+    const identity = authorization === undefined && open ? anybody : holderOf(authorization, catalog);
     if (!identity) {
+      await failures.count(address);
       throw new SuzumioError('unauthenticated', 'This needs a token: Authorization: Bearer <token>.');
-    }
-    const needed = request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write';
-    if (!scopesThatMay[needed].includes(identity.scope)) {
-      throw new SuzumioError(
-        'forbidden',
-        `The token "${identity.name}" has the scope ${identity.scope}; this needs ${needed}.`,
-      );
     }
     identities(response).identity = identity;
     next();
   };
 }
 
-const scopesThatMay: Readonly<Record<'read' | 'write', readonly ApiIdentity['scope'][]>> = {
+/** Lets nobody pass whose token is not for what the request does. */
+export const authorize: RequestHandler = (request, response, next) => {
+  requireScope(response, request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write');
+  next();
+};
+
+/** For what concerns the whole cell and who may use it. */
+export const requireAdmin: RequestHandler = (_request, response, next) => {
+  requireScope(response, 'admin');
+  requireWholeCell(identityOf(response));
+  next();
+};
+
+type ApiScope = 'read' | 'write' | 'admin';
+
+const scopesThatMay: Readonly<Record<ApiScope, readonly ApiIdentity['scope'][]>> = {
   read: ['read', 'write', 'admin'],
   write: ['write', 'admin'],
+  admin: ['admin'],
 };
+
+/** @throws SuzumioError `forbidden` when the request's token is for less */
+export function requireScope(response: Response, needed: ApiScope): void {
+  const { name, scope } = identityOf(response);
+  if (scopesThatMay[needed].includes(scope)) return;
+  throw new SuzumioError('forbidden', `The token "${name}" has the scope ${scope}; this needs ${needed}.`);
+}
+
+/** @throws SuzumioError `forbidden` when the token is for another project */
+export function requireProject(identity: ApiIdentity, project: string): void {
+  if (identity.project !== project) requireWholeCell(identity);
+}
+
+/** @throws SuzumioError `forbidden` when the token is for one project */
+export function requireWholeCell({ name, project }: ApiIdentity): void {
+  if (project === null) return;
+  throw new SuzumioError('forbidden', `The token "${name}" is for the project ${project} only.`);
+}
 
 /** Who sent the request that `response` answers. */
 export function identityOf(response: Response): ApiIdentity {
@@ -34,10 +80,14 @@ export function identityOf(response: Response): ApiIdentity {
   return identity;
 }
 
-/** @throws SuzumioError `forbidden` when the token is for another project */
-export function requireProject(identity: ApiIdentity, project: string): void {
-  if (identity.project === null || identity.project === project) return;
-  throw new SuzumioError('forbidden', `The token "${identity.name}" is for the project ${identity.project} only.`);
+/** The same, for requests that may not have come as far as that. */
+export function identityIfKnown(response: Response): ApiIdentity | undefined {
+  return identities(response).identity;
+}
+
+function holderOf(authorization: string | undefined, catalog: Catalog): ApiIdentity | undefined {
+  const secret = /^Bearer +([\x21-\x7e]{1,500}) *$/i.exec(authorization ?? '')?.[1];
+  return secret === undefined ? undefined : catalog.tokens.identify(secret);
 }
 
 function identities(response: Response): { identity?: ApiIdentity } {

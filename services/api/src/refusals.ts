@@ -1,15 +1,51 @@
-import type { ErrorRequestHandler } from 'express';
-import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
+import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { logRefusal } from '@suzumio/shared/http/log-refusal';
+import { projectId } from '@suzumio/shared/protocol/ids';
+import { identityIfKnown } from './auth.js';
 import type { ApiDependencies } from './context.js';
+import { operationsAt } from './openapi/operations-at.js';
 
-/** Whoever was not let in leaves a line and a count. */
-export function countRefusals({ logger, metrics }: ApiDependencies): ErrorRequestHandler {
-  return (error: unknown, request, _response, next) => {
-    if (isSuzumioError(error, 'unauthenticated', 'forbidden', 'foreign-host', 'foreign-origin')) {
-      const { method, path } = request;
-      metrics.requestsRefused.inc({ code: error.code });
-      logger.warn({ code: error.code, method, path, from: request.socket.remoteAddress }, 'a request was refused');
-    }
+/** Says of a path that is there, and does not take this method, which ones it takes. */
+export const refuseOtherMethods: RequestHandler = (request, _response, next) => {
+  const { operations } = operationsAt(request.path);
+  if (operations.length === 0) {
+    next();
+    return;
+  }
+  const methods = operations.map(({ method }) => method.toUpperCase());
+  const allow = [...new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))];
+  throw new SuzumioError('method-not-allowed', `${request.path} takes ${allow.join(', ')}.`, { allow });
+};
+
+/** Whoever was not let in leaves a line and a count; who has a good token, and may not do this with it, also a row. */
+export function recordRefusals(context: ApiDependencies): ErrorRequestHandler {
+  return async (error: unknown, request, response, next) => {
+    logRefusal(context, error, request);
+    if (isSuzumioError(error, 'forbidden', 'policy-denied')) await audit(context, error, request, response);
     next(error);
   };
+}
+
+async function audit(
+  { cell, logger }: ApiDependencies,
+  { code }: SuzumioError,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const identity = identityIfKnown(response);
+  if (!identity) return;
+  const { operations, parts } = operationsAt(request.path);
+  const [operation] = operations;
+  try {
+    await cell.catalog.audit.add({
+      token: identity.name,
+      method: request.method,
+      route: operation?.path ?? 'none',
+      project: projectId.safeParse(parts['project']).data ?? null,
+      code,
+    });
+  } catch (failure) {
+    logger.error({ err: failure }, 'a refusal could not be recorded');
+  }
 }

@@ -8,12 +8,14 @@ import { descriptionPage } from './openapi/page.js';
 /**
  * What the server says of itself to whoever asks, the only routes without a token: that it is there, and what its API is,
  * which holds nothing that is not in the repository.
+ *
+ * @param open whether all others need none either
  */
-export function serviceRouter(): Router {
+export function serviceRouter({ open }: { open: boolean }): Router {
   const { version } = z
     .object({ version: z.string() })
     .parse(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')));
-  const health: HealthAnswer = { status: 'ok', version };
+  const health: HealthAnswer = { status: 'ok', version, access: open ? 'open' : 'tokens' };
   const description = openApiDocument(version);
   const page = descriptionPage(description);
   const router = express.Router();

@@ -5,10 +5,11 @@ import { readProject } from '@suzumio/shared/store/queries/projects';
 import { queryOf } from './body.js';
 import type { ApiContext } from './context.js';
 import type { EventHub } from './events/event-hub.js';
+import type { OpenAccess } from './open-access.js';
 import { withProject } from './project-access.js';
 
 /** One answer when a project is where somebody wants it, for programs that have nothing else to do meanwhile. */
-export function waitRouter(context: ApiContext, hub: EventHub): Router {
+export function waitRouter(context: ApiContext, hub: EventHub, access: OpenAccess): Router {
   const router = express.Router();
 
   router.get('/api/projects/:project/wait', async (request, response) => {
@@ -25,8 +26,10 @@ export function waitRouter(context: ApiContext, hub: EventHub): Router {
     }
     // From that very moment on: nothing that happens meanwhile is missed.
     const gone = whenGone(response);
-    const signal = AbortSignal.any([gone, AbortSignal.timeout(timeout)]);
+    const allowed = access.of(response);
+    const signal = AbortSignal.any([gone, allowed, AbortSignal.timeout(timeout)]);
     const reached = (await hub.waitForStatus(id, position, statuses, signal)) ?? null;
+    allowed.throwIfAborted();
     if (!gone.aborted) response.json({ project: (await look()).project, reached } satisfies WaitAnswer);
   });
   return router;

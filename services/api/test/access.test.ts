@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { healthAnswer } from '@suzumio/shared/model/http-api';
 import { createApi } from '@suzumio/api';
 import { silentLogger } from '@suzumio/shared/observability/logger';
+import { teamYaml } from '../../../shared/test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
 
@@ -15,6 +16,7 @@ let api: TestApi;
 beforeAll(async () => {
   api = await testApi({ allowedHosts: ['Suzumio.example'] });
   await api.create();
+  await api.create(teamYaml.replace('name: team', 'name: other'));
 });
 afterAll(() => api.close());
 
@@ -30,8 +32,12 @@ describe('the token', () => {
     const file = api.cell.directory.adminTokenFile;
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect((await readFile(file, 'utf8')).trim()).toBe(api.adminToken);
-    expect(api.adminToken).toMatch(/^[0-9a-f]{64}$/);
-    expect(api.cell.catalog.identify(api.adminToken)).toEqual({ name: 'admin', scope: 'admin', project: null });
+    expect(api.adminToken).toMatch(/^szm_[\w-]{43}$/);
+    expect(api.cell.catalog.tokens.identify(api.adminToken)).toMatchObject({
+      name: 'admin',
+      scope: 'admin',
+      project: null,
+    });
 
     const again = createApi(
       { host: '127.0.0.1', port: 0, transportName: 'test' },
@@ -93,7 +99,7 @@ describe('the token', () => {
     ]) {
       expect(refusal(answer)).toMatchObject({ status: 403, code: 'forbidden' });
     }
-    expect((await api.get('/api/projects', { token: bound })).json).toEqual({ items: [] });
+    expect((await api.get('/api/projects', { token: bound })).json).toMatchObject({ items: [{ id: 'other' }] });
   });
 
   test('is not needed to ask whether anybody is there', async () => {

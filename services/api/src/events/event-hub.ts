@@ -46,6 +46,10 @@ export class EventHub {
       sseClients.dec();
       this.#leave(project, feed, follower);
     });
+    options.signal.addEventListener('abort', () => {
+      this.#leave(project, feed, follower);
+      follower.end();
+    });
     feed.add(follower);
   }
 
@@ -53,7 +57,8 @@ export class EventHub {
    * Waits until a project reaches one of `statuses` after a place in its timeline.
    *
    * @returns undefined when `signal` ended the wait
-   * @throws SuzumioError `server-unreachable` when this process is stopping, or cannot read the project any more
+   * @throws SuzumioError `server-unreachable` when this process is stopping, or cannot read the project any more;
+   *   `project-unknown` when it was deleted
    */
   async waitForStatus(
     project: string,

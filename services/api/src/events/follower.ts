@@ -21,6 +21,8 @@ export interface Follower {
   reset(epoch: number): void;
   /** Nothing has happened for a while. */
   beat(): void;
-  /** There will be no more. */
+  /** There will be no more from here. */
   end(): void;
+  /** There will never be more: the project was deleted. */
+  endDeleted(): void;
 }

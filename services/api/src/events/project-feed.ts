@@ -1,4 +1,5 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
+import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { ProjectEvent } from '@suzumio/shared/model/event';
 import type { Follower, Frame } from './follower.js';
 
@@ -72,7 +73,7 @@ export class ProjectFeed {
   /** Ends every stream. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
-    this.#endAll();
+    this.#endAll((follower) => follower.end());
     await this.#served;
   }
 
@@ -88,8 +89,11 @@ export class ProjectFeed {
         await nextTick();
       }
     } catch (error) {
-      this.#endAll();
-      this.options.onFailure(error);
+      if (isSuzumioError(error, 'project-unknown')) this.#endAll((follower) => follower.endDeleted());
+      else {
+        this.#endAll((follower) => follower.end());
+        this.options.onFailure(error);
+      }
     } finally {
       // In the same breath as the last look: whoever comes later starts the loop again.
       this.#serving = false;
@@ -122,8 +126,8 @@ export class ProjectFeed {
     }
   }
 
-  #endAll(): void {
-    for (const follower of this.#followers) follower.end();
+  #endAll(end: (follower: Follower) => void): void {
+    for (const follower of this.#followers) end(follower);
     this.#followers.clear();
   }
 }

@@ -30,7 +30,7 @@ export class StatusWaiter implements Follower {
   /**
    * The first of the statuses that the project reaches.
    *
-   * @throws SuzumioError `server-unreachable` when nobody can tell any more
+   * @throws SuzumioError `server-unreachable` when nobody can tell any more; `project-unknown` when it was deleted
    */
   get reached(): Promise<ProjectStatus> {
     return this.#reached.promise;
@@ -63,5 +63,9 @@ export class StatusWaiter implements Follower {
 
   end(): void {
     this.#reached.reject(new SuzumioError('server-unreachable', 'This server cannot say any more; ask again.'));
+  }
+
+  endDeleted(): void {
+    this.#reached.reject(new SuzumioError('project-unknown', 'The project was deleted meanwhile.'));
   }
 }

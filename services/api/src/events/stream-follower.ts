@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { EventType } from '@suzumio/shared/model/event';
-import type { EventCursor, StreamReset } from '@suzumio/shared/model/http-api';
+import type { EventCursor, StreamDeleted, StreamReset } from '@suzumio/shared/model/http-api';
 import type { Follower, Frame } from './follower.js';
 
 /** What a stream begins with, and what it leaves out. */
@@ -8,6 +8,8 @@ export interface StreamOptions {
   from: EventCursor;
   /** The types that are sent. @default all */
   types?: readonly EventType[] | undefined;
+  /** Ends the stream. */
+  signal: AbortSignal;
 }
 
 /** One open event stream: where its client is, and whether it takes more. */
@@ -67,6 +69,11 @@ export class StreamFollower implements Follower {
 
   end(): void {
     this.response.end();
+  }
+
+  endDeleted(): void {
+    const data: StreamDeleted = {};
+    this.response.end(`event: deleted\ndata: ${JSON.stringify(data)}\n\n`);
   }
 
   #write(text: string): void {

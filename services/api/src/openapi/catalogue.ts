@@ -1,15 +1,17 @@
 import { z } from 'zod';
+import { auditEntry, tokenView } from '@suzumio/shared/model/access-token';
 import * as api from '@suzumio/shared/model/http-api';
 import { projectEvent } from '@suzumio/shared/model/event';
 import { projectConfig } from '@suzumio/shared/model/project-config';
 import * as views from '@suzumio/shared/model/views';
 import { problem } from '@suzumio/shared/protocol/problem';
+import { accessOperations } from './access-operations.js';
 import type { Operation } from './operation.js';
 import { projectOperations } from './project-operations.js';
 import { recordOperations } from './record-operations.js';
 
 /** Every operation of the API. A route that is not here, and an entry without a route, fail the contract test. */
-export const operations: readonly Operation[] = [...projectOperations, ...recordOperations];
+export const operations: readonly Operation[] = [...projectOperations, ...recordOperations, ...accessOperations];
 
 /** What the description calls the schemas of requests. */
 export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
@@ -19,6 +21,7 @@ export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
   RequestChanges: api.requestChangesRequest,
   StopAgent: api.stopAgentRequest,
   ResetAgent: api.resetAgentRequest,
+  CreateToken: api.createTokenRequest,
   Nothing: api.emptyRequest,
 };
 
@@ -30,6 +33,7 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   ProjectAnswer: api.projectAnswer,
   ProjectDetail: api.projectDetailAnswer,
   CreatedProject: api.createProjectAnswer,
+  DeletedProject: api.deleteProjectAnswer,
   ResolvedConfig: projectConfig,
   Agent: views.agentView,
   AgentList: api.agentListAnswer,
@@ -52,6 +56,12 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   ArtifactList: api.artifactListAnswer,
   Event: projectEvent,
   EventList: api.eventListAnswer,
+  Token: tokenView,
+  TokenAnswer: api.tokenAnswer,
+  TokenList: api.tokenListAnswer,
+  CreatedToken: api.createdTokenAnswer,
+  AuditEntry: auditEntry,
+  Audit: api.auditAnswer,
   Health: api.healthAnswer,
 };
 
@@ -61,4 +71,5 @@ export const pathParameters: Readonly<Record<string, { description: string; sche
   agent: { description: "The agent's id.", schema: z.string() },
   turn: { description: "The turn's id, or `agent:number`.", schema: z.string() },
   artifact: { description: "The artifact's id.", schema: z.string() },
+  token: { description: "The token's name.", schema: z.string() },
 };

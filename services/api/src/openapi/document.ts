@@ -3,7 +3,7 @@ import { type ErrorCode, errorCodes } from '@suzumio/shared/errors/codes';
 import { idempotencyKey } from '@suzumio/shared/model/http-api';
 import { problemMediaType } from '@suzumio/shared/protocol/problem';
 import { answerSchemas, operations, pathParameters, requestSchemas } from './catalogue.js';
-import { isOpen, type Operation, type OperationAnswer, refusalsOf } from './operation.js';
+import { isOpen, type Operation, type OperationAnswer, refusalsOf, takesKey } from './operation.js';
 import type { JsonSchema, OpenApiDocument, OpenApiOperation, OpenApiParameter, OpenApiResponse } from './types.js';
 
 type Io = 'input' | 'output';
@@ -58,7 +58,8 @@ function bodyOf({ request, upload }: Operation): Pick<OpenApiOperation, 'request
   return { requestBody: { required: !accepts(request, {}), content } };
 }
 
-function parametersOf({ path, query, headers, method }: Operation): OpenApiParameter[] {
+function parametersOf(operation: Operation): OpenApiParameter[] {
+  const { path, query, headers } = operation;
   const parameter = (place: OpenApiParameter['in'], name: string, schema: z.ZodType, description?: string) => {
     const described = schemaOf(schema, 'input');
     return {
@@ -88,7 +89,7 @@ function parametersOf({ path, query, headers, method }: Operation): OpenApiParam
     idempotencyKey.optional(),
     'The same request with the same key takes effect once, and gets the same answer for 24 hours.',
   );
-  return [...inPath, ...inQuery, ...inHeaders, ...(method === 'post' ? [repeatable] : [])];
+  return [...inPath, ...inQuery, ...inHeaders, ...(takesKey(operation) ? [repeatable] : [])];
 }
 
 function answersOf({ answers }: Operation): Record<string, OpenApiResponse> {

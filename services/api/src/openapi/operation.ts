@@ -14,7 +14,7 @@ export interface OperationAnswer {
 export interface Operation {
   /** Its name in generated clients. */
   id: string;
-  group: 'Projects' | 'Mail' | 'Turns' | 'Artifacts' | 'Events' | 'Service';
+  group: 'Projects' | 'Mail' | 'Turns' | 'Artifacts' | 'Events' | 'Access' | 'Service';
   method: 'get' | 'post' | 'delete';
   /** As Express writes it. */
   path: string;
@@ -26,6 +26,8 @@ export interface Operation {
   request?: z.ZodType;
   /** Its body, where that is a file's bytes. */
   upload?: { media: string };
+  /** Whether it takes an `Idempotency-Key`. @default for a `POST` */
+  repeatable?: boolean;
   answers: Readonly<Record<number, OperationAnswer>>;
   /** Codes that it alone, or few besides it, refuse with. */
   refusals?: readonly ErrorCode[];
@@ -41,11 +43,16 @@ export function isOpen({ path }: Operation): boolean {
   return !path.startsWith('/api/');
 }
 
+/** Whether an operation can be asked for again under a key without happening twice. */
+export function takesKey({ method, repeatable = method === 'post' }: Operation): boolean {
+  return repeatable;
+}
+
 /** Every code that an operation refuses with for a reason that lies in the request or in what it is about. */
 export function refusalsOf(operation: Operation): ErrorCode[] {
   const { method, path, upload, refusals = [] } = operation;
   const codes: ErrorCode[] = ['foreign-host'];
-  if (!isOpen(operation)) codes.push('unauthenticated', 'forbidden', 'invalid-request');
+  if (!isOpen(operation)) codes.push('unauthenticated', 'forbidden', 'rate-limited', 'invalid-request');
   if (path.includes('/:project')) codes.push('project-unknown');
   if (method !== 'get') codes.push('foreign-origin', upload ? 'content-too-large' : 'body-too-large', 'store-busy');
   return [...codes, ...refusals];

@@ -7,12 +7,13 @@ import { maxContentBytes } from '@suzumio/shared/store/content-store';
 import { apiApp } from '../../src/app.js';
 import { EventHub } from '../../src/events/event-hub.js';
 import { operations } from '../../src/openapi/catalogue.js';
-import { isOpen, type Operation, refusalsOf } from '../../src/openapi/operation.js';
+import { isOpen, type Operation, refusalsOf, takesKey } from '../../src/openapi/operation.js';
 import type { Answer } from '../support/api.js';
 import {
   type ContractWorld,
   contractWorld,
   contractYaml,
+  local,
   type ProjectState,
   type Sample,
 } from '../support/contract-world.js';
@@ -42,11 +43,13 @@ const bodies: Readonly<Record<string, () => unknown>> = {
   resetAgent: () => ({ redeliver: true }),
   sendMessage: () => mail,
   uploadArtifact: () => Buffer.from('a,b\n'),
+  createToken: () => ({ name: `token-${String(++made)}`, scope: 'read', project: 'team', expires: '30d' }),
 };
 
 /** The state in which a project has to be for what only some allow. */
 const states: Readonly<Record<string, ProjectState>> = {
   startProject: 'initialized',
+  deleteProject: 'at work',
   stopProject: 'running',
   approveProject: 'submitted',
   requestChanges: 'submitted',
@@ -89,7 +92,7 @@ describe('the catalogue', () => {
     const { cell, transport, metrics } = world.api;
     const context = { cell, transport, metrics, logger: silentLogger(), policy: defaultPolicy, host: unseenHost };
     const hub = new EventHub(context);
-    const routes = routesOf(apiApp(context, hub, []));
+    const routes = routesOf(apiApp(context, hub, local));
     await hub.close();
     expect(routes.length).toBeGreaterThan(20);
     const listed = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
@@ -107,7 +110,8 @@ const succeeding = operations.flatMap((operation) =>
 describe('succeeding as described', () => {
   test.each(succeeding)('$name', async ({ name, operation, status, answer }) => {
     const sample = { ...(await sampleOf(operation)), ...variants[name] };
-    const headersWithKey = { ...sample.headers, 'idempotency-key': `contract-${operation.id}` };
+    const key = takesKey(operation) ? { 'idempotency-key': `contract-${operation.id}` } : {};
+    const headersWithKey = { ...sample.headers, ...key };
     const { headers, json, ...received } = await world.call(operation, { ...sample, headers: headersWithKey });
     expect({ status: received.status, text: received.status === status ? '' : received.text }).toEqual({
       status,
@@ -120,7 +124,7 @@ describe('succeeding as described', () => {
     if (media === 'application/json') expect(schema.parse(json)).toEqual(json);
     for (const header of Object.keys(answer.headers ?? {})) expect(headers).toHaveProperty(header.toLowerCase());
 
-    if (operation.method !== 'post') return;
+    if (!takesKey(operation)) return;
     const again = await world.call(operation, { ...sample, headers: headersWithKey });
     expect({ status: again.status, json: again.json }).toEqual({ status, json });
   });
@@ -153,6 +157,14 @@ const guards: Partial<Record<ErrorCode, Refuse>> = {
   forbidden: async (operation, sample) => {
     const token = await world.api.token(operation.method === 'get' ? 'handler' : 'read');
     return world.call(operation, { ...sample, token });
+  },
+  'rate-limited': async (operation, sample) => {
+    for (;;) {
+      const answer = await world.callLimited(operation, sample);
+      if (answer.status !== 429) continue;
+      expect(answer.headers['retry-after']).toBe('1');
+      return answer;
+    }
   },
   'invalid-request': (operation, sample) => world.call(operation, { ...sample, ...nonsense(operation) }),
   'body-too-large': (operation, sample) => world.call(operation, { ...sample, body: `"${'x'.repeat(1024 * 1024)}"` }),
@@ -224,6 +236,9 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
     world.call(operationCalled('stopAgent'), { project: await world.project('failed') }),
   'startAgent agent-state-refused': () => world.call(operationCalled('startAgent')),
   'cancelTurn turn-state-refused': () => world.call(operationCalled('cancelTurn')),
+  'createToken token-exists': () => post('createToken', { name: 'ann', scope: 'admin' }),
+  'createToken project-unknown': () => post('createToken', { name: 'ben', scope: 'read', project: 'nothing' }),
+  'revokeToken token-unknown': () => world.call(operationCalled('revokeToken'), { of: 'nobody' }),
   'getReport report-missing': () => world.call(operationCalled('getReport')),
 };
 
@@ -267,8 +282,8 @@ function post(id: string, body: unknown): Promise<Answer> {
   return world.call(operationCalled(id), { body });
 }
 
-function nonsense({ method, upload }: Operation): Sample {
-  return method === 'get' || upload ? { query: 'nonsense=1' } : { body: { nonsense: 1 } };
+function nonsense({ request }: Operation): Sample {
+  return request === undefined ? { query: 'nonsense=1' } : { body: { nonsense: 1 } };
 }
 
 /** A query only where the name is no part of the address. */

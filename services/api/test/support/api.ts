@@ -2,6 +2,7 @@ import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type Api, type ApiConfig, createApi } from '@suzumio/api';
 import { storeHooks } from '@suzumio/shared/control-plane/open-control-plane';
+import type { TokenScope } from '@suzumio/shared/model/access-token';
 import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import type { Transport } from '@suzumio/shared/queue/transport';
@@ -38,7 +39,7 @@ export interface TestApi extends TestCell {
   get(path: string, options?: CallOptions): Promise<Answer>;
   post(path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
   /** A token with other rights. */
-  token(scope: 'read' | 'write' | 'handler', project?: string): Promise<string>;
+  token(scope: TokenScope, project?: string): Promise<string>;
 }
 
 export async function testApi(
@@ -90,14 +91,8 @@ export async function testApi(
     post: (path, body, options) => call('POST', path, { body, ...options }),
     async token(scope, project) {
       tokens += 1;
-      const secret = `test-secret-${String(tokens)}`;
-      await cell.cell.catalog.addToken({
-        name: `${scope}-${String(tokens)}`,
-        scope,
-        secret,
-        ...(project === undefined ? {} : { project }),
-      });
-      return secret;
+      const name = `${scope}-${String(tokens)}`;
+      return (await cell.cell.catalog.tokens.create({ name, scope, project, actor: 'test' })).secret;
     },
     async close() {
       await api.stop();

@@ -7,6 +7,7 @@ import { Sql } from '@suzumio/shared/store/sql';
 import { teamYaml } from '../../../../shared/test/support/cell.js';
 import { apiApp } from '../../src/app.js';
 import { EventHub } from '../../src/events/event-hub.js';
+import { defaultRateLimits } from '../../src/rate-limiter.js';
 import type { Operation } from '../../src/openapi/operation.js';
 import { type Answer, type CallOptions, type TestApi, testApi } from './api.js';
 import { beginTurn, failTurn, publish, submit } from './play.js';
@@ -17,6 +18,8 @@ export interface Sample extends CallOptions {
   agent?: string;
   turn?: string;
   artifact?: string;
+  /** A token's name. */
+  of?: string;
   query?: string;
 }
 
@@ -28,6 +31,8 @@ export interface ContractWorld {
   /** The address of a server that is stopping. */
   stoppingUrl: string;
   call(operation: Operation, sample?: Sample): Promise<Answer>;
+  /** The same on a server that answers little. */
+  callLimited(operation: Operation, sample?: Sample): Promise<Answer>;
   /** A project in a state of its own. */
   project(state: ProjectState): Promise<string>;
   /** Runs `body` while nothing can be written to the catalog, nor to the project `team`. */
@@ -44,17 +49,26 @@ export async function contractWorld(): Promise<ContractWorld> {
   await api.create(contractYaml('team'));
   const artifact = await publish(api, 'team', 'ada', { name: 'levels.csv', content: Buffer.from('1,2,3\n') });
   const stopping = await stoppingServer(api);
+  const limited = await testApi({
+    rateLimits: { ...defaultRateLimits, readsPerSecond: 1, writesPerSecond: 1, burstSeconds: 0 },
+  });
+  await api.cell.catalog.tokens.create({ name: 'ann', scope: 'read', actor: 'test' });
   let made = 0;
+
+  const callOf =
+    (of: TestApi) =>
+    (operation: Operation, sample: Sample = {}) => {
+      const { project = 'team', agent = 'ben', turn = 'ada:1', of: token = 'ann', query, ...options } = sample;
+      const parts: Record<string, string> = { project, agent, turn, token, artifact: sample.artifact ?? artifact.id };
+      const path = operation.path.replaceAll(/:(\w+)/g, (_whole, part: string) => parts[part] ?? '');
+      return of.call(operation.method.toUpperCase(), `${path}${query === undefined ? '' : `?${query}`}`, options);
+    };
 
   return {
     api,
     stoppingUrl: stopping.url,
-    call(operation, sample = {}) {
-      const { project = 'team', agent = 'ben', turn = 'ada:1', query, ...options } = sample;
-      const parts: Record<string, string> = { project, agent, turn, artifact: sample.artifact ?? artifact.id };
-      const path = operation.path.replaceAll(/:(\w+)/g, (_whole, part: string) => parts[part] ?? '');
-      return api.call(operation.method.toUpperCase(), `${path}${query === undefined ? '' : `?${query}`}`, options);
-    },
+    call: callOf(api),
+    callLimited: callOf(limited),
     async project(state) {
       const name = `made-${String(++made)}`;
       await api.create(contractYaml(name), { start: state !== 'initialized' });
@@ -76,10 +90,14 @@ export async function contractWorld(): Promise<ContractWorld> {
     },
     async close() {
       await stopping.stop();
+      await limited.close();
       await api.close();
     },
   };
 }
+
+/** Where servers of a test listen. */
+export const local = { host: '127.0.0.1', port: 0 };
 
 /** A server whose streams have been ended, as those of one that is about to stop. */
 async function stoppingServer(api: TestApi): Promise<HttpServer> {
@@ -87,5 +105,5 @@ async function stoppingServer(api: TestApi): Promise<HttpServer> {
   const context = { cell, transport, metrics, logger: silentLogger(), policy: defaultPolicy, host: unseenHost };
   const hub = new EventHub(context);
   await hub.close();
-  return startHttpServer(apiApp(context, hub, []), { host: '127.0.0.1', port: 0 });
+  return startHttpServer(apiApp(context, hub, local), local);
 }

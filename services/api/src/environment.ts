@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { controlPlaneEnvironment } from '@suzumio/shared/observability/service-environment';
+import { defaultRateLimits, type RateLimits } from './rate-limiter.js';
+
+const rate = z.coerce.number().int().min(0).max(1_000_000);
+
+/** The variables of the API. */
+export const apiEnvironment = controlPlaneEnvironment.extend({
+  SUZUMIO_HOST: z.string().default('127.0.0.1'),
+  SUZUMIO_PORT: z.coerce.number().int().min(0).max(65_535).default(39_400),
+  /** `off` lets everybody on this machine do everything. */
+  SUZUMIO_AUTH: z.enum(['on', 'off']).default('on'),
+  /** The administrator's secret, instead of the one that the data directory has. */
+  SUZUMIO_ADMIN_TOKEN: z.string().optional(),
+  SUZUMIO_ADMIN_TOKEN_FILE: z.string().optional(),
+  /** Requests a second that are answered; 0 sets no bound. */
+  SUZUMIO_READS_PER_SECOND: rate.default(defaultRateLimits.readsPerSecond),
+  SUZUMIO_WRITES_PER_SECOND: rate.default(defaultRateLimits.writesPerSecond),
+  SUZUMIO_FAILURES_PER_SECOND: rate.default(defaultRateLimits.failuresPerSecond),
+});
+
+export function rateLimitsOf(environment: z.output<typeof apiEnvironment>): RateLimits {
+  return {
+    ...defaultRateLimits,
+    readsPerSecond: environment.SUZUMIO_READS_PER_SECOND,
+    writesPerSecond: environment.SUZUMIO_WRITES_PER_SECOND,
+    failuresPerSecond: environment.SUZUMIO_FAILURES_PER_SECOND,
+  };
+}

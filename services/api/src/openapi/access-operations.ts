@@ -1,0 +1,53 @@
+import {
+  auditAnswer,
+  createdTokenAnswer,
+  createTokenRequest,
+  noQuery,
+  pageQuery,
+  tokenAnswer,
+  tokenListAnswer,
+} from '@suzumio/shared/model/http-api';
+import { json, type Operation } from './operation.js';
+
+/** Who may use the cell: for administrators. */
+export const accessOperations: readonly Operation[] = [
+  {
+    id: 'listTokens',
+    group: 'Access',
+    method: 'get',
+    path: '/api/tokens',
+    summary: 'Every token that there is or was, without its secret, oldest first.',
+    query: noQuery,
+    answers: { 200: { description: 'The tokens.', content: json(tokenListAnswer) } },
+  },
+  {
+    id: 'createToken',
+    group: 'Access',
+    method: 'post',
+    path: '/api/tokens',
+    summary: 'Makes a token. Its secret is in the answer and nowhere else.',
+    request: createTokenRequest,
+    repeatable: false,
+    answers: { 201: { description: 'The token and its secret.', content: json(createdTokenAnswer) } },
+    refusals: ['token-exists', 'project-unknown'],
+  },
+  {
+    id: 'revokeToken',
+    group: 'Access',
+    method: 'delete',
+    path: '/api/tokens/:token',
+    summary: 'Takes a token back, at once and for ever.',
+    query: noQuery,
+    answers: { 200: { description: 'It is revoked.', content: json(tokenAnswer) } },
+    refusals: ['token-unknown'],
+  },
+  {
+    id: 'listAudit',
+    group: 'Access',
+    method: 'get',
+    path: '/api/audit',
+    summary: 'Requests that came with a good token and were refused all the same: the newest ten thousand are kept.',
+    query: pageQuery,
+    answers: { 200: { description: 'A part of the list.', content: json(auditAnswer) } },
+  },
+];

@@ -1,0 +1,22 @@
+import { operations } from './catalogue.js';
+import type { Operation } from './operation.js';
+
+/** The operations of a path, and what stands in it where they have names. */
+export interface Located {
+  operations: Operation[];
+  parts: Readonly<Record<string, string>>;
+}
+
+const patterns = operations.map((operation) => ({
+  operation,
+  pattern: new RegExp(`^${operation.path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}/?$`, 'i'),
+}));
+
+/** What the catalogue has at a path, by whatever method; as Express reads paths. */
+export function operationsAt(path: string): Located {
+  const matches = patterns.flatMap(({ operation, pattern }) => {
+    const match = pattern.exec(path);
+    return match ? [{ operation, parts: match.groups ?? {} }] : [];
+  });
+  return { operations: matches.map(({ operation }) => operation), parts: matches[0]?.parts ?? {} };
+}
