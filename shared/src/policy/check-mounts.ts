@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { SandboxLimits } from '../protocol/attempts.js';
 import { type Denial, denial } from './denial.js';
-import { type HostPaths, isBelow, isProtected, isWithin } from './host-paths.js';
+import { type HostPaths, isProtected, isWithin, realPath } from './host-paths.js';
 import type { Policy } from './policy.js';
 
 type Mount = SandboxLimits['mounts'][number];
@@ -15,6 +15,7 @@ export function mountDenials(
   { mounts, tmpfs }: Pick<SandboxLimits, 'mounts' | 'tmpfs'>,
   host: HostPaths,
 ): Denial[] {
+  const realRoots = roots.map(({ path, readonly }) => ({ path: realPath(path, host), readonly }));
   const taken = new Set<string>();
   const target = (path: (string | number)[], at: string): Denial[] => {
     const problem = targetProblem(at) ?? (taken.has(at) ? 'something else stands there already' : undefined);
@@ -25,7 +26,7 @@ export function mountDenials(
     ...Object.keys(tmpfs).flatMap((at) => target(['tmpfs', at], at)),
     ...mounts.flatMap((mount, index) => [
       ...target(['mounts', index, 'target'], mount.target),
-      ...sourceDenials(roots, mount, index, host),
+      ...sourceDenials(realRoots, mount, index, host),
     ]),
   ];
 }
@@ -47,7 +48,8 @@ function sourceDenials(roots: Policy['mounts']['roots'], mount: Mount, index: nu
     return deny('mounts.roots', 'is not an absolute path without . and ..');
   }
   if (isProtected(source, host)) return deny('protected', 'is, holds or lies in what is never mounted');
-  const within = roots.filter(({ path }) => isBelow(source, [path], host));
+  const real = realPath(source, host);
+  const within = roots.filter(({ path }) => isWithin(real, path));
   if (within.length === 0) return deny('mounts.roots', 'is not in a directory that may be mounted');
   if (!mount.readonly && within.every(({ readonly }) => readonly)) {
     const message = `${source} may be mounted for reading only: readonly: true`;

@@ -18,7 +18,7 @@ export function projectDenials(policy: Policy, config: ProjectConfig, host: Host
   const seen = remembering(host);
   const sandboxes = new Set<string>();
   const agents = Object.entries(config.agents);
-  return [
+  return unique([
     ...agents.flatMap(([id, agent]) => {
       if (agent.backend === 'external') return [];
       // Agents of one counted entry ask for the same.
@@ -30,7 +30,12 @@ export function projectDenials(policy: Policy, config: ProjectConfig, host: Host
     ...agents.flatMap(([id, { workspace }]) => workspaceDenials(policy, id, workspace?.from, seen)),
     ...providerDenials(policy, config),
     ...toolpackDenials(policy, config, seen),
-  ];
+  ]);
+}
+
+/** What is the project's is asked for by each of its agents. */
+function unique(denials: readonly Denial[]): Denial[] {
+  return [...new Map(denials.map((denied) => [describeDenial(denied), denied])).values()];
 }
 
 /**
@@ -46,7 +51,7 @@ export function refuseByPolicy(project: LoadedProject, policy: Policy, host: Hos
       code: 'policy-denied',
       message: describeDenial(denied),
     };
-    // What is the project's, or of a counted entry, is asked for by each of its agents.
+    // Agents of one counted entry share its place.
     const key = `${problem.file} ${String(problem.line)}:${String(problem.column)} ${denied.rule} ${denied.message}`;
     if (!problems.has(key)) problems.set(key, { problem, denied });
     if (problems.size >= configLimits.problems) break;

@@ -13,7 +13,10 @@ export interface HostPaths {
   lookUp(path: string): HostPath | undefined;
   /** Whether this is the host that mounts: what is not there cannot be mounted. Else what is not seen may be there. */
   readonly mounting: boolean;
-  /** Neither these, nor what is below them, nor what holds them is mounted, read-only or not. */
+  /**
+   * Neither these, nor what is below them, nor what holds them is mounted, read-only or not. Absolute and in their
+   * shortest form, with the paths that their links lead to beside them.
+   */
   readonly protectedPaths: readonly string[];
 }
 
@@ -35,7 +38,9 @@ export const alwaysProtected = [
  * @param protectedPaths what is protected here besides the engines' own: data directories, worker directories, sockets
  */
 export function hostPaths(protectedPaths: readonly string[], { mounting }: { mounting: boolean }): HostPaths {
-  return { lookUp, mounting, protectedPaths: [...alwaysProtected, ...protectedPaths] };
+  const kept = [...alwaysProtected, ...protectedPaths.map((path) => posix.resolve(path))];
+  const real = kept.map((path) => lookUp(path)?.real ?? path);
+  return { lookUp, mounting, protectedPaths: [...new Set([...kept, ...real])] };
 }
 
 /** A host that cannot be seen from here: only what paths say is judged. */
@@ -55,16 +60,15 @@ function lookUp(path: string): HostPath | undefined {
   }
 }
 
-/** Whether a path is a directory or below it, compared by components. Both are absolute. */
+/** Whether a path is a directory or below it, compared by components. Both are absolute and in their shortest form. */
 export function isWithin(path: string, directory: string): boolean {
-  const [inner, outer] = [posix.resolve(path), posix.resolve(directory)];
-  return inner === outer || inner.startsWith(outer === '/' ? '/' : `${outer}/`);
+  return path === directory || path.startsWith(directory === '/' ? '/' : `${directory}/`);
 }
 
 /** Whether what stands at a path lies in one of some directories, links followed on both sides. */
 export function isBelow(path: string, directories: readonly string[], host: HostPaths): boolean {
-  const real = host.lookUp(path)?.real ?? path;
-  return directories.some((directory) => isWithin(real, host.lookUp(directory)?.real ?? directory));
+  const real = realPath(path, host);
+  return directories.some((directory) => isWithin(real, realPath(directory, host)));
 }
 
 /**
@@ -72,7 +76,11 @@ export function isBelow(path: string, directories: readonly string[], host: Host
  * what this process sees may not be the host.
  */
 export function isProtected(path: string, host: HostPaths): boolean {
-  const paths = [path, host.lookUp(path)?.real ?? path];
-  const kept = host.protectedPaths.flatMap((one) => [one, host.lookUp(one)?.real ?? one]);
-  return paths.some((asked) => kept.some((one) => isWithin(asked, one) || isWithin(one, asked)));
+  const paths = [posix.resolve(path), realPath(path, host)];
+  return host.protectedPaths.some((kept) => paths.some((asked) => isWithin(asked, kept) || isWithin(kept, asked)));
+}
+
+/** Where a path leads, as far as that can be seen. */
+export function realPath(path: string, host: HostPaths): string {
+  return host.lookUp(path)?.real ?? posix.resolve(path);
 }
