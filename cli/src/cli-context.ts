@@ -20,6 +20,13 @@ export interface CliContext {
   readonly self: string;
   /** Aborted when the person wants an end (Ctrl-C, SIGTERM). */
   readonly interrupted: AbortSignal;
+  /**
+   * Asks the person something and returns the answer; undefined where nobody is there to answer. Rejects when there
+   * will be no answer.
+   */
+  readonly ask: ((question: string) => Promise<string>) | undefined;
+  /** The time, in milliseconds since 1970. */
+  readonly now: () => number;
   /** The time zone in which times are shown; the machine's own where it is undefined. */
   readonly timeZone: string | undefined;
 }

@@ -1,4 +1,5 @@
 import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { UsageError } from './usage-error.js';
 
 /** What the command's exit code says. Stable: scripts decide by it. */
 export const exitCodes = {
@@ -18,6 +19,7 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** The exit code for something that was thrown. */
 export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof UsageError) return exitCodes.usage;
   if (!isSuzumioError(error)) return exitCodes.failed;
   if (error.code === 'server-unreachable') return exitCodes.unreachable;
   return error.status < 500 ? exitCodes.refused : exitCodes.failed;

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import type { CliContext, Output } from './cli-context.js';
 import { runCli } from './program.js';
+import { createAsker } from './terminal.js';
 
 /** The conventional exit code of a process that was interrupted. */
 const interruptedCode = 130;
@@ -29,6 +30,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
+const asker = createAsker(process.stdin, process.stderr);
 const context: CliContext = {
   env: process.env,
   homeDir: homedir(),
@@ -36,7 +38,10 @@ const context: CliContext = {
   err: output(process.stderr),
   self: process.env.npm_lifecycle_event === undefined ? 'suzumio' : 'npx suzumio',
   interrupted: interruption.signal,
+  ask: process.stdin.isTTY && process.stderr.isTTY ? asker.ask : undefined,
+  now: Date.now,
   timeZone: undefined,
 };
 
 process.exitCode = await runCli(process.argv.slice(2), context);
+asker.close();

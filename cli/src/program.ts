@@ -1,15 +1,23 @@
 import { readFileSync } from 'node:fs';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help, type Option } from 'commander';
 import * as z from 'zod';
 import type { CliContext } from './cli-context.js';
-import type { Action } from './commands/action.js';
+import type { Action, Register } from './commands/action.js';
+import { registerAgents } from './commands/agents.js';
+import { registerCompletion } from './commands/completion.js';
 import { registerConfig } from './commands/config.js';
+import { registerDoctor } from './commands/doctor.js';
 import { registerLifecycle } from './commands/lifecycle.js';
-import { registerReads } from './commands/reads.js';
+import { registerMail } from './commands/mail.js';
+import { registerPolicy } from './commands/policy.js';
+import { registerRecords } from './commands/records.js';
 import { registerServing } from './commands/serving.js';
 import { registerStatus } from './commands/status.js';
+import { registerTurns } from './commands/turns.js';
+import { registerVerify } from './commands/verify.js';
 import { registerWatch } from './commands/watch.js';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.js';
+import { paint } from './render/colors.js';
 import { renderError } from './render/render-error.js';
 import { createSession, type GlobalOptions, type Session } from './session.js';
 
@@ -21,7 +29,8 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     <Args extends unknown[]>(body: (session: Session, ...args: Args) => Promise<ExitCode | undefined>) =>
     async (...received: [...Args, Command]) => {
       const command = received.at(-1) as Command;
-      session = createSession(context, command.optsWithGlobals<GlobalOptions>());
+      const named = command.registeredArguments[0]?.name() === 'project' ? command.args[0] : undefined;
+      session = createSession(context, command.optsWithGlobals<GlobalOptions>(), named);
       code = (await body(session, ...(received.slice(0, -1) as Args))) ?? exitCodes.ok;
     };
   try {
@@ -51,7 +60,19 @@ const { version } = z
   .object({ version: z.string() })
   .parse(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')));
 
-function buildProgram(context: CliContext, action: Action): Command {
+/** Every command, under the heading that the help shows it with. */
+const commands: readonly (readonly [heading: string, ...Register[]])[] = [
+  ['Serve', registerServing, registerConfig, registerPolicy],
+  ['Projects', registerLifecycle, registerStatus, registerWatch],
+  ['Mail', registerMail],
+  ['Agents and turns', registerAgents, registerTurns],
+  ['What a project leaves', registerRecords],
+  ['This installation', registerDoctor, registerVerify, registerCompletion],
+];
+
+/** The program with all its commands. */
+export function buildProgram(context: CliContext, action: Action): Command {
+  const colors = paint(context.out);
   const program = new Command('suzumio')
     .version(version, '--version', 'print the version')
     .description('Runs teams of AI agents as durable messages and isolated turns.')
@@ -59,17 +80,31 @@ function buildProgram(context: CliContext, action: Action): Command {
     .option('--url <url>', 'the API of a server elsewhere (SUZUMIO_URL, with SUZUMIO_TOKEN)')
     .option('--json', 'print data as JSON')
     .addHelpText('after', exitCodeHelp)
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({
+      showGlobalOptions: true,
+      visibleGlobalOptions: (command) => visibleGlobalOptions(command).filter(({ long }) => long !== '--version'),
+      subcommandTerm: (command) => command.name(),
+      styleTitle: colors.bold,
+    })
     .configureOutput({
       writeOut: (text) => context.out.write(text),
       writeErr: (text) => context.err.write(text),
       getOutHelpWidth: () => context.out.columns ?? 100,
+      getErrHelpWidth: () => context.err.columns ?? 100,
       getOutHasColors: () => context.out.colors,
       getErrHasColors: () => context.err.colors,
     })
     .exitOverride()
-    .showHelpAfterError('next: suzumio --help');
-  const commands = [registerServing, registerLifecycle, registerStatus, registerWatch, registerReads, registerConfig];
-  for (const register of commands) register(program, action);
+    .showHelpAfterError('next: suzumio --help')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand(false);
+  for (const [heading, ...registers] of commands) {
+    program.commandsGroup(`${heading}:`);
+    for (const register of registers) register(program, action);
+  }
   return program;
+}
+
+function visibleGlobalOptions(command: Command): Option[] {
+  return Object.assign(new Help(), { showGlobalOptions: true }).visibleGlobalOptions(command);
 }

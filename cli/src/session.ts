@@ -16,11 +16,13 @@ export interface Session {
   /** The address of a server that was asked for by name. */
   readonly url: string | undefined;
   readonly json: boolean;
+  /** The project that the command is about, where it names one. */
+  readonly project: string | undefined;
   /** The beginning of every command that is suggested, with the options that lead to the same place. */
   readonly suzumio: string;
 }
 
-export function createSession(context: CliContext, options: GlobalOptions): Session {
+export function createSession(context: CliContext, options: GlobalOptions, project?: string): Session {
   const { env, self } = context;
   const given = options.root ?? nonEmpty(env.SUZUMIO_ROOT);
   const root = given === undefined ? defaultRoot(context) : resolve(given);
@@ -31,6 +33,7 @@ export function createSession(context: CliContext, options: GlobalOptions): Sess
     root,
     url: options.url ?? nonEmpty(env.SUZUMIO_URL),
     json: options.json ?? false,
+    project,
     suzumio: [self, ...where, ...at].join(' '),
   };
 }

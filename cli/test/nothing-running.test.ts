@@ -89,7 +89,7 @@ describe('with no server running', () => {
       code: 0,
       err: '',
       out: [
-        'notes   initialized, not started yet     0 turns, 0 messages, 0 artifacts',
+        'notes   initialized, not started yet     0 turns, 0 tokens',
         '  writer  quiet',
         '  reader  quiet',
         'next: suzumio start notes',
@@ -97,7 +97,7 @@ describe('with no server running', () => {
       ].join('\n'),
     });
     expect((await world.run('status')).out).toBe(
-      'notes   initialized, not started yet   0 turns, 0 messages, 0 artifacts\n',
+      'notes   initialized, not started yet   0 turns, 0 tokens\nnext: suzumio status notes\n',
     );
     for (const kind of ['messages', 'turns', 'artifacts']) {
       expect(await world.run(kind, 'notes')).toEqual({ code: 0, out: `notes has no ${kind} yet.\n`, err: '' });
@@ -118,7 +118,7 @@ describe('with no server running', () => {
     });
     expect(await world.run('turns', 'show', 'notes', 'writer:1')).toMatchObject({
       code: 3,
-      err: expect.stringContaining('AGENT:NUMBER'),
+      err: expect.stringContaining('write its id, or agent:number'),
     });
     for (const command of ['status', 'messages', 'watch']) {
       const { code, err } = await world.run(command, 'noets');
@@ -133,6 +133,13 @@ describe('with no server running', () => {
     ['send', 'notes', 'writer', 'P1', 'Good', 'evening'],
     ['request-changes', 'notes', 'writer', 'More'],
     ['agents', 'retry', 'notes', 'writer'],
+    ['agents', 'reset', 'notes', 'writer'],
+    ['agents', 'stop', 'notes', 'writer'],
+    ['agents', 'start', 'notes', 'writer'],
+    ['retry', 'notes', '--failed'],
+    ['cancel', 'notes', 'writer:1'],
+    ['tick'],
+    ['logs', 'notes', 'writer', '--follow'],
   ])('%s says that none runs and how to start one', async (...args) => {
     expect(await world.run(...args)).toEqual({
       code: 4,
@@ -170,7 +177,7 @@ describe('a command that is written wrongly', () => {
   test.each([
     [['stauts'], "unknown command 'stauts'\n(Did you mean status?)"],
     [['status', '--jsno'], "unknown option '--jsno'\n(Did you mean --json?)"],
-    [['init'], "missing required argument 'file'"],
+    [['turns', 'show', 'notes'], "missing required argument 'turn'"],
     [['send', 'notes', 'writer', 'Good evening', 'all'], 'P0, P1, P2 or P3'],
     [['messages', 'notes', '--limit', '0'], 'a whole number from 1 to 1000'],
     [['serve', '--port', '70000'], 'a whole number from 0 to 65535'],

@@ -3,14 +3,19 @@ import { renderConfig } from '@suzumio/shared/config/render-config';
 import { sayJson, type Session } from '../session.js';
 import { sayWarnings } from '../project-file.js';
 import type { Register } from './action.js';
+import { examples } from './help.js';
 
 export const registerConfig: Register = (program, action) => {
   const config = program.command('config').description('look at project files');
-  config
-    .command('render <file>')
-    .description('print a project file with imports, environment, extends and defaults resolved')
-    .option('--config-root <dir>', 'refuse imports from outside this directory')
-    .action(action(render));
+  examples(
+    config
+      .command('render <file>')
+      .description('print a project file with imports, environment, extends and defaults resolved')
+      .option('--config-root <dir>', 'refuse imports from outside this directory'),
+    ['config render newsroom.yaml'],
+    ['config render newsroom.yaml --config-root . > rendered.yaml', 'a file that needs no other'],
+  ).action(action(render));
+  examples(config, ['config render newsroom.yaml']);
 };
 
 function render(session: Session, file: string, options: { configRoot?: string }): Promise<undefined> {

@@ -1,40 +1,37 @@
-import { type Command, Option } from 'commander';
-import type { Priority } from '@suzumio/shared/protocol/ids';
 import { requireApi } from '../reach/reach.js';
 import { count } from '../render/format.js';
-import { sayJson, say, sayNext, type Session } from '../session.js';
+import { say, sayJson, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
-import { parsePriority } from './arguments.js';
+import { examples } from './help.js';
+import { tell } from './tell.js';
 
+/** What a person does to a project as a whole. */
 export const registerLifecycle: Register = (program, action) => {
-  program.command('start <project>').description('let a project run: its agents wake on mail').action(action(start));
-  program
-    .command('send')
-    .description('send mail to an agent, by id or name, or to a #channel')
-    .argument('<project>')
-    .argument('<recipient>', 'an agent, or a channel such as "#newsroom"')
-    .argument('<priority>', 'P0 (first) to P3', parsePriority)
-    .argument('<message...>')
-    .action(action(send));
-  program
-    .command('stop <project>')
-    .description('start no more turns; those that run go to their end')
-    .addOption(new Option('--now', 'cancel turns that run'))
-    .action(action(stop));
-  program.command('approve <project>').description('accept the submitted report').action(action(approve));
-  program
-    .command('request-changes <project> <recipient> <text...>')
-    .description('send the report back, with a message that says what to change')
-    .action(action(requestChanges));
-  agents(program, action);
-};
-
-const agents: Register = (program, action) => {
-  const group: Command = program.command('agents').description('act on single agents');
-  group
-    .command('retry <project> <agent>')
-    .description('try the failed turn of an agent again, from where it stopped')
-    .action(action(retry));
+  examples(program.command('start <project>').description('let a project run: its agents wake on mail'), [
+    'start newsroom',
+  ]).action(action(start));
+  examples(
+    program
+      .command('stop <project>')
+      .description('start no more turns; those that run go to their end')
+      .option('--now', 'cancel turns that run', false),
+    ['stop newsroom'],
+    ['stop newsroom --now', 'also cancels what runs'],
+  ).action(action(stop));
+  examples(program.command('approve <project>').description('accept the submitted report'), [
+    'approve newsroom',
+  ]).action(action(approve));
+  examples(
+    program
+      .command('request-changes <project> <recipient> <text...>')
+      .description('send the report back, with a message that says what to change'),
+    ['request-changes newsroom editor "Please name the gauge."'],
+  ).action(action(requestChanges));
+  examples(
+    program.command('tick [project]').description('have the scheduler look at a project now, or at all that run'),
+    ['tick newsroom'],
+    ['tick', 'every running project'],
+  ).action(action(tick));
 };
 
 async function start(session: Session, project: string): Promise<undefined> {
@@ -45,42 +42,21 @@ async function start(session: Session, project: string): Promise<undefined> {
   tell(session, answer, [`${project} is running.`], next);
 }
 
-async function send(
-  session: Session,
-  project: string,
-  to: string,
-  priority: Priority,
-  words: string[],
-): Promise<undefined> {
+async function stop(session: Session, project: string, { now }: { now: boolean }): Promise<undefined> {
   const api = await requireApi(session);
-  const address = to.startsWith('#') ? { channel: to } : { recipient: to };
-  const message = await api.send(project, { ...address, priority, body: words.join(' ') });
-  const { status } = (await api.detail(project)).project;
-  const unread = message.recipients.length === 0 ? '' : `, unread by ${message.recipients.join(', ')}`;
-  const sent = `Sent to ${to} as ${message.id}${unread}.`;
-  if (status === 'running') tell(session, message, [sent], `watch ${project}`);
-  else {
-    const next = status === 'initialized' || status === 'stopped' ? `start ${project}` : `status ${project}`;
-    tell(session, message, [sent, `${project} is ${status}: mail waits until it runs.`], next);
-  }
-}
-
-async function stop(session: Session, project: string, options: { now?: boolean }): Promise<undefined> {
-  const answer = await (await requireApi(session)).stop(project, options.now ?? false);
+  const answer = await api.stop(project, now);
   const { active } = answer.project.turns;
   const rest = active === 0 ? '' : `; ${count(active, 'turn')} will go to the end`;
-  tell(session, answer, [`${project} is stopped${rest}. Mail is kept.`], `start ${project}`);
+  const left = (await api.detail(project)).agents.some(({ undelivered }) => undelivered > 0);
+  const next = [`start ${project}`, ...(now && left ? [`inbox ${project} --undelivered`] : [])];
+  tell(session, answer, [`${project} is stopped${rest}. Mail is kept.`], ...next);
 }
 
 async function approve(session: Session, project: string): Promise<undefined> {
   const answer = await (await requireApi(session)).approve(project);
   const version = answer.project.reportVersion ?? 1;
-  tell(
-    session,
-    answer,
-    [`${project} is completed: version ${version} of the report is approved.`],
-    `report ${project}`,
-  );
+  const done = `${project} is completed: version ${version} of the report is approved.`;
+  tell(session, answer, [done], `report ${project}`);
 }
 
 async function requestChanges(
@@ -94,14 +70,17 @@ async function requestChanges(
   tell(session, answer, [sent], `watch ${project}`);
 }
 
-async function retry(session: Session, project: string, agent: string): Promise<undefined> {
-  const answer = await (await requireApi(session)).retryAgent(project, agent);
-  tell(session, answer, [`Turn ${answer.number} of ${agent} is queued again.`], `watch ${project}`);
-}
-
-/** Says what was done: the server's answer to a program; to a person a sentence, and what comes next. */
-function tell(session: Session, answer: unknown, lines: string[], next: string): void {
-  sayJson(session, answer);
-  say(session, ...lines);
-  sayNext(session, next);
+async function tick(session: Session, named: string | undefined): Promise<undefined> {
+  const api = await requireApi(session);
+  const projects = named === undefined ? await api.projects() : [named];
+  const answers = await Promise.all(projects.map((project) => api.tick(project)));
+  // Without a name, those that do not run are not meant.
+  const looked = answers.filter(({ status }) => named !== undefined || status === 'running');
+  sayJson(session, looked);
+  if (looked.length === 0) say(session, 'No project is running.');
+  for (const { id, status } of looked) {
+    const then = status === 'running' ? 'mail that waits starts turns' : `it is ${status}, so nothing starts`;
+    say(session, `The scheduler looks at ${id} now: ${then}.`);
+  }
+  sayNext(session, named === undefined ? 'status' : `status ${named}`);
 }

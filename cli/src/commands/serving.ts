@@ -4,39 +4,45 @@ import type { UpOptions } from '../serving/up.js';
 import type { Session } from '../session.js';
 import type { Register } from './action.js';
 import { parsePort } from './arguments.js';
+import { examples } from './help.js';
 import { registerInit } from './init.js';
 
+const allowProcess = 'let projects run turns as processes of this machine, without isolation';
 const { host, port } = configDefaults.observability.http;
 
 /** Commands that bring the services with them; they are loaded when one is run, so that all others start fast. */
 export const registerServing: Register = (program, action) => {
-  program
-    .command('up [file]')
-    .description('serve, and with a project file: make its project, start it and follow it')
-    .option('--host <host>', 'the address that the API listens on')
-    .option('--port <port>', 'its port; 0 takes any free one', parsePort)
-    .action(
-      action(async (session: Session, file: string | undefined, options: UpOptions) =>
-        (await import('../serving/up.js')).up(session, file, options),
-      ),
-    );
+  examples(
+    program
+      .command('up [file]')
+      .description('serve, and with a project file: make its project, start it and follow it')
+      .option('--host <host>', 'the address that the API listens on')
+      .option('--port <port>', 'its port; 0 takes any free one', parsePort)
+      .option('--config-root <dir>', 'refuse imports from outside this directory')
+      .option('--allow-process', allowProcess, false),
+    ['up newsroom.yaml'],
+    ['up --port 8080', 'only serves'],
+  ).action(
+    action(async (session: Session, file: string | undefined, options: UpOptions) =>
+      (await import('../serving/up.js')).up(session, file, options),
+    ),
+  );
   registerInit(program, action);
-  program
-    .command('serve')
-    .description('run all services in this process, until Ctrl-C')
-    .option('--host <host>', 'the address that the API listens on', host)
-    .option('--port <port>', 'its port; 0 takes any free one', parsePort, port)
-    .option('--no-scheduler', 'start no turns: another process does')
-    .option('--allow-process', 'let projects run turns as processes of this machine, without isolation', false)
-    .action(
-      action(async (session: Session, options: ServeOptions) =>
-        (await import('../serving/serve.js')).serve(session, options),
-      ),
-    );
-  program
-    .command('doctor')
-    .description('check what Suzumio needs on this machine; say what to do about what is broken')
-    .action(action(async (session: Session) => (await import('../doctor/doctor.js')).doctor(session)));
+  examples(
+    program
+      .command('serve')
+      .description('run all services in this process, until Ctrl-C')
+      .option('--host <host>', 'the address that the API listens on', host)
+      .option('--port <port>', 'its port; 0 takes any free one', parsePort, port)
+      .option('--no-scheduler', 'start no turns: another process does')
+      .option('--allow-process', allowProcess, false),
+    ['serve', `on ${host}:${port}`],
+    ['serve --host 0.0.0.0 --port 8080', 'for other machines, too'],
+  ).action(
+    action(async (session: Session, options: ServeOptions) =>
+      (await import('../serving/serve.js')).serve(session, options),
+    ),
+  );
   program
     .command('demo', { hidden: true })
     .description('run the newsroom example from its first message to the approved report')

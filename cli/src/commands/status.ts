@@ -2,17 +2,23 @@ import { findReads } from '../reach/reach.js';
 import { renderProjects, renderStatus } from '../render/status.js';
 import { sayJson, say, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
+import { examples } from './help.js';
 
 export const registerStatus: Register = (program, action) => {
-  program.command('status [project]').description('say how a project stands, or all of them').action(action(status));
+  examples(
+    program.command('status [project]').description('say how a project stands, or all of them'),
+    ['status', 'a line for each project'],
+    ['status newsroom', 'what each agent is at, why nothing moves, what may come next'],
+  ).action(action(status));
 };
 
 async function status(session: Session, project: string | undefined): Promise<undefined> {
+  const { context } = session;
   const reads = await findReads(session);
   if (project !== undefined) {
     const detail = await reads.detail(project);
     sayJson(session, detail);
-    const { lines, next } = renderStatus(detail.project, detail.agents, session.context.out);
+    const { lines, next } = renderStatus(detail.project, detail.agents, context);
     say(session, ...lines);
     sayNext(session, ...next);
     return;
@@ -22,5 +28,9 @@ async function status(session: Session, project: string | undefined): Promise<un
   if (details.length === 0) {
     say(session, `No projects in ${session.root} yet.`);
     sayNext(session, 'init FILE');
-  } else say(session, ...renderProjects(details));
+    return;
+  }
+  say(session, ...renderProjects(details, context));
+  const last = details.at(-1)?.project.id ?? 'PROJECT';
+  sayNext(session, `status ${last}`);
 }

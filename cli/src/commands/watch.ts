@@ -4,13 +4,18 @@ import { createStoreReads } from '../reach/store-reads.js';
 import { say, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { wholeNumber } from './arguments.js';
+import { examples } from './help.js';
 
 export const registerWatch: Register = (program, action) => {
-  program
-    .command('watch <project>')
-    .description('follow what happens, until the report is approved or you press Ctrl-C')
-    .option('--limit <n>', 'how many earlier events to show first', wholeNumber(0, 1000), 50)
-    .action(action(watch));
+  examples(
+    program
+      .command('watch <project>')
+      .description('follow what happens, until the report is approved or you press Ctrl-C')
+      .option('--limit <n>', 'how many earlier events to show first', wholeNumber(0, 1000), 50),
+    ['watch newsroom'],
+    ['watch newsroom --limit 0', 'only what happens from now on'],
+    ['watch newsroom --json', 'an event a line, for a program'],
+  ).action(action(watch));
 };
 
 async function watch(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {

@@ -1,25 +1,49 @@
-import type { Finding } from './check.js';
-import { checkDataDirectory, checkEngine, checkInstallation, checkNode, checkQueue, checkServer } from './checks.js';
-import { type ExitCode, exitCodes } from '../exit-codes.js';
 import { paint } from '../render/colors.js';
-import { sayJson, say, type Session } from '../session.js';
+import { type ExitCode, exitCodes } from '../exit-codes.js';
+import { sayJson, say, sayNext, type Session } from '../session.js';
+import type { Finding } from './check.js';
+import { checkDataDirectory, checkFileSystem } from './check-data.js';
+import { checkEngine } from './check-engine.js';
+import { checkClock, checkDisk, checkInstallation, checkNode } from './check-machine.js';
+import { checkPolicy } from './check-policy.js';
+import { checkQueue } from './check-queue.js';
+import { checkPort, checkServer, serverClock } from './check-server.js';
+
+/** Where a server is to listen. */
+export interface DoctorOptions {
+  host: string;
+  port: number;
+}
 
 /** Checks what Suzumio needs on this machine. */
-export async function doctor(session: Session): Promise<ExitCode> {
+export async function doctor(session: Session, { host, port }: DoctorOptions): Promise<ExitCode> {
   const { root, context } = session;
+  const server = await checkServer(session);
+  const queue = await checkQueue(context.env.SUZUMIO_REDIS_URL);
+  const clock = server.url === undefined ? undefined : await serverClock(server.url, context.now);
   const findings: Finding[] = [
     checkNode(process.version),
     checkInstallation(),
     checkDataDirectory(root),
-    await checkServer(session),
-    ...(await checkEngine(root, undefined)),
-    await checkQueue(context.env.SUZUMIO_REDIS_URL),
+    checkFileSystem(root),
+    checkDisk(root),
+    checkPolicy(session),
+    server.finding,
+    await checkPort(host, port, server.url),
+    ...(await checkEngine(root)),
+    queue.finding,
+    checkClock([clock, queue.clock].filter((one) => one !== undefined)),
   ];
-  const isBroken = findings.some(({ state }) => state === 'broken');
+  const faults = findings.filter(({ state }) => state === 'broken').length;
   sayJson(session, findings);
-  say(session, ...findings.flatMap((finding) => rendered(finding, session)));
-  say(session, '', isBroken ? 'Something is broken; see the lines with "next:".' : 'All is well.');
-  return isBroken ? exitCodes.failed : exitCodes.ok;
+  say(session, ...findings.flatMap((finding) => rendered(finding, session)), '');
+  if (faults > 0) {
+    say(session, `${faults === 1 ? 'One thing is' : `${faults} things are`} broken; "next:" says what to do.`);
+    return exitCodes.failed;
+  }
+  say(session, 'All is well.');
+  sayNext(session, server.url === undefined ? 'serve' : 'status');
+  return exitCodes.ok;
 }
 
 function rendered({ what, state, detail, remedy }: Finding, { context }: Session): string[] {

@@ -2,7 +2,9 @@ import type { z } from 'zod';
 import { errorCodes, type ErrorCode } from '@suzumio/shared/errors/codes';
 import { messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import {
+  agentAnswer,
   artifactListAnswer,
+  cancelAnswer,
   eventListAnswer,
   messageListAnswer,
   postedMessage,
@@ -10,7 +12,10 @@ import {
   projectDetailAnswer,
   projectListAnswer,
   requestChangesAnswer,
+  resetAgentAnswer,
   retryAnswer,
+  tickAnswer,
+  toolCallListAnswer,
   turnListAnswer,
 } from '@suzumio/shared/model/http-api';
 import { turnDetail } from '@suzumio/shared/model/views';
@@ -62,7 +67,12 @@ export function createApiClient({ url, token }: ApiAddress) {
     project: string,
     name: string,
     limit: number,
-  ) => (await json(schema, 'GET', `/${segment(project)}/${name}?limit=${limit}`)).items as z.infer<Schema>['items'];
+    which: Readonly<Record<string, string | undefined>> = {},
+  ) => {
+    const query = new URLSearchParams({ limit: String(limit) });
+    for (const [field, value] of Object.entries(which)) if (value !== undefined) query.set(field, value);
+    return (await json(schema, 'GET', `/${segment(project)}/${name}?${query}`)).items as z.infer<Schema>['items'];
+  };
   const act = (project: string, action: string, body: unknown = {}) =>
     json(projectAnswer, 'POST', `/${segment(project)}/${action}`, body);
 
@@ -70,8 +80,13 @@ export function createApiClient({ url, token }: ApiAddress) {
     projects: async () => (await json(projectListAnswer, 'GET', '')).items.map(({ id }) => id),
     detail: (project) => json(projectDetailAnswer, 'GET', `/${segment(project)}`),
     messages: (project, limit) => list(messageListAnswer, project, 'messages', limit),
-    turns: (project, limit) => list(turnListAnswer, project, 'turns', limit),
+    inbox: (project, limit, { agent, undelivered }) =>
+      list(messageListAnswer, project, 'inbox', limit, { agent, undelivered: String(undelivered) }),
+    turns: (project, limit, agent?: string) => list(turnListAnswer, project, 'turns', limit, { agent }),
     turn: (project, name) => json(turnDetail, 'GET', `/${segment(project)}/turns/${segment(name)}`),
+    log: async (project, turn, attempt) =>
+      (await request('GET', `/${segment(project)}/turns/${segment(turn)}/log?attempt=${attempt}`)).text(),
+    toolCalls: (project, limit, turn?: string) => list(toolCallListAnswer, project, 'tool-calls', limit, { turn }),
     artifacts: (project, limit) => list(artifactListAnswer, project, 'artifacts', limit),
     events: (project, limit) => list(eventListAnswer, project, 'events', limit),
     async report(project, version) {
@@ -91,9 +106,20 @@ export function createApiClient({ url, token }: ApiAddress) {
       json(requestChangesAnswer, 'POST', `/${segment(project)}/request-changes`, { recipient, body }),
     send: (project: string, message: { recipient?: string; channel?: string; priority: Priority; body: string }) =>
       json(postedMessage, 'POST', `/${segment(project)}/messages`, message),
-    retryAgent: (project: string, agent: string) =>
-      json(retryAnswer, 'POST', `/${segment(project)}/agents/${segment(agent)}/retry`, {}),
+    retryAgent: (project: string, agent: string) => json(retryAnswer, 'POST', toAgent(project, agent, 'retry'), {}),
+    resetAgent: (project: string, agent: string, redeliver: boolean) =>
+      json(resetAgentAnswer, 'POST', toAgent(project, agent, 'reset'), { redeliver }),
+    stopAgent: (project: string, agent: string, now: boolean) =>
+      json(agentAnswer, 'POST', toAgent(project, agent, 'stop'), { now }),
+    startAgent: (project: string, agent: string) => json(agentAnswer, 'POST', toAgent(project, agent, 'start'), {}),
+    cancelTurn: (project: string, turn: string) =>
+      json(cancelAnswer, 'POST', `/${segment(project)}/turns/${segment(turn)}/cancel`, {}),
+    tick: (project: string) => json(tickAnswer, 'POST', `/${segment(project)}/tick`, {}),
   };
+}
+
+function toAgent(project: string, agent: string, action: string): string {
+  return `/${segment(project)}/agents/${segment(agent)}/${action}`;
 }
 
 /** A name that a person typed, as one segment of a path. */

@@ -4,6 +4,7 @@ import type {
   ArtifactView,
   MessageView,
   ProjectView,
+  ToolCallView,
   TurnDetail,
   TurnView,
 } from '@suzumio/shared/model/views';
@@ -19,9 +20,20 @@ export interface ProjectReads {
   projects(): Promise<string[]>;
   detail(project: string): Promise<ProjectDetail>;
   messages(project: string, limit: number): Promise<MessageView[]>;
-  turns(project: string, limit: number): Promise<TurnView[]>;
+  /** Unread mail of all agents or of one; or that which a failed or cancelled turn has left behind. */
+  inbox(
+    project: string,
+    limit: number,
+    of: { agent?: string | undefined; undelivered: boolean },
+  ): Promise<MessageView[]>;
+  /** Turns of all agents or of one. */
+  turns(project: string, limit: number, agent?: string): Promise<TurnView[]>;
   /** One turn by its id or `agent:number`. */
   turn(project: string, name: string): Promise<TurnDetail>;
+  /** What the container of an attempt printed; nothing while it runs. */
+  log(project: string, turn: string, attempt: number): Promise<string>;
+  /** Tool calls of all turns or of one. */
+  toolCalls(project: string, limit: number, turn?: string): Promise<ToolCallView[]>;
   artifacts(project: string, limit: number): Promise<ArtifactView[]>;
   events(project: string, limit: number): Promise<ProjectEvent[]>;
   /** The text of the newest report, or of one version. */

@@ -4,11 +4,13 @@ import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { listAgents } from '@suzumio/shared/store/queries/agents';
 import { listArtifacts } from '@suzumio/shared/store/queries/artifacts';
 import { listEvents } from '@suzumio/shared/store/queries/events';
-import { listMessages } from '@suzumio/shared/store/queries/messages';
+import { listInbox, listMessages } from '@suzumio/shared/store/queries/messages';
 import { listReports, readProject } from '@suzumio/shared/store/queries/projects';
-import { findTurn, listTurns } from '@suzumio/shared/store/queries/turns';
+import { findTurn, listToolCalls, listTurns, turnCalled } from '@suzumio/shared/store/queries/turns';
 import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';
+import { agentRow } from '@suzumio/shared/store/rows';
 import type { SqlReader } from '@suzumio/shared/store/sql';
+import { readTurnLog } from '@suzumio/shared/store/turn-logs';
 import type { ProjectReads } from './project-reads.js';
 
 /** Reads the data directory itself: for when no server runs. */
@@ -20,14 +22,31 @@ export function createStoreReads(root: string): ProjectReads {
     projects: () => Promise.resolve().then(() => cell.projects()),
     detail: (project) => read(project, (reader) => ({ project: readProject(reader), agents: listAgents(reader) })),
     messages: (project, limit) => read(project, (reader) => listMessages(reader, { limit })),
-    turns: (project, limit) => read(project, (reader) => listTurns(reader, { limit })),
+    inbox: (project, limit, { agent, undelivered }) =>
+      read(project, (reader) => {
+        if (agent !== undefined) agentRow(reader, agent);
+        return listInbox(reader, { limit, agent, undelivered });
+      }),
+    turns: (project, limit, agent) =>
+      read(project, (reader) => {
+        if (agent !== undefined) agentRow(reader, agent);
+        return listTurns(reader, { limit, agent });
+      }),
     async turn(project, name) {
-      const turn = await read(project, (reader) => findTurn(reader, name));
-      if (turn) return turn;
-      throw new SuzumioError('turn-unknown', `There is no turn "${name}" in ${project}; give an id or AGENT:NUMBER.`, {
-        turn: name,
+      return read(project, (reader) => {
+        const turn = findTurn(reader, turnCalled(reader, name).id);
+        if (!turn) throw new Error(`${name} went away`);
+        return turn;
       });
     },
+    async log(project, turn, attempt) {
+      const { id } = await read(project, (reader) => turnCalled(reader, turn));
+      return readTurnLog(cell.directory.projectDir(project), { turn_id: id, number: attempt });
+    },
+    toolCalls: (project, limit, turn) =>
+      read(project, (reader) =>
+        listToolCalls(reader, { limit, ...(turn === undefined ? {} : { turn: turnCalled(reader, turn).id }) }),
+      ),
     artifacts: (project, limit) => read(project, (reader) => listArtifacts(reader, { limit })),
     events: (project, limit) => read(project, (reader) => listEvents(reader, { limit })),
     async report(project, version) {

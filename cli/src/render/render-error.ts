@@ -2,9 +2,13 @@ import type { ErrorCode } from '@suzumio/shared/errors/codes';
 import { isSuzumioError, messageOf } from '@suzumio/shared/errors/suzumio-error';
 import { toProblem } from '@suzumio/shared/errors/problem';
 import type { Session } from '../session.js';
+import { UsageError } from '../usage-error.js';
 
 /** What went wrong, as a colleague would put it: what, where, and what to do next. */
 export function renderError(error: unknown, session: Session): string[] {
+  if (error instanceof UsageError) {
+    return error.next === undefined ? [error.message] : [error.message, `next: ${session.suzumio} ${error.next}`];
+  }
   if (session.json) return [JSON.stringify(toProblem(error), null, 2)];
   if (!isSuzumioError(error)) {
     const where = error instanceof Error ? error.stack : undefined;
@@ -21,7 +25,22 @@ const remedies: Partial<Record<ErrorCode, (session: Session) => string>> = {
   unauthenticated: () => 'set SUZUMIO_TOKEN to a token of that server; its own is in admin.token of its data directory',
   'project-unknown': ({ suzumio }) => `${suzumio} status`,
   'project-exists': ({ suzumio }) => `${suzumio} status`,
-  'transition-refused': ({ suzumio }) => `${suzumio} status`,
+  'transition-refused': inProject('status'),
+  'agent-unknown': inProject('agents'),
+  'agent-state-refused': inProject('status'),
+  'recipient-unknown': inProject('agents'),
+  'recipient-ambiguous': inProject('agents'),
+  'turn-unknown': inProject('turns'),
+  'turn-state-refused': inProject('turns'),
+  'artifact-unknown': inProject('artifacts'),
+  'report-missing': inProject('status'),
+  'policy-denied': ({ suzumio }) => `${suzumio} policy show   (a policy.yaml in the data directory may allow more)`,
   'data-dir-invalid': ({ suzumio }) => `${suzumio} doctor`,
   'data-dir-in-use': ({ suzumio }) => `${suzumio} status`,
+  'store-corrupt': inProject('verify'),
 };
+
+/** A command about the project that the failed one was about. */
+function inProject(command: string): (session: Session) => string {
+  return ({ suzumio, project }) => [suzumio, command, ...(project === undefined ? [] : [project])].join(' ');
+}

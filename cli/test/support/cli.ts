@@ -24,19 +24,24 @@ export interface CliWorld {
   remove(): Promise<void>;
 }
 
-export async function createCliWorld(): Promise<CliWorld> {
+/** @param policy what its projects may ask of this machine: by default to run as processes, too */
+export async function createCliWorld({ policy = 'backends: [docker, process]\n' } = {}): Promise<CliWorld> {
   const directory = await mkdtemp(join(tmpdir(), 'suzumio-cli-'));
   const root = join(directory, 'data');
+  const policyFile = join(directory, 'policy.yaml');
+  await writeFile(policyFile, policy);
   const begin: CliWorld['begin'] = (...args) => {
     const interruption = new AbortController();
     const [out, err] = [capture(), capture()];
     const context: CliContext = {
-      env: { SUZUMIO_ROOT: root },
+      env: { SUZUMIO_ROOT: root, SUZUMIO_POLICY_FILE: policyFile },
       homeDir: directory,
       out,
       err,
       self: 'suzumio',
       interrupted: interruption.signal,
+      ask: undefined,
+      now: Date.now,
       timeZone: 'UTC',
     };
     return {

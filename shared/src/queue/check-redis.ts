@@ -7,6 +7,8 @@ export interface RedisReport {
   version?: string;
   /** What Redis does when its memory is full. */
   policy?: string;
+  /** How far its clock is ahead of this one. */
+  aheadMs?: number;
   /** What is wrong, one sentence each; empty when all is well. */
   problems: readonly string[];
 }
@@ -26,7 +28,10 @@ export async function checkRedis(url: string): Promise<RedisReport> {
   client.on('error', (error) => (failure = error));
   try {
     await client.connect();
-    return report(await client.info());
+    const sentMs = Date.now();
+    const [seconds = '0', micros = '0'] = (await client.time()).map(String);
+    const aheadMs = Number(seconds) * 1000 + Number(micros) / 1000 - (sentMs + Date.now()) / 2;
+    return { ...report(await client.info()), aheadMs };
   } catch (error) {
     return { reachable: false, problems: [`Redis does not answer: ${messageOf(failure ?? error)}.`] };
   } finally {

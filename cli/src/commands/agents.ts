@@ -1,0 +1,152 @@
+import type { Command } from 'commander';
+import { UsageError } from '../usage-error.js';
+import type { AgentView, TurnDetail } from '@suzumio/shared/model/views';
+import type { ApiClient } from '../reach/api-client.js';
+import { findReads, requireApi } from '../reach/reach.js';
+import { count } from '../render/format.js';
+import { agentTable } from '../render/tables.js';
+import { say, sayJson, sayNext, type Session } from '../session.js';
+import type { Register } from './action.js';
+import { confirm } from './confirm.js';
+import { examples } from './help.js';
+import { sayRows } from './list.js';
+import { tell } from './tell.js';
+
+/** Agents: who they are, and what an operator does to one. */
+export const registerAgents: Register = (program, action) => {
+  const group: Command = examples(
+    program.command('agents <project>').description('list the agents of a project, or act on one'),
+    ['agents newsroom', 'who there is, and what each is at'],
+    ['agents retry newsroom checker', 'try its failed turn again'],
+  ).action(action(list));
+  const retries = (parent: Command) =>
+    examples(
+      parent
+        .command('retry <project> [agent]')
+        .description('try the failed or cancelled turn of an agent again, from where it stopped')
+        .option('--failed', 'of every agent that has failed', false),
+      [`${parent === group ? 'agents ' : ''}retry newsroom checker`],
+      [`${parent === group ? 'agents ' : ''}retry newsroom --failed`, 'of all that have failed'],
+    ).action(action(retry));
+  retries(group);
+  retries(program);
+  examples(
+    group
+      .command('reset <project> <agent>')
+      .description('give up the failed turn of an agent; it is quiet then')
+      .option('--redeliver', 'make its undelivered mail unread again: a new turn may repeat what was done', false)
+      .option('--yes', 'do not ask', false),
+    ['agents reset newsroom checker', 'its mail stays undelivered'],
+    ['agents reset newsroom checker --redeliver', 'a new turn reads it again'],
+  ).action(action(reset));
+  examples(
+    group
+      .command('stop <project> <agent>')
+      .description('keep an agent from starting turns; its mail waits')
+      .option('--now', 'cancel the turn that it is at', false),
+    ['agents stop newsroom checker', 'a turn that runs goes to its end'],
+    ['agents stop newsroom checker --now'],
+  ).action(action(stop));
+  examples(group.command('start <project> <agent>').description('let a stopped agent start turns again'), [
+    'agents start newsroom checker',
+  ]).action(action(start));
+};
+
+async function list(session: Session, project: string): Promise<undefined> {
+  const { agents } = await (await findReads(session)).detail(project);
+  sayRows(session, agents, `${project} has no agents.`, agentTable);
+  sayNext(session, `status ${project}`);
+}
+
+async function retry(
+  session: Session,
+  project: string,
+  agent: string | undefined,
+  { failed }: { failed: boolean },
+): Promise<undefined> {
+  if ((agent === undefined) !== failed) {
+    throw new UsageError('Name one agent, or say --failed for all that have failed.', `agents ${project}`);
+  }
+  const api = await requireApi(session);
+  if (agent !== undefined) {
+    const answer = await api.retryAgent(project, agent);
+    tell(session, answer, [`Turn ${answer.number} of ${agent} is queued again.`], `watch ${project}`);
+    return;
+  }
+  const { agents } = await api.detail(project);
+  const answers = [];
+  for (const { id } of agents.filter(({ state }) => state === 'failed')) {
+    const answer = await api.retryAgent(project, id);
+    answers.push({ agent: id, ...answer });
+    say(session, `Turn ${answer.number} of ${id} is queued again.`);
+  }
+  sayJson(session, answers);
+  if (answers.length === 0) say(session, `No agent of ${project} has failed.`);
+  sayNext(session, answers.length === 0 ? `status ${project}` : `watch ${project}`);
+}
+
+async function reset(
+  session: Session,
+  project: string,
+  agent: string,
+  { redeliver, yes }: { redeliver: boolean; yes: boolean },
+): Promise<undefined> {
+  const api = await requireApi(session);
+  if (redeliver) {
+    const what = await warning(api, project, agent);
+    if (what !== undefined) await confirm(session, what, { yes });
+  }
+  const answer = await api.resetAgent(project, agent, redeliver);
+  const mail = count(answer.redelivered.length, 'message');
+  const rest = answer.agent.undelivered;
+  if (redeliver) tell(session, answer, [`${agent} is reset; ${mail} unread again.`], `watch ${project}`);
+  else if (rest === 0) tell(session, answer, [`${agent} is reset.`], `status ${project}`);
+  else {
+    const left = `${agent} is reset; ${count(rest, 'message')} that it has read stay${rest === 1 ? 's' : ''} undelivered.`;
+    tell(session, answer, [left], `inbox ${project} ${agent} --undelivered`);
+  }
+}
+
+/** What a person should know before mail is delivered again: what its turns did may be done twice. */
+async function warning(api: ApiClient, project: string, agent: string): Promise<string | undefined> {
+  const mail = await api.inbox(project, 1000, { agent, undelivered: true });
+  const ids = new Set(
+    mail
+      .flatMap(({ recipients }) => recipients.filter((one) => one.undelivered && one.agent === agent))
+      .map(({ turn }) => turn),
+  );
+  if (ids.size === 0) return undefined;
+  const done: string[] = [];
+  for (const id of ids) done.push(...effectsOf(await api.turn(project, id ?? '')));
+  const again = `A new turn of ${agent} will read ${count(mail.length, 'message')} again.`;
+  return done.length === 0
+    ? `${again} Nothing was done for ${mail.length === 1 ? 'it' : 'them'} so far.`
+    : `${again} Already done, and possibly repeated:\n${done.join('\n')}`;
+}
+
+/** Calls that succeeded, by tool: what a turn has done outside its container. */
+function effectsOf({ agent, number, calls }: TurnDetail): string[] {
+  const counts = new Map<string, number>();
+  for (const { tool, status } of calls) {
+    if (status === 'succeeded' || status === 'unknown') counts.set(tool, (counts.get(tool) ?? 0) + 1);
+  }
+  return [...counts].map(([tool, times]) => `  ${agent}:${number}  ${tool}${times === 1 ? '' : `, ${times} times`}`);
+}
+
+async function stop(session: Session, project: string, agent: string, { now }: { now: boolean }): Promise<undefined> {
+  const answer = await (await requireApi(session)).stopAgent(project, agent, now);
+  tell(session, answer, [stopped(answer.agent)], `agents start ${project} ${agent}`, `inbox ${project} ${agent}`);
+}
+
+function stopped({ id, activeTurn, stopping }: AgentView): string {
+  if (stopping && activeTurn)
+    return `${id} stops when turn ${activeTurn.number} has ended. Its mail waits from then on.`;
+  return `${id} is stopped. Its mail waits.`;
+}
+
+async function start(session: Session, project: string, agent: string): Promise<undefined> {
+  const answer = await (await requireApi(session)).startAgent(project, agent);
+  const { unread } = answer.agent;
+  const mail = unread === 0 ? '' : ` ${count(unread, 'message')} wait${unread === 1 ? 's' : ''} for it.`;
+  tell(session, answer, [`${agent} wakes on mail again.${mail}`], `watch ${project}`);
+}

@@ -1,0 +1,63 @@
+import { Argument, type Command } from 'commander';
+import { complete, type Names, optionValue } from '../completion/candidates.js';
+import { installation, scripts, type Shell, shells } from '../completion/scripts.js';
+import type { ProjectReads } from '../reach/project-reads.js';
+import { findReads } from '../reach/reach.js';
+import { createSession, type Session } from '../session.js';
+import type { Register } from './action.js';
+import { examples } from './help.js';
+
+const newestTurns = 50;
+
+export const registerCompletion: Register = (program, action) => {
+  examples(
+    program
+      .command('completion')
+      .description('print what makes a shell complete commands, options and names')
+      .addArgument(new Argument('<shell>').choices(shells)),
+    ...shells.map((shell) => [installation[shell].replace(/^suzumio /, '')] as const),
+  ).action(
+    action(async ({ context }: Session, shell: Shell): Promise<undefined> => {
+      context.out.write(scripts[shell]);
+      return Promise.resolve(undefined);
+    }),
+  );
+  program
+    .command('__complete', { hidden: true })
+    .argument('[words...]')
+    .action(action((session: Session, words: string[]) => answer(program, session, words)));
+};
+
+/** Answers a shell. Whatever goes wrong, a person who presses Tab wants no error. */
+async function answer(program: Command, asked: Session, words: string[]): Promise<undefined> {
+  const { context } = asked;
+  const [root, url] = [optionValue(words, '--root'), optionValue(words, '--url')];
+  const session = createSession(context, {
+    ...(root === undefined ? {} : { root }),
+    ...(url === undefined ? {} : { url }),
+  });
+  const found = await complete(program, words, namesFrom(session));
+  const lines =
+    found === 'files' ? [':files'] : found.map(({ word, meaning }) => (meaning ? `${word}\t${meaning}` : word));
+  context.out.write(lines.map((line) => `${line}\n`).join(''));
+  return undefined;
+}
+
+function namesFrom(session: Session): Names {
+  const quietly = async (ask: (reads: ProjectReads) => Promise<string[]>): Promise<string[]> => {
+    try {
+      return await ask(await findReads(session));
+    } catch {
+      return [];
+    }
+  };
+  return {
+    projects: () => quietly((reads) => reads.projects()),
+    agents: (project) => quietly(async (reads) => (await reads.detail(project)).agents.map(({ id }) => id)),
+    turns: (project) =>
+      quietly(async (reads) => {
+        const turns = await reads.turns(project, newestTurns);
+        return turns.map(({ agent, number }) => `${agent}:${number}`).reverse();
+      }),
+  };
+}

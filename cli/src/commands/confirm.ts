@@ -1,0 +1,15 @@
+import { UsageError } from '../usage-error.js';
+import type { Session } from '../session.js';
+
+/**
+ * Says what cannot be taken back and asks whether to go on. Where nobody can answer, the command itself has to say so.
+ *
+ * @throws UsageError where nobody agrees
+ */
+export async function confirm({ context, json }: Session, warning: string, { yes }: { yes: boolean }): Promise<void> {
+  if (!json) context.err.write(`${warning}\n`);
+  if (yes) return;
+  if (context.ask === undefined || json) throw new UsageError('Say --yes to go on: nobody is there to be asked.');
+  const answer = (await context.ask('Go on? [y/N] ')).trim().toLowerCase();
+  if (answer !== 'y' && answer !== 'yes') throw new UsageError('Nothing was changed.');
+}

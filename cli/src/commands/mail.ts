@@ -1,0 +1,115 @@
+import type { Priority } from '@suzumio/shared/protocol/ids';
+import type { ProjectReads } from '../reach/project-reads.js';
+import { findReads, requireApi } from '../reach/reach.js';
+import { inboxTable, messageTable, type WaitingMail } from '../render/tables.js';
+import { sayJson, say, sayNext, type Session } from '../session.js';
+import type { Register } from './action.js';
+import { parsePriority } from './arguments.js';
+import { examples } from './help.js';
+import { sayRows, withLimit } from './list.js';
+import { tell } from './tell.js';
+
+/** Mail: send it, list it, see what waits. */
+export const registerMail: Register = (program, action) => {
+  examples(
+    program
+      .command('send')
+      .description('send mail to an agent, by id or name, or to a #channel')
+      .argument('<project>')
+      .argument('<recipient>', 'an agent, or a channel such as "#newsroom"')
+      .argument('<priority>', 'P0 (first) to P3', parsePriority)
+      .argument('<message...>'),
+    ['send newsroom editor P1 "Tonight\'s bulletin, please."'],
+    ['send newsroom "#newsroom" P2 Please keep it short', 'to all of a channel'],
+  ).action(action(send));
+  examples(
+    withLimit(program.command('messages <project>').description('list mail')),
+    ['messages newsroom --limit 10'],
+    ["messages newsroom --json | jq -r '.[].body'", 'the whole text of each'],
+  ).action(action(messages));
+  examples(
+    withLimit(
+      program
+        .command('inbox <project> [agent]')
+        .description('list mail that waits to be read, as its agents will read it')
+        .option('--undelivered', 'mail that was read by a turn which failed or was cancelled', false),
+    ),
+    ['inbox newsroom', 'the unread mail of all agents'],
+    ['inbox newsroom checker --undelivered', 'what a failed turn has left behind'],
+  ).action(action(inbox));
+};
+
+async function send(
+  session: Session,
+  project: string,
+  to: string,
+  priority: Priority,
+  words: string[],
+): Promise<undefined> {
+  const api = await requireApi(session);
+  const address = to.startsWith('#') ? { channel: to } : { recipient: to };
+  const message = await api.send(project, { ...address, priority, body: words.join(' ') });
+  const { status } = (await api.detail(project)).project;
+  const unread = message.recipients.length === 0 ? '' : `, unread by ${message.recipients.join(', ')}`;
+  const sent = `Sent to ${to} as ${message.id}${unread}.`;
+  if (status === 'running') tell(session, message, [sent], `watch ${project}`);
+  else {
+    const next = status === 'initialized' || status === 'stopped' ? `start ${project}` : `status ${project}`;
+    tell(session, message, [sent, `${project} is ${status}: mail waits until it runs.`], next);
+  }
+}
+
+async function messages(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {
+  const rows = await (await findReads(session)).messages(project, limit);
+  sayRows(session, rows, `${project} has no messages yet.`, messageTable);
+}
+
+interface InboxOptions {
+  limit: number;
+  undelivered: boolean;
+}
+
+async function inbox(
+  session: Session,
+  project: string,
+  agent: string | undefined,
+  { limit, undelivered }: InboxOptions,
+): Promise<undefined> {
+  const reads = await findReads(session);
+  const messages = await reads.inbox(project, limit, { agent, undelivered });
+  sayJson(session, messages);
+  const mail: WaitingMail[] = messages.flatMap((message) =>
+    message.recipients
+      .filter((one) => (undelivered ? one.undelivered : one.turn === null) && (agent ?? one.agent) === one.agent)
+      .map((one) => ({ agent: one.agent, message, leftBy: one.turn ?? undefined })),
+  );
+  const whose = agent === undefined ? `${project} has` : `${agent} has`;
+  if (mail.length === 0) {
+    say(session, `${whose} no ${undelivered ? 'undelivered' : 'unread'} mail.`);
+    return;
+  }
+  const named = session.json ? mail : await nameTurns(reads, project, mail);
+  say(session, ...inboxTable(named.sort(inReadingOrder), session));
+  if (!undelivered) return;
+  say(session, '', 'A turn that is retried goes on where it stood; after a reset, a new turn may repeat what it did.');
+  const first = named[0]?.agent ?? 'AGENT';
+  sayNext(session, `agents retry ${project} ${first}`, `agents reset ${project} ${first} --redeliver`);
+}
+
+/** The turns that read the mail, as a person names them, with what became of them. */
+async function nameTurns(reads: ProjectReads, project: string, mail: readonly WaitingMail[]): Promise<WaitingMail[]> {
+  const names = new Map<string, string>();
+  for (const { leftBy } of mail) {
+    if (leftBy === undefined || names.has(leftBy)) continue;
+    const { agent, number, status } = await reads.turn(project, leftBy);
+    names.set(leftBy, `${agent}:${number}, ${status}`);
+  }
+  return mail.map((one) => ({ ...one, leftBy: one.leftBy === undefined ? undefined : names.get(one.leftBy) }));
+}
+
+/** Agent by agent, each in the order in which its next turn reads. `P0` sorts before `P3` as text does. */
+function inReadingOrder(a: WaitingMail, b: WaitingMail): number {
+  if (a.agent !== b.agent) return a.agent < b.agent ? -1 : 1;
+  if (a.message.priority !== b.message.priority) return a.message.priority < b.message.priority ? -1 : 1;
+  return a.message.seq - b.message.seq;
+}

@@ -1,0 +1,53 @@
+import { visibleLines } from '@suzumio/shared/prompt/body';
+import { findReads } from '../reach/reach.js';
+import { artifactTable, eventTable } from '../render/tables.js';
+import { sayJson, type Session } from '../session.js';
+import type { Register } from './action.js';
+import { wholeNumber } from './arguments.js';
+import { examples } from './help.js';
+import { sayRows, withLimit } from './list.js';
+
+/** What a project leaves to be read. */
+export const registerRecords: Register = (program, action) => {
+  examples(
+    withLimit(program.command('artifacts <project>').description('list published files')),
+    ['artifacts newsroom', 'who published what'],
+    ['artifacts newsroom --json', 'with ids, hashes and where they are stored'],
+  ).action(action(artifacts));
+  examples(
+    withLimit(program.command('events <project>').description('list what happened')),
+    ['events newsroom --limit 200'],
+    ['events newsroom --json | jq \'.[] | select(.type == "turn.failed")\'', 'what failed, and why'],
+  ).action(action(events));
+  examples(
+    program
+      .command('report <project>')
+      .description('print the report, the newest or one version of it')
+      .option('--report-version <n>', 'an earlier version', wholeNumber(1, 1_000_000)),
+    ['report newsroom', 'the newest version'],
+    ['report newsroom --report-version 1 > first.md'],
+  ).action(action(report));
+};
+
+async function artifacts(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {
+  const rows = await (await findReads(session)).artifacts(project, limit);
+  sayRows(session, rows, `${project} has no artifacts yet.`, artifactTable);
+}
+
+async function events(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {
+  const rows = await (await findReads(session)).events(project, limit);
+  sayRows(session, rows, `${project} has no events yet.`, eventTable);
+}
+
+async function report(session: Session, project: string, options: { reportVersion?: number }): Promise<undefined> {
+  const reads = await findReads(session);
+  const text = await reads.report(project, options.reportVersion);
+  if (session.json) {
+    const version = options.reportVersion ?? (await reads.detail(project)).project.reportVersion;
+    sayJson(session, { project, version, text });
+    return;
+  }
+  // For a pipe as it is; for a terminal without what could steer it.
+  const { out } = session.context;
+  out.write(out.isTerminal ? `${visibleLines(text.trimEnd()).join('\n')}\n` : text);
+}

@@ -1,0 +1,97 @@
+import type { Command } from 'commander';
+import { findReads, requireApi } from '../reach/reach.js';
+import { toolCallTable, turnTable } from '../render/tables.js';
+import { renderTurn } from '../render/turn.js';
+import { sayJson, say, sayNext, type Session } from '../session.js';
+import type { Register } from './action.js';
+import { wholeNumber } from './arguments.js';
+import { examples } from './help.js';
+import { sayRows, withLimit } from './list.js';
+import { tell } from './tell.js';
+
+/** Turns: what they did, what they printed, and how to end one. */
+export const registerTurns: Register = (program, action) => {
+  const turns: Command = examples(
+    withLimit(program.command('turns <project>').description('list turns, or show one')),
+    ['turns newsroom', 'the newest, and how they ended'],
+    ['turns show newsroom editor:1', 'all of one'],
+  ).action(action(list));
+  examples(
+    turns.command('show <project> <turn>').description('show everything about one turn, by its id or as AGENT:NUMBER'),
+    ['turns show newsroom editor:1', 'its prompt, attempts, tool calls and text'],
+  ).action(action(show));
+  examples(
+    withLimit(
+      program
+        .command('tool-calls <project>')
+        .description('list what turns did outside their containers')
+        .option('--turn <turn>', 'only those of one turn, named by its id or as AGENT:NUMBER'),
+    ),
+    ['tool-calls newsroom --limit 20'],
+    ['tool-calls newsroom --turn editor:1', 'of one turn'],
+  ).action(action(toolCalls));
+  examples(
+    program
+      .command('logs <project> <agent-or-turn>')
+      .description('print what a container printed: that of the newest turn of an agent, or of a turn')
+      .option('--attempt <n>', 'an earlier attempt of the turn', wholeNumber(1, 1_000_000))
+      .option('--follow', 'go on with what comes, until Ctrl-C or the end of the turn', false),
+    ['logs newsroom checker', 'its newest turn'],
+    ['logs newsroom checker:1 --attempt 1'],
+    ['logs newsroom checker --follow', 'every turn, when it ends'],
+  ).action(
+    action(async (session: Session, ...args: [string, string, { attempt?: number; follow: boolean }]) =>
+      (await import('../logs.js')).logs(session, ...args),
+    ),
+  );
+  examples(
+    program
+      .command('cancel <project> <turn>')
+      .description('cancel a turn that is queued or running, named by its id or as AGENT:NUMBER'),
+    ['cancel newsroom editor:3'],
+  ).action(action(cancel));
+};
+
+async function list(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {
+  const rows = await (await findReads(session)).turns(project, limit);
+  sayRows(session, rows, `${project} has no turns yet.`, turnTable);
+  const last = rows.at(-1);
+  if (last) sayNext(session, `turns show ${project} ${last.agent}:${last.number}`);
+}
+
+async function show(session: Session, project: string, name: string): Promise<undefined> {
+  const turn = await (await findReads(session)).turn(project, name);
+  sayJson(session, turn);
+  say(session, ...renderTurn(turn, session.context));
+  if (turn.attempt > 0) sayNext(session, `logs ${project} ${turn.agent}:${turn.number}`);
+}
+
+async function toolCalls(
+  session: Session,
+  project: string,
+  { limit, turn }: { limit: number; turn?: string },
+): Promise<undefined> {
+  const rows = await (await findReads(session)).toolCalls(project, limit, turn);
+  sayRows(session, rows, `${turn ?? project} has made no tool calls yet.`, toolCallTable);
+}
+
+async function cancel(session: Session, project: string, name: string): Promise<undefined> {
+  const api = await requireApi(session);
+  const answer = await api.cancelTurn(project, name);
+  const { attempt, reads } = await api.turn(project, answer.turn);
+  const { agent, number } = answer;
+  const done = `Turn ${number} of ${agent} is cancelled.`;
+  if (attempt === 0) {
+    const left = `${done} Nobody had begun it, so its mail is unread and starts the next one.`;
+    tell(session, answer, [left], `agents stop ${project} ${agent}`, `status ${project}`);
+    return;
+  }
+  const mail = reads.length === 0 ? '' : ' Its mail is kept as undelivered.';
+  tell(
+    session,
+    answer,
+    [`${done}${mail}`],
+    `agents retry ${project} ${agent}`,
+    `inbox ${project} ${agent} --undelivered`,
+  );
+}

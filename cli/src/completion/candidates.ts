@@ -1,0 +1,135 @@
+import type { Argument, Command, Option } from 'commander';
+import { priority } from '@suzumio/shared/protocol/ids';
+
+/** A word that may stand where the cursor is, and what it means. */
+export interface Candidate {
+  readonly word: string;
+  readonly meaning?: string;
+}
+
+/** What completion has to ask for: names that only the data directory or a server knows. */
+export interface Names {
+  projects(): Promise<string[]>;
+  agents(project: string): Promise<string[]>;
+  /** The newest turns, as `agent:number`. */
+  turns(project: string): Promise<string[]>;
+}
+
+/** What may stand where the cursor is: words, or the name of a file. */
+export type Completion = readonly Candidate[] | 'files';
+
+/** What was typed so far, as the program understands it. */
+interface Place {
+  readonly command: Command;
+  /** Arguments that are given already. */
+  readonly given: readonly string[];
+  /** The option whose value comes next. */
+  readonly pending: Option | undefined;
+}
+
+/**
+ * What may stand in the place of the last of `words`, which is what was typed of it so far. `words` are those after the
+ * command's own name. Everything but names is what the program itself knows.
+ */
+export async function complete(program: Command, words: readonly string[], names: Names): Promise<Completion> {
+  const { command, given, pending } = placeOf(program, words.slice(0, -1));
+  const typed = words.at(-1) ?? '';
+  if (pending) return startingWith(typed, await valuesOf(pending.attributeName(), given, names));
+  if (typed.startsWith('-')) return startingWith(typed, optionsOf(command));
+  const subcommands = given.length === 0 ? subcommandsOf(command) : [];
+  const argument = command.registeredArguments[given.length] ?? variadic(command);
+  const values = argument ? await valuesOf(argument.name(), given, names) : [];
+  if (values === 'files') return subcommands.length === 0 ? 'files' : startingWith(typed, subcommands);
+  return startingWith(typed, [...subcommands, ...values]);
+}
+
+/** The values of options such as `--root` that stand before the place. */
+export function optionValue(words: readonly string[], flag: string): string | undefined {
+  const index = words.lastIndexOf(flag);
+  return index === -1 ? words.find((word) => word.startsWith(`${flag}=`))?.slice(flag.length + 1) : words[index + 1];
+}
+
+function placeOf(program: Command, words: readonly string[]): Place {
+  let command = program;
+  let given: string[] = [];
+  let pending: Option | undefined;
+  for (const word of words) {
+    if (pending) {
+      pending = undefined;
+      continue;
+    }
+    if (word.startsWith('-')) {
+      pending = optionCalled(command, word);
+      continue;
+    }
+    const subcommand = given.length === 0 ? command.commands.find((one) => one.name() === word) : undefined;
+    if (subcommand) command = subcommand;
+    else given = [...given, word];
+  }
+  return { command, given, pending };
+}
+
+/** An option whose value is another word. */
+function optionCalled(command: Command, word: string): Option | undefined {
+  return [command, ...ancestors(command)]
+    .flatMap(({ options }) => options)
+    .find((option) => (option.long === word || option.short === word) && option.required);
+}
+
+function optionsOf(command: Command): Candidate[] {
+  return [command, ...ancestors(command)]
+    .flatMap(({ options }) => options)
+    .filter(({ hidden }) => !hidden)
+    .map((option) => ({ word: option.long ?? option.short ?? '', meaning: option.description }))
+    .concat({ word: '--help', meaning: 'what it does, with examples' });
+}
+
+function subcommandsOf(command: Command): Candidate[] {
+  return command
+    .createHelp()
+    .visibleCommands(command)
+    .map((one) => ({ word: one.name(), meaning: one.description() }));
+}
+
+function ancestors(command: Command): Command[] {
+  return command.parent ? [command.parent, ...ancestors(command.parent)] : [];
+}
+
+function variadic({ registeredArguments }: Command): Argument | undefined {
+  const last = registeredArguments.at(-1);
+  return last?.variadic ? last : undefined;
+}
+
+/** What an argument or an option of this name may be. */
+async function valuesOf(name: string, given: readonly string[], names: Names): Promise<Completion> {
+  const [project = ''] = given;
+  switch (name) {
+    case 'project':
+      return asCandidates(await names.projects());
+    case 'agent':
+    case 'recipient':
+      return asCandidates(await names.agents(project));
+    case 'turn':
+      return asCandidates(await names.turns(project));
+    case 'agent-or-turn':
+      return asCandidates([...(await names.agents(project)), ...(await names.turns(project))]);
+    case 'priority':
+      return asCandidates(priority.options);
+    case 'shell':
+      return asCandidates(['bash', 'zsh', 'fish']);
+    case 'file':
+    case 'root':
+    case 'configRoot':
+      return 'files';
+    default:
+      return [];
+  }
+}
+
+function asCandidates(words: readonly string[]): Candidate[] {
+  return words.map((word) => ({ word }));
+}
+
+function startingWith(typed: string, completion: Completion): Completion {
+  return completion === 'files' ? completion : completion.filter(({ word }) => word.startsWith(typed));
+}

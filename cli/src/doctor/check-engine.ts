@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { configDefaults } from '@suzumio/shared/config/defaults';
+import { messageOf } from '@suzumio/shared/errors/suzumio-error';
+import { checkDocker } from '@suzumio/turn-worker';
+import { broken, type Finding, ok } from './check.js';
+
+/** What turns are to run in. */
+export interface EngineCheck {
+  readonly image?: string;
+  readonly dockerSocket?: string;
+}
+
+const doors = {
+  socket: 'a socket, containers without network',
+  stdio: 'standard input and output, containers without network',
+};
+
+/** Engine, image and door, as far as they could be tried. */
+export async function checkEngine(root: string, { image, dockerSocket }: EngineCheck = {}): Promise<Finding[]> {
+  const runner = image ?? configDefaults.backend.image;
+  // Where turns will run, so that what containers see of it is what they will see then.
+  const directory = await probeDirectory(root);
+  try {
+    const report = await checkDocker({
+      image: runner,
+      directory,
+      ...(dockerSocket === undefined ? {} : { dockerSocket }),
+    });
+    const problem = report.problem?.message ?? '';
+    if (report.version === undefined) {
+      return [
+        broken('docker', problem, 'install Docker or start it (as root: dockerd), and see that you may use its socket'),
+      ];
+    }
+    const docker = ok('docker', `engine ${report.version}`);
+    if (report.image !== true) {
+      return [docker, broken('image', problem, 'npm run images   (npm run images -- --offline without a registry)')];
+    }
+    const found = [docker, ok('image', runner)];
+    if (report.door !== undefined) return [...found, ok('door', doors[report.door])];
+    return [...found, broken('door', problem, 'put the data directory where containers can see it, as SUZUMIO_ROOT')];
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** In the data directory where that can be written to, else among temporary files. */
+async function probeDirectory(root: string): Promise<string> {
+  try {
+    return await mkdtemp(join(existsSync(root) ? root : tmpdir(), '.doctor-'));
+  } catch (error) {
+    if (!existsSync(root))
+      throw new Error(`there is no place for temporary files: ${messageOf(error)}`, { cause: error });
+    return mkdtemp(join(tmpdir(), '.doctor-'));
+  }
+}

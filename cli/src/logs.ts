@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ProjectEvent } from '@suzumio/shared/model/event';
+import type { TurnDetail } from '@suzumio/shared/model/views';
+import { visibleLines } from '@suzumio/shared/prompt/body';
+import { turnId } from '@suzumio/shared/protocol/ids';
+import type { ApiClient } from './reach/api-client.js';
+import { followEvents } from './reach/follow-events.js';
+import type { ProjectReads } from './reach/project-reads.js';
+import { findReads, requireApi } from './reach/reach.js';
+import { paint } from './render/colors.js';
+import { sayJson, type Session } from './session.js';
+
+export interface LogsOptions {
+  attempt?: number;
+  follow: boolean;
+}
+
+type Turn = Pick<TurnDetail, 'id' | 'agent' | 'number'>;
+
+/** A worker sends what a container printed while it reports the end: it may come this much later. */
+const logWithinMs = 2_000;
+const lookEveryMs = 100;
+
+/** Prints what a container printed, which is known once its attempt is over. */
+export async function logs(session: Session, project: string, name: string, options: LogsOptions): Promise<undefined> {
+  if (options.follow) await follow(session, await requireApi(session), project, name, options.attempt);
+  else await printOne(session, await findReads(session), project, name, options.attempt);
+  return undefined;
+}
+
+async function printOne(
+  session: Session,
+  reads: ProjectReads,
+  project: string,
+  name: string,
+  wanted: number | undefined,
+): Promise<void> {
+  const turn = await newestTurn(reads, project, name);
+  if (turn === undefined) return note(session, `${name} has had no turn yet.`, `status ${project}`);
+  const label = `${turn.agent}:${turn.number}`;
+  const attempt = wanted ?? turn.attempt;
+  const found = turn.attempts.find(({ number }) => number === attempt);
+  if (found === undefined) {
+    const why = turn.attempt === 0 ? 'has not begun' : `has had no attempt ${attempt}; its newest is ${turn.attempt}`;
+    return note(session, `${label} ${why}.`, `turns show ${project} ${label}`);
+  }
+  if (found.status === 'running') {
+    const when = `Attempt ${attempt} of ${label} runs; what it prints is known when it has ended.`;
+    return note(session, when, `logs ${project} ${name} --follow`);
+  }
+  const log = await reads.log(project, turn.id, attempt);
+  print(session, turn, attempt, log, 'block');
+  if (log === '') note(session, `Attempt ${attempt} of ${label} printed nothing.`, `turns show ${project} ${label}`);
+}
+
+/** Prints the newest that there is, and then that of every attempt when it ends. */
+async function follow(
+  session: Session,
+  api: ApiClient,
+  project: string,
+  name: string,
+  wanted: number | undefined,
+): Promise<void> {
+  const [last] = await api.events(project, 1);
+  const ofTurn = namesTurn(name);
+  const turn = await newestTurn(api, project, name);
+  const attempt = wanted ?? turn?.attempts.findLast(({ status }) => status !== 'running')?.number;
+  if (turn && attempt !== undefined) print(session, turn, attempt, await api.log(project, turn.id, attempt), 'line');
+  if (ofTurn && turn && turn.status !== 'queued' && turn.status !== 'running') return;
+
+  const over = new AbortController();
+  let printed: Promise<void> = Promise.resolve();
+  await followEvents({
+    server: api,
+    project,
+    after: last?.id,
+    onEvent: (event) => {
+      const concerns = ofTurn ? event.turn === turn?.id : event.agent === name;
+      if (!concerns || !endsAttempt(event) || event.turn === null) return;
+      const of = { id: event.turn, agent: event.agent ?? '', number: Number(event.data.number) };
+      printed = printed.then(() => printWhenThere(session, api, project, of, Number(event.data.attempt)));
+      if (ofTurn && event.type !== 'turn.requeued') over.abort();
+    },
+    onReset: () => note(session, `${project} was restored from a backup.`),
+    onLost: () => note(session, `The connection to ${api.url} was lost; trying again.`),
+    signal: AbortSignal.any([session.context.interrupted, over.signal]),
+  });
+  await printed;
+}
+
+/** Whether an event says that an attempt is over which may have printed something. */
+function endsAttempt({ type, data }: ProjectEvent): boolean {
+  return ['turn.completed', 'turn.failed', 'turn.requeued'].includes(type) && typeof data.attempt === 'number';
+}
+
+async function printWhenThere(
+  session: Session,
+  api: ApiClient,
+  project: string,
+  turn: Turn,
+  attempt: number,
+): Promise<void> {
+  const deadline = session.context.now() + logWithinMs;
+  let log = await api.log(project, turn.id, attempt);
+  while (log === '' && session.context.now() < deadline) {
+    await sleep(lookEveryMs);
+    log = await api.log(project, turn.id, attempt);
+  }
+  print(session, turn, attempt, log, 'line');
+}
+
+/** One log; among others, with a line that says whose it is. With `--json`, an object. */
+function print(session: Session, turn: Turn, attempt: number, log: string, layout: 'block' | 'line'): void {
+  sayJson(session, { turn: turn.id, agent: turn.agent, number: turn.number, attempt, log }, layout);
+  if (session.json) return;
+  const { out } = session.context;
+  if (layout === 'line') out.write(`${paint(out).dim(`== ${turn.agent}:${turn.number}, attempt ${attempt}`)}\n`);
+  if (log === '') return;
+  // For a pipe as it is; for a terminal without what could steer it.
+  out.write(out.isTerminal ? `${visibleLines(log.trimEnd()).join('\n')}\n` : log);
+}
+
+/** Says something about the log that is no part of it. */
+function note(session: Session, line: string, next?: string): void {
+  if (session.json) return;
+  session.context.err.write(`${line}\n${next === undefined ? '' : `next: ${session.suzumio} ${next}\n`}`);
+}
+
+async function newestTurn(reads: ProjectReads, project: string, name: string): Promise<TurnDetail | undefined> {
+  if (namesTurn(name)) return reads.turn(project, name);
+  const [newest] = await reads.turns(project, 1, name);
+  return newest && reads.turn(project, newest.id);
+}
+
+function namesTurn(name: string): boolean {
+  return name.includes(':') || turnId.safeParse(name).success;
+}

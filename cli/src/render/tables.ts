@@ -1,0 +1,134 @@
+import type { AgentView, ArtifactView, MessageView, ToolCallView, TurnView } from '@suzumio/shared/model/views';
+import type { ProjectEvent } from '@suzumio/shared/model/event';
+import { oneLine } from '@suzumio/shared/prompt/body';
+import type { Session } from '../session.js';
+import { dayAndTime, duration, shortHash, size } from './format.js';
+import { table } from './table.js';
+
+export function messageTable(messages: readonly MessageView[], { context }: Session): string[] {
+  return table(
+    ['TIME', 'FROM', 'TO', 'PRIORITY', 'READ', 'BODY'],
+    messages.map((message) => [
+      dayAndTime(message.createdAt, context),
+      message.sender,
+      message.recipient ?? message.channel ?? '',
+      message.priority,
+      readState(message),
+      oneLine(message.body),
+    ]),
+    context.out,
+  );
+}
+
+function readState({ recipients }: MessageView): string {
+  if (recipients.length === 0) return '-';
+  if (recipients.some(({ undelivered }) => undelivered)) return 'undelivered';
+  const read = recipients.filter(({ turn }) => turn !== null).length;
+  return read === recipients.length ? 'read' : read === 0 ? 'unread' : `${read} of ${recipients.length}`;
+}
+
+/** A message as one of those sees it who have it before them. */
+export interface WaitingMail {
+  readonly agent: string;
+  readonly message: MessageView;
+  /** What became of the turn that read it; undefined where it is unread. */
+  readonly leftBy: string | undefined;
+}
+
+export function inboxTable(mail: readonly WaitingMail[], { context }: Session): string[] {
+  const left = mail.some(({ leftBy }) => leftBy !== undefined);
+  return table(
+    ['FOR', 'FROM', 'PRIORITY', 'TIME', ...(left ? ['READ BY'] : []), 'BODY'],
+    mail.map(({ agent, message, leftBy }) => [
+      agent,
+      message.sender + (message.channel === null ? '' : ` in ${message.channel}`),
+      message.priority,
+      dayAndTime(message.createdAt, context),
+      ...(left ? [leftBy ?? ''] : []),
+      oneLine(message.body),
+    ]),
+    context.out,
+  );
+}
+
+export function turnTable(turns: readonly TurnView[], { context }: Session): string[] {
+  return table(
+    ['QUEUED', 'TURN', 'STATUS', 'ATTEMPT', 'TOOK', 'CALLS', 'OUTCOME'],
+    turns.map((turn) => [
+      dayAndTime(turn.queuedAt, context),
+      `${turn.agent}:${turn.number}`,
+      turn.status,
+      String(turn.attempt),
+      took(turn.startedAt, turn.endedAt),
+      String(turn.toolCalls),
+      oneLine(turn.failure === null ? (turn.text ?? '') : `${turn.failure.code}: ${turn.failure.message}`),
+    ]),
+    context.out,
+  );
+}
+
+export function toolCallTable(calls: readonly ToolCallView[], { context }: Session): string[] {
+  return table(
+    ['TIME', 'TURN', 'STEP', 'TOOL', 'OUTCOME', 'TOOK', 'INPUT'],
+    calls.map((call) => [
+      dayAndTime(call.startedAt, context),
+      `${call.agent}:${call.turnNumber}`,
+      call.step,
+      call.tool,
+      call.errorCode ?? call.status,
+      took(call.startedAt, call.endedAt),
+      oneLine(JSON.stringify(call.input)),
+    ]),
+    context.out,
+  );
+}
+
+export function agentTable(agents: readonly AgentView[], { context }: Session): string[] {
+  return table(
+    ['AGENT', 'NAME', 'ROLE', 'STATE', 'UNREAD', 'TURNS', 'TOOLS'],
+    agents.map((agent) => [
+      agent.id,
+      oneLine(agent.displayName ?? ''),
+      oneLine(agent.role),
+      agent.activeTurn?.status === 'queued' ? 'queued' : agent.stopping ? 'stopping' : agent.state,
+      String(agent.unread),
+      String(agent.turns),
+      agent.tools.length === 0 ? '-' : agent.tools.join(', '),
+    ]),
+    context.out,
+  );
+}
+
+export function artifactTable(artifacts: readonly ArtifactView[], { context }: Session): string[] {
+  return table(
+    ['TIME', 'NAME', 'BY', 'SIZE', 'SHA256', 'DESCRIPTION'],
+    artifacts.map((artifact) => [
+      dayAndTime(artifact.createdAt, context),
+      oneLine(artifact.name),
+      artifact.creator,
+      size(artifact.sizeBytes),
+      shortHash(artifact.sha256),
+      oneLine(artifact.description ?? ''),
+    ]),
+    context.out,
+  );
+}
+
+export function eventTable(events: readonly ProjectEvent[], { context }: Session): string[] {
+  return table(
+    ['TIME', 'ID', 'TYPE', 'ACTOR', 'AGENT', 'DATA'],
+    events.map((event) => [
+      dayAndTime(event.createdAt, context),
+      event.id,
+      event.type,
+      oneLine(event.actor),
+      event.agent ?? '',
+      oneLine(JSON.stringify(event.data)),
+    ]),
+    context.out,
+  );
+}
+
+function took(from: string | null, to: string | null): string {
+  return from === null || to === null ? '' : duration(Date.parse(to) - Date.parse(from));
+}
