@@ -13,7 +13,7 @@ import { projectId, turnId } from '@suzumio/shared/protocol/ids';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { writeTurnLog } from '@suzumio/shared/store/turn-logs';
 import { completeTurn, extendLease, failAttempt } from '@suzumio/shared/store/verbs/report-attempt';
-import { requireWorker, withLease } from './auth.js';
+import { claimRoute, requireWorker, withLease } from './auth.js';
 import { claim } from './claim.js';
 import { sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
@@ -28,11 +28,13 @@ export function attemptsRouter(context: ToolhostContext): Router {
     next();
   });
 
-  router.post('/projects/:project/turns/:turn/claim', express.json({ limit: '16kb' }), async (request, response) => {
-    requireWorker(context, request);
+  router.post(claimRoute, express.json({ limit: '16kb' }), async (request, response) => {
+    const credential = await requireWorker(context, request);
     const body = parse(claimRequest, request.body, 'claim');
     const { project, turn } = request.params;
-    response.json(await context.cell.stores.use(project, (store) => countedClaim(context, store, turn, body)));
+    response.json(
+      await context.cell.stores.use(project, (store) => countedClaim(context, store, turn, { ...body, credential })),
+    );
   });
 
   router.post(`${attempt}/heartbeat`, async (request, response) => {

@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { projectId } from '@suzumio/shared/protocol/ids';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { authorizeLease } from '@suzumio/shared/store/authorize';
 import type { AttemptRow } from '@suzumio/shared/store/rows';
@@ -8,9 +9,11 @@ import {
   type AttemptTokenKind,
   hashToken,
   parseAttemptToken,
-  sameHash,
 } from '@suzumio/shared/store/tokens';
 import type { ToolhostContext } from './context.js';
+
+/** The one route that a worker's credential opens; all others take the token of an attempt. */
+export const claimRoute = '/projects/:project/turns/:turn/claim';
 
 /** A token of an attempt as it came: what it says of itself, and the hash by which the store knows it. */
 export interface PresentedToken extends AttemptTokenClaims {
@@ -38,9 +41,21 @@ export function attemptTokenOf(request: Request, kind: AttemptTokenKind, cell: s
   return { ...claims, tokenHash: hashToken(token) };
 }
 
-/** @throws SuzumioError `unauthenticated`, `token-rejected` when the request is not a worker's */
-export function requireWorker(context: ToolhostContext, request: Request): void {
-  if (!sameHash(hashToken(bearerToken(request)), hashToken(context.workerToken))) throw rejected();
+/**
+ * The name of the credential that a worker's request comes with.
+ *
+ * @throws SuzumioError `unauthenticated`, `token-rejected` when it is none of a worker
+ */
+export async function requireWorker({ cell: { catalog } }: ToolhostContext, request: Request): Promise<string> {
+  const identity = catalog.tokens.identify(bearerToken(request));
+  if (identity?.scope === 'worker') return identity.name;
+  const error = rejected();
+  if (identity) {
+    const { method, params } = request;
+    const project = projectId.safeParse(params['project']).data ?? null;
+    await catalog.audit.add({ token: identity.name, method, route: claimRoute, project, code: error.code });
+  }
+  throw error;
 }
 
 /**

@@ -28,7 +28,7 @@ export async function claim(
   context: ToolhostContext,
   store: ProjectStore,
   turn: string,
-  request: ClaimRequest,
+  request: ClaimRequest & { credential: string },
 ): Promise<{ answer: ClaimAnswer; repeated: boolean }> {
   if (request.protocol !== attemptsProtocol) {
     throw new SuzumioError(

@@ -17,8 +17,6 @@ export interface ToolhostDependencies {
 export interface ToolhostContext extends ToolhostDependencies {
   /** The secret from which attempts' tokens are derived. */
   cellKey: string;
-  /** What workers show to claim turns. */
-  workerToken: string;
   leaseMs: number;
   /** What a project's turns may ask of a host now. */
   policyOf: (project: string) => Policy;

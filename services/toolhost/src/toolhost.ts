@@ -1,7 +1,9 @@
 import express, { type Router } from 'express';
-import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
+import { logRefusal } from '@suzumio/shared/http/log-refusal';
 import { notFoundHandler, problemHandler } from '@suzumio/shared/http/problem-handler';
+import { type ListenerNames, refuseForeignRequests } from '@suzumio/shared/http/request-source';
+import type { BodyPace } from '@suzumio/shared/http/slow-bodies';
 import { policyWithGrants } from '@suzumio/shared/policy/grant';
 import { hostPaths } from '@suzumio/shared/policy/host-paths';
 import { defaultPolicy, type Policy } from '@suzumio/shared/policy/policy';
@@ -16,6 +18,11 @@ export interface ToolhostConfig {
   runner: { host: string; port: number };
   /** What carries this cell's jobs, as the catalog records it. */
   transportName: string;
+  /** Names, besides those of loopback and their own addresses, that the listeners answer to. */
+  allowedHosts?: readonly string[];
+  /** The secret that workers share which have no credential of their own. @default the data directory's */
+  workerToken?: string;
+  bodyPace?: BodyPace;
   /** How long an attempt is good without a heartbeat. @default 15_000 */
   leaseMs?: number;
   /** What turns may ask of a host. @default the safe defaults */
@@ -41,14 +48,17 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
     const context: ToolhostContext = {
       ...dependencies,
       cellKey: cell.directory.cellKey(),
-      workerToken: cell.directory.workerToken(),
       leaseMs: config.leaseMs ?? 15_000,
       policyOf: policyWithGrants(config.policy ?? defaultPolicy, cell.directory),
       host: hostPaths([cell.directory.root], { mounting: false }),
     };
-    const worker = await startHttpServer(listener(context, attemptsRouter(context)), config.worker);
+    await admitWorkers(config.workerToken ?? cell.directory.workerToken(), dependencies);
+    const { allowedHosts, bodyPace = {} } = config;
+    const listen = ({ host, port }: ToolhostConfig['worker'], router: Router) =>
+      startHttpServer(listener(context, router, { host, allowedHosts }), { host, port, bodyPace });
+    const worker = await listen(config.worker, attemptsRouter(context));
     try {
-      servers = { worker, runner: await startHttpServer(listener(context, toolsRouter(context)), config.runner) };
+      servers = { worker, runner: await listen(config.runner, toolsRouter(context)) };
       delist = await cell.catalog.enlist({ service: 'toolhost', cell: cell.id, transport: config.transportName });
     } catch (error) {
       await servers?.runner.stop();
@@ -79,10 +89,11 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
   };
 }
 
-function listener(context: ToolhostContext, router: Router): express.Express {
+function listener(context: ToolhostContext, router: Router, names: ListenerNames): express.Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.use(refuseForeignRequests(names));
   app.use(router);
   app.use(notFoundHandler);
   app.use(countRefusals(context));
@@ -90,13 +101,17 @@ function listener(context: ToolhostContext, router: Router): express.Express {
   return app;
 }
 
-/** A request without a good token, or of an attempt that is over, leaves a line and a count, and nothing that helps guessing. */
-function countRefusals({ logger, metrics }: ToolhostContext): express.ErrorRequestHandler {
+function countRefusals(context: ToolhostContext): express.ErrorRequestHandler {
   return (error: unknown, request, _response, next) => {
-    if (isSuzumioError(error, 'unauthenticated', 'token-rejected', 'forbidden', 'attempt-over')) {
-      metrics.requestsRefused.inc({ code: error.code });
-      logger.warn({ code: error.code, method: request.method, path: request.path }, 'a request was refused');
-    }
+    logRefusal(context, error, request);
     next(error);
   };
+}
+
+/** Whoever has the secret may claim turns, unless it was revoked. */
+async function admitWorkers(secret: string, { cell, logger }: ToolhostDependencies): Promise<void> {
+  if (await cell.catalog.tokens.admit('worker', secret)) return;
+  logger.warn(
+    'the token "worker" was revoked: workers need tokens of their own (suzumio tokens create NAME --scope worker)',
+  );
 }

@@ -5,7 +5,7 @@ import type { ClaimAnswer } from '@suzumio/shared/protocol/attempts';
 import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
-import { createToolhost, type Toolhost } from '@suzumio/toolhost';
+import { createToolhost, type Toolhost, type ToolhostConfig } from '@suzumio/toolhost';
 import { type TestCell, testCell } from '../../../shared/test/support/cell.js';
 import { recordingLogger } from '../../../shared/test/support/logs.js';
 
@@ -17,7 +17,8 @@ export interface Answer {
 /** A ToolHost over real HTTP, with the store behind it and a client that does what workers and runners do. */
 export interface ToolhostBench {
   testing: TestCell;
-  toolhost: Toolhost;
+  /** The one that runs. */
+  readonly toolhost: Toolhost;
   logs: () => Record<string, unknown>[];
   wakes: string[];
   workerToken: string;
@@ -33,6 +34,8 @@ export interface ToolhostBench {
   begin(project: string, agent: string, body?: string): Promise<Begun>;
   post(url: string, token: string | undefined, body: unknown): Promise<Answer>;
   put(url: string, token: string, bytes: Uint8Array): Promise<Answer>;
+  /** Stops it and starts another one in its place. */
+  restart(config: Partial<ToolhostConfig>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -48,7 +51,7 @@ export function claimId(): string {
   return randomBytes(16).toString('hex');
 }
 
-export async function toolhostBench(): Promise<ToolhostBench> {
+export async function toolhostBench(config: Partial<ToolhostConfig> = {}): Promise<ToolhostBench> {
   const { logger, lines } = recordingLogger();
   const transport = createInProcessTransport({ logger });
   const metrics = createMetrics('toolhost');
@@ -58,11 +61,16 @@ export async function toolhostBench(): Promise<ToolhostBench> {
     wakes.push(project);
     return Promise.resolve();
   });
-  const toolhost = createToolhost(
-    { worker: { host: '127.0.0.1', port: 0 }, runner: { host: '127.0.0.1', port: 0 }, transportName: 'test' },
-    { cell: testing.cell, transport, logger, metrics },
-  );
-  await toolhost.start();
+  const started = async (change: Partial<ToolhostConfig>) => {
+    const local = { host: '127.0.0.1', port: 0 };
+    const made = createToolhost(
+      { worker: local, runner: local, transportName: 'test', ...change },
+      { cell: testing.cell, transport, logger, metrics },
+    );
+    await made.start();
+    return made;
+  };
+  let toolhost = await started(config);
   const workerToken = testing.cell.directory.workerToken();
 
   const send = async (
@@ -79,7 +87,9 @@ export async function toolhostBench(): Promise<ToolhostBench> {
   };
   const bench: ToolhostBench = {
     testing,
-    toolhost,
+    get toolhost() {
+      return toolhost;
+    },
     logs: lines,
     wakes,
     workerToken,
@@ -108,6 +118,10 @@ export async function toolhostBench(): Promise<ToolhostBench> {
     },
     post: (url, token, body) => send('POST', url, token, JSON.stringify(body), 'application/json'),
     put: (url, token, bytes) => send('PUT', url, token, Buffer.from(bytes), 'application/octet-stream'),
+    async restart(change) {
+      await toolhost.stop();
+      toolhost = await started(change);
+    },
     async close() {
       await toolhost.stop();
       await transport.close();

@@ -115,6 +115,8 @@ export const attemptView = z.object({
   number: z.int(),
   status: z.enum(['running', 'completed', 'failed', 'cancelled']),
   worker: z.string(),
+  /** The name of the token that the worker claimed it with. */
+  credential: z.string().nullable(),
   engine: z.string(),
   counted: z.boolean().nullable(),
   failure: failure.nullable(),

@@ -244,4 +244,11 @@ ALTER TABLE projects ADD COLUMN labels_json TEXT NOT NULL DEFAULT '{}';
 ALTER TABLE projects ADD COLUMN deleted_at_ms INTEGER;
 `,
   },
+  {
+    // Whose credential an attempt was claimed with.
+    version: 5,
+    sql: `
+ALTER TABLE turn_attempts ADD COLUMN credential TEXT;
+`,
+  },
 ];

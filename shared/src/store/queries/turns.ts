@@ -149,6 +149,7 @@ function listAttempts(reader: SqlReader, turn: string): AttemptView[] {
       number: number;
       status: AttemptView['status'];
       worker: string;
+      credential: string | null;
       engine: string;
       counted: number | null;
       failure_json: string | null;
@@ -160,6 +161,7 @@ function listAttempts(reader: SqlReader, turn: string): AttemptView[] {
       number: row.number,
       status: row.status,
       worker: row.worker,
+      credential: row.credential,
       engine: row.engine,
       counted: row.counted === null ? null : row.counted === 1,
       failure: parsed(row.failure_json),

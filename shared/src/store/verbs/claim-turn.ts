@@ -27,6 +27,8 @@ export interface Claim {
   turn: string;
   claimId: string;
   worker: string;
+  /** The name of the token that the worker showed. */
+  credential?: string | undefined;
   engine: string;
   leaseMs: number;
   /** The hashes of the tokens that this attempt will have. */
@@ -145,6 +147,7 @@ function startAttempt(tx: Tx, turn: TurnRow, claim: Claim): Claimed {
     status: 'running',
     claim_id: claim.claimId,
     worker: claim.worker,
+    credential: claim.credential ?? null,
     engine: claim.engine,
     lease_token_hash: hashes.lease,
     lease_until_ms: tx.nowMs + claim.leaseMs,
@@ -169,6 +172,7 @@ function startAttempt(tx: Tx, turn: TurnRow, claim: Claim): Claimed {
       number: turn.number,
       attempt,
       worker: claim.worker,
+      credential: claim.credential,
       backend: tx.config.backend.kind,
       sinceQueuedMs: tx.nowMs - turn.queued_at_ms,
       sinceMessageMs: attempt === 1 ? tx.nowMs - oldestReadMs(tx, turn.id) : undefined,
