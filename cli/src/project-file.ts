@@ -2,16 +2,18 @@ import { formatProblem } from '@suzumio/shared/config/config-problem';
 import { type LoadedProject, loadProjectFile } from '@suzumio/shared/config/load-project';
 import { renderConfig } from '@suzumio/shared/config/render-config';
 import { refuseUnsupported } from '@suzumio/shared/config/unsupported';
+import type { Grant } from '@suzumio/shared/policy/grant';
 import type { Cell } from '@suzumio/shared/store/cell';
-import type { Session } from './session.js';
+import { describeGrant } from './host-policy.js';
+import { say, type Session } from './session.js';
 
 /**
  * Loads a project file that is to be run.
  *
  * @throws {ConfigErrors} with everything that is wrong, or is not supported yet
  */
-export function loadForUse(session: Session, file: string): LoadedProject {
-  const loaded = loadProjectFile(file, { env: session.context.env });
+export function loadForUse(session: Session, file: string, configRoot?: string): LoadedProject {
+  const loaded = loadProjectFile(file, { env: session.context.env, configRoot });
   refuseUnsupported(loaded);
   sayWarnings(session, loaded);
   return loaded;
@@ -28,6 +30,13 @@ export function sayWarnings({ context }: Session, { warnings }: LoadedProject): 
 export async function createFrom(
   cell: Cell,
   { config, sourceText }: Pick<LoadedProject, 'config' | 'sourceText'>,
+  grant?: Grant,
 ): Promise<void> {
-  await cell.createProject({ config, source: sourceText, resolved: renderConfig(config), actor: 'user' });
+  await cell.createProject({ config, source: sourceText, resolved: renderConfig(config), actor: 'user', grant });
+}
+
+/** Tells what a project was allowed because it comes from a file of this person's own. */
+export function sayGrant(session: Session, { config }: LoadedProject, grant: Grant | undefined): void {
+  if (!grant) return;
+  say(session, `Allowed for ${config.name}, as its file is on your own disk: ${describeGrant(grant).join(', ')}.`);
 }

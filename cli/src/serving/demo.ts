@@ -5,9 +5,11 @@ import { type LoadedProject, loadProjectFile } from '@suzumio/shared/config/load
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { ProjectEvent } from '@suzumio/shared/model/event';
 import type { ProjectConfig } from '@suzumio/shared/model/project-config';
+import type { Policy } from '@suzumio/shared/policy/policy';
 import type { Cell } from '@suzumio/shared/store/cell';
 import { checkDocker } from '@suzumio/turn-worker';
 import { type ExitCode, exitCodes } from '../exit-codes.js';
+import { hostPolicy } from '../host-policy.js';
 import { installation } from './installation.js';
 import { followTimeline } from '../live-timeline.js';
 import { createFrom } from '../project-file.js';
@@ -36,7 +38,7 @@ export async function demo(asked: Session): Promise<ExitCode> {
     host: '127.0.0.1',
     port: 0,
     scheduler: true,
-    backends: [backend],
+    policy: demoPolicy(session, loaded, backend),
   });
   try {
     const project = await createDemo(stack.cell, loaded, backend);
@@ -59,6 +61,12 @@ async function withDataDirectory(asked: Session): Promise<Session> {
   const { env } = context;
   if ((env.SUZUMIO_ROOT ?? '') !== '' || asked.root !== createSession(context, {}).root) return asked;
   return createSession(context, { root: await mkdtemp(join(tmpdir(), 'suzumio-demo-')) });
+}
+
+/** The demo is part of this installation: what it needs is allowed, and where no engine answers, processes. */
+function demoPolicy(session: Session, { config }: LoadedProject, backend: Backend): Policy {
+  const policy = hostPolicy(session);
+  return { ...policy, backends: [backend], images: [...policy.images, config.backend.image] };
 }
 
 async function chooseBackend(session: Session, image: string): Promise<Backend> {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configDefaults } from '@suzumio/shared/config/defaults';
 import { checkDocker } from '@suzumio/turn-worker';
+import { hostPolicy } from '../host-policy.js';
 import { type Stack, startStack } from './stack.js';
 import { sayJson, say, sayNext, type Session } from '../session.js';
 
@@ -16,7 +17,7 @@ export async function serve(session: Session, { allowProcess, ...options }: Serv
   const stack = await startStack({
     ...options,
     root: session.root,
-    backends: allowProcess ? ['docker', 'process'] : ['docker'],
+    policy: hostPolicy(session, { allowProcess }),
   });
   try {
     await sayServing(session, stack, ['init FILE', 'status', 'doctor']);

@@ -7,11 +7,13 @@ import { storeHooks } from '@suzumio/shared/control-plane/open-control-plane';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { createLogger } from '@suzumio/shared/observability/logger';
 import { createMetrics } from '@suzumio/shared/observability/metrics';
+import { policyWithGrants } from '@suzumio/shared/policy/grant';
+import type { Policy } from '@suzumio/shared/policy/policy';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import { Cell } from '@suzumio/shared/store/cell';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import { createToolhost } from '@suzumio/toolhost';
-import { createTurnWorker, type TurnWorkerSettings } from '@suzumio/turn-worker';
+import { createTurnWorker } from '@suzumio/turn-worker';
 import { installation } from './installation.js';
 import { announceServer, findServer, withdrawServer } from '../reach/server-file.js';
 
@@ -23,8 +25,8 @@ export interface StackOptions {
   readonly port: number;
   /** Whether to start turns; without, somebody else's scheduler must. */
   readonly scheduler: boolean;
-  /** What turns may run in. */
-  readonly backends: NonNullable<TurnWorkerSettings['backends']>;
+  /** What projects may ask of this machine. */
+  readonly policy: Policy;
 }
 
 /** All services, in this process. */
@@ -50,7 +52,7 @@ interface Service {
  * @throws SuzumioError `data-dir-in-use` when the directory is being served, `settings-invalid` when the address is taken
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const { root, host, port } = options;
+  const { root, host, port, policy } = options;
   const directory = new DataDirectory(root);
   await refuseSecondServer(directory);
   directory.prepare();
@@ -64,8 +66,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   // Names this process: another one's transport, although of the same kind, carries nothing to here.
   const transportName = `process ${process.pid}`;
 
-  const toolhost = createToolhost({ worker: loopback, runner: loopback, transportName }, shared);
-  const api = createApi({ host, port, transportName }, shared);
+  const policyOf = policyWithGrants(policy, cell.directory);
+  const toolhost = createToolhost({ worker: loopback, runner: loopback, transportName, policy }, shared);
+  const api = createApi({ host, port, transportName, policy }, shared);
   const scheduler = createScheduler({ transportName }, shared);
   const running: Service[] = [];
   const started = async <Kind extends Service>(service: Kind): Promise<Kind> => {
@@ -91,7 +94,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       createTurnWorker(
         {
           workerDir: join(root, 'worker'),
-          backends: options.backends,
+          policy,
           runnerBundle: installation.runnerBundle,
           shimFile: installation.shimFile,
           cells: {
@@ -102,7 +105,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
             },
           },
         },
-        { transport, logger, metrics },
+        { transport, logger, metrics, policyOf: ({ project }) => policyOf(project) },
       ),
     );
     await announceServer(cell.directory, { url: api.url, pid: process.pid });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { auditAnswer } from '@suzumio/shared/model/http-api';
 import { defaultPolicy } from '@suzumio/shared/policy/policy';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
@@ -86,6 +87,14 @@ describe('a posted file', () => {
       ['3', 'backend.docker.user'],
       ['5', 'agents.mole.env.SUZUMIO_TURN_DIR'],
     ]);
+  });
+
+  test('that is refused leaves a row with who posted it', async () => {
+    await api.post('/api/projects', { file: project('docker: { network: host }') }, { token: write });
+    const { items } = auditAnswer.parse((await api.get('/api/audit')).json);
+    expect(items).toContainEqual(
+      expect.objectContaining({ method: 'POST', route: '/api/projects', code: 'policy-denied' }),
+    );
   });
 
   test('gets what the policy allows', async () => {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigPath } from '../config/config-node.js';
-import { ConfigErrors, type ConfigProblem } from '../config/config-problem.js';
+import { ConfigErrors, type ConfigProblem, type Place } from '../config/config-problem.js';
 import type { LoadedProject } from '../config/load-project.js';
 import { backendOf, mountsOf, sandboxOf } from '../config/sandbox-of.js';
 import { configLimits } from '../config/limits.js';
@@ -57,12 +57,16 @@ export function refuseByPolicy(project: LoadedProject, policy: Policy, host: Hos
     if (problems.size >= configLimits.problems) break;
   }
   if (problems.size === 0) return;
-  const found = [...problems.values()];
+  const found = [...problems.values()].sort((a, b) => inOrder(a.problem, b.problem));
   throw new ConfigErrors(
     found.map(({ problem }) => problem),
     'policy-denied',
     { fields: found.map(({ denied }) => denied.field), rules: found.map(({ denied }) => denied.rule) },
   );
+}
+
+function inOrder(a: Place, b: Place): number {
+  return a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column;
 }
 
 function agentDenials(

@@ -34,9 +34,9 @@ backend:
     });
     expect(problems.map(({ code, line, column, message }) => [code, line, column, message.split(':')[0]])).toEqual([
       ['policy-denied', 8, 18, 'agents.editor-1.env.PATH'],
+      ['policy-denied', 9, 24, 'agents.editor-1.mounts[0].source'],
       ['policy-denied', 12, 14, 'backend.docker.network'],
       ['policy-denied', 13, 24, 'backend.docker.mounts[0].source'],
-      ['policy-denied', 9, 24, 'agents.editor-1.mounts[0].source'],
     ]);
   });
 
