@@ -1,3 +1,4 @@
+import { directoryManifest } from '@suzumio/shared/protocol/artifacts';
 import { mockScript } from '@suzumio/shared/protocol/mock-script';
 import { problem } from '@suzumio/shared/protocol/problem';
 import { runnerTurnInput, runnerTurnOutput, toolRequest, toolResponse } from '@suzumio/shared/protocol/runner';
@@ -9,6 +10,7 @@ const contract = {
   'tool-request': { title: 'The body of POST /tool', schema: toolRequest },
   'tool-response': { title: 'The answer to a tool call that succeeded', schema: toolResponse },
   problem: { title: 'The answer to a request that failed (RFC 9457)', schema: problem },
+  'directory-manifest': { title: 'What a published directory holds', schema: directoryManifest },
   'mock-script': { title: 'The script of a mock turn', schema: mockScript },
 };
 

@@ -188,7 +188,7 @@ describe('tool', () => {
       return true;
     };
     const { code, stderr } = await play({ tool: 'artifacts.publish', input: { path: 'large' } });
-    expect(stderr).toContain('content-missing: No content. (Too large.)');
+    expect(stderr).toContain('content-missing: No content. ("large": Too large.)');
     expect(code).toBe(1);
   });
 

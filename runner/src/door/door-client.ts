@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodes, TurnFailure } from '../turn-failure.js';
 import type { Connector } from './connector.js';
-import { ConnectionLost, type DoorAnswer, type DoorRequest, exchange } from './exchange.js';
+import {
+  bodyOf,
+  ConnectionLost,
+  type DoorAnswer,
+  type DoorRequest,
+  exchange,
+  respond,
+  wholeAnswer,
+} from './exchange.js';
 
 /** What bounds a {@link DoorClient}. */
 export interface DoorClientOptions {
@@ -28,31 +36,61 @@ export class DoorClient {
   ) {}
 
   /** The first answer below 500. Throws a {@link TurnFailure} with the exit code for an absent door. */
-  async send(request: DoorRequest): Promise<DoorAnswer> {
+  send(request: DoorRequest): Promise<DoorAnswer> {
+    return this.#untilAnswered(async () => {
+      const answer = await exchange(this.connector, request);
+      return answer.status < 500 ? { result: answer } : { failure: failureOf(request, answer.status) };
+    });
+  }
+
+  /**
+   * Hands the body of a successful answer to `take`, of any size and from its start each time that it is sent. Returns
+   * the answer where it is a refusal.
+   */
+  receive(request: DoorRequest, take: (body: AsyncIterable<Buffer>) => Promise<void>): Promise<DoorAnswer | undefined> {
+    return this.#untilAnswered(async () => {
+      const response = await respond(this.connector, request);
+      const { statusCode = 0 } = response;
+      if (statusCode >= 500) {
+        response.destroy();
+        return { failure: failureOf(request, statusCode) };
+      }
+      if (statusCode >= 300) return { result: await wholeAnswer(response, request) };
+      await take(bodyOf(response));
+      return { result: undefined };
+    });
+  }
+
+  /** Tries until there is a result, for as long as the door's failures are put up with. */
+  async #untilAnswered<Result>(attempt: () => Promise<Outcome<Result>>): Promise<Result> {
     let failingSince: number | undefined;
     for (let delayMs = firstDelayMs; ; delayMs = Math.min(2 * delayMs, longestDelayMs)) {
-      const outcome = await this.#try(request);
-      if (typeof outcome !== 'string') return outcome;
+      const outcome = await attempt().catch(lostConnection);
+      if (!('failure' in outcome)) return outcome.result;
       if (failingSince === undefined) {
         failingSince = performance.now();
-        this.options.log(`the door fails (${outcome}); trying again for up to ${this.options.patienceMs} ms`);
+        this.options.log(`the door fails (${outcome.failure}); trying again for up to ${this.options.patienceMs} ms`);
       }
       const leftMs = failingSince + this.options.patienceMs - performance.now();
       if (leftMs <= 0) {
-        throw new TurnFailure(`the door was away for ${this.options.patienceMs} ms: ${outcome}`, exitCodes.doorAway);
+        throw new TurnFailure(
+          `the door was away for ${this.options.patienceMs} ms: ${outcome.failure}`,
+          exitCodes.doorAway,
+        );
       }
       await sleep(Math.min(delayMs, leftMs));
     }
   }
+}
 
-  /** An answer, or why there is none that counts. */
-  async #try(request: DoorRequest): Promise<DoorAnswer | string> {
-    try {
-      const answer = await exchange(this.connector, request);
-      return answer.status < 500 ? answer : `${request.method} ${request.path} answered ${answer.status}`;
-    } catch (error) {
-      if (error instanceof ConnectionLost) return error.message;
-      throw error;
-    }
-  }
+/** What a try came to: what was wanted, or why it is worth another. */
+type Outcome<Result> = { readonly result: Result } | { readonly failure: string };
+
+function failureOf({ method, path }: DoorRequest, status: number): string {
+  return `${method} ${path} answered ${status}`;
+}
+
+function lostConnection(error: unknown): { failure: string } {
+  if (error instanceof ConnectionLost) return { failure: error.message };
+  throw error;
 }

@@ -27,20 +27,19 @@ export class ConnectionLost extends Error {
 
 /** Sends `message` once, on a connection of its own. Throws {@link ConnectionLost}, a {@link TurnFailure}, or what reading the body threw. */
 export async function exchange(connector: Connector, message: DoorRequest): Promise<DoorAnswer> {
-  const response = await respond(connector, message);
+  return wholeAnswer(await respond(connector, message), message);
+}
+
+/** Reads an answer to its end. */
+export async function wholeAnswer(response: IncomingMessage, message: DoorRequest): Promise<DoorAnswer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > maxToolBodyBytes) break;
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    throw lost(error);
+  for await (const chunk of bodyOf(response)) {
+    size += chunk.length;
+    if (size > maxToolBodyBytes)
+      throw new TurnFailure(`the answer to ${message.method} ${message.path} is over ${maxToolBodyBytes} bytes`);
+    chunks.push(chunk);
   }
-  if (size > maxToolBodyBytes)
-    throw new TurnFailure(`the answer to ${message.method} ${message.path} is over ${maxToolBodyBytes} bytes`);
   return {
     status: response.statusCode ?? 0,
     contentType: response.headers['content-type'] ?? '',
@@ -79,6 +78,15 @@ export function respond(connector: Connector, message: DoorRequest): Promise<Inc
     else outgoing.on('continue', () => body.pipe(outgoing));
     outgoing.flushHeaders();
   });
+}
+
+/** An answer's bytes; where they end too early, with a {@link ConnectionLost}. */
+export async function* bodyOf(response: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) yield chunk;
+  } catch (error) {
+    throw lost(error);
+  }
 }
 
 function lost(error: unknown): ConnectionLost {

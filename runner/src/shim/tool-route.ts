@@ -3,14 +3,13 @@ import { maxToolBodyBytes } from '@suzumio/shared/protocol/door';
 import { toolRequest } from '@suzumio/shared/protocol/runner';
 import type { DoorClient } from '../door/door-client.js';
 import type { DoorAnswer } from '../door/exchange.js';
-import { needsFile, publishFile } from '../tools/publish-file.js';
-import { localProblem, problemOf } from '../tools/tool-answer.js';
-import { withReason } from '../tools/tool-client.js';
+import { callTool } from '../tools/call-tool.js';
+import { localProblem, problemAnswer } from '../tools/tool-answer.js';
 import { exitCodes, TurnFailure } from '../turn-failure.js';
 
 /**
  * Answers a foreign runner's `POST /tool`. What its runner leaves to us: the place of a call that names no step (its
- * number, so that it may be sent again through the door), and the content of a file that it publishes.
+ * number, so that it may be sent again through the door), and the workspace's side of publishing and reading artifacts.
  */
 export class ToolRoute {
   #calls = 0;
@@ -35,16 +34,7 @@ export class ToolRoute {
     const { step = `seq.${this.#calls}`, ...call } = request.data;
     const authorization = incoming.headers.authorization ?? '';
     try {
-      const { input, reason } = needsFile(call.tool, call.input)
-        ? await publishFile(this.door, authorization, this.workspace, call.input)
-        : { input: call.input };
-      const answer = await this.door.send({
-        method: 'POST',
-        path: '/tool',
-        headers: { authorization, 'content-type': 'application/json' },
-        body: () => Buffer.from(JSON.stringify({ ...call, input, step })),
-      });
-      return answer.status < 300 || reason === undefined ? answer : asAnswer(withReason(problemOf(answer), reason));
+      return await callTool({ door: this.door, authorization, workspace: this.workspace }, { ...call, step });
     } catch (error) {
       if (error instanceof TurnFailure && error.exitCode === exitCodes.doorAway) {
         this.#doorWasAway = true;
@@ -57,15 +47,7 @@ export class ToolRoute {
 
 /** An answer that says why there is no better one. */
 export function refusal(status: number, code: string, detail: string): DoorAnswer {
-  return asAnswer(localProblem(status, code, detail));
-}
-
-function asAnswer(problem: ReturnType<typeof localProblem>): DoorAnswer {
-  return {
-    status: problem.status,
-    contentType: 'application/problem+json',
-    body: Buffer.from(JSON.stringify(problem)),
-  };
+  return problemAnswer(localProblem(status, code, detail));
 }
 
 async function bodyOf(incoming: IncomingMessage): Promise<Buffer | undefined> {

@@ -1,29 +1,45 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import {
+  type ArtifactKind,
+  type DirectoryEntry,
+  type DirectoryFile,
+  type DirectoryManifest,
+  maxDirectoryBytes,
+} from '@suzumio/shared/protocol/artifacts';
 import { messageOf } from '../turn-failure.js';
 import type { DoorClient } from '../door/door-client.js';
+import { isSystemError } from './is-system-error.js';
+import { listDirectory, UnpublishableEntry } from './list-directory.js';
 import { problemOf } from './tool-answer.js';
-import { openForReading, WorkspacePathError } from './workspace-path.js';
+import { findDirectory, openForReading, WorkspacePathError } from './workspace-path.js';
 
 const chunkBytes = 64 * 1024;
 
-/** A call's input as it goes to the ToolHost, and why its file did not get there. */
+/** A call's input as it goes to the ToolHost, and why its content did not get there. */
 export interface PublishedInput {
   readonly input: unknown;
   readonly reason?: string;
 }
 
-class FileChanged extends Error {}
+/** What the ToolHost is told of content that was uploaded. */
+interface Content {
+  readonly sha256: string;
+  readonly sizeBytes: number;
+}
 
-/** Whether a call needs its file uploaded first: only this side of the door can read it. */
+/** Why some content did not get there, for the caller to read. */
+class NotUploaded extends Error {}
+
+/** Whether a call needs its content uploaded first: only this side of the door can read it. */
 export function needsFile(tool: string, input: unknown): input is { path: unknown } {
   return tool === 'artifacts.publish' && isObject(input) && 'path' in input && !('sha256' in input);
 }
 
 /**
- * Uploads the file that an `artifacts.publish` names, and adds its hash and size to the input. A file that cannot be
- * read is no error here: the call goes on without, so that the ToolHost refuses and records it.
+ * Uploads the file or directory that an `artifacts.publish` names, and adds what it came to to the input. One that cannot
+ * be read is no error here: the call goes on without, so that the ToolHost refuses and records it.
  */
 export async function publishFile(
   door: DoorClient,
@@ -31,38 +47,93 @@ export async function publishFile(
   workspace: string,
   input: { path: unknown },
 ): Promise<PublishedInput> {
-  let file: FileHandle;
+  const upload = new Upload(door, authorization);
   try {
-    file = await openForReading(workspace, input.path);
+    const directory = await findDirectory(workspace, input.path);
+    const content =
+      directory === undefined
+        ? await upload.file(await openForReading(workspace, input.path))
+        : await upload.directory(directory);
+    return { input: { ...input, ...content } };
   } catch (error) {
     if (error instanceof WorkspacePathError) return { input, reason: error.message };
-    throw error;
+    if (!(error instanceof NotUploaded || error instanceof UnpublishableEntry) && !isSystemError(error)) throw error;
+    return { input, reason: `${JSON.stringify(input.path)}: ${messageOf(error)}` };
   }
-  try {
-    const { sha256, sizeBytes } = await hashOf(file);
-    const answer = await door.send({
+}
+
+/** One publication's way through the door. */
+class Upload {
+  readonly #sent = new Set<string>();
+
+  constructor(
+    private readonly door: DoorClient,
+    private readonly authorization: string,
+  ) {}
+
+  /** Uploads a file and closes it. */
+  async file(file: FileHandle): Promise<Content> {
+    try {
+      const content = await hashOf(file);
+      await this.#put(content, () => Readable.from(bytesOf(file, content.sizeBytes)));
+      return content;
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Uploads every file below a directory, and then the list of them. */
+  async directory(root: string): Promise<Content & { kind: ArtifactKind }> {
+    const entries: DirectoryEntry[] = [];
+    let sizeBytes = 0;
+    for (const { kind, path } of await listDirectory(root)) {
+      if (kind === 'directory') {
+        entries.push({ kind, path });
+        continue;
+      }
+      const entry = await this.#entry(root, path);
+      entries.push(entry);
+      sizeBytes += entry.sizeBytes;
+      if (sizeBytes > maxDirectoryBytes) throw new NotUploaded(`has more than ${maxDirectoryBytes} bytes`);
+    }
+    const manifest: DirectoryManifest = { version: 1, entries };
+    const list = Buffer.from(JSON.stringify(manifest));
+    const sha256 = createHash('sha256').update(list).digest('hex');
+    await this.#put({ sha256, sizeBytes: list.length }, () => Readable.from([list]));
+    return { sha256, sizeBytes, kind: 'directory' };
+  }
+
+  async #entry(root: string, path: string): Promise<DirectoryFile> {
+    try {
+      const file = await openForReading(root, path);
+      const executable = ((await file.stat()).mode & 0o100) !== 0;
+      return { kind: 'file', path, ...(await this.file(file)), executable };
+    } catch (error) {
+      if (error instanceof NotUploaded) throw new NotUploaded(`${JSON.stringify(path)}: ${error.message}`);
+      if (error instanceof WorkspacePathError) throw new NotUploaded(error.message);
+      throw error;
+    }
+  }
+
+  async #put({ sha256, sizeBytes }: Content, body: () => Readable): Promise<void> {
+    if (this.#sent.has(sha256)) return;
+    const answer = await this.door.send({
       method: 'PUT',
       path: `/content/${sha256}`,
       headers: {
-        authorization,
+        authorization: this.authorization,
         'content-type': 'application/octet-stream',
         'content-length': sizeBytes,
         expect: '100-continue',
       },
-      body: () => Readable.from(bytesOf(file, sizeBytes)),
+      body,
     });
-    const complete = { ...input, sha256, sizeBytes };
-    return answer.status < 300 ? { input: complete } : { input: complete, reason: problemOf(answer).detail };
-  } catch (error) {
-    if (error instanceof FileChanged || isSystemError(error))
-      return { input, reason: `${JSON.stringify(input.path)}: ${messageOf(error)}` };
-    throw error;
-  } finally {
-    await file.close();
+    if (answer.status >= 300) throw new NotUploaded(problemOf(answer).detail);
+    this.#sent.add(sha256);
   }
 }
 
-async function hashOf(file: FileHandle): Promise<{ sha256: string; sizeBytes: number }> {
+async function hashOf(file: FileHandle): Promise<Content> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
   for await (const chunk of bytesOf(file)) {
@@ -78,7 +149,7 @@ async function* bytesOf(file: FileHandle, sizeBytes = Infinity): AsyncGenerator<
     const wanted = Math.min(chunkBytes, sizeBytes - at);
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(wanted), 0, wanted, at);
     if (bytesRead === 0 && sizeBytes === Infinity) return;
-    if (bytesRead === 0) throw new FileChanged('the file became shorter while it was sent');
+    if (bytesRead === 0) throw new NotUploaded('the file became shorter while it was sent');
     yield buffer.subarray(0, bytesRead);
     at += bytesRead;
   }
@@ -86,8 +157,4 @@ async function* bytesOf(file: FileHandle, sizeBytes = Infinity): AsyncGenerator<
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
-}
-
-function isSystemError(error: unknown): boolean {
-  return isObject(error) && 'syscall' in error;
 }

@@ -3,8 +3,13 @@ import type { DoorAnswer } from '../door/exchange.js';
 
 /** The JSON of an answer; `undefined` where it is none. */
 export function jsonOf(answer: DoorAnswer): unknown {
+  return jsonIn(answer.body);
+}
+
+/** The JSON in some bytes; `undefined` where it is none. */
+export function jsonIn(bytes: Buffer): unknown {
   try {
-    return JSON.parse(answer.body.toString('utf8'));
+    return JSON.parse(bytes.toString('utf8'));
   } catch {
     return undefined;
   }
@@ -16,6 +21,15 @@ export function problemOf(answer: DoorAnswer): Problem {
   return parsed.success
     ? parsed.data
     : localProblem(answer.status, 'answer-invalid', `the door answered ${answer.status} without a problem document`);
+}
+
+/** An answer that is a problem. */
+export function problemAnswer(found: Problem): DoorAnswer {
+  return {
+    status: found.status,
+    contentType: 'application/problem+json',
+    body: Buffer.from(JSON.stringify(found)),
+  };
 }
 
 /** A problem that this side of the door found. */

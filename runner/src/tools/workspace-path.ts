@@ -1,67 +1,102 @@
-import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, realpath } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, realpath } from 'node:fs/promises';
 import { basename, dirname, join, posix, sep } from 'node:path';
 import { workspacePath } from '@suzumio/shared/protocol/workspace-manifest';
 import { messageOf } from '../turn-failure.js';
 
-/** A path that does not name a regular file inside the workspace. */
+/** A path that does not name what is wanted of it inside the workspace. */
 export class WorkspacePathError extends Error {
   override readonly name = 'WorkspacePathError';
 }
 
 /** Opens a regular file of the workspace for reading. Links are not followed. */
 export async function openForReading(workspace: string, path: unknown): Promise<FileHandle> {
-  return openInside(workspace, path, constants.O_RDONLY, async (directory) => realpath(directory));
+  return openFile(await placeOf(workspace, path, asItIs), constants.O_RDONLY);
 }
 
 /** Opens a regular file of the workspace for writing from its start, and makes the directories that it lies in. */
 export async function openForWriting(workspace: string, path: unknown): Promise<FileHandle> {
-  return openInside(workspace, path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, async (directory) => {
-    await mkdir(directory).catch((error: unknown) => {
-      if (!isCode(error, 'EEXIST')) throw error;
-    });
-    return realpath(directory);
-  });
+  return openFile(await placeOf(workspace, path, made), constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC);
 }
 
-/**
- * Goes down one directory at a time, each as `enter` finds it, and looks after each step whether that is still inside.
- * `O_NONBLOCK` keeps a FIFO from blocking us, `O_NOFOLLOW` a link from leading us away.
- */
-async function openInside(
+/** The real path of a directory of the workspace; undefined where the path names something else, or nothing. */
+export async function findDirectory(workspace: string, path: unknown): Promise<string | undefined> {
+  const place = await placeOf(workspace, path, asItIs);
+  return (await factsOf(place.file))?.isDirectory() === true ? place.file : undefined;
+}
+
+/** Makes a directory of the workspace, and those that it lies in, where they are not there yet. */
+export async function makeDirectory(workspace: string, path: unknown): Promise<void> {
+  const place = await placeOf(workspace, path, made);
+  await explained(place.path, () => made(place.file));
+  const facts = await factsOf(place.file);
+  if (facts?.isDirectory() !== true) throw refusal(path, facts?.isSymbolicLink() ? 'is a link' : 'is not a directory');
+}
+
+/** Where something of the workspace is, or would be: in a directory that is inside. */
+interface Place {
+  readonly path: unknown;
+  readonly file: string;
+}
+
+/** Goes down one directory at a time, each as `enter` finds it, and looks after each step whether that is still inside. */
+async function placeOf(
   workspace: string,
   path: unknown,
-  flags: number,
   enter: (directory: string) => Promise<string>,
-): Promise<FileHandle> {
-  const refuse = (reason: string): WorkspacePathError => new WorkspacePathError(`${JSON.stringify(path)}: ${reason}`);
+): Promise<Place> {
   const checked = workspacePath.safeParse(typeof path === 'string' ? relative(workspace, path) : path);
-  if (!checked.success) throw refuse('is not a path inside the workspace');
-  let file: FileHandle;
-  try {
+  if (!checked.success) throw refusal(path, 'is not a path inside the workspace');
+  return explained(path, async () => {
     const root = await realpath(workspace);
     let directory = root;
     for (const part of dirname(checked.data).split('/')) {
       directory = part === '.' ? directory : await enter(join(directory, part));
-      if (directory !== root && !directory.startsWith(root + sep)) throw refuse('leads out of the workspace');
+      if (directory !== root && !directory.startsWith(root + sep)) throw refusal(path, 'leads out of the workspace');
     }
-    file = await open(
-      join(directory, basename(checked.data)),
-      flags | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-      0o644,
-    );
+    return { path, file: join(directory, basename(checked.data)) };
+  });
+}
+
+/** `O_NONBLOCK` keeps a FIFO from blocking us, `O_NOFOLLOW` a link from leading us away. */
+async function openFile({ path, file }: Place, flags: number): Promise<FileHandle> {
+  const opened = await explained(path, () => open(file, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o644));
+  if ((await opened.stat()).isFile()) return opened;
+  await opened.close();
+  throw refusal(path, 'is not a regular file');
+}
+
+const asItIs = (directory: string): Promise<string> => realpath(directory);
+
+async function made(directory: string): Promise<string> {
+  await mkdir(directory).catch((error: unknown) => {
+    if (!isCode(error, 'EEXIST')) throw error;
+  });
+  return realpath(directory);
+}
+
+async function factsOf(file: string): Promise<Stats | undefined> {
+  return lstat(file).catch(() => undefined);
+}
+
+async function explained<Result>(path: unknown, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
   } catch (error) {
     if (error instanceof WorkspacePathError) throw error;
-    throw refuse(isCode(error, 'ELOOP') ? 'is a link' : messageOf(error));
+    throw refusal(path, isCode(error, 'ELOOP') ? 'is a link' : messageOf(error));
   }
-  if ((await file.stat()).isFile()) return file;
-  await file.close();
-  throw refuse('is not a regular file');
+}
+
+function refusal(path: unknown, reason: string): WorkspacePathError {
+  return new WorkspacePathError(`${JSON.stringify(path)}: ${reason}`);
 }
 
 /** A path as people and models write it, `./notes.md` or `/workspace/notes.md`, in its plain form. */
 function relative(workspace: string, path: string): string {
-  return posix.normalize(path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path);
+  return posix
+    .normalize(path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path)
+    .replace(/(?<=.)\/$/, '');
 }
 
 function isCode(error: unknown, code: string): boolean {

@@ -11,9 +11,11 @@ export interface Received {
 }
 
 /** What a tool answers: an output, or a problem where there is a `code`. */
-export type ToolAnswer = { output: unknown; endTurn?: boolean } | { code: string; detail: string; status?: number };
+export type ToolAnswer =
+  | { output: unknown; endTurn?: boolean; metadata?: Record<string, unknown> }
+  | { code: string; detail: string; status?: number };
 
-/** A real HTTP server with the ToolHost's two routes for runners; it records what it gets. */
+/** A real HTTP server with the ToolHost's routes for runners; it records what it gets. */
 export interface FakeToolHost {
   readonly server: Server;
   readonly received: Received[];
@@ -53,14 +55,25 @@ export function createToolHost(
       response.writeHead(matches ? 204 : 422).end();
       return;
     }
+    if (url.startsWith('/content/') && method === 'GET') {
+      const found = content.get(url.slice('/content/'.length));
+      if (found) response.writeHead(200, { 'content-length': found.length }).end(found);
+      else
+        refuse(response, { code: 'not-found', detail: 'Nothing with this content has been published.', status: 404 });
+      return;
+    }
     const answer = tool(JSON.parse(body.toString()) as Record<string, unknown>);
     if ('code' in answer) {
-      const { code, detail, status = 422 } = answer;
-      response.writeHead(status, { 'content-type': 'application/problem+json' });
-      response.end(JSON.stringify({ type: 'about:blank', title: code, status, code, detail }));
+      refuse(response, answer);
       return;
     }
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   }
   return host;
+}
+
+function refuse(response: ServerResponse, problem: Extract<ToolAnswer, { code: string }>): void {
+  const { code, detail, status = 422 } = problem;
+  response.writeHead(status, { 'content-type': 'application/problem+json' });
+  response.end(JSON.stringify({ type: 'about:blank', title: code, status, code, detail }));
 }

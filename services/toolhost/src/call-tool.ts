@@ -16,6 +16,7 @@ import {
 import type { PresentedToken } from './auth.js';
 import { contentOf } from './content.js';
 import type { ToolhostContext } from './context.js';
+import { uploadFacts } from './tools/artifacts-publish.js';
 import { findTool } from './tools/catalogue.js';
 
 /**
@@ -117,7 +118,8 @@ function requestHash(tool: string, input: unknown): string {
 
 function withoutUploadFacts(tool: string, input: unknown): unknown {
   if (tool !== 'artifacts.publish' || typeof input !== 'object' || input === null) return input;
-  return Object.fromEntries(Object.entries(input).filter(([key]) => key !== 'sha256' && key !== 'sizeBytes'));
+  const facts: readonly string[] = uploadFacts;
+  return Object.fromEntries(Object.entries(input).filter(([key]) => !facts.includes(key)));
 }
 
 /** JSON with sorted keys: the same value is the same text. */

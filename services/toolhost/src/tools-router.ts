@@ -1,10 +1,16 @@
 import express, { type Router } from 'express';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { parse } from '@suzumio/shared/http/validate';
 import { toolRequest } from '@suzumio/shared/protocol/runner';
+import { allowsTool } from '@suzumio/shared/protocol/tool-names';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
-import { attemptTokenOf } from './auth.js';
+import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import { isPublished } from '@suzumio/shared/store/queries/artifacts';
+import { agentRow } from '@suzumio/shared/store/rows';
+import { recordRefusal } from '@suzumio/shared/store/verbs/record-tool-call';
+import { attemptTokenOf, type PresentedToken } from './auth.js';
 import { callTool } from './call-tool.js';
-import { storeContent } from './content.js';
+import { sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
 
 /** The largest call: a report or a long message with its JSON around it. */
@@ -20,12 +26,41 @@ export function toolsRouter(context: ToolhostContext): Router {
     response.json(await callTool(context, token, call));
   });
 
-  router.put('/content/:sha256', async (request, response) => {
-    const token = attemptTokenOf(request, 'tool', context.cell.id);
-    await context.cell.stores.use(token.project, async (store) => {
-      authorizeTool(store.reader, token);
-      await storeContent(context, token.project, request, response);
+  router
+    .route('/content/:sha256')
+    .get(async (request, response) => {
+      const token = attemptTokenOf(request, 'tool', context.cell.id);
+      const { sha256 } = request.params;
+      await context.cell.stores.use(token.project, async (store) => {
+        await requireReadable(store, token, sha256);
+        await sendContent(context, token.project, sha256, request.method === 'HEAD', response);
+      });
+    })
+    .put(async (request, response) => {
+      const token = attemptTokenOf(request, 'tool', context.cell.id);
+      await context.cell.stores.use(token.project, async (store) => {
+        authorizeTool(store.reader, token);
+        await storeContent(context, token.project, request, response);
+      });
     });
-  });
   return router;
+}
+
+/**
+ * A turn may fetch what `artifacts.read` would show it: what has been published, and nothing else that is stored.
+ *
+ * @throws SuzumioError `token-rejected`, `tool-not-allowed`, `not-found`
+ */
+async function requireReadable(store: ProjectStore, token: PresentedToken, sha256: string): Promise<void> {
+  const { agent } = authorizeTool(store.reader, token);
+  const tool = 'artifacts.read';
+  if (!allowsTool(JSON.parse(agentRow(store.reader, agent).tools_json) as string[], tool)) {
+    const message = `Agent ${agent} may not use ${tool}, so it may fetch no content.`;
+    const call = { ...token, agent, tool, input: { sha256 }, requestHash: '' };
+    await store.write((tx) => recordRefusal(tx, call, 'tool-not-allowed', message));
+    throw new SuzumioError('tool-not-allowed', message);
+  }
+  if (!isPublished(store.reader, sha256)) {
+    throw new SuzumioError('not-found', 'Nothing with this content has been published in this project.');
+  }
 }

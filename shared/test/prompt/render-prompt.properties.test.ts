@@ -64,7 +64,11 @@ function seen(body: string): string {
 
 /** What a name must look like to its reader: on one line. */
 const seenName = (name: string) =>
-  seen([...name].map((character) => (/[\s\p{Cc}]/u.test(character) ? ' ' : character)).join('')).replace(/ +/g, ' ');
+  seen(
+    Array.from(name)
+      .map((character) => (/[\s\p{Cc}]/u.test(character) ? ' ' : character))
+      .join(''),
+  ).replace(/ +/g, ' ');
 
 const frameOf = (mail: SelectedMail) => ({
   id: mail.id,

@@ -6,13 +6,16 @@ const maxListed = 500;
 
 export const artifactsList = defineTool({
   name: 'artifacts.list',
-  description: 'List the published files, oldest first: id, name, size, who published it and its description.',
+  description:
+    'List the published files and directories, oldest first: id, name, size, who published it and its description.',
   input: z.strictObject({}),
   prepare: () => (tx) => {
     const artifacts = listArtifacts(tx, { limit: maxListed }).map(
-      ({ id, name, creator, sizeBytes, sha256, description, createdAt }) => ({
+      ({ id, name, kind, files, creator, sizeBytes, sha256, description, createdAt }) => ({
         id,
         name,
+        kind,
+        files,
         creator,
         sizeBytes,
         sha256,
@@ -20,9 +23,12 @@ export const artifactsList = defineTool({
         createdAt,
       }),
     );
-    const lines = artifacts.map(({ id, name, creator, sizeBytes, description }) =>
-      [`${id}  ${name}  ${String(sizeBytes)} bytes  by ${creator}`, description].filter(Boolean).join('  '),
-    );
+    const lines = artifacts.map(({ id, name, kind, files, creator, sizeBytes, description }) => {
+      const what = kind === 'directory' ? `directory of ${String(files)} files, ` : '';
+      return [`${id}  ${name}  ${what}${String(sizeBytes)} bytes  by ${creator}`, description]
+        .filter(Boolean)
+        .join('  ');
+    });
     return { output: lines.length === 0 ? 'Nothing has been published.' : lines.join('\n'), metadata: { artifacts } };
   },
 });

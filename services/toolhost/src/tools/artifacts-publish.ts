@@ -2,36 +2,48 @@ import { posix } from 'node:path';
 import * as z from 'zod';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { artifactName, maxArtifactDescription } from '@suzumio/shared/model/artifact-name';
+import { artifactKind, filesOf } from '@suzumio/shared/protocol/artifacts';
 import { sha256 } from '@suzumio/shared/protocol/ids';
-import { workspacePath } from '@suzumio/shared/protocol/workspace-manifest';
-import { publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
+import type { ContentStore } from '@suzumio/shared/store/content-store';
+import { uploadedDirectory } from '@suzumio/shared/store/directories';
+import { type NewArtifact, publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
+import { pathInWorkspace } from './path-in-workspace.js';
 import { defineTool } from './tool.js';
+
+/** What of an artifact is known from what was uploaded. */
+type Uploaded = Pick<NewArtifact, 'sha256' | 'sizeBytes' | 'directory'>;
+
+/** What the runner adds when it has uploaded the content; the journal does not count it as part of what is asked. */
+export const uploadFacts = ['sha256', 'sizeBytes', 'kind'] as const;
 
 export const artifactsPublish = defineTool({
   name: 'artifacts.publish',
-  description: 'Publish a file of your workspace, so that the team and the person can read it.',
+  description:
+    'Publish a file of your workspace, or a directory with all that is in it, so that the team and the person can read it. ' +
+    'A directory may hold files and directories, and no links.',
   input: z.strictObject({
-    path: z.string().min(1).max(1024).describe('The file, relative to your workspace.'),
-    name: artifactName.optional().describe('What to publish it as; by default the name of the file.'),
+    path: z.string().min(1).max(1024).describe('The file or directory, relative to your workspace.'),
+    name: artifactName.optional().describe('What to publish it as; by default its own name.'),
     description: z.string().max(maxArtifactDescription).optional(),
     sha256: sha256.optional(),
     sizeBytes: z.int().nonnegative().optional(),
+    kind: artifactKind.optional(),
   }),
-  hidden: ['sha256', 'sizeBytes'],
+  hidden: uploadFacts,
   async prepare(input, { content }) {
     const path = pathInWorkspace(input.path);
     const name = artifactName.safeParse(input.name ?? posix.basename(path));
     if (!name.success) {
       throw new SuzumioError('artifact-path-invalid', `"${input.path}" needs a name to be published as.`);
     }
-    const hash = input.sha256;
-    const sizeBytes = hash === undefined ? undefined : await content.sizeOf(hash);
-    if (hash === undefined || sizeBytes === undefined) {
+    const uploaded = await uploadedAs(input.kind ?? 'file', input.sha256, content);
+    if (!uploaded) {
       throw new SuzumioError(
         'content-missing',
         `The content of "${input.path}" was not uploaded before it was published; the runner uploads it and names its SHA-256.`,
       );
     }
+    const { sha256: hash, sizeBytes, directory } = uploaded;
     if (input.sizeBytes !== undefined && input.sizeBytes !== sizeBytes) {
       throw new SuzumioError(
         'content-mismatch',
@@ -40,31 +52,34 @@ export const artifactsPublish = defineTool({
     }
     return (tx, site) => {
       const { id } = publishArtifact(tx, {
+        ...uploaded,
         creator: site.agent,
         turn: site.turn,
         name: name.data,
         path: content.pathOf(hash),
         workspacePath: path,
-        sha256: hash,
-        sizeBytes,
         description: input.description,
       });
-      return { output: `${name.data} (${id})`, metadata: { id, name: name.data, sha256: hash, sizeBytes } };
+      const files = directory ? { files: directory.files } : {};
+      return { output: `${name.data} (${id})`, metadata: { id, name: name.data, sha256: hash, sizeBytes, ...files } };
     };
   },
 });
 
-/**
- * A path as the agent may write it, relative to the workspace.
- *
- * @throws SuzumioError `artifact-path-invalid`
- */
-function pathInWorkspace(path: string): string {
-  const relative = posix.normalize(path.startsWith('/workspace/') ? path.slice('/workspace/'.length) : path);
-  const parsed = workspacePath.safeParse(relative);
-  if (parsed.success) return parsed.data;
-  throw new SuzumioError(
-    'artifact-path-invalid',
-    `"${path}" is not a path inside the workspace; name the file relative to it, such as reports/summary.md.`,
-  );
+async function uploadedAs(
+  kind: z.infer<typeof artifactKind>,
+  hash: string | undefined,
+  content: ContentStore,
+): Promise<Uploaded | undefined> {
+  if (hash === undefined) return undefined;
+  if (kind === 'file') {
+    const sizeBytes = await content.sizeOf(hash);
+    return sizeBytes === undefined ? undefined : { sha256: hash, sizeBytes };
+  }
+  const manifest = await uploadedDirectory(content, hash);
+  if (!manifest) return undefined;
+  const files = filesOf(manifest);
+  const contents = [...new Set(files.map((file) => file.sha256))];
+  const sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
+  return { sha256: hash, sizeBytes, directory: { files: files.length, contents } };
 }

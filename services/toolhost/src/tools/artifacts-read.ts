@@ -1,6 +1,11 @@
 import * as z from 'zod';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { ArtifactView } from '@suzumio/shared/model/views';
+import { filesOf, type HandedArtifact } from '@suzumio/shared/protocol/artifacts';
+import type { ContentStore } from '@suzumio/shared/store/content-store';
+import { publishedDirectory } from '@suzumio/shared/store/directories';
 import { findArtifact } from '@suzumio/shared/store/queries/artifacts';
+import { pathInWorkspace } from './path-in-workspace.js';
 import { defineTool } from './tool.js';
 
 const defaultBytes = 64 * 1024;
@@ -8,15 +13,20 @@ const mostBytes = 1024 * 1024;
 
 export const artifactsRead = defineTool({
   name: 'artifacts.read',
-  description: 'Read the text of a published file, by its id, or by its name (the newest of that name).',
+  description:
+    'Read what was published or is attached to a message, by its id, or by its name (the newest of that name): the text of a ' +
+    'file, or the list of what is in a directory. With "to", it is written into your workspace instead, whatever it holds.',
   input: z
     .strictObject({
       id: z.string().min(1).max(100).optional(),
       name: z.string().min(1).max(200).optional(),
+      path: z.string().min(1).max(1024).optional().describe('One file of a directory.'),
+      to: z.string().min(1).max(1024).optional().describe('Where to write it, relative to your workspace.'),
       maxBytes: z.int().min(1).max(mostBytes).default(defaultBytes),
     })
     .refine(({ id, name }) => (id === undefined) !== (name === undefined), 'give an id or a name, not both'),
-  async prepare({ id, name, maxBytes }, { reader, content }) {
+  async prepare({ id, name, path, to, maxBytes }, { reader, content }) {
+    const target = to === undefined ? undefined : pathInWorkspace(to);
     const artifact = findArtifact(reader, id === undefined ? { name: name ?? '' } : { id });
     if (!artifact) {
       throw new SuzumioError(
@@ -24,17 +34,81 @@ export const artifactsRead = defineTool({
         `Nothing is published as "${id ?? name ?? ''}"; artifacts.list shows what is.`,
       );
     }
-    const text = decode(
-      await content.readStart(artifact.sha256, Math.min(maxBytes, artifact.sizeBytes)),
-      artifact.name,
-    );
-    const truncated = artifact.sizeBytes > maxBytes;
+    const wanted = path === undefined ? handed(artifact) : await fileIn(content, artifact, path);
+    if (target !== undefined) return () => handOver(wanted, target);
+    const text =
+      wanted.kind === 'file'
+        ? await readText(content, wanted, path ?? artifact.name, maxBytes)
+        : await readList(content, wanted, maxBytes);
+    const { sizeBytes } = wanted;
     return () => ({
-      output: text,
-      metadata: { id: artifact.id, name: artifact.name, sizeBytes: artifact.sizeBytes, truncated },
+      output: text.shown,
+      metadata: { id: artifact.id, name: artifact.name, sizeBytes, truncated: text.truncated },
     });
   },
 });
+
+function handed({ id, name, kind, sha256, sizeBytes }: ArtifactView): HandedArtifact {
+  return { id, name, kind, sha256, sizeBytes };
+}
+
+async function fileIn(content: ContentStore, artifact: ArtifactView, path: string): Promise<HandedArtifact> {
+  const files = artifact.kind === 'directory' ? filesOf(await publishedDirectory(content, artifact.sha256)) : [];
+  const file = files.find((candidate) => candidate.path === path);
+  if (!file) {
+    throw new SuzumioError(
+      'artifact-entry-unknown',
+      artifact.kind === 'file'
+        ? `"${artifact.name}" is a file; leave "path" out.`
+        : `There is no file "${path}" in "${artifact.name}"; without "path", artifacts.read lists what there is.`,
+    );
+  }
+  return { id: artifact.id, name: artifact.name, kind: 'file', sha256: file.sha256, sizeBytes: file.sizeBytes };
+}
+
+/**
+ * Names what has to be written; writing it is for whoever can reach the workspace: the runner, or the shim. The answer is
+ * recorded, so an attempt that repeats the call writes the same into the workspace that it began with.
+ */
+function handOver(artifact: HandedArtifact, to: string) {
+  const { id, name, sha256, sizeBytes } = artifact;
+  return {
+    output: `${name} (${id}), ${String(sizeBytes)} bytes, for ${to}: to be fetched by GET /content/${sha256}.`,
+    metadata: { ...artifact, to },
+  };
+}
+
+interface Shown {
+  shown: string;
+  truncated: boolean;
+}
+
+async function readText(
+  content: ContentStore,
+  { sha256, sizeBytes }: HandedArtifact,
+  name: string,
+  maxBytes: number,
+): Promise<Shown> {
+  const bytes = await content.readStart(sha256, Math.min(maxBytes, sizeBytes));
+  return { shown: decode(bytes, name), truncated: sizeBytes > maxBytes };
+}
+
+/** As many lines as fit. */
+async function readList(content: ContentStore, { sha256 }: HandedArtifact, maxBytes: number): Promise<Shown> {
+  const { entries } = await publishedDirectory(content, sha256);
+  const lines: string[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    const line = entry.kind === 'directory' ? `${entry.path}/` : `${entry.path}  ${String(entry.sizeBytes)} bytes`;
+    bytes += Buffer.byteLength(line) + 1;
+    if (bytes > maxBytes) break;
+    lines.push(line);
+  }
+  return {
+    shown: entries.length === 0 ? 'The directory is empty.' : lines.join('\n'),
+    truncated: lines.length < entries.length,
+  };
+}
 
 /** Text that may be cut inside a character, but is otherwise UTF-8 without NUL. */
 function decode(bytes: Buffer, name: string): string {
@@ -44,5 +118,8 @@ function decode(bytes: Buffer, name: string): string {
   } catch {
     // Not UTF-8: answered below.
   }
-  throw new SuzumioError('artifact-not-text', `"${name}" is not a text file, so it cannot be read as one.`);
+  throw new SuzumioError(
+    'artifact-not-text',
+    `"${name}" is not a text file, so it cannot be read as one; with "to" it is written into your workspace.`,
+  );
 }

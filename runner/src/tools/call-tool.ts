@@ -1,0 +1,73 @@
+import { handedArtifact } from '@suzumio/shared/protocol/artifacts';
+import { type ToolRequest, type ToolResponse, toolResponse } from '@suzumio/shared/protocol/runner';
+import type { DoorClient } from '../door/door-client.js';
+import type { DoorAnswer } from '../door/exchange.js';
+import { messageOf } from '../turn-failure.js';
+import { isSystemError } from './is-system-error.js';
+import { needsFile, publishFile } from './publish-file.js';
+import { jsonOf, localProblem, problemAnswer, problemOf } from './tool-answer.js';
+import { ArtifactWriter, ContentRefused } from './write-artifact.js';
+import { WorkspacePathError } from './workspace-path.js';
+
+/** Where a call comes from. */
+export interface CallSite {
+  readonly door: DoorClient;
+  readonly authorization: string;
+  readonly workspace: string;
+}
+
+/**
+ * Calls a tool through the door, and does on this side of it what only this side can: reads from the workspace what is
+ * published, and writes into it what is read `to` a path.
+ */
+export async function callTool(site: CallSite, request: ToolRequest): Promise<DoorAnswer> {
+  const { door, authorization, workspace } = site;
+  const published = needsFile(request.tool, request.input)
+    ? await publishFile(door, authorization, workspace, request.input)
+    : { input: request.input };
+  const answer = await door.send({
+    method: 'POST',
+    path: '/tool',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: () => Buffer.from(JSON.stringify({ ...request, input: published.input })),
+  });
+  if (answer.status < 300) return isWrite(request) ? writeHanded(site, request.input.to, answer) : answer;
+  if (published.reason === undefined) return answer;
+  // What only this side of the door knows of the refusal.
+  const problem = problemOf(answer);
+  return problemAnswer({ ...problem, detail: `${problem.detail} (${published.reason})` });
+}
+
+type Write = ToolRequest & { input: { to: string } };
+
+function isWrite(request: ToolRequest): request is Write {
+  const { tool, input } = request;
+  if (tool !== 'artifacts.read' || typeof input !== 'object' || input === null) return false;
+  return 'to' in input && typeof input.to === 'string';
+}
+
+/**
+ * Writes what an answer names. Each attempt that makes the call does so, the answer being the recorded one or not: its
+ * workspace may be one from before.
+ */
+async function writeHanded(site: CallSite, to: string, answer: DoorAnswer): Promise<DoorAnswer> {
+  const response = toolResponse.safeParse(jsonOf(answer));
+  const handed = handedArtifact.safeParse(response.data?.metadata);
+  if (!response.success || !handed.success) return answer;
+  const { door, authorization, workspace } = site;
+  try {
+    const { files, sizeBytes } = await new ArtifactWriter(door, authorization, workspace).write(handed.data, to);
+    const what = handed.data.kind === 'directory' ? `${files} ${files === 1 ? 'file' : 'files'}, ` : '';
+    const { name, id } = handed.data;
+    const written: ToolResponse = {
+      ...response.data,
+      output: `Wrote ${name} (${id}), ${what}${sizeBytes} bytes, to ${to}.`,
+    };
+    return { ...answer, body: Buffer.from(JSON.stringify(written)) };
+  } catch (error) {
+    if (error instanceof ContentRefused) return problemAnswer(error.problem);
+    if (!(error instanceof WorkspacePathError) && !isSystemError(error)) throw error;
+    const detail = `"${handed.data.name}" was not written: ${messageOf(error)}`;
+    return problemAnswer(localProblem(422, 'workspace-write-failed', detail));
+  }
+}

@@ -1,0 +1,4 @@
+/** Whether the operating system refused something. */
+export function isSystemError(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'syscall' in error;
+}

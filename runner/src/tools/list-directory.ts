@@ -1,0 +1,36 @@
+import { opendir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { byPath, directoryPath, maxDirectoryEntries } from '@suzumio/shared/protocol/artifacts';
+
+/** Something in a directory that cannot be published. */
+export class UnpublishableEntry extends Error {
+  override readonly name = 'UnpublishableEntry';
+}
+
+/** Something in a directory, by its path below it. */
+export interface ListedEntry {
+  readonly kind: 'file' | 'directory';
+  readonly path: string;
+}
+
+/**
+ * Lists all that is in a directory, in the order of a manifest. What cannot be published is an error that names it, rather
+ * than left out: links, pipes, sockets, devices, names that nobody could read.
+ */
+export async function listDirectory(root: string): Promise<ListedEntry[]> {
+  const entries: ListedEntry[] = [];
+  const waiting = [''];
+  for (let parent = waiting.pop(); parent !== undefined; parent = waiting.pop()) {
+    for await (const found of await opendir(join(root, parent))) {
+      const path = parent === '' ? found.name : `${parent}/${found.name}`;
+      const refuse = (reason: string) => new UnpublishableEntry(`${JSON.stringify(path)} ${reason}`);
+      if (entries.length === maxDirectoryEntries) throw refuse(`is one more than the ${maxDirectoryEntries} allowed`);
+      if (!directoryPath.safeParse(path).success) throw refuse('has a name that cannot be published');
+      if (found.isSymbolicLink()) throw refuse('is a link; a published directory holds files and directories only');
+      if (!found.isFile() && !found.isDirectory()) throw refuse('is neither a file nor a directory');
+      entries.push({ kind: found.isFile() ? 'file' : 'directory', path });
+      if (found.isDirectory()) waiting.push(path);
+    }
+  }
+  return entries.sort(byPath);
+}

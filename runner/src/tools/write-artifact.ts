@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import {
+  type DirectoryManifest,
+  directoryManifest,
+  type HandedArtifact,
+  maxManifestBytes,
+} from '@suzumio/shared/protocol/artifacts';
+import type { Problem } from '@suzumio/shared/protocol/problem';
+import * as z from 'zod';
+import type { DoorClient } from '../door/door-client.js';
+import { ConnectionLost } from '../door/exchange.js';
+import { TurnFailure } from '../turn-failure.js';
+import { jsonIn, problemOf } from './tool-answer.js';
+import { makeDirectory, openForWriting } from './workspace-path.js';
+
+/** The ToolHost does not give out some content. */
+export class ContentRefused extends Error {
+  override readonly name = 'ContentRefused';
+
+  constructor(readonly problem: Problem) {
+    super(problem.detail);
+  }
+}
+
+/** What was written. */
+export interface Written {
+  readonly files: number;
+  readonly sizeBytes: number;
+}
+
+/** Fetches artifacts through the door and writes them into the workspace. */
+export class ArtifactWriter {
+  constructor(
+    private readonly door: DoorClient,
+    private readonly authorization: string,
+    private readonly workspace: string,
+  ) {}
+
+  /**
+   * Writes a file over what is at `to`, or the files of a directory into it; whatever else is in there stays. Links are
+   * not followed. Throws a WorkspacePathError where that cannot be, and a {@link ContentRefused}.
+   */
+  async write({ kind, sha256, sizeBytes }: HandedArtifact, to: string): Promise<Written> {
+    if (kind === 'file') {
+      await this.#file(sha256, to);
+      return { files: 1, sizeBytes };
+    }
+    const { entries } = await this.#manifest(sha256);
+    await makeDirectory(this.workspace, to);
+    let files = 0;
+    for (const entry of entries) {
+      const path = `${to}/${entry.path}`;
+      if (entry.kind === 'directory') {
+        await makeDirectory(this.workspace, path);
+        continue;
+      }
+      await this.#file(entry.sha256, path, entry.executable);
+      files += 1;
+    }
+    return { files, sizeBytes };
+  }
+
+  async #file(sha256: string, path: string, executable = false): Promise<void> {
+    await this.#fetch(sha256, async (body) => {
+      const file = await openForWriting(this.workspace, path);
+      try {
+        for await (const chunk of body) await file.writeFile(chunk);
+        if (executable) await file.chmod(0o755);
+      } finally {
+        await file.close();
+      }
+    });
+  }
+
+  async #manifest(sha256: string): Promise<DirectoryManifest> {
+    let text = Buffer.alloc(0);
+    await this.#fetch(sha256, async (body) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      for await (const chunk of body) {
+        size += chunk.length;
+        if (size > maxManifestBytes) throw new TurnFailure(`the list of files ${sha256} is too long`);
+        chunks.push(chunk);
+      }
+      text = Buffer.concat(chunks);
+    });
+    const manifest = directoryManifest.safeParse(jsonIn(text));
+    if (manifest.success) return manifest.data;
+    throw new TurnFailure(`the content ${sha256} is not the list of a directory\n${z.prettifyError(manifest.error)}`);
+  }
+
+  /** Hands each try's bytes to `take`, until one has brought them whole. */
+  async #fetch(sha256: string, take: (body: AsyncIterable<Buffer>) => Promise<void>): Promise<void> {
+    const request = {
+      method: 'GET',
+      path: `/content/${sha256}`,
+      headers: { authorization: this.authorization },
+      body: () => Buffer.alloc(0),
+    };
+    const refused = await this.door.receive(request, async (body) => {
+      const hash = createHash('sha256');
+      await take(hashed(body, hash));
+      if (hash.digest('hex') !== sha256)
+        throw new ConnectionLost(`the content ${sha256} did not arrive as it was sent`);
+    });
+    if (refused) throw new ContentRefused(problemOf(refused));
+  }
+}
+
+async function* hashed(body: AsyncIterable<Buffer>, hash: { update(chunk: Buffer): unknown }): AsyncGenerator<Buffer> {
+  for await (const chunk of body) {
+    hash.update(chunk);
+    yield chunk;
+  }
+}

@@ -1,0 +1,18 @@
+import { posix } from 'node:path';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { workspacePath } from '@suzumio/shared/protocol/workspace-manifest';
+
+/**
+ * A path as the agent may write it, relative to the workspace.
+ *
+ * @throws SuzumioError `artifact-path-invalid`
+ */
+export function pathInWorkspace(path: string): string {
+  const relative = path.startsWith('/workspace/') ? path.slice('/workspace/'.length) : path;
+  const parsed = workspacePath.safeParse(posix.normalize(relative).replace(/\/$/, ''));
+  if (parsed.success) return parsed.data;
+  throw new SuzumioError(
+    'artifact-path-invalid',
+    `"${path}" is not a path inside the workspace; give it relative to that, such as reports/summary.md.`,
+  );
+}
