@@ -4,7 +4,9 @@ import { renderConfig } from '@suzumio/shared/config/render-config';
 import { refuseUnsupported } from '@suzumio/shared/config/unsupported';
 import { isSuzumioError, type SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { CreateProjectAnswer, SendMessageRequest } from '@suzumio/shared/model/http-api';
+import type { Labels } from '@suzumio/shared/model/labels';
 import { refuseByPolicy } from '@suzumio/shared/policy/check-project';
+import type { Cell } from '@suzumio/shared/store/cell';
 import { readProject } from '@suzumio/shared/store/queries/projects';
 import type { Tx } from '@suzumio/shared/store/tx';
 import { type IdempotencyKey, once } from '@suzumio/shared/store/verbs/once';
@@ -17,6 +19,7 @@ export interface PostedProject {
   file: string;
   start: boolean;
   message?: SendMessageRequest | undefined;
+  labels?: Labels | undefined;
   actor: string;
   key: IdempotencyKey | undefined;
 }
@@ -46,6 +49,7 @@ export async function createPostedProject(
       source: sourceText,
       resolved: renderConfig(config),
       actor: posted.actor,
+      labels: posted.labels,
       begin: (tx) => {
         begun.answer = once(tx, posted.key, () => beginProject(tx, loaded, posted));
       },
@@ -53,19 +57,27 @@ export async function createPostedProject(
   } catch (error) {
     if (!isSuzumioError(error, 'project-exists') || !posted.key) throw error;
     // It may be this very request that made it.
-    return {
-      answer: await cell.stores.use(config.name, (store) => store.write((tx) => earlierAnswer(tx, posted, error))),
-      repeated: true,
-    };
+    return { answer: await earlierAnswer(cell, config.name, posted, error), repeated: true };
   }
   if (!begun.answer) throw new Error('a project was made without its first transaction');
   return { answer: begun.answer, repeated: false };
 }
 
-function earlierAnswer(tx: Tx, posted: PostedProject, exists: SuzumioError): CreateProjectAnswer {
-  return once(tx, posted.key, (): CreateProjectAnswer => {
+async function earlierAnswer(
+  cell: Cell,
+  project: string,
+  { key }: PostedProject,
+  exists: SuzumioError,
+): Promise<CreateProjectAnswer> {
+  const refuse = (): CreateProjectAnswer => {
     throw exists;
-  });
+  };
+  try {
+    return await cell.stores.use(project, (store) => store.write((tx) => once(tx, key, refuse)));
+  } catch (error) {
+    // It is just being deleted, and has the name for a moment longer.
+    throw isSuzumioError(error, 'project-unknown') ? exists : error;
+  }
 }
 
 function beginProject(tx: Tx, loaded: LoadedProject, posted: PostedProject): CreateProjectAnswer {

@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import { hintFrom } from '@suzumio/shared/config/suggest';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { Cell } from '@suzumio/shared/store/cell';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { identityOf, requireProject } from './auth.js';
 import type { ApiContext } from './context.js';
@@ -17,8 +18,13 @@ export async function withProject<Result>(
   body: (store: ProjectStore) => Promise<Result> | Result,
 ): Promise<Result> {
   requireProject(identityOf(response), project);
+  return orUnknown(cell, project, cell.stores.use(project, body));
+}
+
+/** What `work` comes to; where there is no such project, its name may have been written wrongly. */
+export async function orUnknown<Result>(cell: Cell, project: string, work: Promise<Result>): Promise<Result> {
   try {
-    return await cell.stores.use(project, body);
+    return await work;
   } catch (error) {
     if (!isSuzumioError(error, 'project-unknown')) throw error;
     const known = cell.catalog.projects().map(({ id }) => id);

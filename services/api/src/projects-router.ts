@@ -1,42 +1,49 @@
 import express, { type Router } from 'express';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import {
   type AgentListAnswer,
   createProjectRequest,
+  type DeleteProjectAnswer,
+  emptyRequest,
   noQuery,
   type ProjectDetailAnswer,
   type ProjectListAnswer,
+  projectsQuery,
 } from '@suzumio/shared/model/http-api';
 import type { ProjectConfig } from '@suzumio/shared/model/project-config';
 import { listAgents } from '@suzumio/shared/store/queries/agents';
 import { readProject } from '@suzumio/shared/store/queries/projects';
-import { identityOf } from './auth.js';
+import { identityOf, requireWholeCell } from './auth.js';
 import { bodyOf, queryOf } from './body.js';
 import { keyOf } from './commit-once.js';
 import type { ApiContext } from './context.js';
 import { createPostedProject } from './create-project.js';
+import { deleteProject } from './delete-project.js';
 import { readMessage } from './message-request.js';
 import { withProject } from './project-access.js';
 
-/** Projects and their rosters: make them, read them. */
+/** Projects and their rosters: make them, read them, delete them. */
 export function projectsRouter(context: ApiContext): Router {
   const router = express.Router();
 
   router.get('/api/projects', (request, response) => {
-    queryOf(request, noQuery);
-    const { project } = identityOf(response);
-    const items = context.cell.catalog.projects().filter(({ id }) => project === null || id === project);
-    response.json({ items } satisfies ProjectListAnswer);
+    const { label: labels, after, limit } = queryOf(request, projectsQuery);
+    const only = identityOf(response).project ?? undefined;
+    const listed = context.cell.catalog.listProjects({ only, labels, after, limit: limit + 1 });
+    const part = listed.slice(0, limit);
+    const last = listed.length > limit ? part.at(-1) : undefined;
+    response.json({
+      items: part.map(({ id, status, labels }) => ({ id, status, labels })),
+      ...(last ? { next: `${last.createdAtMs}.${last.id}` } : {}),
+    } satisfies ProjectListAnswer);
   });
 
   router.post('/api/projects', async (request, response) => {
-    const { name, project } = identityOf(response);
-    if (project !== null)
-      throw new SuzumioError('forbidden', `The token "${name}" is for the project ${project} only.`);
+    const identity = identityOf(response);
+    requireWholeCell(identity);
     refuseForgedMessage(request.body);
     const posted = bodyOf(request, createProjectRequest);
     const key = keyOf(request, response);
-    const { answer, repeated } = await createPostedProject(context, { ...posted, actor: name, key });
+    const { answer, repeated } = await createPostedProject(context, { ...posted, actor: identity.name, key });
     // A project's first transaction comes before the project: nobody is told of its events, so they are counted here.
     if (posted.message && !repeated) context.metrics.mailAccepted.inc({ sender: 'user' });
     if (posted.start) context.transport.wake(answer.project.id);
@@ -49,6 +56,14 @@ export function projectsRouter(context: ApiContext): Router {
       store.snapshot((reader): ProjectDetailAnswer => ({ project: readProject(reader), agents: listAgents(reader) })),
     );
     response.json(answer);
+  });
+
+  router.delete('/api/projects/:project', async (request, response) => {
+    queryOf(request, noQuery);
+    bodyOf(request, emptyRequest);
+    const { project } = request.params;
+    await deleteProject(context, response, project, keyOf(request, response));
+    response.json({ id: project } satisfies DeleteProjectAnswer);
   });
 
   router.get('/api/projects/:project/agents', async (request, response) => {

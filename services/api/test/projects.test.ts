@@ -43,6 +43,7 @@ describe('making a project', () => {
     expect(projectListAnswer.parse((await api.get('/api/projects')).json).items).toContainEqual({
       id: 'plain',
       status: 'initialized',
+      labels: {},
     });
   });
 
@@ -160,7 +161,79 @@ describe('a name that is not there', () => {
 
   test('is answered as a problem for routes, too', async () => {
     expect(refusal(await api.get('/api/nothing'))).toMatchObject({ status: 404, code: 'not-found' });
-    expect(refusal(await api.call('DELETE', '/api/projects/plain'))).toMatchObject({ status: 404, code: 'not-found' });
+    expect(refusal(await api.call('PUT', '/api/nothing'))).toMatchObject({ status: 404, code: 'not-found' });
     expect(refusal(await api.get('/api/projects/%E0%A4%A'))).toMatchObject({ status: 400, code: 'invalid-request' });
+  });
+});
+
+describe('labels', () => {
+  const labels = { team: 'river desk', 'billing/cost-centre': '42=b' };
+  const list = async (query: string) => {
+    const answer = await api.get(`/api/projects?${query}`);
+    return projectListAnswer.parse(answer.json);
+  };
+
+  test('are kept with the project, and find it', async () => {
+    const made = await api.post('/api/projects', { file: named('labelled'), labels });
+    expect(createProjectAnswer.parse(made.json).project.labels).toEqual(labels);
+    expect((await api.get('/api/projects/labelled')).json).toMatchObject({ project: { labels } });
+    await api.post('/api/projects', { file: named('half-labelled'), labels: { team: 'river desk' } });
+    const found = async (query: string) => (await list(query)).items.map(({ id }) => id);
+    expect(await found('label=team=river%20desk')).toEqual(['labelled', 'half-labelled']);
+    expect(await found('label=team=river%20desk&label=billing/cost-centre=42=b')).toEqual(['labelled']);
+    expect(await found('label=team=river%20desk,billing/cost-centre=42=b')).toEqual(['labelled']);
+    expect(await found('label=team=sea')).toEqual([]);
+    expect((await list('label=team=river%20desk')).items[0]).toEqual({ id: 'labelled', status: 'initialized', labels });
+  });
+
+  test('come back from the project when the catalog has lost them', async () => {
+    await api.post('/api/projects', { file: named('relabelled'), labels });
+    await api.cell.catalog.removeProject('relabelled');
+    await api.cell.recover();
+    expect((await list('label=team=river%20desk')).items.map(({ id }) => id)).toContain('relabelled');
+  });
+
+  test.each([
+    ['a name of other characters', { 'a b': 'c' }, 'a label is called by'],
+    ['no text', { a: '' }, 'a label has 1 to 256 characters'],
+    ['a text that is too long', { a: 'x'.repeat(257) }, 'a label has 1 to 256 characters'],
+    ['a line break', { a: 'x\ny' }, 'a label has 1 to 256 characters'],
+    ['a number', { a: 1 }, 'expected string'],
+    ['too many', Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`k${i}`, 'v'])), 'at most 32 labels'],
+  ])('with %s are refused', async (_what, wrong, detail) => {
+    const answer = refusal(await api.post('/api/projects', { file: named('mislabelled'), labels: wrong }));
+    expect(answer).toMatchObject({ status: 400, code: 'invalid-request', detail: expect.stringContaining(detail) });
+    expect((await api.get('/api/projects/mislabelled')).status).toBe(404);
+  });
+
+  test('that are asked for wrongly are refused', async () => {
+    for (const query of ['label=team', 'label==x', 'label=', 'after=x', 'limit=0', 'labels=a=b']) {
+      expect(refusal(await api.get(`/api/projects?${query}`))).toMatchObject({ status: 400 });
+    }
+  });
+});
+
+describe('a long list of projects', () => {
+  test('comes in parts, also where a project between them is deleted', async () => {
+    const all = projectListAnswer.parse((await api.get('/api/projects')).json);
+    expect(all.next).toBeUndefined();
+    const seen: string[] = [];
+    let after = '';
+    for (;;) {
+      const part = projectListAnswer.parse((await api.get(`/api/projects?limit=2${after}`)).json);
+      expect(part.items.length).toBeLessThanOrEqual(2);
+      seen.push(...part.items.map(({ id }) => id));
+      if (part.next === undefined) break;
+      after = `&after=${part.next}`;
+      // The place goes on to be one when nothing is there any more.
+      if (seen.length === 2) await api.call('DELETE', `/api/projects/${seen[1] ?? ''}`);
+    }
+    expect(seen).toEqual(all.items.map(({ id }) => id));
+  });
+
+  test('is one of one for a token of that project', async () => {
+    const token = await api.token('read', 'labelled');
+    const answer = projectListAnswer.parse((await api.get('/api/projects', { token })).json);
+    expect(answer.items.map(({ id }) => id)).toEqual(['labelled']);
   });
 });

@@ -4,17 +4,17 @@ import { z } from 'zod';
 export const maxLabels = 32;
 
 /** What a label is called: letters and digits, with `.`, `_`, `/` and `-` between them. */
-const labelKey = z.string().regex(/^[a-zA-Z0-9](?:[a-zA-Z0-9._/-]{0,61}[a-zA-Z0-9])?$/, {
-  error: 'a label is called by 1 to 63 letters, digits, dots, underscores, slashes and hyphens',
-});
-const labelValue = z.string().regex(/^[^\p{Cc}]{1,256}$/u, {
-  error: 'a label has 1 to 256 characters, none of them a control character',
+const keyRule = 'a label is called by 1 to 63 letters, digits, dots, underscores, slashes and hyphens';
+const labelKey = z.string().regex(/^[a-zA-Z0-9](?:[a-zA-Z0-9._/-]{0,61}[a-zA-Z0-9])?$/, { error: keyRule });
+/** Commas stand between labels that are asked for. */
+const labelValue = z.string().regex(/^[^\p{Cc},]{1,256}$/u, {
+  error: 'a label has 1 to 256 characters, none of them a comma or a control character',
 });
 
 /** What people and programs file a project under. It is given with the project, and means nothing to Suzumio. */
-export const labels = z.record(labelKey, labelValue).refine((all) => Object.keys(all).length <= maxLabels, {
-  error: `at most ${maxLabels} labels`,
-});
+export const labels = z
+  .record(labelKey, labelValue, { error: ({ code }) => (code === 'invalid_key' ? keyRule : undefined) })
+  .refine((all) => Object.keys(all).length <= maxLabels, { error: `at most ${maxLabels} labels` });
 export type Labels = z.infer<typeof labels>;
 
 /** One label as it is written in one word: `key=value`. */
