@@ -1,9 +1,9 @@
 import { request as httpRequest } from 'node:http';
-import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { TokenScope } from '@suzumio/shared/model/access-token';
 import { findTurn } from '@suzumio/shared/store/queries/turns';
+import { rawSocket } from '../../../shared/test/support/raw-socket.js';
 import { claimId, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
 let bench: ToolhostBench;
@@ -123,23 +123,19 @@ describe.each([
   });
 
   test('cuts off a body that arrives a byte at a time', async () => {
-    const { hostname, port } = new URL(url());
-    const socket = connect(Number(port), hostname);
-    socket.on('error', () => undefined);
     const { turn, answer } = await bench.begin(project, 'ada');
     const [route, token] =
       path === '/tool'
         ? ['/tool', answer.toolToken]
         : [`/projects/${project}/turns/${turn}/attempts/1/complete`, answer.leaseToken];
+    const socket = rawSocket(url());
     socket.write(
       `POST ${route} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n{`,
     );
-    const drip = setInterval(() => socket.write(' '), 50);
-    const received = await text(socket);
-    clearInterval(drip);
+    socket.repeat(' ', 50);
+    const received = await socket.received();
     expect(received).toMatch(/^HTTP\/1\.1 408 /);
     expect(received).toContain('request-too-slow');
-    socket.destroy();
   });
 });
 

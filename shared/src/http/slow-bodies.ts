@@ -29,13 +29,15 @@ export class SlowBodies {
   readonly #arriving = new Set<ArrivingBody>();
   readonly #graceMs: number;
   readonly #bytesPerMs: number;
+  readonly #everyMs: number;
   readonly #timer: NodeJS.Timeout;
   #lookedAtMs = performance.now();
 
   constructor({ graceMs = 10_000, bytesPerSecond = 4_096 }: BodyPace = {}) {
     this.#graceMs = graceMs;
     this.#bytesPerMs = bytesPerSecond / 1_000;
-    this.#timer = setInterval(() => this.#look(), Math.min(1_000, graceMs / 5));
+    this.#everyMs = Math.min(1_000, graceMs / 5);
+    this.#timer = setInterval(() => this.#look(), this.#everyMs);
     this.#timer.unref();
   }
 
@@ -55,7 +57,8 @@ export class SlowBodies {
 
   #look(): void {
     const now = performance.now();
-    const passedMs = now - this.#lookedAtMs;
+    // Whoever was paused himself has not been kept waiting.
+    const passedMs = Math.min(now - this.#lookedAtMs, 2 * this.#everyMs);
     this.#lookedAtMs = now;
     for (const body of this.#arriving) {
       const { request, response } = body;
@@ -80,13 +83,13 @@ function isFull(request: IncomingMessage): boolean {
   return request.readableLength >= request.readableHighWaterMark;
 }
 
+/** Whoever waits for the rest of the body is told that there will be none. */
 function cutOff(request: IncomingMessage, response: ServerResponse): void {
-  const { socket } = request;
   if (response.headersSent) {
-    socket.destroy();
+    request.destroy();
     return;
   }
   const problem = toProblem(new SuzumioError('request-too-slow', 'The body arrived too slowly and was given up.'));
   response.writeHead(problem.status, { 'content-type': problemMediaType, connection: 'close' });
-  response.end(JSON.stringify(problem), () => socket.destroy());
+  response.end(JSON.stringify(problem), () => request.destroy());
 }

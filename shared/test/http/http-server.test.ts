@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { Agent, get as httpGet } from 'node:http';
-import { connect } from 'node:net';
-import { afterEach, expect, test } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
+import type { BodyPace } from '@suzumio/shared/http/slow-bodies';
 import { gate } from '../queue/jobs.js';
+import { eventually } from '../support/poll.js';
+import { rawSocket } from '../support/raw-socket.js';
 
 let server: HttpServer | undefined;
 afterEach(async () => {
@@ -73,19 +76,98 @@ test('an idle kept-alive connection does not hold up the stop', async () => {
   await idle.stop();
 });
 
-test('a body that arrives a byte at a time is cut off', async () => {
-  const slow = await startHttpServer((request, response) => void request.resume().once('end', () => response.end()), {
-    ...local,
-    requestTimeoutMs: 300,
+describe('a body', () => {
+  /** Takes whole bodies, and counts those that did not arrive. */
+  const receiving = async (bodyPace: BodyPace) => {
+    const seen = { whole: 0, cut: 0 };
+    server = await startHttpServer(
+      (request, response) => {
+        request.resume();
+        request.once('end', () => {
+          seen.whole += 1;
+          response.end('whole');
+        });
+        request.once('aborted', () => (seen.cut += 1));
+        request.on('error', () => undefined);
+      },
+      { ...local, bodyPace },
+    );
+    return { port: server.port, seen };
+  };
+  const begin = (port: number, sizeBytes: number) => {
+    const socket = rawSocket(port);
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${sizeBytes}\r\n\r\n`);
+    return socket;
+  };
+
+  test('that arrives a byte at a time is cut off, with a problem document', async () => {
+    const { port, seen } = await receiving({ graceMs: 300 });
+    const socket = begin(port, 9_000);
+    socket.repeat('x', 20);
+    const answer = await socket.received();
+    expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+    expect(answer).toMatch(/content-type: application\/problem\+json/i);
+    expect(answer).toContain('"code":"request-too-slow"');
+    await eventually('the handler knows', () => seen.cut === 1);
   });
-  server = slow;
-  const socket = connect(slow.port, '127.0.0.1');
-  await once(socket, 'connect');
-  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n');
-  const drip = setInterval(() => socket.write('x'), 50);
-  socket.on('error', () => undefined);
-  const [answer] = (await once(socket, 'data')) as [Buffer];
-  clearInterval(drip);
-  expect(answer.toString()).toContain('408 Request Timeout');
-  socket.destroy();
+
+  test('of many pieces without a length is no way around that', async () => {
+    const { port } = await receiving({ graceMs: 300 });
+    const socket = rawSocket(port);
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+    socket.repeat('1\r\nx\r\n', 20);
+    expect(await socket.received()).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  test('that stands still after a head start is cut off as soon as any other', async () => {
+    const { port } = await receiving({ graceMs: 300 });
+    const socket = begin(port, 20_000_000);
+    socket.write('x'.repeat(10_000_000));
+    const started = performance.now();
+    expect(await socket.received()).toMatch(/^HTTP\/1\.1 408 /);
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
+  test('that keeps up its pace takes as long as it likes', async () => {
+    const { port, seen } = await receiving({ graceMs: 500, bytesPerSecond: 1_000 });
+    const started = performance.now();
+    const socket = begin(port, 12_000);
+    socket.repeat('x'.repeat(300), 100);
+    expect(await socket.received()).toMatch(/^HTTP\/1\.1 200 /);
+    expect(performance.now() - started).toBeGreaterThan(1_500);
+    expect(seen).toEqual({ whole: 1, cut: 0 });
+  });
+
+  test('that we do not read ourselves is not held against its sender', async () => {
+    const go = gate();
+    server = await startHttpServer(
+      (request, response) => {
+        go.opened.then(() => request.resume().once('end', () => response.end('whole'))).catch(() => response.destroy());
+      },
+      { ...local, bodyPace: { graceMs: 200 } },
+    );
+    const socket = begin(server.port, 3_000_000);
+    socket.write('x'.repeat(3_000_000));
+    await delay(1_000);
+    go.open();
+    expect(await socket.received()).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test('that goes on after its request was answered is not listened to for ever', async () => {
+    server = await startHttpServer((_request, response) => response.end('no'), {
+      ...local,
+      bodyPace: { graceMs: 300 },
+    });
+    const socket = begin(server.port, 900_000_000);
+    socket.repeat('x'.repeat(10_000), 20);
+    expect(await socket.received()).toMatch(/^HTTP\/1\.1 200 /);
+  });
 });
+
+test('headers that arrive a byte at a time are cut off', async () => {
+  const { port } = (server = await startHttpServer((_request, response) => response.end(), local));
+  const socket = rawSocket(port);
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\nX: ');
+  socket.repeat('x', 100);
+  expect(await socket.received()).toMatch(/^HTTP\/1\.1 408 /);
+}, 30_000);

@@ -1,16 +1,28 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { request as httpRequest } from 'node:http';
 import { Registry } from 'prom-client';
 import type { HttpServer } from '@suzumio/shared/http/http-server';
 import { type Readiness, startHealthListener } from '@suzumio/shared/observability/health-listener';
-import { createMetrics } from '@suzumio/shared/observability/metrics';
+import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
+import { recordingLogger } from '../support/logs.js';
 
 let listener: HttpServer;
 let readiness: () => Promise<Readiness>;
+let metrics: Metrics;
+let log: ReturnType<typeof recordingLogger>;
 
 beforeEach(async () => {
   readiness = () => Promise.resolve({ ready: true });
-  const { registry } = createMetrics('api');
-  listener = await startHealthListener({ host: '127.0.0.1', port: 0, registry, readiness: () => readiness() });
+  metrics = createMetrics('api');
+  log = recordingLogger();
+  listener = await startHealthListener({
+    host: '127.0.0.1',
+    port: 0,
+    allowedHosts: ['api'],
+    metrics,
+    logger: log.logger,
+    readiness: () => readiness(),
+  });
 });
 afterEach(() => listener.stop());
 
@@ -46,4 +58,24 @@ test('a readiness that fails is a 500, not a hang', async () => {
 test('anything else is refused', async () => {
   expect((await get('/secrets')).status).toBe(404);
   expect((await get('/metrics', 'POST')).status).toBe(405);
+});
+
+test.each([
+  ['127.0.0.1:9464', 200],
+  ['api:9464', 200],
+  ['scheduler:9464', 403],
+  ['evil.example', 403],
+])('asked as %s it answers %i', async (host, expected) => {
+  for (const path of ['/metrics', '/healthz', '/readyz']) {
+    const status = await new Promise((resolve, reject) => {
+      const request = httpRequest(`${listener.url}${path}`, { headers: { host }, agent: false }, (response) => {
+        response.resume().once('end', () => resolve(response.statusCode));
+      });
+      request.once('error', reject).end();
+    });
+    expect({ path, status }).toEqual({ path, status: expected });
+  }
+  expect(log.lines().filter(({ code }) => code === 'foreign-host')).toHaveLength(expected === 403 ? 3 : 0);
+  const refused = await metrics.registry.getSingleMetricAsString('suzumio_requests_refused_total');
+  expect(/code="foreign-host".* 3$/m.test(refused)).toBe(expected === 403);
 });

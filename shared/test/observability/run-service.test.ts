@@ -7,6 +7,7 @@ import {
   runService,
   type ServiceTools,
 } from '@suzumio/shared/observability/run-service';
+import { secretSetting } from '@suzumio/shared/observability/secret-setting';
 import {
   controlPlaneEnvironment,
   parseEnvironment,
@@ -140,6 +141,36 @@ describe('a service as a process', () => {
   });
 });
 
+describe('a secret that a process is given', () => {
+  const secret = 'a'.repeat(32);
+  const files: Record<string, string> = { '/run/secrets/admin': `${secret}\n`, '/run/secrets/short': 'hunter2' };
+  const readFile = (file: string) => {
+    const content = files[file];
+    if (content === undefined) throw new Error('no such file');
+    return content;
+  };
+  const given = (environment: { TOKEN?: string; TOKEN_FILE?: string }) => secretSetting('TOKEN', environment, readFile);
+
+  test('stands in the variable or in a file, or nowhere', () => {
+    expect(given({ TOKEN: secret })).toBe(secret);
+    expect(given({ TOKEN_FILE: '/run/secrets/admin' })).toBe(secret);
+    expect(given({})).toBeUndefined();
+  });
+
+  test.each([
+    [{ TOKEN: 'hunter2' }, 'TOKEN needs 32 to 500 visible ASCII characters'],
+    [{ TOKEN: `${secret} b` }, 'TOKEN needs 32 to 500 visible ASCII characters'],
+    [{ TOKEN_FILE: '/run/secrets/short' }, 'TOKEN_FILE needs 32 to 500'],
+    [{ TOKEN_FILE: '/run/secrets/none' }, 'TOKEN_FILE cannot be read: no such file.'],
+    [{ TOKEN: secret, TOKEN_FILE: '/run/secrets/admin' }, 'both set'],
+  ])('is refused: %j', (environment, message) => {
+    const refused = () => given(environment);
+    expect(refused).toThrow(expect.objectContaining({ code: 'settings-invalid' }));
+    expect(refused).toThrow(message);
+    expect(refused).not.toThrow('hunter2');
+  });
+});
+
 describe('the environment', () => {
   const good = { SUZUMIO_ROOT: '/data', SUZUMIO_REDIS_URL: 'redis://127.0.0.1:6379', SUZUMIO_CELL: 'east' };
 
@@ -148,6 +179,7 @@ describe('the environment', () => {
       ...good,
       SUZUMIO_LOG_LEVEL: 'info',
       SUZUMIO_HEALTH_HOST: '127.0.0.1',
+      SUZUMIO_ALLOWED_HOSTS: [],
     });
   });
 
