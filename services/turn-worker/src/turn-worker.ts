@@ -9,6 +9,7 @@ import type { AttemptMetrics, Engines, PolicyOf } from './attempt/worker-parts.j
 import { type TurnWorkerConfig, turnWorkerConfig, type TurnWorkerSettings } from './config.js';
 import { DockerEngine } from './engine/docker/docker-engine.js';
 import { ProcessEngine } from './engine/process/process-engine.js';
+import { GoneProjects } from './gone-projects.js';
 import { Readiness } from './readiness.js';
 import { openFreeSubdirectory, openWorkerDirectory, type WorkerDirectory } from './worker-directory.js';
 import { Workspaces } from './workspace/workspaces.js';
@@ -76,6 +77,7 @@ class RunningWorker {
   readonly #runner: AttemptRunner;
   readonly #timers: NodeJS.Timeout[] = [];
   #consumer: TurnConsumer | undefined;
+  readonly #gone: GoneProjects;
   #sweeping: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -114,7 +116,9 @@ class RunningWorker {
       metrics,
       now,
       onSuspect,
+      onCancelled: () => this.#sweep(),
     });
+    this.#gone = new GoneProjects({ workspaces, engines: this.#engines, attempts: this.#runner, logger });
   }
 
   static async start(config: TurnWorkerConfig, dependencies: TurnWorkerDependencies): Promise<RunningWorker> {
@@ -180,9 +184,10 @@ class RunningWorker {
 
   #sweep(): void {
     this.#sweeping = this.#sweeping.then(async () => {
+      const isGone = await this.#gone.find();
       for (const engine of Object.values(this.#engines)) {
         await engine
-          .sweep()
+          .sweep(isGone)
           .catch((error: unknown) =>
             this.dependencies.logger.warn({ err: error }, 'ended sandboxes could not be swept'),
           );

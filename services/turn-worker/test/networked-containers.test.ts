@@ -190,7 +190,7 @@ describe('the relay', () => {
     const { Config: config } = await docker.getContainer(id).inspect();
     const url = config.Env.find((entry) => entry.startsWith('SUZUMIO_CONTROLLER_URL='))?.split('=')[1] ?? '';
     const end = async () => {
-      await writeFile(`${world.directory}/w/workspaces/${world.cell}/paper/${agent}/go`, '');
+      await writeFile(`${world.directory}/w/workspaces/${world.cell}/paper.1/${agent}/go`, '');
       await world.toolhost.ended(turn.answer.input.turn.id);
     };
     return { turn, port: port(url), address: await gatewayOf('bridge'), end };

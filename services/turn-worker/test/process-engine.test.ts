@@ -43,7 +43,7 @@ describe('the process backend', () => {
     expect(turn.failed).toBeUndefined();
     expect(turn.completed?.output.text).toBe('done');
     const environment = await readFile(
-      `${world.directory}/w/workspaces/${world.cell}/paper/writer/environment.txt`,
+      `${world.directory}/w/workspaces/${world.cell}/paper.1/writer/environment.txt`,
       'utf8',
     );
     const names = environment.split('\n').map((line) => line.split('=')[0] ?? '');
@@ -51,6 +51,16 @@ describe('the process backend', () => {
       names.filter((name) => !['', 'PATH', 'HOME', 'SUZUMIO_TURN_DIR', 'PWD', 'SHLVL', 'OLDPWD', '_'].includes(name)),
     ).toEqual([]);
     expect(world.toolhost.toolCalls.map((call) => call.tool)).toEqual(['messages.send', 'artifacts.publish']);
+  });
+
+  test('sets the variables that the project file asks for, and keeps its own', async () => {
+    const { completed } = await world.run({
+      backend: 'process',
+      agent: 'variable',
+      sandbox: { env: { GREETING: 'good day', HOME: '/nowhere' } },
+      steps: [{ run: { command: 'echo "$GREETING, $HOME"' } }, { text: '{{steps.0.output}}' }],
+    });
+    expect(completed?.output.text).toMatch(new RegExp(`^good day, ${world.directory}/w/turns/`));
   });
 
   test('tells exit codes and the time limit apart', async () => {

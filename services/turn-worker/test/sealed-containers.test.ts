@@ -174,7 +174,9 @@ describe('a container', () => {
     });
     const turn = await world.run({ image: image.name, agent: 'other', snapshot, sandbox: { user: '1234:1235' } });
     expect(turn.completed?.output.text).toBe('1234:1235');
-    expect(await readFile(`${world.directory}/w/workspaces/${world.cell}/paper/other/data.txt`, 'utf8')).toBe('data!');
+    expect(await readFile(`${world.directory}/w/workspaces/${world.cell}/paper.1/other/data.txt`, 'utf8')).toBe(
+      'data!',
+    );
   });
 
   test('and the directories around it are closed to everybody else on the host', async () => {

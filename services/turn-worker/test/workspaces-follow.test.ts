@@ -45,7 +45,7 @@ test('an agent finds its files from turn to turn, whatever happens to its worker
   expect((await turn(first.snapshot, true)).text).toBeUndefined();
   const second = await turn(first.snapshot);
   expect(second.text).toBe('2');
-  const files = `${world.directory}/w/workspaces/${world.cell}/paper/writer`;
+  const files = `${world.directory}/w/workspaces/${world.cell}/paper.1/writer`;
   expect((await readdir(files)).sort()).toEqual(['agent.mjs', 'count', 'turn-1', 'turn-2']);
 
   // The next turn is another worker's.

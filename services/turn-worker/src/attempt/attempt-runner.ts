@@ -1,6 +1,7 @@
 import type { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ClaimAnswer } from '@suzumio/shared/protocol/attempts';
+import { type AttemptRef, type ClaimAnswer, maxGoneProjects, type ProjectRef } from '@suzumio/shared/protocol/attempts';
+import type { ErrorCode } from '@suzumio/shared/errors/codes';
 import type { TurnJob } from '@suzumio/shared/queue/jobs';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import { keepAliveAgent } from '../toolhost/keep-alive-agent.js';
@@ -22,12 +23,14 @@ interface Cell {
 }
 
 interface Running {
-  turn: string;
-  attempt: number;
+  ref: AttemptRef;
   stop: StopSwitch;
   /** Never rejects. */
   done: Promise<void>;
 }
+
+/** Why there is no turn to claim any more: its project was deleted, and another one may have its name. */
+const deleted: ReadonlySet<string> = new Set<ErrorCode>(['project-unknown', 'turn-unknown']);
 
 /** How long after the grace of a shutdown killing and reporting may take. */
 const lastWordsMs = 8_000;
@@ -36,8 +39,10 @@ const lastWordsMs = 8_000;
 export class AttemptRunner {
   readonly #cells = new Map<string, Cell>();
   readonly #jobs = new Set<Promise<void>>();
-  /** By agent: the attempt that has its workspace now. */
+  /** By agent: the attempt that has its workspace now, or is next to have it. */
   readonly #running = new Map<string, Running>();
+  /** Every attempt that something may still be running of. */
+  readonly #active = new Set<AttemptRef>();
   readonly #closing = new AbortController();
 
   constructor(private readonly parts: WorkerParts) {
@@ -63,6 +68,23 @@ export class AttemptRunner {
     this.#jobs.add(done);
     await done;
     this.#jobs.delete(done);
+  }
+
+  /**
+   * Those of `projects` that were deleted, and of which nothing runs here any more.
+   *
+   * @throws ToolHostUnavailable, ToolHostRefusal when it cannot be asked
+   */
+  async gone(projects: readonly ProjectRef[]): Promise<ProjectRef[]> {
+    const gone: ProjectRef[] = [];
+    for (const [cell, { toolhost }] of this.#cells) {
+      const ours = projects.filter((project) => project.cell === cell);
+      for (let at = 0; at < ours.length; at += maxGoneProjects) {
+        const part = ours.slice(at, at + maxGoneProjects).map(({ project, epoch }) => ({ project, epoch }));
+        for (const { project, epoch } of await toolhost.gone(part)) gone.push({ cell, project, epoch });
+      }
+    }
+    return gone.filter((project) => ![...this.#active].some((active) => isOf(active, project)));
   }
 
   /** Lets what runs go on for `graceMs`, then kills and reports it. Resolves when nothing runs any more, within a bound. */
@@ -115,7 +137,7 @@ export class AttemptRunner {
         now,
       });
     } catch (error) {
-      if (error instanceof ToolHostRefusal && error.status === 409) {
+      if (error instanceof ToolHostRefusal && (error.status === 409 || deleted.has(error.code))) {
         logger.debug({ code: error.code }, 'a job was dropped: its turn is not to be run now');
         return 'refused';
       }
@@ -132,11 +154,11 @@ export class AttemptRunner {
   ): Promise<void> {
     const { attempt } = claim;
     const agent = claim.input.agent.id;
-    const ref = { cell: job.cell, project: job.project, agent, turn: job.turn, attempt };
+    const ref = { cell: job.cell, project: job.project, epoch: claim.epoch, agent, turn: job.turn, attempt };
     const key = [ref.cell, ref.project, ref.agent].join('/');
     const logger = parts.logger.child({ agent, attempt });
     const earlier = this.#running.get(key);
-    if (earlier?.turn === job.turn && earlier.attempt >= attempt) {
+    if (earlier?.ref.turn === job.turn && earlier.ref.attempt >= attempt) {
       logger.info('dropped an attempt that a later one has replaced');
       return;
     }
@@ -154,14 +176,21 @@ export class AttemptRunner {
       await earlier?.done;
       await leased.run();
     })();
-    const running: Running = { turn: job.turn, attempt, stop, done: work.catch(() => undefined) };
+    const running: Running = { ref, stop, done: work.catch(() => undefined) };
     this.#running.set(key, running);
+    this.#active.add(ref);
     this.parts.metrics?.attemptsRunning.inc();
     try {
       await work;
     } finally {
       this.parts.metrics?.attemptsRunning.dec();
       if (this.#running.get(key) === running) this.#running.delete(key);
+      this.#active.delete(ref);
+      if (stop.reason === 'cancelled') this.parts.onCancelled();
     }
   }
+}
+
+function isOf(attempt: AttemptRef, { cell, project, epoch }: ProjectRef): boolean {
+  return attempt.cell === cell && attempt.project === project && attempt.epoch === epoch;
 }

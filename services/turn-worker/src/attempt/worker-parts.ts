@@ -39,4 +39,6 @@ export interface WorkerParts {
   now: () => number;
   /** An attempt could not even start: this host may not be able to run any. */
   onSuspect: () => void;
+  /** An attempt was ended from elsewhere, perhaps because its project was deleted. */
+  onCancelled: () => void;
 }

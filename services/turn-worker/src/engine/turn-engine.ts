@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { AttemptRef, SandboxLimits } from '@suzumio/shared/protocol/attempts';
+import type { AttemptRef, ProjectRef, SandboxLimits } from '@suzumio/shared/protocol/attempts';
 import type { RunnerTurnInput } from '@suzumio/shared/protocol/runner';
 import type { Owner } from '../workspace/restore.js';
 
@@ -16,8 +16,10 @@ export interface TurnEngine {
   evict(agent: AgentRef): Promise<void>;
   /** Looks up what a sandbox will be made of. */
   prepare(limits: SandboxLimits): Promise<PreparedSandbox>;
-  /** Removes ended sandboxes that were kept long enough. */
-  sweep(): Promise<void>;
+  /** Projects of which ended sandboxes are kept. */
+  kept(): Promise<ProjectRef[]>;
+  /** Removes ended sandboxes that were kept long enough, or whose project is gone. */
+  sweep(isGone: (project: ProjectRef) => boolean): Promise<void>;
   /** Lets go of everything; what was begun in the background is finished, within a bound. */
   close(): Promise<void>;
 }

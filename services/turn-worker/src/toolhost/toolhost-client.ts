@@ -8,6 +8,8 @@ import {
   claimAnswer,
   type CompleteRequest,
   type FailRequest,
+  type GoneProjects,
+  goneProjects,
   type HeartbeatAnswer,
   heartbeatAnswer,
 } from '@suzumio/shared/protocol/attempts';
@@ -54,6 +56,18 @@ export class ToolHostClient {
       timeoutMs: callTimeoutMs,
     });
     return parse(claimAnswer, body);
+  }
+
+  /** Those of `projects` that were deleted. */
+  async gone(projects: GoneProjects['projects']): Promise<GoneProjects['projects']> {
+    const { body } = await this.#http.send({
+      method: 'POST',
+      path: 'projects/gone',
+      token: this.#credential,
+      json: { projects } satisfies GoneProjects,
+      timeoutMs: callTimeoutMs,
+    });
+    return parse(goneProjects, body).projects;
   }
 
   /** The routes of one attempt, with its lease token. */

@@ -1,8 +1,10 @@
-import { chown, mkdir, stat } from 'node:fs/promises';
+import { chown, mkdir, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { AttemptRef } from '@suzumio/shared/protocol/attempts';
+import type { AttemptRef, ProjectRef } from '@suzumio/shared/protocol/attempts';
+import { errnoOf } from '../files/errno.js';
+import { removeTree } from '../files/remove-tree.js';
 import { type Captured, capture } from './capture.js';
 import { FileHashes } from './file-hashes.js';
 import { type FetchContent, type Owner, parseManifest, restore } from './restore.js';
@@ -23,12 +25,12 @@ export class Workspaces {
   constructor(private readonly options: WorkspacesOptions) {}
 
   /** The workspace of an agent; its directory is there from now on and belongs to `owner`. */
-  async open(agent: Pick<AttemptRef, 'cell' | 'project' | 'agent'>, owner: Owner | undefined): Promise<Workspace> {
+  async open(agent: ProjectRef & Pick<AttemptRef, 'agent'>, owner: Owner | undefined): Promise<Workspace> {
     const { workerDir, bounds, boot } = this.options;
-    const name = join(agent.cell, agent.project, agent.agent);
-    const directory = join(workerDir, 'workspaces', name);
-    const sidecar = join(workerDir, 'snapshots', `${name}.json`);
-    const temporary = join(workerDir, 'downloads', name);
+    const name = join(nameOf(agent), agent.agent);
+    const directory = join(workerDir, directories.workspaces, name);
+    const sidecar = join(workerDir, directories.sidecars, `${name}.json`);
+    const temporary = join(workerDir, directories.temporary, name);
     for (const path of [dirname(sidecar), temporary]) await mkdir(path, { recursive: true, mode: 0o700 });
     const isNew = (await mkdir(directory, { recursive: true, mode: 0o700 })) !== undefined;
     const { uid, gid } = await stat(directory);
@@ -37,6 +39,43 @@ export class Workspaces {
     const known = isNew ? nothingKnown(boot) : await readSidecar(sidecar, boot);
     return new Workspace(directory, sidecar, temporary, { bounds, boot, owner }, known);
   }
+
+  /** The projects that there are workspaces of. */
+  async projects(): Promise<ProjectRef[]> {
+    const root = join(this.options.workerDir, directories.workspaces);
+    const projects: ProjectRef[] = [];
+    for (const cell of await namesIn(root)) {
+      for (const name of await namesIn(join(root, cell))) {
+        const [, project, epoch] = /^([a-z0-9][a-z0-9-]*)\.(\d{1,9})$/.exec(name) ?? [];
+        if (project !== undefined) projects.push({ cell, project, epoch: Number(epoch) });
+      }
+    }
+    return projects;
+  }
+
+  /** Removes all workspaces of a project. Nothing may be using them. */
+  async remove(project: ProjectRef): Promise<void> {
+    const { temporary, sidecars, workspaces } = directories;
+    // The workspaces last: what is still there is found by them.
+    for (const directory of [temporary, sidecars, workspaces]) {
+      await removeTree(join(this.options.workerDir, directory, nameOf(project)));
+    }
+  }
+}
+
+/** What of a worker's directory is about workspaces. */
+const directories = { workspaces: 'workspaces', sidecars: 'snapshots', temporary: 'downloads' };
+
+/** No other project's, also not that of another one which had the same name. */
+function nameOf({ cell, project, epoch }: ProjectRef): string {
+  return join(cell, `${project}.${epoch}`);
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  return readdir(directory).catch((error: unknown) => {
+    if (errnoOf(error) === 'ENOENT') return [];
+    throw error;
+  });
 }
 
 /** One agent's files between and during its turns. Nobody else uses it meanwhile. */

@@ -9,6 +9,7 @@ import {
   completeRequest,
   type FailRequest,
   failRequest,
+  goneProjects,
 } from '@suzumio/shared/protocol/attempts';
 import { type ToolRequest, toolRequest } from '@suzumio/shared/protocol/runner';
 import { until } from './until.js';
@@ -37,6 +38,8 @@ export class TestToolHost {
   readonly toolCalls: (ToolRequest & { authorization: string | undefined })[] = [];
   readonly runnerRequests: string[] = [];
   readonly contentPuts: string[] = [];
+  /** Deleted projects, as `name.epoch`. */
+  readonly gone = new Set<string>();
   intercept: Interceptor = () => undefined;
 
   private constructor(
@@ -115,6 +118,13 @@ export class TestToolHost {
 
   async #answerWorker(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
     if (this.#intercepted(request, response)) return;
+    if (request.url === '/projects/gone') {
+      if (request.headers.authorization !== `Bearer ${credential}`) return problem(response, 401, 'unauthenticated');
+      const { projects } = goneProjects.parse(JSON.parse((await buffer(request)).toString()));
+      return json(response, 200, {
+        projects: projects.filter(({ project, epoch }) => this.gone.has(`${project}.${epoch}`)),
+      });
+    }
     const [, , , , id = '', ...rest] = (request.url ?? '').split('/');
     const turn = this.turns.get(id);
     if (turn === undefined) return problem(response, 404, 'turn-unknown');

@@ -20,6 +20,7 @@ export interface TurnSpec {
   turn?: string;
   agent?: string;
   attempt?: number;
+  epoch?: number;
   image?: string;
   backend?: ClaimAnswer['backend'];
   sandbox?: Partial<ClaimAnswer['sandbox']>;
@@ -125,6 +126,7 @@ export class World {
     const { attempt = 1, timeoutMs = 20_000 } = spec;
     return {
       attempt,
+      epoch: spec.epoch ?? 1,
       leaseToken: `lease.${this.cell}.paper.1.${turn}.${attempt}.${'a'.repeat(43)}`,
       toolToken: `tool.${this.cell}.paper.1.${turn}.${attempt}.${'b'.repeat(43)}`,
       leaseMs: spec.leaseMs ?? 15_000,

@@ -1,8 +1,8 @@
-import Docker, { type Container, type ImageInspectInfo } from 'dockerode';
+import Docker, { type Container, type ContainerInfo, type ImageInspectInfo } from 'dockerode';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { defaultTurnDir } from '@suzumio/shared/protocol/door';
-import type { SandboxLimits } from '@suzumio/shared/protocol/attempts';
+import type { ProjectRef, SandboxLimits } from '@suzumio/shared/protocol/attempts';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import { AttemptFailure } from '../../attempt/attempt-failure.js';
 import type { Owner } from '../../workspace/restore.js';
@@ -14,7 +14,7 @@ import { type BindMount, containerOptions } from './container-options.js';
 import { DockerSandbox } from './docker-sandbox.js';
 import { engineFailure, statusOf } from './engine-errors.js';
 import { environmentVariables } from './environment-variables.js';
-import { agentFilter, keepForLabel, turnLabels, workerLabel } from './labels.js';
+import { agentFilter, keepForLabel, projectOf, turnLabels, workerLabel } from './labels.js';
 import { probeEngine } from './probe.js';
 import { StdioAttachment } from './stdio-attachment.js';
 import { sandboxOwner } from './sandbox-owner.js';
@@ -107,13 +107,18 @@ export class DockerEngine implements TurnEngine {
     };
   }
 
-  async sweep(): Promise<void> {
-    const filters = { label: [workerLabel(this.options.worker)], status: ['exited', 'dead', 'created'] };
-    for (const { Id: id, Labels: labels } of await this.#docker.listContainers({ all: true, filters })) {
+  async kept(): Promise<ProjectRef[]> {
+    return (await this.#notRunning()).flatMap(({ Labels: labels }) => projectOf(labels) ?? []);
+  }
+
+  async sweep(isGone: (project: ProjectRef) => boolean): Promise<void> {
+    for (const { Id: id, Labels: labels } of await this.#notRunning()) {
       const container = this.#docker.getContainer(id);
       const overSince = await this.#overSince(container);
       if (overSince === undefined || this.#live.has(id)) continue;
-      if (Date.now() - overSince >= Number(labels[keepForLabel] ?? 0)) await this.#remove(container);
+      const project = projectOf(labels);
+      const isOfUse = Date.now() - overSince < Number(labels[keepForLabel] ?? 0);
+      if (!isOfUse || (project && isGone(project))) await this.#remove(container);
     }
   }
 
@@ -133,6 +138,12 @@ export class DockerEngine implements TurnEngine {
       throw engineFailure(error, 'be asked for its containers');
     }
     this.#opened = true;
+  }
+
+  /** This worker's containers that have ended, or did not start yet. */
+  async #notRunning(): Promise<ContainerInfo[]> {
+    const filters = { label: [workerLabel(this.options.worker)], status: ['exited', 'dead', 'created'] };
+    return this.#docker.listContainers({ all: true, filters });
   }
 
   async #image(name: string): Promise<ImageInspectInfo> {

@@ -1,4 +1,4 @@
-import type { AttemptRef, SandboxLimits } from '@suzumio/shared/protocol/attempts';
+import type { AttemptRef, ProjectRef, SandboxLimits } from '@suzumio/shared/protocol/attempts';
 import type { AgentRef } from '../turn-engine.js';
 
 const prefix = 'suzumio.';
@@ -16,11 +16,19 @@ export function turnLabels(worker: string, ref: AttemptRef, limits: SandboxLimit
     [`${prefix}worker`]: worker,
     [`${prefix}cell`]: ref.cell,
     [`${prefix}project`]: ref.project,
+    [`${prefix}epoch`]: String(ref.epoch),
     [`${prefix}agent`]: ref.agent,
     [`${prefix}turn`]: ref.turn,
     [`${prefix}attempt`]: String(ref.attempt),
     [keepForLabel]: String(limits.keep === 'never' ? 0 : limits.keepForMs),
   };
+}
+
+/** Which project a container was of; undefined for one that was of none. */
+export function projectOf(labels: Readonly<Record<string, string>>): ProjectRef | undefined {
+  const [cell, project, epoch] = ['cell', 'project', 'epoch'].map((name) => labels[prefix + name]);
+  if (cell === undefined || project === undefined || epoch === undefined) return undefined;
+  return { cell, project, epoch: Number(epoch) };
 }
 
 /** Filters for the containers of one agent, whichever worker started them. */

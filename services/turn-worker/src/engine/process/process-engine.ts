@@ -3,7 +3,7 @@ import { access, readdir, readFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SandboxLimits } from '@suzumio/shared/protocol/attempts';
+import type { ProjectRef, SandboxLimits } from '@suzumio/shared/protocol/attempts';
 import { unixDoorPrefix } from '@suzumio/shared/protocol/door';
 import { AttemptFailure } from '../../attempt/attempt-failure.js';
 import { errnoOf } from '../../files/errno.js';
@@ -54,6 +54,10 @@ export class ProcessEngine implements TurnEngine {
       controllerUrl: ({ socket }) => `${unixDoorPrefix}${socket}`,
       start: (options) => this.#start(options, env),
     });
+  }
+
+  async kept(): Promise<ProjectRef[]> {
+    return Promise.resolve([]);
   }
 
   async sweep(): Promise<void> {

@@ -1,0 +1,43 @@
+import type { ProjectRef } from '@suzumio/shared/protocol/attempts';
+import type { Logger } from '@suzumio/shared/observability/logger';
+import type { AttemptRunner } from './attempt/attempt-runner.js';
+import type { Engines } from './attempt/worker-parts.js';
+import type { Workspaces } from './workspace/workspaces.js';
+
+export interface GoneProjectsOptions {
+  workspaces: Workspaces;
+  engines: Engines;
+  attempts: Pick<AttemptRunner, 'gone'>;
+  logger: Logger;
+}
+
+/**
+ * Looks for what is left on this host of projects that were deleted. Nobody tells a worker of a deletion: it asks for
+ * those that it keeps something of, so that one which was away finds out as well.
+ */
+export class GoneProjects {
+  constructor(private readonly options: GoneProjectsOptions) {}
+
+  /** Removes the workspaces of deleted projects. Returns what tells whether a project is one. */
+  async find(): Promise<(project: ProjectRef) => boolean> {
+    const { workspaces, engines, attempts, logger } = this.options;
+    const gone = new Set<string>();
+    try {
+      const kept = [await workspaces.projects()];
+      for (const engine of Object.values(engines)) kept.push(await engine.kept());
+      const here = new Map(kept.flat().map((project) => [keyOf(project), project]));
+      for (const project of await attempts.gone([...here.values()])) {
+        gone.add(keyOf(project));
+        await workspaces.remove(project);
+        logger.info(project, 'removed what was left of a deleted project');
+      }
+    } catch (error) {
+      logger.warn({ err: error }, 'it could not be found out, or not removed, what is left of deleted projects');
+    }
+    return (project) => gone.has(keyOf(project));
+  }
+}
+
+function keyOf({ cell, project, epoch }: ProjectRef): string {
+  return [cell, project, epoch].join('/');
+}
