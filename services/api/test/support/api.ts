@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { type Api, type ApiConfig, createApi } from '@suzumio/api';
 import { storeHooks } from '@suzumio/shared/control-plane/open-control-plane';
 import type { TokenScope } from '@suzumio/shared/model/access-token';
+import type { Logger } from '@suzumio/shared/observability/logger';
 import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import type { Transport } from '@suzumio/shared/queue/transport';
@@ -32,6 +33,7 @@ export interface TestApi extends TestCell {
   adminToken: string;
   transport: Transport;
   metrics: Metrics;
+  logger: Logger;
   /** Projects for which a wake was sent. */
   wakes: string[];
   logLines: () => Record<string, unknown>[];
@@ -90,6 +92,7 @@ export async function testApi(
     adminToken,
     transport,
     metrics,
+    logger,
     wakes,
     logLines: lines,
     call,
