@@ -1,16 +1,19 @@
-import express, { type Request, type Response, type Router } from 'express';
+import { posix } from 'node:path';
+import express, { type Response, type Router } from 'express';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { noQuery, pageQuery } from '@suzumio/shared/model/http-api';
+import { artifactsQuery, contentQuery, noQuery } from '@suzumio/shared/model/http-api';
 import type { ArtifactView } from '@suzumio/shared/model/views';
+import { filesOf } from '@suzumio/shared/protocol/artifacts';
 import { ContentStore } from '@suzumio/shared/store/content-store';
+import { publishedDirectory } from '@suzumio/shared/store/directories';
 import { findArtifact, listArtifacts } from '@suzumio/shared/store/queries/artifacts';
 import { queryOf } from './body.js';
 import type { ApiContext } from './context.js';
 import { listAnswer } from './list-answer.js';
 import { withProject } from './project-access.js';
-import { sendFile } from './send-file.js';
+import { type NamedContent, sendArchive, sendContent } from './send-content.js';
 
-/** Published files: what is known of them, and their content. */
+/** What was published: what is known of it, and its content. */
 export function artifactsRouter(context: ApiContext): Router {
   const router = express.Router();
   const find = async (
@@ -22,8 +25,10 @@ export function artifactsRouter(context: ApiContext): Router {
     throw new SuzumioError('artifact-unknown', `There is no artifact "${id.slice(0, 80)}" in this project.`);
   };
 
+  const contentOf = ({ project }: { project: string }) => new ContentStore(context.cell.directory.projectDir(project));
+
   router.get('/api/projects/:project/artifacts', async (request, response) => {
-    const page = queryOf(request, pageQuery);
+    const page = queryOf(request, artifactsQuery);
     const artifacts = await withProject(context, response, request.params.project, ({ reader }) =>
       listArtifacts(reader, page),
     );
@@ -35,43 +40,31 @@ export function artifactsRouter(context: ApiContext): Router {
     response.json(await find(response, request.params));
   });
 
-  router.get('/api/projects/:project/artifacts/:artifact/content', async (request, response) => {
+  router.get('/api/projects/:project/artifacts/:artifact/entries', async (request, response) => {
     queryOf(request, noQuery);
-    const { name, sha256, sizeBytes } = await find(response, request.params);
-    const content = new ContentStore(context.cell.directory.projectDir(request.params.project));
-    if ((await content.sizeOf(sha256)) !== sizeBytes) {
-      throw new SuzumioError('store-corrupt', `The content ${sha256} is missing or has another size than it had.`);
-    }
-    response.set({ etag: `"${sha256}"`, 'accept-ranges': 'bytes' });
-    if (request.fresh) {
-      response.status(304).end();
-      return;
-    }
-    const range = rangeOf(request, response, sizeBytes);
-    // An agent chose name and content: a browser saves it, and neither shows nor runs it.
-    response.attachment(name).type('application/octet-stream');
-    if (range) response.status(206).set('content-range', `bytes ${range.start}-${range.end}/${sizeBytes}`);
-    response.set('content-length', String(range ? range.end - range.start + 1 : sizeBytes));
-    if (request.method === 'HEAD') response.end();
-    else await sendFile(response, content.read(sha256, range));
+    const artifact = await find(response, request.params);
+    const manifest =
+      artifact.kind === 'directory' && (await publishedDirectory(contentOf(request.params), artifact.sha256));
+    if (!manifest)
+      throw new SuzumioError('artifact-entry-unknown', `"${artifact.name}" is a file, so nothing is in it.`);
+    response.json({ items: manifest.entries });
+  });
+
+  router.get('/api/projects/:project/artifacts/:artifact/content', async (request, response) => {
+    const { path } = queryOf(request, contentQuery);
+    const artifact = await find(response, request.params);
+    const content = contentOf(request.params);
+    if (path !== undefined) await sendContent(request, response, content, await fileOf(content, artifact, path));
+    else if (artifact.kind === 'directory') await sendArchive(request, response, content, artifact);
+    else await sendContent(request, response, content, artifact);
   });
   return router;
 }
 
-/**
- * The part of some content that is asked for; undefined means all of it, which is also the answer to several parts, and
- * to a part of a version that is not this one.
- *
- * @throws SuzumioError `range-not-satisfiable`
- */
-function rangeOf(request: Request, response: Response, sizeBytes: number): { start: number; end: number } | undefined {
-  const ofVersion = request.get('if-range');
-  if (request.method !== 'GET' || !/^bytes=/i.test(request.get('range') ?? '')) return undefined;
-  if (ofVersion !== undefined && ofVersion !== response.get('etag')) return undefined;
-  const ranges = request.range(sizeBytes);
-  if (ranges === -1) {
-    response.set('content-range', `bytes */${sizeBytes}`);
-    throw new SuzumioError('range-not-satisfiable', `The content has ${sizeBytes} bytes; none of them is asked for.`);
-  }
-  return Array.isArray(ranges) && ranges.length === 1 ? ranges[0] : undefined;
+/** @throws SuzumioError `artifact-entry-unknown` */
+async function fileOf(content: ContentStore, artifact: ArtifactView, path: string): Promise<NamedContent> {
+  const files = artifact.kind === 'directory' ? filesOf(await publishedDirectory(content, artifact.sha256)) : [];
+  const file = files.find((candidate) => candidate.path === path);
+  if (file) return { name: posix.basename(path), sha256: file.sha256, sizeBytes: file.sizeBytes };
+  throw new SuzumioError('artifact-entry-unknown', `There is no file "${path.slice(0, 80)}" in "${artifact.name}".`);
 }

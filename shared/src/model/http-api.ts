@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { suggest } from '../config/suggest.js';
-import { maxAttachments } from '../protocol/artifacts.js';
+import { directoryEntry, maxAttachments } from '../protocol/artifacts.js';
 import { duration } from '../protocol/duration.js';
 import { priority, projectId } from '../protocol/ids.js';
 import { maxMessageBytes } from '../store/verbs/post-message.js';
@@ -77,6 +77,10 @@ export const projectsQuery = request({
 /** Only events of these types. */
 const types = names(eventType).optional();
 export const eventsQuery = request({ ...page, types });
+/** Only those of one name, the newest last. */
+export const artifactsQuery = request({ ...page, name: z.string().max(200).optional() });
+/** One file of a directory. */
+export const contentQuery = request({ path: z.string().min(1).max(1024).optional() });
 export const turnsQuery = request({ ...page, agent: z.string().optional() });
 export const turnLogQuery = request({ attempt: numeral(1, Number.MAX_SAFE_INTEGER).optional() });
 /** Unread mail; or, where `undelivered` is true, mail that was read by turns which failed or were cancelled. */
@@ -254,6 +258,8 @@ export const messageListAnswer = listOf(messageView);
 export const eventListAnswer = listOf(projectEvent);
 export const turnListAnswer = listOf(turnView);
 export const toolCallListAnswer = listOf(toolCallView);
+/** What is in an artifact that is a directory: the files and directories, each directory before what is in it. */
+export const entryListAnswer = z.object({ items: z.array(directoryEntry) });
 export const artifactListAnswer = listOf(artifactView);
 export const auditAnswer = listOf(auditEntry);
 export type AuditAnswer = z.infer<typeof auditAnswer>;

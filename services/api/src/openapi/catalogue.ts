@@ -4,6 +4,7 @@ import * as api from '@suzumio/shared/model/http-api';
 import { projectEvent } from '@suzumio/shared/model/event';
 import { projectConfig } from '@suzumio/shared/model/project-config';
 import * as views from '@suzumio/shared/model/views';
+import { directoryEntry } from '@suzumio/shared/protocol/artifacts';
 import { problem } from '@suzumio/shared/protocol/problem';
 import { accessOperations } from './access-operations.js';
 import type { Operation } from './operation.js';
@@ -53,6 +54,8 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   ToolCall: views.toolCallView,
   ToolCallList: api.toolCallListAnswer,
   Artifact: views.artifactView,
+  ArtifactEntry: directoryEntry,
+  ArtifactEntryList: api.entryListAnswer,
   ArtifactList: api.artifactListAnswer,
   Event: projectEvent,
   EventList: api.eventListAnswer,

@@ -1,14 +1,16 @@
 import { z } from 'zod';
 import {
   artifactListAnswer,
+  artifactsQuery,
   cancelAnswer,
+  contentQuery,
   emptyRequest,
+  entryListAnswer,
   eventCursor,
   eventListAnswer,
   eventsQuery,
   healthAnswer,
   noQuery,
-  pageQuery,
   reportQuery,
   streamQuery,
   toolCallListAnswer,
@@ -30,10 +32,11 @@ const lastEventId = {
   },
 };
 const bytes = { 'application/octet-stream': z.unknown() };
+const archive = { 'application/x-tar': z.unknown() };
 const contentHeaders = {
   ETag: "The content's SHA-256.",
   'Content-Disposition': "The file's name.",
-  'Accept-Ranges': 'That a part can be asked for.',
+  'Accept-Ranges': 'Whether a part can be asked for.',
 };
 const eventStream = { 'text/event-stream': z.string() };
 
@@ -94,8 +97,8 @@ export const recordOperations: readonly Operation[] = [
     group: 'Artifacts',
     method: 'get',
     path: '/api/projects/:project/artifacts',
-    summary: 'The published files of a project.',
-    query: pageQuery,
+    summary: 'What has been published in a project, or what has one name.',
+    query: artifactsQuery,
     answers: { 200: { description: 'A part of the list.', content: json(artifactListAnswer) } },
   },
   {
@@ -120,25 +123,35 @@ export const recordOperations: readonly Operation[] = [
     group: 'Artifacts',
     method: 'get',
     path: '/api/projects/:project/artifacts/:artifact',
-    summary: 'What is known of a published file.',
+    summary: 'What is known of a published file or directory.',
     query: noQuery,
     answers: { 200: { description: 'The artifact.', content: json(artifactView) } },
     refusals: ['artifact-unknown'],
+  },
+  {
+    id: 'listArtifactEntries',
+    group: 'Artifacts',
+    method: 'get',
+    path: '/api/projects/:project/artifacts/:artifact/entries',
+    summary: 'What is in a published directory.',
+    query: noQuery,
+    answers: { 200: { description: 'All of it.', content: json(entryListAnswer) } },
+    refusals: ['artifact-unknown', 'artifact-entry-unknown'],
   },
   {
     id: 'getArtifactContent',
     group: 'Artifacts',
     method: 'get',
     path: '/api/projects/:project/artifacts/:artifact/content',
-    summary: 'The bytes of a published file.',
-    query: noQuery,
+    summary: 'The bytes of a published file; a directory as a tar, or with `path` the bytes of a file in it.',
+    query: contentQuery,
     headers: {
       'If-None-Match': { description: 'An `ETag` that the client has.', schema: z.string().optional() },
       Range: { description: 'The part that is wanted, such as `bytes=1000-`.', schema: z.string().optional() },
       'If-Range': { description: 'The `ETag` of which it is a part.', schema: z.string().optional() },
     },
     answers: {
-      200: { description: 'The bytes.', content: bytes, headers: contentHeaders },
+      200: { description: 'The bytes.', content: { ...bytes, ...archive }, headers: contentHeaders },
       206: {
         description: 'The part.',
         content: bytes,
@@ -146,7 +159,7 @@ export const recordOperations: readonly Operation[] = [
       },
       304: { description: 'The client has them.' },
     },
-    refusals: ['artifact-unknown', 'range-not-satisfiable'],
+    refusals: ['artifact-unknown', 'artifact-entry-unknown', 'range-not-satisfiable'],
   },
   {
     id: 'getReport',

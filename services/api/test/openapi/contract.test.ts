@@ -180,6 +180,11 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
   'agent-unknown': (operation) => world.call(operation, { agent: 'zoe', query: queryFor(operation, 'agent=zoe') }),
   'turn-unknown': (operation) => world.call(operation, { turn: 'ada:9', query: queryFor(operation, 'turn=turn_1') }),
   'artifact-unknown': (operation) => world.call(operation, { artifact: 'art_1' }),
+  'artifact-entry-unknown': ({ id, ...operation }) =>
+    world.call(
+      { id, ...operation },
+      { artifact: world.file, ...(id === 'getArtifactContent' ? { query: 'path=x' } : {}) },
+    ),
   'range-not-satisfiable': (operation) => world.call(operation, { headers: { range: 'bytes=99-' } }),
   'transition-refused': async (operation, { body }) => {
     const project = await world.project(operation.id === 'startProject' ? 'running' : 'initialized');

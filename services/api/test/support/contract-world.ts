@@ -10,7 +10,7 @@ import { EventHub } from '../../src/events/event-hub.js';
 import { defaultRateLimits } from '../../src/rate-limiter.js';
 import type { Operation } from '../../src/openapi/operation.js';
 import { type Answer, type CallOptions, type TestApi, testApi } from './api.js';
-import { beginTurn, failTurn, publish, submit } from './play.js';
+import { beginTurn, failTurn, publish, publishDirectory, submit } from './play.js';
 
 /** A request for one operation, before it is spoiled in some way. */
 export interface Sample extends CallOptions {
@@ -28,6 +28,8 @@ export type ProjectState = 'initialized' | 'running' | 'at work' | 'with a stopp
 /** A cell in which every operation can succeed, and fail in every way that its description tells of. */
 export interface ContractWorld {
   api: TestApi;
+  /** The id of an artifact that is a file. */
+  file: string;
   /** The address of a server that is stopping. */
   stoppingUrl: string;
   call(operation: Operation, sample?: Sample): Promise<Answer>;
@@ -48,6 +50,7 @@ export async function contractWorld(): Promise<ContractWorld> {
   const api = await testApi();
   await api.create(contractYaml('team'));
   const artifact = await publish(api, 'team', 'ada', { name: 'levels.csv', content: Buffer.from('1,2,3\n') });
+  const directory = await publishDirectory(api, 'team', 'readings', { 'north.csv': '1,2\n' });
   const stopping = await stoppingServer(api);
   const limited = await testApi({
     rateLimits: { ...defaultRateLimits, readsPerSecond: 1, writesPerSecond: 1, burstSeconds: 0 },
@@ -59,7 +62,8 @@ export async function contractWorld(): Promise<ContractWorld> {
     (of: TestApi) =>
     (operation: Operation, sample: Sample = {}) => {
       const { project = 'team', agent = 'ben', turn = 'ada:1', of: token = 'ann', query, ...options } = sample;
-      const parts: Record<string, string> = { project, agent, turn, token, artifact: sample.artifact ?? artifact.id };
+      const subject = operation.id === 'listArtifactEntries' ? directory : artifact.id;
+      const parts: Record<string, string> = { project, agent, turn, token, artifact: sample.artifact ?? subject };
       const path = operation.path.replaceAll(/:(\w+)/g, (_whole, part: string) => parts[part] ?? '');
       return of.call(operation.method.toUpperCase(), `${path}${query === undefined ? '' : `?${query}`}`, options);
     };
@@ -67,6 +71,7 @@ export async function contractWorld(): Promise<ContractWorld> {
   return {
     api,
     stoppingUrl: stopping.url,
+    file: artifact.id,
     call: callOf(api),
     callLimited: callOf(limited),
     async project(state) {

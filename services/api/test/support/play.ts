@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { byPath, type DirectoryFile } from '@suzumio/shared/protocol/artifacts';
 import { ContentStore } from '@suzumio/shared/store/content-store';
 import { writeReport } from '@suzumio/shared/store/reports';
 import type { Tx } from '@suzumio/shared/store/tx';
@@ -108,4 +109,42 @@ export async function publish(
     }).id;
   });
   return published;
+}
+
+/** Publishes a directory of files, by their paths and texts, and returns the artifact's id. */
+export async function publishDirectory(
+  api: TestApi,
+  project: string,
+  name: string,
+  texts: Readonly<Record<string, string>>,
+  executable: readonly string[] = [],
+): Promise<string> {
+  const content = new ContentStore(api.cell.directory.projectDir(project));
+  const directories = new Set(
+    Object.keys(texts).flatMap((path) =>
+      path
+        .split('/')
+        .slice(0, -1)
+        .map((_, at, parts) => parts.slice(0, at + 1).join('/')),
+    ),
+  );
+  const files: DirectoryFile[] = [];
+  for (const [path, text] of Object.entries(texts)) {
+    const bytes = Buffer.from(text);
+    const sha256 = await content.putBytes(bytes);
+    files.push({ kind: 'file', path, sha256, sizeBytes: bytes.length, executable: executable.includes(path) });
+  }
+  const entries = [...files, ...[...directories].map((path) => ({ kind: 'directory' as const, path }))].sort(byPath);
+  const sha256 = await content.putBytes(Buffer.from(JSON.stringify({ version: 1, entries })));
+  const { id } = await api.write(project, (tx) =>
+    publishArtifact(tx, {
+      creator: 'ada',
+      name,
+      path: content.pathOf(sha256),
+      sha256,
+      sizeBytes: files.reduce((sum, file) => sum + file.sizeBytes, 0),
+      directory: { files: files.length, contents: files.map((file) => file.sha256) },
+    }),
+  );
+  return id;
 }

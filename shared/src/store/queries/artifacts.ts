@@ -19,14 +19,19 @@ interface Row {
   created_at_ms: number;
 }
 
-/** Artifacts in the order in which they were published; `after` counts them. */
-export function listArtifacts(reader: SqlReader, page: Page): ArtifactView[] {
+/** Artifacts in the order in which they were published, all or those of one name; `after` counts them. */
+export function listArtifacts(
+  reader: SqlReader,
+  { limit, after, name }: Page & { name?: string | undefined },
+): ArtifactView[] {
+  const wanted = name === undefined ? 'true' : 'name = :name';
+  const params = { limit, ...(name === undefined ? {} : { name }) };
   const rows =
-    page.after === undefined
-      ? reader.all<Row>('SELECT * FROM artifacts ORDER BY seq DESC LIMIT :limit', { limit: page.limit }).reverse()
-      : reader.all<Row>('SELECT * FROM artifacts WHERE seq > :after ORDER BY seq LIMIT :limit', {
-          after: page.after,
-          limit: page.limit,
+    after === undefined
+      ? reader.all<Row>(`SELECT * FROM artifacts WHERE ${wanted} ORDER BY seq DESC LIMIT :limit`, params).reverse()
+      : reader.all<Row>(`SELECT * FROM artifacts WHERE ${wanted} AND seq > :after ORDER BY seq LIMIT :limit`, {
+          ...params,
+          after,
         });
   return rows.map(artifactView);
 }

@@ -1,0 +1,82 @@
+import type { Request, Response } from 'express';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { ArtifactView } from '@suzumio/shared/model/views';
+import type { ContentStore } from '@suzumio/shared/store/content-store';
+import { publishedDirectory } from '@suzumio/shared/store/directories';
+import { directoryArchive } from './directory-archive.js';
+import { sendFile } from './send-file.js';
+
+/** One file of the content store, and what it is to be called. */
+export interface NamedContent {
+  name: string;
+  sha256: string;
+  sizeBytes: number;
+}
+
+/**
+ * Sends a file, or the part of it that is asked for.
+ *
+ * @throws SuzumioError `range-not-satisfiable`, `store-corrupt`
+ */
+export async function sendContent(
+  request: Request,
+  response: Response,
+  content: ContentStore,
+  { name, sha256, sizeBytes }: NamedContent,
+): Promise<void> {
+  if ((await content.sizeOf(sha256)) !== sizeBytes) {
+    throw new SuzumioError('store-corrupt', `The content ${sha256} is missing or has another size than it had.`);
+  }
+  response.set({ etag: `"${sha256}"`, 'accept-ranges': 'bytes' });
+  if (request.fresh) {
+    response.status(304).end();
+    return;
+  }
+  const range = rangeOf(request, response, sizeBytes);
+  // An agent chose name and content: a browser saves it, and neither shows nor runs it.
+  response.attachment(name).type('application/octet-stream');
+  if (range) response.status(206).set('content-range', `bytes ${range.start}-${range.end}/${sizeBytes}`);
+  response.set('content-length', String(range ? range.end - range.start + 1 : sizeBytes));
+  if (request.method === 'HEAD') response.end();
+  else await sendFile(response, content.read(sha256, range));
+}
+
+/**
+ * Sends a directory as a tar, whole.
+ *
+ * @throws SuzumioError `store-corrupt`
+ */
+export async function sendArchive(
+  request: Request,
+  response: Response,
+  content: ContentStore,
+  artifact: ArtifactView,
+): Promise<void> {
+  const manifest = await publishedDirectory(content, artifact.sha256);
+  response.set({ etag: `"${artifact.sha256}.tar"`, 'accept-ranges': 'none' });
+  if (request.fresh) {
+    response.status(304).end();
+    return;
+  }
+  response.attachment(`${artifact.name}.tar`).type('application/x-tar');
+  if (request.method === 'HEAD') response.end();
+  else await sendFile(response, directoryArchive(content, artifact, manifest));
+}
+
+/**
+ * The part of some content that is asked for; undefined means all of it, which is also the answer to several parts, and
+ * to a part of a version that is not this one.
+ *
+ * @throws SuzumioError `range-not-satisfiable`
+ */
+function rangeOf(request: Request, response: Response, sizeBytes: number): { start: number; end: number } | undefined {
+  const ofVersion = request.get('if-range');
+  if (request.method !== 'GET' || !/^bytes=/i.test(request.get('range') ?? '')) return undefined;
+  if (ofVersion !== undefined && ofVersion !== response.get('etag')) return undefined;
+  const ranges = request.range(sizeBytes);
+  if (ranges === -1) {
+    response.set('content-range', `bytes */${sizeBytes}`);
+    throw new SuzumioError('range-not-satisfiable', `The content has ${sizeBytes} bytes; none of them is asked for.`);
+  }
+  return Array.isArray(ranges) && ranges.length === 1 ? ranges[0] : undefined;
+}
