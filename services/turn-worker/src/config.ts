@@ -52,16 +52,18 @@ export type WorkerLimits = z.infer<typeof workerLimits>;
 
 const port = z.int().min(1).max(65_535);
 
+/** Ports to choose from, both ends included. */
+export const portRange = z
+  .strictObject({ first: port, last: port })
+  .refine(({ first, last }) => first <= last, 'expected the lower port first');
+export type PortRange = z.infer<typeof portRange>;
+
 /** Where the relays of containers on a network listen. */
 export const relayConfig = z.strictObject({
   /** An address of this worker, where it cannot find one of its own in the network. */
   host: z.exactOptional(z.ipv4()),
   /** One for each attempt that runs at a time; any that is free unless named. */
-  ports: z.exactOptional(
-    z
-      .strictObject({ first: port, last: port })
-      .refine(({ first, last }) => first <= last, 'from a lower to a higher port'),
-  ),
+  ports: z.exactOptional(portRange),
 });
 export type RelayConfig = z.infer<typeof relayConfig>;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { cellName, serviceEnvironment } from '@suzumio/shared/observability/service-environment';
-import { type CellConfig, cellConfig } from './config.js';
+import { type CellConfig, cellConfig, portRange, type RelayConfig } from './config.js';
 
 const url = z.url({ protocol: /^https?$/, error: 'expected http://host:port' });
 
@@ -19,13 +19,14 @@ const cellsJson = z
   .pipe(z.record(z.string(), cellConfig));
 
 /** `39500-39599`, or one port. */
-const portRange = z
+const ports = z
   .string()
   .regex(/^\d{1,5}(-\d{1,5})?$/, { error: 'expected ports such as 39500-39599' })
   .transform((text) => {
     const [first = 0, last = first] = text.split('-').map(Number);
     return { first, last };
-  });
+  })
+  .pipe(portRange);
 
 /** The variables of a turn-worker. One cell is named by variables of its own, several by `SUZUMIO_CELLS`. */
 export const workerEnvironment = serviceEnvironment.extend({
@@ -36,7 +37,7 @@ export const workerEnvironment = serviceEnvironment.extend({
   SUZUMIO_DOOR: z.enum(['auto', 'socket', 'stdio']).default('auto'),
   SUZUMIO_POLICY_FILE: z.string().optional(),
   SUZUMIO_RELAY_HOST: z.ipv4({ error: 'expected an address of this worker, such as 0.0.0.0' }).optional(),
-  SUZUMIO_RELAY_PORTS: portRange.optional(),
+  SUZUMIO_RELAY_PORTS: ports.optional(),
   SUZUMIO_RUNNER_IMAGE: z.string().default('suzumio-runner:dev'),
   SUZUMIO_DOCKER_SOCKET: z.string().optional(),
   SUZUMIO_CELLS: cellsJson.optional(),
@@ -64,6 +65,14 @@ export function workerCells(
       credential: credentialOf(environment, readFile),
     },
   };
+}
+
+/** Where relays listen, as far as it is said. */
+export function relayOf({
+  SUZUMIO_RELAY_HOST: host,
+  SUZUMIO_RELAY_PORTS: ports,
+}: z.output<typeof workerEnvironment>): RelayConfig {
+  return { ...(host === undefined ? {} : { host }), ...(ports === undefined ? {} : { ports }) };
 }
 
 function credentialOf(

@@ -12,7 +12,7 @@ export interface GoneProjectsOptions {
 }
 
 /**
- * Looks for what is left on this host of projects that were deleted. Nobody tells a worker of a deletion: it asks for
+ * Looks for what is left on this host of projects that were deleted. Nobody tells a worker of a deletion: it asks about
  * those that it keeps something of, so that one which was away finds out as well.
  */
 export class GoneProjects {
@@ -20,21 +20,29 @@ export class GoneProjects {
 
   /** Removes the workspaces of deleted projects. Returns what tells whether a project is one. */
   async find(): Promise<(project: ProjectRef) => boolean> {
-    const { workspaces, engines, attempts, logger } = this.options;
+    const { workspaces, logger } = this.options;
     const gone = new Set<string>();
+    for (const project of await this.#ask()) {
+      gone.add(keyOf(project));
+      await workspaces
+        .remove(project)
+        .then(() => logger.info(project, 'removed what was left of a deleted project'))
+        .catch((error: unknown) => logger.warn({ err: error, ...project }, 'a workspace could not be removed'));
+    }
+    return (project) => gone.has(keyOf(project));
+  }
+
+  async #ask(): Promise<ProjectRef[]> {
+    const { workspaces, engines, attempts, logger } = this.options;
     try {
       const kept = [await workspaces.projects()];
       for (const engine of Object.values(engines)) kept.push(await engine.kept());
       const here = new Map(kept.flat().map((project) => [keyOf(project), project]));
-      for (const project of await attempts.gone([...here.values()])) {
-        gone.add(keyOf(project));
-        await workspaces.remove(project);
-        logger.info(project, 'removed what was left of a deleted project');
-      }
+      return await attempts.gone([...here.values()]);
     } catch (error) {
-      logger.warn({ err: error }, 'it could not be found out, or not removed, what is left of deleted projects');
+      logger.warn({ err: error }, 'it is not known which projects were deleted; the next sweep asks again');
+      return [];
     }
-    return (project) => gone.has(keyOf(project));
   }
 }
 

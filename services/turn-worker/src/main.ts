@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { runService } from '@suzumio/shared/observability/run-service';
 import { loadPolicy } from '@suzumio/shared/policy/load-policy';
 import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
-import { workerCells, workerEnvironment } from './environment.js';
+import { relayOf, workerCells, workerEnvironment } from './environment.js';
 import { createTurnWorker } from './turn-worker.js';
 
 const bundle = (file: string) => fileURLToPath(new URL(`../../../runner/dist/${file}`, import.meta.url));
@@ -36,10 +36,7 @@ const code = await runService({
         cells,
         door: environment.SUZUMIO_DOOR,
         policy: loadPolicy(environment.SUZUMIO_POLICY_FILE),
-        relay: {
-          ...(environment.SUZUMIO_RELAY_HOST === undefined ? {} : { host: environment.SUZUMIO_RELAY_HOST }),
-          ...(environment.SUZUMIO_RELAY_PORTS === undefined ? {} : { ports: environment.SUZUMIO_RELAY_PORTS }),
-        },
+        relay: relayOf(environment),
         runnerImage: environment.SUZUMIO_RUNNER_IMAGE,
         runnerBundle: environment.SUZUMIO_RUNNER_BUNDLE,
         shimFile: environment.SUZUMIO_SHIM_FILE,

@@ -5,8 +5,8 @@ import { type RunnerTurnInput, type RunnerTurnOutput, runnerProtocol } from '@su
 import type { HostPaths } from '@suzumio/shared/policy/host-paths';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import { createRedactor } from '@suzumio/shared/observability/redactor';
-import type { WorkerLimits } from '../config.js';
-import type { DoorOptions, PortRange } from '../door/door.js';
+import type { PortRange, WorkerLimits } from '../config.js';
+import type { DoorOptions } from '../door/door.js';
 import type { OpenDoor, PreparedSandbox, Sandbox, TurnEngine } from '../engine/turn-engine.js';
 import { retrying } from '../toolhost/retrying.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';

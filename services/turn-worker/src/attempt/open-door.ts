@@ -1,4 +1,5 @@
-import { Door, type DoorOptions, type PortRange } from '../door/door.js';
+import type { PortRange } from '../config.js';
+import { Door, type DoorOptions } from '../door/door.js';
 import { withPublishedFile } from '../door/published-file.js';
 import type { OpenDoor, PreparedSandbox } from '../engine/turn-engine.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';

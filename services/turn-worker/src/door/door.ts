@@ -10,6 +10,7 @@ import { problemMediaType } from '@suzumio/shared/protocol/problem';
 import { toProblem } from '@suzumio/shared/errors/problem';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { Logger } from '@suzumio/shared/observability/logger';
+import type { PortRange } from '../config.js';
 import { errnoOf } from '../files/errno.js';
 import { bounded, forward } from './forward.js';
 
@@ -32,12 +33,6 @@ export interface DoorOptions {
 }
 
 export type RefusalCode = 'unauthenticated' | 'token-rejected';
-
-/** Ports to choose from, both ends included. */
-export interface PortRange {
-  first: number;
-  last: number;
-}
 
 const content = /^\/content\/[0-9a-f]{64}$/;
 const maxConnections = 64;
