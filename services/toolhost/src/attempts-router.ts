@@ -6,6 +6,8 @@ import {
   claimRequest,
   completeRequest,
   failRequest,
+  type GoneProjects,
+  goneProjects,
   maxLogBytes,
 } from '@suzumio/shared/protocol/attempts';
 import { maxOutputBytes } from '@suzumio/shared/protocol/runner';
@@ -18,6 +20,8 @@ import { claim } from './claim.js';
 import { sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
 
+const goneRoute = '/projects/gone';
+
 /** The routes of workers: see `protocol/attempts.ts`. */
 export function attemptsRouter(context: ToolhostContext): Router {
   const router = express.Router();
@@ -29,12 +33,20 @@ export function attemptsRouter(context: ToolhostContext): Router {
   });
 
   router.post(claimRoute, express.json({ limit: '16kb' }), async (request, response) => {
-    const credential = await requireWorker(context, request);
+    const credential = await requireWorker(context, request, claimRoute);
     const body = parse(claimRequest, request.body, 'claim');
     const { project, turn } = request.params;
     response.json(
       await context.cell.stores.use(project, (store) => countedClaim(context, store, turn, { ...body, credential })),
     );
+  });
+
+  router.post(goneRoute, express.json({ limit: '256kb' }), async (request, response) => {
+    await requireWorker(context, request, goneRoute);
+    const { projects } = parse(goneProjects, request.body, 'list of projects');
+    const { deletions } = context.cell.catalog;
+    const gone = projects.filter(({ project, epoch }) => deletions.includes(project, epoch));
+    response.json({ projects: gone } satisfies GoneProjects);
   });
 
   router.post(`${attempt}/heartbeat`, async (request, response) => {

@@ -46,14 +46,18 @@ export function attemptTokenOf(request: Request, kind: AttemptTokenKind, cell: s
  *
  * @throws SuzumioError `unauthenticated`, `token-rejected` when it is none of a worker
  */
-export async function requireWorker({ cell: { catalog } }: ToolhostContext, request: Request): Promise<string> {
+export async function requireWorker(
+  { cell: { catalog } }: ToolhostContext,
+  request: Request,
+  route: string,
+): Promise<string> {
   const identity = catalog.tokens.identify(bearerToken(request));
   if (identity?.scope === 'worker') return identity.name;
   const error = rejected();
   if (identity) {
     const { method, params } = request;
     const project = projectId.safeParse(params['project']).data ?? null;
-    await catalog.audit.add({ token: identity.name, method, route: claimRoute, project, code: error.code });
+    await catalog.audit.add({ token: identity.name, method, route, project, code: error.code });
   }
   throw error;
 }

@@ -116,6 +116,7 @@ function answer(
   const { toolNames, ...input } = claimed.input;
   return {
     attempt: claimed.attempt,
+    epoch: claimed.epoch,
     leaseToken: tokens.lease,
     toolToken: tokens.tool,
     leaseMs: context.leaseMs,

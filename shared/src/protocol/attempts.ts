@@ -12,6 +12,7 @@ import { runnerTurnInput, runnerTurnOutput } from './runner.js';
  * | `POST /projects/:project/turns/:turn/attempts/:attempt/heartbeat` | the lease token |
  * | `POST …/attempts/:attempt/complete`, `POST …/fail`, `PUT …/log` | the lease token |
  * | `GET`, `HEAD`, `PUT …/attempts/:attempt/content/:sha256` | the lease token |
+ * | `POST /projects/gone` | the worker's credential |
  */
 export const attemptsProtocol = 1;
 
@@ -55,6 +56,8 @@ export type SandboxLimits = z.infer<typeof sandboxLimits>;
 /** Everything that a worker needs to run one attempt. */
 export const claimAnswer = z.object({
   attempt: z.int().positive(),
+  /** Of the project: a later one of its name has a later epoch, and nothing of this one's. */
+  epoch: z.int().positive(),
   /** For the worker: heartbeat, complete, fail, content, log. */
   leaseToken: z.string(),
   /** For the runner: tools. */
@@ -108,8 +111,21 @@ export const maxLogBytes = 1024 * 1024;
 export const attemptRef = z.object({
   cell: z.string(),
   project: projectId,
+  epoch: z.int().positive(),
   agent: agentId,
   turn: turnId,
   attempt: z.int().positive(),
 });
 export type AttemptRef = z.infer<typeof attemptRef>;
+
+/** One project, and no other one of its name. */
+export type ProjectRef = Pick<AttemptRef, 'cell' | 'project' | 'epoch'>;
+
+/** The most projects in one request. */
+export const maxGoneProjects = 500;
+
+/** A worker asks which of the projects that it keeps something of were deleted. The answer names those. */
+export const goneProjects = z.object({
+  projects: z.array(attemptRef.pick({ project: true, epoch: true })).max(maxGoneProjects),
+});
+export type GoneProjects = z.infer<typeof goneProjects>;

@@ -83,6 +83,11 @@ export class ProjectDeletions {
     });
   }
 
+  /** Whether a project was deleted, or is just being. */
+  includes(project: string, epoch: number): boolean {
+    return (this.pendingEpoch(project) ?? this.formerEpoch(project)) >= epoch;
+  }
+
   /** Runs `body` while nobody can give or take names, where the catalog knows of no project called this. */
   async ifUnknown(project: string, body: () => void): Promise<void> {
     await this.writer.write(() => {

@@ -38,7 +38,7 @@ export interface AttemptTokenClaims {
 export function attemptToken(
   key: string,
   kind: AttemptTokenKind,
-  of: Omit<AttemptRef, 'agent'> & { epoch: number },
+  of: Omit<AttemptRef, 'agent'>,
   claimId: string,
 ): string {
   const name = [kind, of.cell, of.project, String(of.epoch), of.turn, String(of.attempt)].join('.');

@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { agentCommand, baseImage, deriveImage } from './support/images.js';
+import { until } from './support/until.js';
+import { World, type WorldOptions } from './support/world.js';
+
+jest.setTimeout(60_000);
+
+const fails = `import fs from 'node:fs'; fs.writeFileSync('/workspace/draft.md', 'secret'); process.exit(3);`;
+const forEver = `import fs from 'node:fs'; fs.writeFileSync('/workspace/draft.md', 'secret'); setInterval(() => {}, 1000);`;
+const kept = { keep: 'always', keepForMs: 3_600_000 } as const;
+
+let image: Awaited<ReturnType<typeof deriveImage>>;
+let world: World | undefined;
+beforeAll(async () => {
+  image = await deriveImage(baseImage, [agentCommand, 'LABEL suzumio.runner=1']);
+});
+afterEach(async () => {
+  await world?.close();
+  world = undefined;
+});
+afterAll(() => image.remove());
+
+async function open(options: WorldOptions = {}): Promise<World> {
+  world = await World.open(options);
+  return world;
+}
+
+/** What the worker keeps of a project. */
+const left = (here: World, project: string) =>
+  ['workspaces', 'snapshots', 'downloads']
+    .map((name) => `${here.directory}/w/${name}/${here.cell}/${project}`)
+    .filter((path) => existsSync(path));
+
+test('a project that was deleted leaves neither workspaces nor kept containers, and the next of its name keeps its own', async () => {
+  const here = await open({ limits: { sweepMs: 300 } });
+  await here.run({ image: image.name, program: fails, sandbox: kept });
+  await here.run({ image: image.name, program: fails, sandbox: kept, epoch: 2, agent: 'other' });
+  expect(left(here, 'paper.1')).toHaveLength(3);
+  expect(await here.containers()).toHaveLength(2);
+
+  here.toolhost.gone.add('paper.1');
+  await until(async () => (await here.containers()).length === 1, 15_000, 'the removal of the kept container');
+  expect(left(here, 'paper.1')).toEqual([]);
+  expect(await readdir(`${here.directory}/w/workspaces/${here.cell}/paper.2/other`)).toContain('draft.md');
+});
+
+test('a turn of a project that is deleted is killed, and what it leaves is removed at once', async () => {
+  const here = await open();
+  const turn = await here.give({ image: image.name, program: forEver, sandbox: kept });
+  await here.containerOf(turn);
+  const begun = performance.now();
+  // As a ToolHost answers once the project is no more.
+  here.toolhost.gone.add('paper.1');
+  here.toolhost.intercept = ({ url }) =>
+    url?.startsWith('/projects/paper/') === true ? { status: 404, code: 'project-unknown' } : undefined;
+  await until(async () => (await here.containers()).length === 0, 15_000, 'the end of the container');
+  await until(() => left(here, 'paper.1').length === 0, 15_000, 'the removal of the workspace');
+  expect(performance.now() - begun).toBeLessThan(10_000);
+});
+
+test('a worker that was away meanwhile removes what it has when it is back', async () => {
+  const here = await open();
+  await here.run({ image: image.name, program: fails, sandbox: kept });
+  await here.worker.stop();
+  here.toolhost.gone.add('paper.1');
+  here.worker = here.newWorker();
+  await here.worker.start();
+  await until(async () => (await here.containers()).length === 0, 15_000, 'the removal of the kept container');
+  expect(left(here, 'paper.1')).toEqual([]);
+});
+
+test('nothing is removed while the ToolHost cannot be asked, nor what is not a project’s', async () => {
+  const here = await open({ limits: { sweepMs: 200 } });
+  await here.run({ image: image.name, program: fails, sandbox: kept });
+  await mkdir(`${here.directory}/w/workspaces/${here.cell}/notes`);
+  here.toolhost.gone.add('paper.1');
+  here.toolhost.intercept = () => ({ status: 503 });
+  const warned = () => here.lines.filter(({ msg }) => String(msg).startsWith('it is not known which projects')).length;
+  await until(() => warned() >= 2, 15_000, 'two sweeps');
+  expect(left(here, 'paper.1')).toHaveLength(3);
+  here.toolhost.intercept = () => undefined;
+  await until(() => left(here, 'paper.1').length === 0, 15_000, 'the removal');
+  expect(await readdir(`${here.directory}/w/workspaces/${here.cell}`)).toEqual(['notes']);
+});
