@@ -1,5 +1,7 @@
-import { findReads } from '../reach/reach.js';
+import { findApi } from '../reach/reach.js';
+import { createStoreReads } from '../reach/store-reads.js';
 import { renderProjects, renderStatus } from '../render/status.js';
+import { openWarning } from '../serving/access-settings.js';
 import { sayJson, say, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { examples } from './help.js';
@@ -14,7 +16,9 @@ export const registerStatus: Register = (program, action) => {
 
 async function status(session: Session, project: string | undefined): Promise<undefined> {
   const { context } = session;
-  const reads = await findReads(session);
+  const api = await findApi(session);
+  if ((await api?.health())?.access === 'open') context.err.write(`${openWarning}\n`);
+  const reads = api ?? createStoreReads(session.root);
   if (project !== undefined) {
     const detail = await reads.detail(project);
     sayJson(session, detail);

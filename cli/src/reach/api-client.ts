@@ -1,11 +1,11 @@
 import type { z } from 'zod';
-import { errorCodes, type ErrorCode } from '@suzumio/shared/errors/codes';
-import { messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import {
   agentAnswer,
   artifactListAnswer,
   cancelAnswer,
+  deleteProjectAnswer,
   eventListAnswer,
+  healthAnswer,
   messageListAnswer,
   postedMessage,
   projectAnswer,
@@ -20,47 +20,19 @@ import {
 } from '@suzumio/shared/model/http-api';
 import { turnDetail } from '@suzumio/shared/model/views';
 import type { Priority } from '@suzumio/shared/protocol/ids';
-import { problem } from '@suzumio/shared/protocol/problem';
+import { type ApiAddress, createApiRequests } from './api-requests.js';
 import type { ProjectReads } from './project-reads.js';
-
-const answerWithinMs = 30_000;
 
 /** Everything that the command asks of a running server. */
 export type ApiClient = ReturnType<typeof createApiClient>;
 
-/** A server's address and what opens it. */
-export interface ApiAddress {
-  readonly url: string;
-  readonly token: string;
-}
-
 /** Speaks to the HTTP API. Every method throws a SuzumioError: the server's own, or `server-unreachable`. */
 export function createApiClient({ url, token }: ApiAddress) {
-  async function request(method: string, path: string, body?: unknown): Promise<Response> {
-    let response: Response;
-    try {
-      response = await fetch(new URL(`/api/projects${path}`, url), {
-        method,
-        headers: {
-          authorization: `Bearer ${token}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(answerWithinMs),
-      });
-    } catch (error) {
-      throw unreachable(url, error);
-    }
-    if (!response.ok) throw await refusal(response, url);
-    return response;
-  }
-
-  async function json<Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: unknown) {
-    const response = await request(method, path, body);
-    const parsed = schema.safeParse(await response.json().catch(() => undefined));
-    if (parsed.success) return parsed.data;
-    throw new SuzumioError('internal', `The answer of ${url} cannot be read; is it a Suzumio of this version?`);
-  }
+  const requests = createApiRequests({ url, token });
+  const request = (method: string, path: string, body?: unknown) =>
+    requests.request(method, `/api/projects${path}`, body);
+  const json = <Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: unknown) =>
+    requests.json(schema, method, `/api/projects${path}`, body);
 
   const list = async <Schema extends z.ZodType<{ items: unknown[] }>>(
     schema: Schema,
@@ -77,7 +49,16 @@ export function createApiClient({ url, token }: ApiAddress) {
     json(projectAnswer, 'POST', `/${segment(project)}/${action}`, body);
 
   const reads = {
-    projects: async () => (await json(projectListAnswer, 'GET', '')).items.map(({ id }) => id),
+    async projects() {
+      const ids: string[] = [];
+      let after: string | undefined = '';
+      while (after !== undefined) {
+        const part: z.infer<typeof projectListAnswer> = await json(projectListAnswer, 'GET', after);
+        ids.push(...part.items.map(({ id }) => id));
+        after = part.next && `?after=${part.next}`;
+      }
+      return ids;
+    },
     detail: (project) => json(projectDetailAnswer, 'GET', `/${segment(project)}`),
     messages: (project, limit) => list(messageListAnswer, project, 'messages', limit),
     inbox: (project, limit, { agent, undelivered }) =>
@@ -98,7 +79,9 @@ export function createApiClient({ url, token }: ApiAddress) {
   return {
     url,
     token,
+    health: () => requests.json(healthAnswer, 'GET', '/health'),
     ...reads,
+    delete: (project: string) => json(deleteProjectAnswer, 'DELETE', `/${segment(project)}`),
     start: (project: string) => act(project, 'start'),
     stop: (project: string, now: boolean) => act(project, 'stop', { now }),
     approve: (project: string) => act(project, 'approve'),
@@ -125,25 +108,4 @@ function toAgent(project: string, agent: string, action: string): string {
 /** A name that a person typed, as one segment of a path. */
 function segment(name: string): string {
   return encodeURIComponent(name);
-}
-
-function unreachable(url: string, error: unknown): SuzumioError {
-  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  return new SuzumioError(
-    'server-unreachable',
-    `No Suzumio server answers at ${url}: ${messageOf(cause)}.`,
-    {},
-    { cause: error },
-  );
-}
-
-/** The server's refusal, as the error that it was there. */
-async function refusal(response: Response, url: string): Promise<SuzumioError> {
-  const parsed = problem.safeParse(await response.json().catch(() => undefined));
-  if (!parsed.success) {
-    return new SuzumioError('internal', `${url} answers with status ${response.status}; is it a Suzumio server?`);
-  }
-  const { code, detail, status } = parsed.data;
-  const known = Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : status < 500 ? 'invalid-request' : 'internal';
-  return new SuzumioError(known, detail);
 }

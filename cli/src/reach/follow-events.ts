@@ -1,7 +1,7 @@
 import { EventSource } from 'eventsource';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { eventTypes, projectEvent, type ProjectEvent } from '@suzumio/shared/model/event';
-import type { ApiAddress } from './api-client.js';
+import type { ApiAddress } from './api-requests.js';
 
 export interface Follow {
   readonly server: ApiAddress;
@@ -20,7 +20,7 @@ export interface Follow {
  * Follows a project's events, each once and in order; a connection that is lost is resumed where it stopped. Resolves
  * when `signal` is aborted.
  *
- * @throws SuzumioError when the server refuses
+ * @throws SuzumioError when the server refuses; `project-unknown` once the project was deleted
  */
 export async function followEvents({
   server,
@@ -54,6 +54,9 @@ export async function followEvents({
         );
       }
       source.addEventListener('reset', () => attempt(onReset));
+      source.addEventListener('deleted', () =>
+        reject(new SuzumioError('project-unknown', `${project} was deleted.`, { project })),
+      );
       let lost = false;
       source.addEventListener('open', () => (lost = false));
       source.addEventListener('error', (error) => {

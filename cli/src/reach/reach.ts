@@ -2,10 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import type { Session } from '../session.js';
-import { type ApiAddress, type ApiClient, createApiClient } from './api-client.js';
+import { type ApiClient, createApiClient } from './api-client.js';
+import { type ApiAddress, createApiRequests } from './api-requests.js';
 import type { ProjectReads } from './project-reads.js';
 import { findServer } from './server-file.js';
 import { createStoreReads } from './store-reads.js';
+import { type TokenKeeper, tokensInDirectory, tokensOverHttp } from './token-keeper.js';
 
 const pingWithinMs = 2_000;
 
@@ -32,6 +34,16 @@ export async function requireApi(session: Session): Promise<ApiClient> {
 /** Where to read from: the server where one runs, else the data directory itself. */
 export async function findReads(session: Session): Promise<ProjectReads> {
   return (await findApi(session)) ?? createStoreReads(session.root);
+}
+
+/**
+ * Where tokens are kept: with a server that was asked for by name, else in the data directory, whose owner needs none,
+ * whether a server runs or not.
+ */
+export async function findTokens(session: Session): Promise<TokenKeeper> {
+  const { root, url } = session;
+  if (url === undefined) return tokensInDirectory(root);
+  return tokensOverHttp(createApiRequests({ url, token: await tokenFor(session) }));
 }
 
 async function tokenFor({ context, root }: Session): Promise<ApiAddress['token']> {

@@ -14,6 +14,7 @@ import { Cell } from '@suzumio/shared/store/cell';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import { createToolhost } from '@suzumio/toolhost';
 import { createTurnWorker } from '@suzumio/turn-worker';
+import type { AccessSettings } from './access-settings.js';
 import { installation } from './installation.js';
 import { announceServer, findServer, withdrawServer } from '../reach/server-file.js';
 
@@ -27,6 +28,8 @@ export interface StackOptions {
   readonly scheduler: boolean;
   /** What projects may ask of this machine. */
   readonly policy: Policy;
+  /** @default with tokens, by the names of loopback */
+  readonly access?: AccessSettings;
 }
 
 /** All services, in this process. */
@@ -52,7 +55,7 @@ interface Service {
  * @throws SuzumioError `data-dir-in-use` when the directory is being served, `settings-invalid` when the address is taken
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const { root, host, port, policy } = options;
+  const { root, host, port, policy, access } = options;
   const directory = new DataDirectory(root);
   await refuseSecondServer(directory);
   directory.prepare();
@@ -68,7 +71,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
   const policyOf = policyWithGrants(policy, cell.directory);
   const toolhost = createToolhost({ worker: loopback, runner: loopback, transportName, policy }, shared);
-  const api = createApi({ host, port, transportName, policy }, shared);
+  const api = createApi({ host, port, transportName, policy, ...access }, shared);
   const scheduler = createScheduler({ transportName }, shared);
   const running: Service[] = [];
   const started = async <Kind extends Service>(service: Kind): Promise<Kind> => {

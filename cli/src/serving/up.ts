@@ -14,6 +14,7 @@ import { createFrom, loadForUse, sayGrant } from '../project-file.js';
 import { type ApiClient } from '../reach/api-client.js';
 import { findApi, requireApi } from '../reach/reach.js';
 import { say, sayNext, type Session } from '../session.js';
+import { accessSettings } from './access-settings.js';
 import { startStack } from './stack.js';
 import { interruption, sayServing, sayStopping } from './serve.js';
 
@@ -40,6 +41,7 @@ export async function up(session: Session, file: string | undefined, options: Up
     port: options.port ?? http.port,
     scheduler: true,
     policy,
+    access: accessSettings(session.context.env),
   });
   try {
     await sayServing(session, stack, project ? [] : ['up FILE', 'init FILE', 'status']);
@@ -89,7 +91,7 @@ async function createIfNew(session: Session, { loaded, grant }: OwnProject): Pro
   const { name } = loaded.config;
   const cell = Cell.open(session.root);
   try {
-    await createFrom(cell, loaded, grant);
+    await createFrom(cell, loaded, { grant });
     sayGrant(session, loaded, grant);
     return true;
   } catch (error) {

@@ -176,6 +176,7 @@ export const createTokenRequest = request({
   /** After which time, such as `30d`, or at which moment it ends; without it never. */
   expires: tokenExpiry.optional(),
 });
+export type CreateTokenRequest = z.output<typeof createTokenRequest>;
 
 export const idempotencyKey = z
   .string()

@@ -52,7 +52,7 @@ async function reply(
 ): Promise<Reply> {
   check(request);
   if (request.method !== 'GET' && request.method !== 'HEAD') return json(405, { error: 'only GET is answered here' });
-  switch (request.url) {
+  switch (request.url ?? '') {
     case '/metrics':
       return { status: 200, type: registry.contentType, body: await registry.metrics() };
     case '/healthz':

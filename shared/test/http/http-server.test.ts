@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Agent, get as httpGet } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';

@@ -1,0 +1,75 @@
+import type { z } from 'zod';
+import { errorCodes, type ErrorCode } from '@suzumio/shared/errors/codes';
+import { messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { problem } from '@suzumio/shared/protocol/problem';
+
+const answerWithinMs = 30_000;
+
+/** A server's address and what opens it. */
+export interface ApiAddress {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** Requests to one server. What goes wrong is a SuzumioError: the server's own, or `server-unreachable`. */
+export interface ApiRequests {
+  request(method: string, path: string, body?: unknown): Promise<Response>;
+  /** The same, for an answer that is JSON. */
+  json<Schema extends z.ZodType>(
+    schema: Schema,
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<z.output<Schema>>;
+}
+
+export function createApiRequests({ url, token }: ApiAddress): ApiRequests {
+  async function request(method: string, path: string, body?: unknown): Promise<Response> {
+    let response: Response;
+    try {
+      response = await fetch(new URL(path, url), {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(answerWithinMs),
+      });
+    } catch (error) {
+      throw unreachable(url, error);
+    }
+    if (!response.ok) throw await refusal(response, url);
+    return response;
+  }
+
+  async function json<Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: unknown) {
+    const response = await request(method, path, body);
+    const parsed = schema.safeParse(await response.json().catch(() => undefined));
+    if (parsed.success) return parsed.data;
+    throw new SuzumioError('internal', `The answer of ${url} cannot be read; is it a Suzumio of this version?`);
+  }
+
+  return { request, json };
+}
+
+function unreachable(url: string, error: unknown): SuzumioError {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return new SuzumioError(
+    'server-unreachable',
+    `No Suzumio server answers at ${url}: ${messageOf(cause)}.`,
+    {},
+    { cause: error },
+  );
+}
+
+/** The server's refusal, as the error that it was there. */
+async function refusal(response: Response, url: string): Promise<SuzumioError> {
+  const parsed = problem.safeParse(await response.json().catch(() => undefined));
+  if (!parsed.success) {
+    return new SuzumioError('internal', `${url} answers with status ${response.status}; is it a Suzumio server?`);
+  }
+  const { code, detail, status } = parsed.data;
+  const known = Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : status < 500 ? 'invalid-request' : 'internal';
+  return new SuzumioError(known, detail);
+}

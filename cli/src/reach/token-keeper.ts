@@ -1,0 +1,55 @@
+import type { AuditEntry, TokenView } from '@suzumio/shared/model/access-token';
+import {
+  auditAnswer,
+  createdTokenAnswer,
+  type CreatedTokenAnswer,
+  type CreateTokenRequest,
+  tokenAnswer,
+  tokenListAnswer,
+} from '@suzumio/shared/model/http-api';
+import { Catalog } from '@suzumio/shared/store/catalog';
+import { systemContext } from '@suzumio/shared/store/context';
+import { DataDirectory } from '@suzumio/shared/store/data-directory';
+import type { ApiRequests } from './api-requests.js';
+
+/** Who may use a cell, and who tried what he may not. */
+export interface TokenKeeper {
+  create(token: CreateTokenRequest): Promise<CreatedTokenAnswer>;
+  list(): Promise<TokenView[]>;
+  revoke(name: string): Promise<TokenView>;
+  /** The newest refusals, oldest first. */
+  audit(limit: number): Promise<AuditEntry[]>;
+}
+
+/** By way of a server, with an administrator's token. */
+export function tokensOverHttp(api: ApiRequests): TokenKeeper {
+  return {
+    create: (token) => api.json(createdTokenAnswer, 'POST', '/api/tokens', token),
+    list: async () => (await api.json(tokenListAnswer, 'GET', '/api/tokens')).items,
+    revoke: async (name) => (await api.json(tokenAnswer, 'DELETE', `/api/tokens/${encodeURIComponent(name)}`)).token,
+    audit: async (limit) => (await api.json(auditAnswer, 'GET', `/api/audit?limit=${limit}`)).items,
+  };
+}
+
+/**
+ * In the data directory itself: whoever may write it is its owner, and needs no token. Servers on it heed at once what is
+ * written.
+ */
+export function tokensInDirectory(root: string): TokenKeeper {
+  const directory = new DataDirectory(root);
+  async function withCatalog<Result>(body: (catalog: Catalog) => Promise<Result> | Result): Promise<Result> {
+    directory.prepare();
+    const catalog = Catalog.open(directory, systemContext());
+    try {
+      return await body(catalog);
+    } finally {
+      await catalog.close();
+    }
+  }
+  return {
+    create: (token) => withCatalog(({ tokens }) => tokens.create({ ...token, actor: 'user' })),
+    list: () => withCatalog(({ tokens }) => tokens.list()),
+    revoke: (name) => withCatalog(({ tokens }) => tokens.revoke(name)),
+    audit: (limit) => withCatalog(({ audit }) => audit.list({ limit })),
+  };
+}

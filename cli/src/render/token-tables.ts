@@ -1,0 +1,35 @@
+import type { AuditEntry, TokenView } from '@suzumio/shared/model/access-token';
+import type { Session } from '../session.js';
+import { dayAndTime } from './format.js';
+import { table } from './table.js';
+
+export function tokenTable(tokens: readonly TokenView[], { context }: Session): string[] {
+  return table(
+    ['NAME', 'SCOPE', 'PROJECT', 'STATE', 'CREATED', 'BY', 'EXPIRES'],
+    tokens.map((token) => [
+      token.name,
+      token.scope,
+      token.project ?? 'all',
+      token.state,
+      dayAndTime(token.createdAt, context),
+      token.createdBy,
+      token.expiresAt === null ? 'never' : dayAndTime(token.expiresAt, context),
+    ]),
+    context.out,
+  );
+}
+
+export function auditTable(entries: readonly AuditEntry[], { context }: Session): string[] {
+  return table(
+    ['TIME', 'TOKEN', 'CODE', 'PROJECT', 'METHOD', 'ROUTE'],
+    entries.map((entry) => [
+      dayAndTime(entry.at, context),
+      entry.token,
+      entry.code,
+      entry.project ?? '-',
+      entry.method,
+      entry.route,
+    ]),
+    context.out,
+  );
+}
