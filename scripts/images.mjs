@@ -1,4 +1,5 @@
-// npm run images [-- --offline | --registry] [--tests]: the runner's image, and those that tests use.
+// npm run images [-- --offline | --registry] [--tests] [--stack]: the runner's image, those that tests
+// use, and those of docker-compose.yml.
 import { parseArgs } from 'node:util';
 import { build } from './lib/checks.mjs';
 import { bringImagesUpToDate } from './lib/images.mjs';
@@ -6,12 +7,17 @@ import { onProjectNode } from './lib/project-node.mjs';
 import { main, step } from './lib/steps.mjs';
 
 const { values } = parseArgs({
-  options: { offline: { type: 'boolean' }, registry: { type: 'boolean' }, tests: { type: 'boolean', default: false } },
+  options: {
+    offline: { type: 'boolean' },
+    registry: { type: 'boolean' },
+    tests: { type: 'boolean' },
+    stack: { type: 'boolean' },
+  },
 });
 const source = values.offline ? 'offline' : values.registry ? 'registry' : 'auto';
 
 await main(async () => {
   await onProjectNode();
   await step('Build', build);
-  await step('Images', () => bringImagesUpToDate({ source, tests: values.tests }));
+  await step('Images', () => bringImagesUpToDate({ source, tests: values.tests, stack: values.stack }));
 });

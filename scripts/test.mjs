@@ -20,7 +20,7 @@ async function everything() {
   const skip = await step('Requirements', provideRequirements);
   await report.attempt('Build', build);
   if (!skip.includes('docker')) {
-    await report.attempt('Images', () => bringImagesUpToDate({ source: 'auto', tests: true }));
+    await report.attempt('Images', () => bringImagesUpToDate({ source: 'auto', tests: true, stack: true }));
   }
   await report.verify({ args: process.argv.slice(2), skip });
 }

@@ -21,6 +21,6 @@ async function prepare() {
   await step('Build', build);
   if (!(await engineAnswers())) return;
   // Without the image, suzumio itself says what does not work and what to do.
-  const images = step('Images', () => bringImagesUpToDate({ source: 'auto', tests: false }));
+  const images = step('Images', () => bringImagesUpToDate({ source: 'auto' }));
   await images.catch((error) => console.log(`    ${error.message}`));
 }

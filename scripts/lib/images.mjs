@@ -1,20 +1,67 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { offlineBases } from './offline-bases.mjs';
 import { capture, run } from './steps.mjs';
 
 /** Where the bases come from without `--offline`; the Dockerfiles name the same ones as their defaults. */
-const registryBases = { node: 'node:24-slim', shell: 'busybox:1.37', redis: 'redis:7-alpine' };
+const registryBases = {
+  node: 'node:24-slim',
+  shell: 'busybox:1.37',
+  redis: 'redis:7-alpine',
+  prometheus: 'prom/prometheus:v3.5.0',
+};
 
-/** An image is a Dockerfile over a base, whether the base was pulled or assembled. */
+/** An image is a Dockerfile over a base, whether the base was pulled or assembled, and the files that it copies. */
 const images = [
   { tag: 'suzumio-runner:dev', base: 'node', dockerfile: 'runner/Dockerfile', copies: ['runner/dist/runner.mjs'] },
-  { tag: 'suzumio-test-base:dev', base: 'node', dockerfile: 'deploy/images/test-base.Dockerfile', test: true },
-  { tag: 'suzumio-test-nonode:dev', base: 'shell', dockerfile: 'deploy/images/test-nonode.Dockerfile', test: true },
-  { tag: 'suzumio-test-redis:dev', base: 'redis', dockerfile: 'deploy/images/test-redis.Dockerfile', test: true },
+  testImage('base', 'node'),
+  testImage('nonode', 'shell'),
+  testImage('redis', 'redis'),
+  serviceImage('api', ['sqlite']),
+  serviceImage('scheduler', ['sqlite']),
+  serviceImage('toolhost', ['sqlite']),
+  serviceImage('turn-worker'),
+  stackImage('redis', ['redis.conf', 'redis-start.sh']),
+  stackImage('prometheus', ['prometheus.yml']),
 ];
+
+/** For tests alone. */
+function testImage(name, base) {
+  return { tag: `suzumio-test-${name}:dev`, base, dockerfile: `deploy/images/test-${name}.Dockerfile`, for: 'tests' };
+}
+
+/** A service, from what bundle-services.mjs left. */
+function serviceImage(target, parts = []) {
+  const context = '.cache/services';
+  const copies = ['common', ...parts, target].map((part) => `${context}/${part}`);
+  return {
+    tag: `suzumio-${target}:dev`,
+    base: 'node',
+    dockerfile: 'deploy/Dockerfile',
+    context,
+    target,
+    copies,
+    for: 'stack',
+  };
+}
+
+/** What the services need beside them. */
+function stackImage(name, files) {
+  const context = 'deploy';
+  const copies = files.map((file) => `${context}/${file}`);
+  return {
+    tag: `suzumio-${name}:dev`,
+    base: name,
+    dockerfile: `deploy/images/${name}.Dockerfile`,
+    context,
+    copies,
+    for: 'stack',
+  };
+}
 
 /** Holds the hash of all that an image was made from: an image whose hash has not changed is left alone. */
 const contentLabel = 'suzumio.content';
@@ -24,18 +71,22 @@ const contentLabel = 'suzumio.content';
  *
  * @param options.source `registry`, `offline`, or `auto`: what was used before, else the registry if it answers
  * @param options.tests whether the images that only tests use are wanted, too
+ * @param options.stack whether those of docker-compose.yml are wanted, too
  */
-export async function bringImagesUpToDate({ source, tests }) {
+export async function bringImagesUpToDate({ source, tests = false, stack = false }) {
+  if (stack) await run(process.execPath, ['scripts/bundle-services.mjs']);
+  const wanted = { tests, stack };
   const from = source === 'auto' ? await chooseSource() : source;
   const bases = {};
   let rebuilt = 0;
-  for (const { tag, base, dockerfile, copies = [] } of images.filter((image) => tests || !image.test)) {
+  for (const image of images.filter((each) => each.for === undefined || wanted[each.for])) {
+    const { tag, base, dockerfile, copies = [] } = image;
     bases[base] ??= from === 'offline' ? await assembled(base) : await pulled(registryBases[base]);
-    const files = await Promise.all([dockerfile, ...copies].map((file) => readFile(file)));
-    const content = hashOf([bases[base].id, ...files]);
+    const files = (await Promise.all([dockerfile, ...copies].map(filesOf))).flat();
+    const content = hashOf([bases[base].id, ...(await Promise.all(files.map((file) => readFile(file))))]);
     const unchanged = (await inspect(tag))?.content === content;
     if (!unchanged) {
-      await build({ tag, dockerfile, base: bases[base].tag, content });
+      await build({ ...image, base: bases[base].tag, content });
       rebuilt += 1;
     }
     console.log(`    ${tag}: ${unchanged ? 'unchanged' : 'built'}`);
@@ -86,10 +137,10 @@ async function assembled(name) {
   return { tag, ...(await inspect(tag)) };
 }
 
-async function build({ tag, dockerfile, base, content }) {
-  const context = dockerfile.slice(0, dockerfile.lastIndexOf('/'));
-  const labels = ['--build-arg', `BASE=${base}`, '--label', `${contentLabel}=${content}`];
-  const { code, stdout, stderr } = await capture('docker', ['build', '-t', tag, '-f', dockerfile, ...labels, context]);
+async function build({ tag, dockerfile, context = dirname(dockerfile), target, base, content }) {
+  const args = ['--build-arg', `BASE=${base}`, '--label', `${contentLabel}=${content}`];
+  if (target !== undefined) args.push('--target', target);
+  const { code, stdout, stderr } = await capture('docker', ['build', '-t', tag, '-f', dockerfile, ...args, context]);
   if (code !== 0) throw new Error(`docker build of ${tag} failed:\n${stdout}${stderr}`);
 }
 
@@ -97,6 +148,16 @@ async function build({ tag, dockerfile, base, content }) {
 async function removeReplaced() {
   const filters = ['--filter', `label=${contentLabel}`, '--filter', 'dangling=true'];
   await run('docker', ['image', 'prune', '--force', ...filters], { stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+/** A file, or all those below a directory, in an order that is always the same. */
+async function filesOf(path) {
+  if (!(await stat(path)).isDirectory()) return [path];
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
 }
 
 async function inspect(tag) {

@@ -9,13 +9,17 @@ import { capture, run, which } from './steps.mjs';
 
 /**
  * Base images from this machine's own files, for where no registry answers: a busybox for the shell and its tools,
- * at most one program, and the libraries that they are linked with.
+ * the programs of one package, and the libraries that they are linked with.
  */
 export const offlineBases = {
   node: base('suzumio-base-node:offline', { '/usr/local/bin/node': async () => projectNode }),
   shell: base('suzumio-base-shell:offline', {}),
   redis: base('suzumio-base-redis:offline', {
     '/usr/local/bin/redis-server': () => command('redis-server', 'redis-server'),
+    '/usr/local/bin/redis-cli': () => command('redis-cli', 'redis-tools'),
+  }),
+  prometheus: base('suzumio-base-prometheus:offline', {
+    '/usr/local/bin/prometheus': () => command('prometheus', 'prometheus'),
   }),
 };
 

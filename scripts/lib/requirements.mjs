@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { composeByHand, composeCommand } from './compose.mjs';
 import { canInstall, install, installProgram } from './debian.mjs';
 import { engineAnswers, startEngine } from './docker.mjs';
 import { capture, which } from './steps.mjs';
@@ -46,6 +47,13 @@ const requirements = [
       if (!(await which('docker')) || !(await which('dockerd'))) await install('docker.io');
       await startEngine();
     },
+  },
+  {
+    name: 'compose',
+    title: 'Docker Compose',
+    byHand: composeByHand,
+    present: async () => (await composeCommand()) !== undefined,
+    provide: () => install('--no-install-recommends', 'docker-compose'),
   },
 ];
 

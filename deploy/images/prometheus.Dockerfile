@@ -1,0 +1,11 @@
+# The Prometheus of docker-compose.yml (profile metrics), which scrapes every service.
+ARG BASE=prom/prometheus:v3.5.0
+FROM ${BASE}
+USER root
+RUN mkdir -p /prometheus && chown 65534:65534 /prometheus
+COPY prometheus.yml /etc/prometheus/prometheus.yml
+USER 65534:65534
+EXPOSE 9090
+HEALTHCHECK --interval=5s --timeout=5s --start-period=30s --retries=3 CMD wget -q -O /dev/null http://127.0.0.1:9090/-/ready
+ENTRYPOINT ["prometheus"]
+CMD ["--config.file=/etc/prometheus/prometheus.yml", "--storage.tsdb.path=/prometheus", "--storage.tsdb.retention.time=15d"]

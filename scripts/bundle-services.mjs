@@ -1,0 +1,68 @@
+// Bundles each service into a directory of its own below .cache/services: the context from which deploy/Dockerfile makes
+// their images. Run after `npm run build`; `npm run images` and `npm run stack` do both.
+import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { main } from './lib/steps.mjs';
+
+const context = '.cache/services';
+const services = ['api', 'scheduler', 'toolhost', 'turn-worker'];
+
+await main(async () => {
+  await rm(context, { recursive: true, force: true });
+  await build({
+    entryPoints: Object.fromEntries(services.map((name) => [`${name}/dist/main`, `services/${name}/src/main.ts`])),
+    outdir: context,
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    // From the sources of our own packages: the bundle does not depend on what was compiled before.
+    conditions: ['suzumio-source'],
+    // better-sqlite3 is copied. The others are compiled to be faster, and their users do without.
+    external: ['better-sqlite3', 'msgpackr-extract', 'cpu-features', '*.node'],
+    // CommonJS packages expect these.
+    banner: {
+      js: [
+        `import { createRequire as requireFrom } from 'node:module';`,
+        'const require = requireFrom(import.meta.url);',
+        'const __filename = import.meta.filename;',
+        'const __dirname = import.meta.dirname;',
+      ].join('\n'),
+    },
+    logLevel: 'error',
+  });
+  for (const name of services) await describe(name);
+  await copySqlite();
+  await cp('deploy/healthcheck.mjs', `${context}/common/healthcheck.mjs`);
+  for (const file of ['runner.mjs', 'shim.mjs'])
+    await cp(`runner/dist/${file}`, `${context}/turn-worker/runner/${file}`);
+  await readableByAll(context);
+});
+
+/** What a service reads of its own package. */
+async function describe(name) {
+  const { version } = JSON.parse(await readFile(`services/${name}/package.json`, 'utf8'));
+  await writeFile(`${context}/${name}/package.json`, JSON.stringify({ type: 'module', version }));
+}
+
+/** What of better-sqlite3 is needed in an image: no sources, no headers, no binaries of other systems. */
+async function copySqlite() {
+  const source = 'node_modules/better-sqlite3';
+  const target = `${context}/sqlite/better-sqlite3`;
+  await mkdir(`${target}/prebuilds`, { recursive: true });
+  for (const part of ['package.json', 'LICENSE', 'lib'])
+    await cp(`${source}/${part}`, `${target}/${part}`, { recursive: true });
+  for (const binary of await readdir(`${source}/prebuilds`)) {
+    if (binary.startsWith('linux')) await cp(`${source}/prebuilds/${binary}`, `${target}/prebuilds/${binary}`);
+  }
+}
+
+/** Whatever the umask here: the services run as a user who owns nothing of this. */
+async function readableByAll(directory) {
+  await chmod(directory, 0o755);
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name);
+    await (entry.isDirectory() ? readableByAll(path) : chmod(path, 0o644));
+  }
+}

@@ -1,0 +1,87 @@
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { root } from './project-node.mjs';
+import { capture, run } from './steps.mjs';
+
+/** Whichever Compose this machine has, as a command and its first arguments; undefined where it has none. */
+export async function composeCommand() {
+  for (const command of [['docker', 'compose'], ['docker-compose']]) {
+    const { code } = await capture(command[0], [...command.slice(1), 'version']);
+    if (code === 0) return command;
+  }
+  return undefined;
+}
+
+/** How to get it. */
+export const composeByHand =
+  'install it (Debian, Ubuntu: apt-get install docker-compose; elsewhere: https://docs.docker.com/compose/install)';
+
+/** The stack of one settings file. */
+export async function openStack(file, project) {
+  const found = await composeCommand();
+  if (!found) throw new Error(`There is no Docker Compose here: ${composeByHand}, and run this again.`);
+  const [command, ...first] = found;
+  const compose = (profiles, ...args) => {
+    const common = ['--env-file', file, '--project-name', project, ...profiles.flatMap((name) => ['--profile', name])];
+    return run(command, [...first, ...common, ...args], { cwd: root });
+  };
+
+  /** The containers of the stack, by service: `running (healthy)`. */
+  async function states() {
+    const labels = [`com.docker.compose.project=${project}`, 'com.docker.compose.oneoff=False'];
+    const filters = labels.flatMap((label) => ['--filter', `label=${label}`]);
+    const format = '{{.Names}}\t{{.Label "com.docker.compose.service"}}\t{{.State}}\t{{.Status}}';
+    const { stdout } = await capture('docker', ['ps', '--all', ...filters, '--format', format]);
+    return stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => line.split('\t'))
+      .map(([name, service, state, status]) => ({ name, service, state, healthy: status.includes('(healthy)') }));
+  }
+
+  return {
+    states,
+    up: (profiles, ...args) => compose(profiles, 'up', '--detach', ...args),
+    /** For what is already there, whatever it was started with. */
+    compose: (...args) => compose(['metrics'], ...args),
+
+    /** Waits until every container is healthy; says of those that do not become so what they last wrote. */
+    async healthy({ timeoutMs }) {
+      const deadlineMs = Date.now() + timeoutMs;
+      for (;;) {
+        const waiting = (await states()).filter(({ healthy }) => !healthy);
+        if (waiting.length === 0) return;
+        if (Date.now() > deadlineMs) throw new Error(await complaint(waiting, timeoutMs));
+        await sleep(250);
+      }
+    },
+  };
+}
+
+async function complaint(waiting, timeoutMs) {
+  const told = await Promise.all(
+    waiting.map(async ({ name, state }) => {
+      const { stdout, stderr } = await capture('docker', ['logs', '--tail', '5', name]);
+      return `${name} (${state}):\n${(stdout + stderr).replace(/^/gm, '  ').trimEnd()}`;
+    }),
+  );
+  return `Not healthy within ${timeoutMs / 1000} s:\n${told.join('\n')}\nnext: npm run stack -- logs`;
+}
+
+/** Says whose fault it is before Compose does, in the middle of its work. */
+export async function requireFreePort(address, variable) {
+  const [, host, port] = /^(.*):(\d+)$/.exec(address) ?? [];
+  if (port === undefined)
+    throw new Error(`${variable} is "${address}"; expected ADDRESS:PORT, such as 127.0.0.1:39400`);
+  const error = await new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', resolve);
+    server.listen({ host, port: Number(port) }, () => server.close(() => resolve(undefined)));
+  });
+  if (error === undefined) return;
+  const why =
+    error.code === 'EADDRINUSE'
+      ? 'is taken; `npm start` and `suzumio serve` use it, too'
+      : `cannot be had (${error.code})`;
+  throw new Error(`${address} ${why}. Stop what uses it, or set ${variable} in .env to another address.`);
+}

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { chmod, chown, mkdir, rename, writeFile } from 'node:fs/promises';
+import { homedir, hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { parseEnv } from 'node:util';
+import { root } from './project-node.mjs';
+
+const secret = () => randomBytes(32).toString('hex');
+const isRoot = process.getuid?.() === 0;
+/** What the images' own user is. Nobody's turns run as root. */
+const unprivileged = '1000:1000';
+const socket = '/var/run/docker.sock';
+
+/** What to do where no engine is. */
+export const engineMissing = 'start the Docker engine, see that `docker version` works, and run this again.';
+
+/** Every setting that docker-compose.yml needs, with what it is where nothing is said. */
+const settings = [
+  ['COMPOSE_PROJECT_NAME', () => 'suzumio', 'Begins the names of containers, networks and volumes.'],
+  ['SUZUMIO_PUBLISH', () => '127.0.0.1:39400', 'Where the API is reached.'],
+  ['SUZUMIO_PROMETHEUS_PUBLISH', () => '127.0.0.1:9090', 'Where Prometheus is reached, if it is started.'],
+  ['SUZUMIO_CELL', () => `cell-${randomBytes(4).toString('hex')}`, 'Names this control plane in jobs and containers.'],
+  ['SUZUMIO_HOST_NAME', hostLabel, 'Whose data directory it is: this machine.'],
+  ['SUZUMIO_WORKER_DIR', workerDirectory, 'Workspaces and what runs now. The workers see it under the same path.'],
+  ['SUZUMIO_WORKER_USER', workerUser, 'uid:gid of workers and turns. The directory belongs to it.'],
+  ['SUZUMIO_DOCKER_SOCKET', dockerSocket, "The engine's socket, and the group that may use it."],
+  ['SUZUMIO_DOCKER_GROUP', ({ SUZUMIO_DOCKER_SOCKET }) => dockerGroup(SUZUMIO_DOCKER_SOCKET)],
+  ['SUZUMIO_WORKSPACES_DIR', () => join(root, 'examples'), 'What project files may have workspaces copied from.'],
+  [
+    'SUZUMIO_POLICY_FILE',
+    (_, file) => join(dirname(file), '.suzumio/policy.yaml'),
+    'What project files may ask of this machine.',
+  ],
+  ['SUZUMIO_REDIS_PASSWORD', secret, 'Secrets.'],
+  ['SUZUMIO_WORKER_TOKEN', secret],
+  ['SUZUMIO_ADMIN_TOKEN', secret],
+];
+
+/**
+ * Reads the settings of the stack. What is missing is added to the file, and what is there is left as it is; the
+ * environment goes before the file, as it does for Compose.
+ *
+ * @returns all settings, and the names of those that were added
+ */
+export async function stackSettings(file) {
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const written = parseEnv(text);
+  const values = { ...written };
+  const added = [];
+  let addition = '';
+  for (const [name, make, meaning] of settings) {
+    values[name] = process.env[name] || written[name] || make(values, file);
+    if (written[name]) continue;
+    added.push(name);
+    addition += `${meaning === undefined ? '' : `\n# ${meaning}\n`}${name}=${quoted(values[name])}\n`;
+  }
+  if (added.length > 0) await replace(file, text === '' ? `${heading}${addition}` : `${text.trimEnd()}\n${addition}`);
+  else await chmod(file, 0o600);
+  return { values, added };
+}
+
+const heading = `# Settings of docker-compose.yml, and its secrets: for nobody else to read. What you change stays changed.\n`;
+
+/** Makes what the settings name and is not there: the worker's directory and the policy. */
+export async function makePlaces({
+  SUZUMIO_WORKER_DIR,
+  SUZUMIO_WORKER_USER,
+  SUZUMIO_WORKSPACES_DIR,
+  SUZUMIO_POLICY_FILE,
+}) {
+  if (!existsSync(SUZUMIO_WORKER_DIR)) {
+    await mkdir(SUZUMIO_WORKER_DIR, { recursive: true, mode: 0o700 });
+    if (isRoot) await chown(SUZUMIO_WORKER_DIR, ...SUZUMIO_WORKER_USER.split(':').map(Number));
+  }
+  if (existsSync(SUZUMIO_POLICY_FILE)) return;
+  await mkdir(dirname(SUZUMIO_POLICY_FILE), { recursive: true });
+  await writeFile(SUZUMIO_POLICY_FILE, policy(SUZUMIO_WORKSPACES_DIR), { mode: 0o644 });
+}
+
+const policy = (
+  directory,
+) => `# What project files may ask of this machine. What is not said here has its default: docs/policy.md
+workspaces:
+  roots: [${JSON.stringify(directory)}]
+`;
+
+/** Whole or not at all. */
+async function replace(file, text) {
+  const temporary = `${file}.${randomBytes(4).toString('hex')}`;
+  await writeFile(temporary, text, { mode: 0o600 });
+  await rename(temporary, file);
+}
+
+function quoted(value) {
+  if (/^[\w./:@-]*$/.test(value)) return value;
+  if (value.includes("'")) throw new Error(`a setting of the stack cannot contain a quotation mark: ${value}`);
+  return `'${value}'`;
+}
+
+function hostLabel() {
+  const label = hostname()
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, '-')
+    .slice(0, 60)
+    .replace(/^-+|-+$/g, '');
+  return label === '' ? 'suzumio' : label;
+}
+
+function workerDirectory() {
+  if (isRoot) return '/var/lib/suzumio-worker';
+  return join(process.env.XDG_DATA_HOME || join(homedir(), '.local/share'), 'suzumio-worker');
+}
+
+function workerUser() {
+  return isRoot ? unprivileged : `${process.getuid?.() ?? 1000}:${process.getgid?.() ?? 1000}`;
+}
+
+function dockerSocket() {
+  const host = process.env.DOCKER_HOST ?? `unix://${socket}`;
+  if (host.startsWith('unix://')) return host.slice('unix://'.length);
+  throw new Error(
+    `DOCKER_HOST is ${host}. The workers of the stack run on the machine of their engine: run this there, or unset DOCKER_HOST.`,
+  );
+}
+
+/** Where the engine is in a virtual machine, the socket that it mounts is not the one that is seen here: it is root's. */
+function dockerGroup(path) {
+  if (!existsSync(path)) throw new Error(`There is no Docker socket ${path}: ${engineMissing}`);
+  return String(process.platform === 'linux' ? statSync(path).gid : 0);
+}

@@ -1,0 +1,98 @@
+// npm run stack [-- --offline | --registry | --no-build] [--metrics] [--scale turn-worker=N] [--env-file FILE]
+// npm run stack -- status | logs [SERVICE…] | env | down [--volumes]
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { build } from './lib/checks.mjs';
+import { openStack, requireFreePort } from './lib/compose.mjs';
+import { engineAnswers } from './lib/docker.mjs';
+import { bringImagesUpToDate } from './lib/images.mjs';
+import { onProjectNode } from './lib/project-node.mjs';
+import { engineMissing, makePlaces, stackSettings } from './lib/stack-settings.mjs';
+import { main, step } from './lib/steps.mjs';
+
+const healthyWithinMs = 120_000;
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    offline: { type: 'boolean' },
+    registry: { type: 'boolean' },
+    'no-build': { type: 'boolean' },
+    metrics: { type: 'boolean' },
+    scale: { type: 'string', multiple: true, default: [] },
+    'env-file': { type: 'string', default: '.env' },
+    volumes: { type: 'boolean' },
+    follow: { type: 'boolean', short: 'f' },
+  },
+});
+const [command = 'up', ...rest] = positionals;
+const commands = { up, status, logs, env, down };
+
+await main(async () => {
+  if (!Object.hasOwn(commands, command)) {
+    throw new Error(`npm run stack has no "${command}"; there are ${Object.keys(commands).join(', ')}`);
+  }
+  const file = resolve(options['env-file']);
+  if (command !== 'up' && !existsSync(file)) throw new Error(`There is no ${file}. next: npm run stack`);
+  await commands[command](file, await stackSettings(file));
+});
+
+async function up(file, { values, added }) {
+  await onProjectNode();
+  if (!(await engineAnswers())) throw new Error(`No Docker engine answers: ${engineMissing}`);
+  const stack = await openStack(file, values.COMPOSE_PROJECT_NAME);
+  const running = new Set(
+    (await stack.states()).filter(({ state }) => state === 'running').map(({ service }) => service),
+  );
+  if (!running.has('api')) await requireFreePort(values.SUZUMIO_PUBLISH, 'SUZUMIO_PUBLISH');
+  if (options.metrics && !running.has('prometheus')) {
+    await requireFreePort(values.SUZUMIO_PROMETHEUS_PUBLISH, 'SUZUMIO_PROMETHEUS_PUBLISH');
+  }
+  if (added.length > 0) console.log(`Added to ${file}: ${added.join(', ')}`);
+  await makePlaces(values);
+  if (!options['no-build']) {
+    const source = options.offline ? 'offline' : options.registry ? 'registry' : 'auto';
+    await step('Build', build);
+    await step('Images', () => bringImagesUpToDate({ source, stack: true }));
+  }
+  await step('Start', async () => {
+    const scales = options.scale.flatMap((scale) => ['--scale', scale]);
+    await stack.up(options.metrics ? ['metrics'] : [], ...scales);
+    await stack.healthy({ timeoutMs: healthyWithinMs });
+  });
+  console.log(next(values));
+}
+
+function next({ SUZUMIO_PUBLISH, SUZUMIO_PROMETHEUS_PUBLISH }) {
+  return `
+Suzumio serves at http://${SUZUMIO_PUBLISH}.
+next: eval "$(npm run --silent stack -- env)"    lets npx suzumio find it, with its administrator's token
+      npx suzumio status
+  or  npm run stack -- --scale turn-worker=3     runs more workers
+      npm run stack -- --metrics                 adds Prometheus, at http://${SUZUMIO_PROMETHEUS_PUBLISH}
+      npm run stack -- status                    shows how it stands; logs, what it says
+      npm run stack -- down                      stops it; its data stays`;
+}
+
+async function status(file, { values }) {
+  const stack = await openStack(file, values.COMPOSE_PROJECT_NAME);
+  await stack.compose('ps');
+}
+
+async function logs(file, { values }) {
+  const stack = await openStack(file, values.COMPOSE_PROJECT_NAME);
+  await stack.compose('logs', '--tail', '100', ...(options.follow ? ['--follow'] : []), ...rest);
+}
+
+/** For a shell to evaluate. */
+function env(_file, { values }) {
+  console.log(`export SUZUMIO_URL=http://${values.SUZUMIO_PUBLISH} SUZUMIO_TOKEN=${values.SUZUMIO_ADMIN_TOKEN}`);
+}
+
+async function down(file, { values }) {
+  const stack = await openStack(file, values.COMPOSE_PROJECT_NAME);
+  await stack.compose('down', '--remove-orphans', ...(options.volumes ? ['--volumes'] : []));
+  if (options.volumes)
+    console.log(`The agents' workspaces are still in ${values.SUZUMIO_WORKER_DIR}; delete it if nobody needs them.`);
+}

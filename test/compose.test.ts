@@ -1,0 +1,281 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../shared/test/support/poll.js';
+import { ComposeStack, finished } from './support/compose.js';
+import { docker } from './support/images.js';
+import { unhurried } from './support/outcomes.js';
+import { brokenInvariants, openProject } from './support/project.js';
+import { freePort } from './support/stack.js';
+
+const newsroom = fileURLToPath(new URL('../examples/newsroom/newsroom.yaml', import.meta.url));
+const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',');
+const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as const;
+
+/** Each message to the writer is passed on once, by a turn that takes its time. */
+const relay = `
+name: relay
+task: Pass on what comes in.
+backend:
+  docker: { keep: never }
+  runner:
+    mode: mock
+    script:
+      - agent: writer
+        steps:
+          - wait: 2s
+          - tool: messages.send
+            input: { recipient: lead, body: "{{mail.0.body}}" }
+agents:
+  lead: { role: lead, prompt: Read., tools: [] }
+  writer: { role: writer, prompt: Pass it on., tools: [messages.send] }
+`;
+
+interface Listed<Item> {
+  items: Item[];
+}
+
+(skipped.includes('docker') || skipped.includes('compose') ? describe.skip : describe)(
+  'the stack of docker-compose.yml',
+  () => {
+    let directory: string;
+    let stack: ComposeStack;
+
+    beforeAll(async () => {
+      directory = await mkdtemp(join(tmpdir(), 'suzumio-compose-'));
+      stack = new ComposeStack(join(directory, '.env'));
+      const settings = {
+        COMPOSE_PROJECT_NAME: `suzumio-test-${randomBytes(4).toString('hex')}`,
+        SUZUMIO_PUBLISH: `127.0.0.1:${String(await freePort())}`,
+        SUZUMIO_PROMETHEUS_PUBLISH: `127.0.0.1:${String(await freePort())}`,
+        SUZUMIO_WORKER_DIR: join(directory, 'worker'),
+        SUZUMIO_LEASE_MS: '4000',
+        SUZUMIO_SWEEP_MS: '500',
+      };
+      await writeFile(
+        stack.file,
+        Object.entries(settings)
+          .map((setting) => `${setting.join('=')}\n`)
+          .join(''),
+      );
+      await stack.run('--scale', 'turn-worker=3', '--metrics');
+    }, 180_000);
+    afterAll(async () => {
+      await stack.run('down', '--volumes');
+      const left = await stack.leftovers();
+      await rm(directory, { recursive: true, force: true });
+      expect(left).toEqual([]);
+    }, 90_000);
+
+    /** What every container comes to, by name. */
+    async function inspected<Value>(format: string, service?: string): Promise<Value[]> {
+      const found = await docker('inspect', '--format', `{{json ${format}}}`, ...(await stack.containers(service)));
+      return found.split('\n').map((line) => JSON.parse(line) as Value);
+    }
+
+    test('keeps its settings and secrets in a file for nobody else to read, and leaves there what is there', async () => {
+      expect(statSync(stack.file).mode & 0o777).toBe(0o600);
+      const before = readFileSync(stack.file, 'utf8');
+      const { SUZUMIO_URL: url, SUZUMIO_TOKEN: token } = await stack.environment();
+      expect(readFileSync(stack.file, 'utf8')).toBe(before);
+      expect([`http://${stack.settings['SUZUMIO_PUBLISH'] ?? ''}`, stack.settings['SUZUMIO_ADMIN_TOKEN']]).toEqual([
+        url,
+        token,
+      ]);
+      expect((await fetch(`${url}/api/projects`)).status).toBe(401);
+      expect((await stack.api('GET', '/projects')).status).toBe(200);
+    });
+
+    test('runs three workers, each in a directory of its own', async () => {
+      expect(await stack.containers('turn-worker')).toHaveLength(3);
+      const worker = join(directory, 'worker');
+      expect(await readdir(worker)).toEqual(['1', '2', '3']);
+    });
+
+    test('gives its containers no more than they need', async () => {
+      for (const host of await inspected<Record<string, unknown>>('.HostConfig')) {
+        expect(host).toMatchObject({
+          Init: true,
+          Privileged: false,
+          ReadonlyRootfs: true,
+          CapDrop: ['ALL'],
+          SecurityOpt: ['no-new-privileges:true'],
+          RestartPolicy: { Name: 'unless-stopped' },
+          LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '3' } },
+        });
+        expect(host['Memory']).toBeGreaterThan(0);
+        expect(host['PidsLimit']).toBeGreaterThan(0);
+      }
+      for (const user of await inspected<string>('.Config.User')) expect(user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+      const published = (
+        await inspected<Record<string, { HostIp: string }[] | null>>('.NetworkSettings.Ports')
+      ).flatMap((ports) =>
+        Object.entries(ports).flatMap(([port, bound]) => (bound ?? []).map(({ HostIp: ip }) => `${ip} ${port}`)),
+      );
+      expect(published.sort()).toEqual(['127.0.0.1 39400/tcp', '127.0.0.1 9090/tcp']);
+    });
+
+    test('lets a worker reach Redis and the ToolHost, and neither the API nor the scheduler nor anything outside', async () => {
+      const [worker = ''] = await stack.containers('turn-worker');
+      const places = ['redis:6379', 'toolhost:39410', 'toolhost:39411', 'api:39400', 'scheduler:9464', '192.0.2.1:443'];
+      const knock = `for (const place of ${JSON.stringify(places)}) {
+      const [host, port] = place.split(':');
+      const socket = require('node:net').connect({ host, port }).setTimeout(2000, () => socket.destroy());
+      socket.on('error', () => {}).on('connect', () => { console.log(place); socket.destroy(); });
+    }`;
+      const reached = (await docker('exec', worker, 'node', '-e', knock)).split('\n');
+      expect(reached.sort()).toEqual(places.slice(0, 3).sort());
+    }, 45_000);
+
+    test('runs the newsroom, through the published API and in containers', async () => {
+      const { out: file } = await stack.suzumio('config', 'render', newsroom);
+      const message = { recipient: 'editor', body: "Tonight's bulletin, please." };
+      expect(await stack.api('POST', '/projects', { file, start: true, message })).toMatchObject({ status: 201 });
+      const { body } = await stack.api('GET', '/projects/newsroom/wait?status=submitted&timeout=60s');
+      expect(body).toMatchObject({ project: { status: 'submitted' } });
+      expect((await stack.suzumio('report', 'newsroom')).out).toMatch(/^# River level tonight\n/);
+      expect(await stack.suzumio('approve', 'newsroom')).toMatchObject({ code: 0 });
+    }, 90_000);
+
+    test('shows every service to Prometheus once, with its figures', async () => {
+      const address = stack.settings['SUZUMIO_PROMETHEUS_PUBLISH'] ?? '';
+      const ask = async (expression: string) => {
+        const response = await fetch(`http://${address}/api/v1/query?query=${encodeURIComponent(expression)}`);
+        const answer = (await response.json()) as {
+          data: { result: { metric: { job?: string }; value: [number, string] }[] };
+        };
+        return Object.fromEntries(answer.data.result.map(({ metric, value }) => [metric.job ?? '', Number(value[1])]));
+      };
+      const { items } = (await stack.api('GET', '/projects/newsroom/turns?limit=200')).body as Listed<{
+        status: string;
+      }>;
+      const completed = items.filter(({ status }) => status === 'completed').length;
+      const wanted = {
+        up: { api: 1, scheduler: 1, toolhost: 1, 'turn-worker': 3 },
+        ready: { 'turn-worker': 3 },
+        completed: { '': completed },
+      };
+      let known: unknown;
+      await eventually(
+        'Prometheus knows',
+        async () => {
+          known = {
+            up: await ask('sum by (job) (up)'),
+            ready: await ask('sum by (job) (suzumio_worker_ready)'),
+            completed: await ask('sum(suzumio_turns_ended_total{outcome="completed"})'),
+          };
+          return unhurried(isDeepStrictEqual(known, wanted));
+        },
+        45_000,
+      ).catch(() => undefined);
+      expect(known).toEqual(wanted);
+    }, 60_000);
+
+    test('says what is missing, where no engine is', async () => {
+      const script = ['scripts/stack.mjs', '--env-file', join(directory, 'none.env')];
+      const { code, err } = await finished(process.execPath, script, {
+        DOCKER_HOST: 'unix:///nonexistent/docker.sock',
+      });
+      expect([code, err]).toEqual([
+        1,
+        '\nThere is no Docker socket /nonexistent/docker.sock: start the Docker engine, see that `docker version` works, and run this again.\n',
+      ]);
+    });
+
+    test('says whose port it is that is taken', async () => {
+      const other = new ComposeStack(join(directory, 'other.env'));
+      await writeFile(
+        other.file,
+        `COMPOSE_PROJECT_NAME=suzumio-test-other\nSUZUMIO_PUBLISH=${stack.settings['SUZUMIO_PUBLISH'] ?? ''}\n`,
+      );
+      const { code, err } = await other.stack();
+      expect([code, err]).toEqual([
+        1,
+        expect.stringMatching(/ is taken; .* set SUZUMIO_PUBLISH in .* to another address\.\n$/),
+      ]);
+    });
+
+    describe('goes on', () => {
+      beforeAll(async () => {
+        expect(await stack.api('POST', '/projects', { file: relay, start: true })).toMatchObject({ status: 201 });
+      });
+
+      const turns = async () =>
+        ((await stack.api('GET', '/projects/relay/turns?limit=200')).body as Listed<{ agent: string; status: string }>)
+          .items;
+
+      test.each(services)(
+        'after docker kill of %s in the middle of a turn, once it is brought up again',
+        async (service) => {
+          const body = `Through the end of ${service}.`;
+          expect((await stack.api('POST', '/projects/relay/messages', { recipient: 'writer', body })).status).toBe(201);
+          await eventually(
+            'the turn runs',
+            async () =>
+              unhurried((await turns()).some(({ agent, status }) => agent === 'writer' && status === 'running')),
+            30_000,
+          );
+          await docker('kill', ...(await stack.containers(service)));
+          await stack.run('--no-build', '--scale', 'turn-worker=3', '--metrics');
+          await eventually(
+            'every turn has ended',
+            async () => unhurried((await turns()).every(({ status }) => status === 'completed')),
+            30_000,
+          );
+          const { items } = (await stack.api('GET', '/projects/relay/messages?limit=200')).body as Listed<{
+            sender: string;
+            body: string;
+          }>;
+          expect(items.filter((message) => message.sender === 'writer' && message.body === body)).toHaveLength(1);
+        },
+        90_000,
+      );
+
+      test('after a crash, without anybody', async () => {
+        const [name = ''] = await stack.containers('toolhost');
+        const crash = `for (const pid of fs.readdirSync('/proc').filter(Number)) {
+        if (fs.readFileSync('/proc/' + pid + '/cmdline', 'utf8').startsWith('node\\0/opt/suzumio/dist')) process.kill(pid, 'SIGKILL');
+      }`;
+        await docker('exec', name, 'node', '-e', crash);
+        await eventually(
+          'it runs again',
+          async () => {
+            const [state] = await inspected<{ RestartCount: number; State: { Health: { Status: string } } }>(
+              '.',
+              'toolhost',
+            );
+            return unhurried(state?.RestartCount === 1 && state.State.Health.Status === 'healthy');
+          },
+          30_000,
+        );
+      }, 45_000);
+
+      test('until it is stopped, with its data in good order and no secret in any log', async () => {
+        for (const service of ['api', 'scheduler', 'toolhost'])
+          await docker('stop', ...(await stack.containers(service)));
+        await docker('cp', `${(await stack.containers('api')).join('')}:/var/lib/suzumio`, join(directory, 'backup'));
+        for (const id of ['newsroom', 'relay']) {
+          const project = openProject(join(directory, 'backup'), id);
+          try {
+            expect(brokenInvariants(project)).toEqual([]);
+          } finally {
+            project.close();
+          }
+        }
+        const {
+          SUZUMIO_REDIS_PASSWORD: password = '',
+          SUZUMIO_WORKER_TOKEN: worker = '',
+          SUZUMIO_ADMIN_TOKEN: admin = '',
+        } = stack.settings;
+        const logs = await stack.run('logs');
+        for (const service of services) expect(logs).toMatch(new RegExp(`${service}[_-]1`));
+        for (const secret of [password, worker, admin]) expect(logs).not.toContain(secret);
+      }, 30_000);
+    });
+  },
+);

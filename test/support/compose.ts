@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
+import { docker } from './images.js';
+
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+
+export interface Finished {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** The stack of one settings file, driven by the commands that are documented. */
+export class ComposeStack {
+  constructor(readonly file: string) {}
+
+  get settings(): Record<string, string | undefined> {
+    return parseEnv(readFileSync(this.file, 'utf8'));
+  }
+
+  /** `npm run stack -- …` */
+  stack(...args: string[]): Promise<Finished> {
+    return finished('npm', ['run', '--silent', 'stack', '--', '--env-file', this.file, ...args]);
+  }
+
+  /** The same where it must succeed. */
+  async run(...args: string[]): Promise<string> {
+    const { code, out, err } = await this.stack(...args);
+    if (code !== 0) throw new Error(`npm run stack -- ${args.join(' ')} ended with ${String(code)}:\n${out}${err}`);
+    return out;
+  }
+
+  /** What `npm run stack -- env` makes of the environment. */
+  async environment(): Promise<{ SUZUMIO_URL: string; SUZUMIO_TOKEN: string }> {
+    const said = await this.run('env');
+    const { out } = await finished('sh', ['-c', `${said}\nprintf '%s\\n' "$SUZUMIO_URL" "$SUZUMIO_TOKEN"`]);
+    const [SUZUMIO_URL = '', SUZUMIO_TOKEN = ''] = out.split('\n');
+    return { SUZUMIO_URL, SUZUMIO_TOKEN };
+  }
+
+  /** `npx suzumio …`, for this stack. */
+  async suzumio(...args: string[]): Promise<Finished> {
+    return finished('npx', ['suzumio', ...args], await this.environment());
+  }
+
+  async api(method: 'GET' | 'POST', path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
+    const { SUZUMIO_PUBLISH: address, SUZUMIO_ADMIN_TOKEN: token } = this.settings;
+    const response = await fetch(`http://${address ?? ''}/api${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token ?? ''}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: await response.json() };
+  }
+
+  /** The names of its containers, of one service or of all. */
+  async containers(service?: string): Promise<string[]> {
+    const filters = [
+      `label=${this.label}`,
+      ...(service === undefined ? [] : [`label=com.docker.compose.service=${service}`]),
+    ];
+    return lines(
+      await docker('ps', '--all', ...filters.flatMap((each) => ['--filter', each]), '--format', '{{.Names}}'),
+    );
+  }
+
+  /** Whatever the engine still has of it: containers of services and of turns, volumes, networks. */
+  async leftovers(): Promise<string[]> {
+    const ours = ['--filter', `label=${this.label}`];
+    const turns = ['--filter', `label=suzumio.cell=${this.settings['SUZUMIO_CELL'] ?? ''}`];
+    const lists = [
+      ['ps', '--all', ...ours],
+      ['ps', '--all', ...turns],
+      ['volume', 'ls', ...ours],
+      ['network', 'ls', ...ours],
+    ];
+    return (await Promise.all(lists.map(async (list) => lines(await docker(...list, '--quiet'))))).flat();
+  }
+
+  private get label(): string {
+    return `com.docker.compose.project=${this.settings['COMPOSE_PROJECT_NAME'] ?? ''}`;
+  }
+}
+
+/** Runs a command in the repository. */
+export async function finished(
+  command: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Finished> {
+  const env = { ...process.env, ...environment };
+  const child = spawn(command, args, { cwd: repository, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
+  return { code, out, err };
+}
+
+const lines = (output: string) => output.split('\n').filter((line) => line !== '');
