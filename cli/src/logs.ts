@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
 import type { ProjectEvent } from '@suzumio/shared/model/event';
 import type { TurnDetail } from '@suzumio/shared/model/views';
 import { visibleLines } from '@suzumio/shared/prompt/body';
@@ -117,7 +118,7 @@ function print(session: Session, turn: Turn, attempt: number, log: string, layou
   if (layout === 'line') out.write(`${paint(out).dim(`== ${turn.agent}:${turn.number}, attempt ${attempt}`)}\n`);
   if (log === '') return;
   // For a pipe as it is; for a terminal without what could steer it.
-  out.write(out.isTerminal ? `${visibleLines(log.trimEnd()).join('\n')}\n` : log);
+  out.write(out.isTerminal ? `${visibleLines(stripVTControlCharacters(log).trimEnd()).join('\n')}\n` : log);
 }
 
 /** Says something about the log that is no part of it. */

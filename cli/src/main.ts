@@ -17,7 +17,8 @@ function output(stream: NodeJS.WriteStream): Output {
     isTerminal: stream.isTTY,
     colors: FORCE_COLOR !== '' ? FORCE_COLOR !== '0' : stream.isTTY && NO_COLOR === '' && process.env.TERM !== 'dumb',
     get columns() {
-      return stream.isTTY ? stream.columns : undefined;
+      // A terminal that does not know its width says 0.
+      return stream.isTTY && stream.columns > 0 ? stream.columns : undefined;
     },
   };
 }

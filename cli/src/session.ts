@@ -56,6 +56,11 @@ export function sayNext(session: Session, ...commands: string[]): void {
   );
 }
 
+/** Suggests what to do next after something that was read: to a person only, as a pipe wants what was asked for. */
+export function sayHint(session: Session, ...commands: string[]): void {
+  if (session.context.out.isTerminal) sayNext(session, ...commands);
+}
+
 function defaultRoot({ env, homeDir }: CliContext): string {
   return join(nonEmpty(env.XDG_DATA_HOME) ?? join(homeDir, '.local', 'share'), 'suzumio');
 }

@@ -5,7 +5,7 @@ import type { ApiClient } from '../reach/api-client.js';
 import { findReads, requireApi } from '../reach/reach.js';
 import { count } from '../render/format.js';
 import { agentTable } from '../render/tables.js';
-import { say, sayJson, sayNext, type Session } from '../session.js';
+import { say, sayHint, sayJson, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { confirm } from './confirm.js';
 import { examples } from './help.js';
@@ -55,7 +55,7 @@ export const registerAgents: Register = (program, action) => {
 async function list(session: Session, project: string): Promise<undefined> {
   const { agents } = await (await findReads(session)).detail(project);
   sayRows(session, agents, `${project} has no agents.`, agentTable);
-  sayNext(session, `status ${project}`);
+  sayHint(session, `status ${project}`);
 }
 
 async function retry(
@@ -94,7 +94,8 @@ async function reset(
   const api = await requireApi(session);
   if (redeliver) {
     const what = await warning(api, project, agent);
-    if (what !== undefined) await confirm(session, what, { yes });
+    if (what !== undefined)
+      await confirm(session, what, { yes, command: `agents reset ${project} ${agent} --redeliver` });
   }
   const answer = await api.resetAgent(project, agent, redeliver);
   const mail = count(answer.redelivered.length, 'message');

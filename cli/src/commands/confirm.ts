@@ -6,10 +6,15 @@ import type { Session } from '../session.js';
  *
  * @throws UsageError where nobody agrees
  */
-export async function confirm({ context, json }: Session, warning: string, { yes }: { yes: boolean }): Promise<void> {
+export async function confirm(
+  { context, json }: Session,
+  warning: string,
+  { yes, command }: { yes: boolean; command: string },
+): Promise<void> {
   if (!json) context.err.write(`${warning}\n`);
   if (yes) return;
-  if (context.ask === undefined || json) throw new UsageError('Say --yes to go on: nobody is there to be asked.');
+  if (context.ask === undefined || json)
+    throw new UsageError('Nobody is there to be asked; nothing was changed.', `${command} --yes`);
   const answer = (await context.ask('Go on? [y/N] ')).trim().toLowerCase();
   if (answer !== 'y' && answer !== 'yes') throw new UsageError('Nothing was changed.');
 }

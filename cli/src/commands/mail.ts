@@ -2,9 +2,9 @@ import type { Priority } from '@suzumio/shared/protocol/ids';
 import type { ProjectReads } from '../reach/project-reads.js';
 import { findReads, requireApi } from '../reach/reach.js';
 import { inboxTable, messageTable, type WaitingMail } from '../render/tables.js';
-import { sayJson, say, sayNext, type Session } from '../session.js';
+import { sayHint, sayJson, say, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
-import { parsePriority } from './arguments.js';
+import { collected, parsePriority } from './arguments.js';
 import { examples } from './help.js';
 import { sayRows, withLimit } from './list.js';
 import { tell } from './tell.js';
@@ -18,9 +18,11 @@ export const registerMail: Register = (program, action) => {
       .argument('<project>')
       .argument('<recipient>', 'an agent, or a channel such as "#newsroom"')
       .argument('<priority>', 'P0 (first) to P3', parsePriority)
-      .argument('<message...>'),
+      .argument('<message...>')
+      .option('--attach <artifact>', 'an artifact for the reader, by its id or name; may be given again', collected),
     ['send newsroom editor P1 "Tonight\'s bulletin, please."'],
     ['send newsroom "#newsroom" P2 Please keep it short', 'to all of a channel'],
+    ['send newsroom checker P1 "These, please." --attach draft.md', 'with what has been published'],
   ).action(action(send));
   examples(
     withLimit(program.command('messages <project>').description('list mail')),
@@ -45,10 +47,16 @@ async function send(
   to: string,
   priority: Priority,
   words: string[],
+  { attach }: { attach?: string[] },
 ): Promise<undefined> {
   const api = await requireApi(session);
   const address = to.startsWith('#') ? { channel: to } : { recipient: to };
-  const message = await api.send(project, { ...address, priority, body: words.join(' ') });
+  const message = await api.send(project, {
+    ...address,
+    priority,
+    body: words.join(' '),
+    ...(attach ? { attachments: attach } : {}),
+  });
   const { status } = (await api.detail(project)).project;
   const unread = message.recipients.length === 0 ? '' : `, unread by ${message.recipients.join(', ')}`;
   const sent = `Sent to ${to} as ${message.id}${unread}.`;
@@ -62,6 +70,7 @@ async function send(
 async function messages(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {
   const rows = await (await findReads(session)).messages(project, limit);
   sayRows(session, rows, `${project} has no messages yet.`, messageTable);
+  sayHint(session, `inbox ${project}`);
 }
 
 interface InboxOptions {
@@ -86,11 +95,15 @@ async function inbox(
   const whose = agent === undefined ? `${project} has` : `${agent} has`;
   if (mail.length === 0) {
     say(session, `${whose} no ${undelivered ? 'undelivered' : 'unread'} mail.`);
+    sayHint(session, `status ${project}`);
     return;
   }
   const named = session.json ? mail : await nameTurns(reads, project, mail);
   say(session, ...inboxTable(named.sort(inReadingOrder), session));
-  if (!undelivered) return;
+  if (!undelivered) {
+    sayHint(session, `status ${project}`);
+    return;
+  }
   say(session, '', 'A turn that is retried goes on where it stood; after a reset, a new turn may repeat what it did.');
   const first = named[0]?.agent ?? 'AGENT';
   sayNext(session, `agents retry ${project} ${first}`, `agents reset ${project} ${first} --redeliver`);

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { findReads, requireApi } from '../reach/reach.js';
 import { toolCallTable, turnTable } from '../render/tables.js';
 import { renderTurn } from '../render/turn.js';
-import { sayJson, say, sayNext, type Session } from '../session.js';
+import { sayHint, sayJson, say, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { wholeNumber } from './arguments.js';
 import { examples } from './help.js';
@@ -56,14 +56,19 @@ async function list(session: Session, project: string, { limit }: { limit: numbe
   const rows = await (await findReads(session)).turns(project, limit);
   sayRows(session, rows, `${project} has no turns yet.`, turnTable);
   const last = rows.at(-1);
-  if (last) sayNext(session, `turns show ${project} ${last.agent}:${last.number}`);
+  if (last) sayHint(session, `turns show ${project} ${last.agent}:${last.number}`);
 }
 
 async function show(session: Session, project: string, name: string): Promise<undefined> {
   const turn = await (await findReads(session)).turn(project, name);
   sayJson(session, turn);
   say(session, ...renderTurn(turn, session.context));
-  if (turn.attempt > 0) sayNext(session, `logs ${project} ${turn.agent}:${turn.number}`);
+  if (session.context.out.isTerminal) say(session, '');
+  sayHint(
+    session,
+    `logs ${project} ${turn.agent}:${turn.number}`,
+    `tool-calls ${project} --turn ${turn.agent}:${turn.number}`,
+  );
 }
 
 async function toolCalls(
@@ -73,6 +78,8 @@ async function toolCalls(
 ): Promise<undefined> {
   const rows = await (await findReads(session)).toolCalls(project, limit, turn);
   sayRows(session, rows, `${turn ?? project} has made no tool calls yet.`, toolCallTable);
+  const last = rows.at(-1);
+  if (last) sayHint(session, `turns show ${project} ${last.agent}:${last.turnNumber}`);
 }
 
 async function cancel(session: Session, project: string, name: string): Promise<undefined> {

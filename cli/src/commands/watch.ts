@@ -30,6 +30,10 @@ async function watch(session: Session, project: string, { limit }: { limit: numb
         onEvent: ({ type }) => type === 'project.completed',
         signal: session.context.interrupted,
       });
+      if (session.context.interrupted.aborted && session.context.out.isTerminal) {
+        say(session, '', `${project} goes on without being watched.`);
+        sayNext(session, `status ${project}`);
+      }
     }
     return;
   }

@@ -1,16 +1,52 @@
 import type { Output } from '../cli-context.js';
-import { paint } from './colors.js';
+import { paint, type Paint } from './colors.js';
 import { cut } from './format.js';
 
+/** What stands in a cell, and how it feels where it feels like anything. */
+export type Cell = string | readonly [text: string, tone: Tone];
+export type Tone = 'good' | 'bad' | 'warning' | 'quiet';
+
+const gap = '  ';
+
 /** Rows under a heading, in aligned columns; the last column takes what room is left. */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[], out: Output): string[] {
+export function table(headings: readonly string[], rows: readonly (readonly Cell[])[], out: Output): string[] {
   const widths = headings.map((heading, column) =>
-    Math.max(heading.length, ...rows.map((row) => (row[column] ?? '').length)),
+    Math.max(heading.length, ...rows.map((row) => textOf(row[column]).length)),
   );
-  const line = (cells: readonly string[]) =>
-    cut(
-      cells.map((cell, column) => (column === cells.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))).join('  '),
-      out.columns,
-    ).trimEnd();
-  return [paint(out).dim(line(headings)), ...rows.map(line)];
+  const colors = paint(out);
+  return [
+    colors.dim(line(headings, widths, out.columns).join('')),
+    ...rows.map((row) =>
+      line(row.map(textOf), widths, out.columns)
+        .map((text, column) => toned(row[column], text, colors))
+        .join(''),
+    ),
+  ];
+}
+
+/** The cells as they stand in their columns, as far as there is room. */
+function line(texts: readonly string[], widths: readonly number[], columns: number | undefined): string[] {
+  let room = columns;
+  const cells = texts.map((text, column) => {
+    if (room !== undefined && room <= 0) return '';
+    const whole = column === texts.length - 1 ? text : `${text.padEnd(widths[column] ?? 0)}${gap}`;
+    const cell = cut(whole, room);
+    if (room !== undefined) room -= cell.length;
+    return cell;
+  });
+  while (cells.length > 0 && cells.at(-1)?.trim() === '') cells.pop();
+  const last = cells.pop() ?? '';
+  return [...cells, last.trimEnd()];
+}
+
+/** Only the text itself: a colour that reaches into the gap would show where a terminal underlines or inverts. */
+function toned(cell: Cell | undefined, text: string, colors: Paint): string {
+  if (cell === undefined || typeof cell === 'string') return text;
+  const inked = text.trimEnd();
+  const tones = { good: colors.green, bad: colors.red, warning: colors.yellow, quiet: colors.dim };
+  return `${tones[cell[1]](inked)}${text.slice(inked.length)}`;
+}
+
+function textOf(cell: Cell | undefined): string {
+  return cell === undefined ? '' : typeof cell === 'string' ? cell : cell[0];
 }

@@ -2,8 +2,8 @@ import type { AgentView, ArtifactView, MessageView, ToolCallView, TurnView } fro
 import type { ProjectEvent } from '@suzumio/shared/model/event';
 import { oneLine } from '@suzumio/shared/prompt/body';
 import type { Session } from '../session.js';
-import { dayAndTime, duration, shortHash, size } from './format.js';
-import { table } from './table.js';
+import { count, dayAndTime, duration, shortHash, size } from './format.js';
+import { type Cell, table, type Tone } from './table.js';
 
 export function messageTable(messages: readonly MessageView[], { context }: Session): string[] {
   return table(
@@ -20,11 +20,12 @@ export function messageTable(messages: readonly MessageView[], { context }: Sess
   );
 }
 
-function readState({ recipients }: MessageView): string {
+function readState({ recipients }: MessageView): Cell {
   if (recipients.length === 0) return '-';
-  if (recipients.some(({ undelivered }) => undelivered)) return 'undelivered';
+  if (recipients.some(({ undelivered }) => undelivered)) return ['undelivered', 'bad'];
   const read = recipients.filter(({ turn }) => turn !== null).length;
-  return read === recipients.length ? 'read' : read === 0 ? 'unread' : `${read} of ${recipients.length}`;
+  if (read === recipients.length) return ['read', 'quiet'];
+  return read === 0 ? 'unread' : `${read} of ${recipients.length}`;
 }
 
 /** A message as one of those sees it who have it before them. */
@@ -57,7 +58,7 @@ export function turnTable(turns: readonly TurnView[], { context }: Session): str
     turns.map((turn) => [
       dayAndTime(turn.queuedAt, context),
       `${turn.agent}:${turn.number}`,
-      turn.status,
+      toned(turn.status),
       String(turn.attempt),
       took(turn.startedAt, turn.endedAt),
       String(turn.toolCalls),
@@ -75,7 +76,7 @@ export function toolCallTable(calls: readonly ToolCallView[], { context }: Sessi
       `${call.agent}:${call.turnNumber}`,
       call.step,
       call.tool,
-      call.errorCode ?? call.status,
+      call.errorCode === null ? toned(call.status) : [call.errorCode, 'bad'],
       took(call.startedAt, call.endedAt),
       oneLine(JSON.stringify(call.input)),
     ]),
@@ -90,7 +91,7 @@ export function agentTable(agents: readonly AgentView[], { context }: Session): 
       agent.id,
       oneLine(agent.displayName ?? ''),
       oneLine(agent.role),
-      agent.activeTurn?.status === 'queued' ? 'queued' : agent.stopping ? 'stopping' : agent.state,
+      toned(agent.activeTurn?.status === 'queued' ? 'queued' : agent.stopping ? 'stopping' : agent.state),
       String(agent.unread),
       String(agent.turns),
       agent.tools.length === 0 ? '-' : agent.tools.join(', '),
@@ -101,10 +102,11 @@ export function agentTable(agents: readonly AgentView[], { context }: Session): 
 
 export function artifactTable(artifacts: readonly ArtifactView[], { context }: Session): string[] {
   return table(
-    ['TIME', 'NAME', 'BY', 'SIZE', 'SHA256', 'DESCRIPTION'],
+    ['TIME', 'NAME', 'KIND', 'BY', 'SIZE', 'SHA256', 'DESCRIPTION'],
     artifacts.map((artifact) => [
       dayAndTime(artifact.createdAt, context),
       oneLine(artifact.name),
+      artifact.kind === 'file' ? 'file' : `directory, ${count(artifact.files, 'file')}`,
       artifact.creator,
       size(artifact.sizeBytes),
       shortHash(artifact.sha256),
@@ -127,6 +129,24 @@ export function eventTable(events: readonly ProjectEvent[], { context }: Session
     ]),
     context.out,
   );
+}
+
+const tones: Readonly<Record<string, Tone>> = {
+  completed: 'good',
+  succeeded: 'good',
+  failed: 'bad',
+  refused: 'bad',
+  unknown: 'bad',
+  stopped: 'warning',
+  stopping: 'warning',
+  cancelled: 'warning',
+  quiet: 'quiet',
+};
+
+/** A state in the colour that it has everywhere. */
+function toned(state: string): Cell {
+  const tone = tones[state];
+  return tone === undefined ? state : [state, tone];
 }
 
 function took(from: string | null, to: string | null): string {

@@ -23,7 +23,7 @@ const contradictions: Readonly<Record<string, string>> = {
     SELECT agents.id FROM agents LEFT JOIN turns ON turns.id = active_turn_id
     WHERE (token_hash IS NOT NULL) <> (turns.id IS NOT NULL AND turns.status = 'running')`,
   'each message is, for each of those it went to, either unread or read once': `
-    SELECT messages.id, reader.id FROM messages JOIN agents AS reader
+    SELECT messages.id AS message, reader.id AS reader FROM messages JOIN agents AS reader
     WHERE (recipient = reader.id OR (reader.id <> sender AND EXISTS (
         SELECT 1 FROM channel_members WHERE channel_members.channel = messages.channel AND agent_id = reader.id)))
       <> ((SELECT count(*) FROM inbox WHERE message_seq = messages.seq AND inbox.recipient = reader.id)

@@ -22,7 +22,7 @@ export interface Flaw {
 /** What a look at all that is stored of one project came to. */
 export interface ProjectVerdict {
   project: string;
-  /** Files that were read to their end and are what their name says. */
+  /** Files that were looked for and read to their end. */
   contents: number;
   contentBytes: number;
   flaws: Flaw[];
@@ -55,7 +55,7 @@ export async function verifyProject(cell: ReadOnlyCell, project: string): Promis
   const facts = readFacts(cell, project, verdict.flaws);
   if (!facts) return verdict;
   for (const [rule, rows] of Object.entries(facts.contradictions)) {
-    verdict.flaws.push({ what: 'project.db', detail: `It is not so that ${rule}: ${example(rows)}.` });
+    verdict.flaws.push({ what: 'project.db', detail: `It breaks the rule that ${rule}: ${example(rows)}.` });
   }
   verifyCatalog(cell, project, facts.status, verdict.flaws);
   const directory = cell.directory.projectDir(project);
@@ -132,10 +132,8 @@ async function verifyContents(store: ContentStore, facts: Facts, verdict: Projec
     if (!known.has(sha256)) {
       const found = await hashOf(store, sha256);
       known.set(sha256, found.flaw);
-      if (found.flaw === undefined) {
-        verdict.contents += 1;
-        verdict.contentBytes += found.sizeBytes;
-      }
+      verdict.contents += 1;
+      verdict.contentBytes += found.sizeBytes;
     }
     const size = sizeBytes === undefined ? undefined : await store.sizeOf(sha256);
     const wrongSize =

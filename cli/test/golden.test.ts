@@ -1,0 +1,212 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { Command } from 'commander';
+import type { CliContext } from '@suzumio/cli/cli-context';
+import { buildProgram } from '@suzumio/cli/program';
+import { notesProject } from './support/cli.js';
+import { expectGolden, modes, type Mode, normalised, type Run, transcript } from './support/golden.js';
+import { type GoldenWorld, goldenWorld, type State } from './support/golden-world.js';
+
+// Real processes and a real pseudo-terminal, on machines that may be busy.
+jest.setTimeout(120_000);
+
+interface Case extends Pick<Run, 'args' | 'answers' | 'until'> {
+  /** Projects that it needs; one of that name stays as cases before have left it. */
+  readonly with?: Readonly<Record<string, State>>;
+  /** Files in the directory that it runs in. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** A data directory of its own, with nothing in it and no server. */
+  readonly fresh?: true;
+  /** Done just before it. */
+  readonly arrange?: (world: GoldenWorld) => Promise<void>;
+}
+
+const newsroom = { newsroom: 'submitted' } as const;
+const busy = { busy: 'busy' } as const;
+
+/** Every command in its usual form, and what it says where something is not as usual. */
+const cases: Readonly<Record<string, Case>> = {
+  help: { args: ['--help'] },
+  'help-command': { args: ['inbox', '--help'] },
+  'unknown-command': { args: ['stauts'] },
+
+  status: { args: ['status'], with: { ...newsroom, ...busy, weekly: 'initialized' } },
+  'status-project': { args: ['status', 'newsroom'], with: newsroom },
+  'status-busy': { args: ['status', 'busy'], with: busy },
+  'status-unknown': { args: ['status', 'newsrom'], with: newsroom },
+  'status-nothing': { args: ['status'], fresh: true },
+  watch: {
+    args: ['watch', 'newsroom', '--limit', '8'],
+    with: newsroom,
+    until: /submitted the report[^]*request-changes/,
+  },
+
+  messages: { args: ['messages', 'busy'], with: busy },
+  'messages-json': { args: ['messages', 'newsroom', '--limit', '1', '--json'], with: newsroom },
+  inbox: { args: ['inbox', 'busy'], with: busy },
+  'inbox-agent': { args: ['inbox', 'newsroom', 'editor'], with: newsroom },
+  'inbox-undelivered': { args: ['inbox', 'newsroom', '--undelivered'], with: newsroom },
+
+  agents: { args: ['agents', 'busy'], with: busy },
+  'agents-unknown': { args: ['inbox', 'busy', 'chekcer'], with: busy },
+  turns: { args: ['turns', 'newsroom'], with: newsroom },
+  'turns-none': { args: ['turns', 'weekly'], with: { weekly: 'initialized' } },
+  'turns-show': { args: ['turns', 'show', 'newsroom', 'checker:1'], with: newsroom },
+  'tool-calls': { args: ['tool-calls', 'newsroom'], with: newsroom },
+  'tool-calls-turn': { args: ['tool-calls', 'newsroom', '--turn', 'editor:1'], with: newsroom },
+  logs: { args: ['logs', 'newsroom', 'checker'], with: newsroom },
+  'logs-running': { args: ['logs', 'busy', 'editor'], with: busy },
+  'logs-silent': { args: ['logs', 'newsroom', 'editor:1'], with: newsroom },
+  'logs-follow': { args: ['logs', 'newsroom', 'checker', '--follow'], with: newsroom, until: /no such figure/ },
+  artifacts: { args: ['artifacts', 'newsroom'], with: newsroom },
+  events: { args: ['events', 'newsroom', '--limit', '6'], with: newsroom },
+  report: { args: ['report', 'newsroom'], with: newsroom },
+  'report-none': { args: ['report', 'busy'], with: busy },
+
+  start: { args: ['start', 'nightly'], with: { nightly: 'initialized' } },
+  'start-refused': { args: ['start', 'newsroom'], with: newsroom },
+  send: { args: ['send', 'nightly', 'editor', 'P1', 'Good evening, all.'], with: { nightly: 'initialized' } },
+  'send-unknown': { args: ['send', 'nightly', 'edtior', 'P1', 'Hello'], with: { nightly: 'initialized' } },
+  'send-priority': { args: ['send', 'nightly', 'editor', 'Hello'], with: { nightly: 'initialized' } },
+  tick: { args: ['tick', 'nightly'], with: { nightly: 'initialized' } },
+  'tick-stopped': { args: ['tick', 'newsroom'], with: newsroom },
+  'tick-all': { args: ['tick'] },
+  'agents-retry': { args: ['agents', 'retry', 'mended', 'checker'], with: { mended: 'failed' } },
+  'agents-retry-refused': { args: ['agents', 'retry', 'mended', 'editor'], with: { mended: 'failed' } },
+  retry: { args: ['retry', 'mended-2', '--failed'], with: { 'mended-2': 'failed' } },
+  'retry-nobody': { args: ['retry', 'mended-2'], with: { 'mended-2': 'failed' } },
+  'agents-reset': { args: ['agents', 'reset', 'given-up', 'checker'], with: { 'given-up': 'failed' } },
+  'agents-reset-redeliver': {
+    args: ['agents', 'reset', 'again', 'checker', '--redeliver'],
+    with: { again: 'cancelled' },
+    answers: ['y'],
+  },
+  'agents-reset-yes': {
+    args: ['agents', 'reset', 'again-2', 'checker', '--redeliver', '--yes'],
+    with: { 'again-2': 'failed' },
+  },
+  'agents-stop': { args: ['agents', 'stop', 'calm', 'checker'], with: { calm: 'running' } },
+  'agents-stop-later': { args: ['agents', 'stop', 'busy', 'editor'], with: busy },
+  'agents-start': { args: ['agents', 'start', 'woken', 'checker'], with: { woken: 'stopped agent' } },
+  cancel: { args: ['cancel', 'halted', 'editor:1'], with: { halted: 'busy' } },
+  'cancel-queued': { args: ['cancel', 'halted', 'reporter-1:1'], with: { halted: 'busy' } },
+  'cancel-refused': { args: ['cancel', 'newsroom', 'checker:1'], with: newsroom },
+  stop: { args: ['stop', 'paused'], with: { paused: 'busy' } },
+  'stop-now': { args: ['stop', 'paused-2', '--now'], with: { 'paused-2': 'busy' } },
+  'request-changes': {
+    args: ['request-changes', 'returned', 'editor', 'Please name the gauge.'],
+    with: { returned: 'submitted' },
+  },
+  approve: { args: ['approve', 'accepted'], with: { accepted: 'submitted' } },
+
+  verify: { args: ['verify', 'newsroom'], with: newsroom },
+  'verify-broken': {
+    args: ['verify', 'damaged'],
+    with: { damaged: 'submitted' },
+    arrange: async ({ api }) => {
+      const [artifact] = await api.rows<{ path: string }>('damaged', 'SELECT path FROM artifacts');
+      await writeFile(join(api.cell.directory.projectDir('damaged'), artifact?.path ?? ''), '# North\n\n312 cm\n');
+      await api.write('damaged', (tx) => tx.run('DELETE FROM message_reads WHERE rowid = 1'));
+    },
+  },
+  doctor: { args: ['doctor', '--port', '0'], fresh: true },
+  completion: { args: ['completion', 'bash'] },
+  'completion-zsh': { args: ['completion', 'zsh'] },
+  'completion-fish': { args: ['completion', 'fish'] },
+
+  'config-render': { args: ['config', 'render', 'notes.yaml'], files: { 'notes.yaml': notesProject('notes') } },
+  init: { args: ['init', 'notes.yaml'], files: { 'notes.yaml': notesProject('notes') }, fresh: true },
+  'init-wrong': {
+    args: ['init', 'draft.yaml'],
+    files: { 'draft.yaml': notesProject('draft').replace('[artifacts.publish', '[artifacts.pubilsh') },
+  },
+  'init-asks': {
+    args: ['init'],
+    fresh: true,
+    answers: ['My project', 'my-project', 'Write a ${weekly} bulletin: "short".', '', '', '', '', 'editor', '-', ''],
+  },
+  'no-server': { args: ['start', 'notes'], fresh: true },
+  serve: { args: ['serve', '--port', '0'], fresh: true, until: /next: [^]*doctor/ },
+  up: {
+    args: ['up', 'notes.yaml', '--port', '0'],
+    files: { 'notes.yaml': notesProject('notes') },
+    fresh: true,
+    until: /\d\d {2}notes .*started/,
+  },
+};
+
+const worlds = {} as Record<Mode, GoldenWorld>;
+const texts: Record<string, Partial<Record<Mode, string>>> = {};
+beforeAll(async () => {
+  for (const mode of modes) worlds[mode] = await goldenWorld();
+});
+afterAll(async () => {
+  for (const mode of modes) await worlds[mode].close();
+});
+
+async function play(mode: Mode, name: string, one: Case): Promise<string> {
+  const world = worlds[mode];
+  const made = world.api.cell.catalog.projects().map(({ id }) => id);
+  for (const [project, state] of Object.entries(one.with ?? {})) {
+    if (!made.includes(project)) await world.project(project, state);
+  }
+  const directory = join(world.directory, name);
+  await mkdir(directory, { recursive: true });
+  for (const [file, text] of Object.entries(one.files ?? {})) await writeFile(join(directory, file), text);
+  await one.arrange?.(world);
+  const root = one.fresh ? join(directory, 'data') : world.api.root;
+  const answers = mode === 'terminal' ? one.answers : undefined;
+  const text = await transcript(mode, { ...one, answers, root, directory });
+  const written =
+    name === 'init-asks' && mode === 'terminal' ? await readFile(join(directory, 'my-project.yaml'), 'utf8') : '';
+  await rm(directory, { recursive: true, force: true });
+  return normalised(written === '' ? text : `${text}-- my-project.yaml\n${written}`, { root, directory });
+}
+
+describe('as it is typed', () => {
+  test.each(Object.entries(cases))('%s', async (name, one) => {
+    const shown: string[] = [];
+    for (const mode of modes) {
+      const text = await play(mode, name, one);
+      texts[name] = { ...texts[name], [mode]: text };
+      shown.push(`== ${mode}\n${text}`);
+    }
+    await expectGolden(name, shown.join('\n'));
+  });
+});
+
+test('every command and every option has its help', async () => {
+  const helps: string[] = [];
+  for (const path of commandPaths(program())) {
+    helps.push(await transcript('pipe', { args: [...path.split(' '), '--help'], root: '/nowhere', directory: '/' }));
+  }
+  expect(helps.filter((help) => !/\nExamples:\n {2}suzumio /.test(help))).toEqual([]);
+  await expectGolden('help-of-all', helps.join('\n'));
+});
+
+test('every command has a case here', () => {
+  const played = Object.values(cases).map(({ args }) => args.join(' '));
+  const missing = commandPaths(program()).filter(
+    (path) => !played.some((line) => line === path || line.startsWith(`${path} `)),
+  );
+  expect(missing).toEqual([]);
+});
+
+function program(): Command {
+  const nothing = { write: () => undefined, isTerminal: false, colors: false, columns: undefined };
+  const context = { out: nothing, err: nothing, env: {}, self: 'suzumio' } as unknown as CliContext;
+  return buildProgram(context, () => () => Promise.resolve());
+}
+
+/** Every command that does something, as it is typed. */
+function commandPaths(command: Command, above: readonly string[] = []): string[] {
+  return command
+    .createHelp()
+    .visibleCommands(command)
+    .flatMap((one) => {
+      const path = [...above, one.name()];
+      const acts = one.registeredArguments.length > 0 || one.commands.length === 0;
+      return [...(acts ? [path.join(' ')] : []), ...commandPaths(one, path)];
+    });
+}

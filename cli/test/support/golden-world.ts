@@ -1,0 +1,120 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cancelActiveTurn } from '@suzumio/shared/store/verbs/cancel-turn';
+import { postMessage } from '@suzumio/shared/store/verbs/post-message';
+import { recordToolCall } from '@suzumio/shared/store/verbs/record-tool-call';
+import { failAttempt } from '@suzumio/shared/store/verbs/report-attempt';
+import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
+import { writeTurnLog } from '@suzumio/shared/store/turn-logs';
+import { hashToken } from '@suzumio/shared/store/tokens';
+import { type TestApi, testApi } from '../../../services/api/test/support/api.js';
+import { beginTurn, publish, submit } from '../../../services/api/test/support/play.js';
+
+/** A data directory with projects in several states, served by an API with a clock that stands still between steps. */
+export interface GoldenWorld {
+  readonly api: TestApi;
+  /** Where commands run: files that they read and write. */
+  readonly directory: string;
+  /** A project of its own in some state. */
+  project(name: string, state: State): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type State = 'initialized' | 'running' | 'submitted' | 'failed' | 'busy' | 'stopped agent' | 'cancelled';
+
+const yaml = (name: string) => `
+name: ${name}
+task: Write a bulletin on the river level.
+channels: ["#news"]
+backend: { runner: { mode: mock } }
+agents:
+  editor: { role: editor, displayName: Yuki, prompt: Assign and merge., tools: ["*"] }
+  reporter: { role: reporter, count: 2, names: [Akari, Ren], prompt: Summarise., tools: [messages.send, artifacts.publish] }
+  checker: { role: fact checker, displayName: Mio, prompt: Compare., tools: [messages.send] }
+`;
+
+const begin = Date.UTC(2026, 10, 21, 20, 14, 0);
+
+export async function goldenWorld(): Promise<GoldenWorld> {
+  const api = await testApi();
+  const { root } = api;
+  const directory = join(root, '..', `${root.split('/').at(-1) ?? ''}-files`);
+  await mkdir(directory);
+  await writeFile(join(root, 'server.json'), JSON.stringify({ url: api.url, pid: process.pid }));
+  let nowMs = begin;
+  const after = (ms: number) => api.setNow((nowMs += ms));
+
+  async function fail(project: string, agent: string): Promise<void> {
+    const { turn, attempt } = await beginTurn(api, project, agent);
+    const log = 'Comparing north.csv\nError: \u001b[31mno such figure\u001b[0m\n';
+    await writeTurnLog(api.cell.directory.projectDir(project), { turn_id: turn, number: attempt }, Buffer.from(log));
+    after(1_500);
+    const failure = { code: 'non-zero-exit' as const, message: 'The runner ended with exit code 3.' };
+    await api.write(project, (tx) => failAttempt(tx, { turn, attempt }, { failure }));
+  }
+
+  const states: Record<State, (project: string) => Promise<unknown>> = {
+    initialized: () => Promise.resolve(),
+    running: () => Promise.resolve(),
+    async submitted(project) {
+      await publish(api, project, 'reporter-1', {
+        name: 'north-summary.md',
+        content: Buffer.from('# North\n\n212 cm\n'),
+      });
+      after(2_000);
+      await fail(project, 'checker');
+      await submit(api, project, 'editor', '# River level\n\nThe north gauge stands at 212 cm.\n');
+    },
+    failed: (project) => fail(project, 'checker'),
+    async busy(project) {
+      await beginTurn(api, project, 'editor');
+      await api.write(project, (tx) => {
+        postMessage(tx, {
+          sender: 'user',
+          recipient: 'reporter-1',
+          priority: 'P0',
+          body: 'The north gauge, please.',
+          actor: 'admin',
+        });
+        startTurns(tx);
+      });
+      await fail(project, 'checker');
+      await api.write(project, (tx) => {
+        tx.run(`UPDATE agents SET state = 'stopped' WHERE id = 'reporter-2'`);
+        postMessage(tx, {
+          sender: 'user',
+          channel: '#news',
+          priority: 'P2',
+          body: 'Please keep it\nshort.',
+          actor: 'admin',
+        });
+      });
+    },
+    'stopped agent': (project) =>
+      api.write(project, (tx) => tx.run(`UPDATE agents SET state = 'stopped' WHERE id = 'checker'`)),
+    async cancelled(project) {
+      const { turn, attempt } = await beginTurn(api, project, 'checker');
+      const call = { agent: 'checker', turn, attempt, step: '0', tool: 'messages.send', input: {}, requestHash: 'h' };
+      await api.write(project, (tx) =>
+        recordToolCall(tx, { ...call, tokenHash: hashToken('tool') }, () => ({ output: 'Sent.' })),
+      );
+      await api.write(project, (tx) => cancelActiveTurn(tx, turn, 'admin'));
+    },
+  };
+
+  return {
+    api,
+    directory,
+    async project(name, state) {
+      api.setNow((nowMs = begin));
+      await api.create(yaml(name), { start: state !== 'initialized' });
+      after(2_000);
+      await states[state](name);
+      after(29_000);
+    },
+    async close() {
+      await api.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

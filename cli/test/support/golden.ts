@@ -1,0 +1,128 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
+import { expect } from '@jest/globals';
+import { eventually } from '../../../shared/test/support/poll.js';
+
+const command = fileURLToPath(new URL('../../bin/suzumio.js', import.meta.url));
+const goldenFile = (name: string) => fileURLToPath(new URL(`../golden/${name}.txt`, import.meta.url));
+
+/** Where a command's output goes. */
+export const modes = ['terminal', 'pipe'] as const;
+export type Mode = (typeof modes)[number];
+
+/** One run of the built command, as a shell would start it. */
+export interface Run {
+  readonly args: readonly string[];
+  /** The directory that it runs in, and below which its data directory is. */
+  readonly directory: string;
+  readonly root: string;
+  /** What a person types, one answer after another. */
+  readonly answers?: readonly string[];
+  /** Goes on until this was printed; then comes Ctrl-C. */
+  readonly until?: RegExp;
+}
+
+const columns = 100;
+
+/** What a run printed and how it ended, as a golden file shows it. */
+export async function transcript(mode: Mode, run: Run): Promise<string> {
+  const env = { ...process.env, NODE_OPTIONS: '', TZ: 'UTC', TERM: 'xterm-256color', SUZUMIO_ROOT: run.root };
+  for (const name of ['npm_lifecycle_event', 'NO_COLOR', 'FORCE_COLOR', 'SUZUMIO_URL', 'SUZUMIO_TOKEN', 'CI']) {
+    Reflect.deleteProperty(env, name);
+  }
+  const plain = [process.execPath, command, ...run.args];
+  const [program = '', ...args] = mode === 'pipe' ? plain : ['script', '-qec', inTerminal(plain), '/dev/null'];
+  const child = spawn(program, args, { cwd: run.directory, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const [out, err] = [collect(child.stdout), collect(child.stderr)];
+  const ended = once(child, 'close') as Promise<[number | null]>;
+  try {
+    await steer(child, mode, run, out);
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  }
+  const [code] = await ended;
+  child.stdin.destroy();
+  const parts = [
+    `$ suzumio ${run.args.map(shown).join(' ')}`,
+    out.text().replaceAll('\r', ''),
+    ...(err.text() === '' ? [] : [`-- standard error\n${err.text()}`]),
+    `-- exit code ${String(code)}\n`,
+  ];
+  return parts.map((part) => (part.endsWith('\n') || part === '' ? part : `${part}\n`)).join('');
+}
+
+/** Types what a person types, and ends what goes on. */
+async function steer(
+  child: ChildProcessWithoutNullStreams,
+  mode: Mode,
+  { answers = [], until }: Run,
+  out: { text(): string },
+): Promise<void> {
+  if (mode === 'pipe') child.stdin.end();
+  const asked = () => stripVTControlCharacters(out.text());
+  let handled = 0;
+  for (const answer of answers) {
+    const isQuestion = () => asked().length > handled && /[:\]] $/.test(asked());
+    await eventually(`a question for the answer "${answer}"`, isQuestion, 20_000);
+    handled = asked().length;
+    child.stdin.write(`${answer}\n`);
+  }
+  if (until === undefined) return;
+  await eventually(`it prints ${String(until)}`, () => until.test(asked()) || child.exitCode !== null, 60_000);
+  if (mode === 'pipe') child.kill('SIGINT');
+  else child.stdin.write('\x03');
+}
+
+/** Puts what differs from run to run into words that do not, and what cannot be seen into what can. */
+export function normalised(text: string, { root, directory }: Pick<Run, 'root' | 'directory'>): string {
+  return (
+    text
+      .replaceAll(root, '<root>')
+      .replaceAll(directory, '<directory>')
+      // Where a question moves the cursor.
+      .replaceAll(/\u001b\[\d*[GJ]/g, '')
+      .replaceAll('\u001b', '␛')
+      .replaceAll(/\b(msg|turn|art|call)_[0-9A-HJKMNP-TV-Z]{4,26}/g, '$1_<id>')
+      .replaceAll(/(node +)v[\d.]+/g, '$1v<version>')
+      .replaceAll(/(engine ).+/g, '$1<version>')
+      .replaceAll(/[\d.]+ .B of [\d.]+ .B free/g, '<size> of <size> free')
+      .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:<port>')
+      .replaceAll(/\(process \d+\)/g, '(process <pid>)')
+      .replaceAll(/(tokens, |turn \d+, |attempt \d+, |a worker, )(\d+ h \d+ min|\d+ min \d+ s|[\d.]+ m?s)/g, '$1<time>')
+  );
+}
+
+/** Compares with what is checked in; `SUZUMIO_UPDATE_GOLDEN=1` checks in what there is. */
+export async function expectGolden(name: string, text: string): Promise<void> {
+  const file = goldenFile(name);
+  if (process.env['SUZUMIO_UPDATE_GOLDEN'] === '1') {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+    return;
+  }
+  if (!existsSync(file))
+    throw new Error(`${file} is missing: run this test with SUZUMIO_UPDATE_GOLDEN=1 and look at it`);
+  expect(text).toBe(await readFile(file, 'utf8'));
+}
+
+/** A pseudo-terminal of a known width. */
+function inTerminal(words: readonly string[]): string {
+  return `stty cols ${String(columns)} rows 30; exec ${words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')}`;
+}
+
+function shown(word: string): string {
+  return /^[\w@%+=:,./#-]+$/.test(word) ? word : `"${word}"`;
+}
+
+function collect(stream: NodeJS.ReadableStream): { text(): string } {
+  let text = '';
+  stream.setEncoding('utf8');
+  stream.on('data', (chunk: string) => (text += chunk));
+  return { text: () => text };
+}
