@@ -1,0 +1,160 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../shared/test/support/poll.js';
+import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
+
+const patienceMs = 60_000;
+const worlds: CliWorld[] = [];
+const worldWith = async (policy: string) => {
+  const world = await createCliWorld({ policy });
+  worlds.push(world);
+  return world;
+};
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.remove();
+});
+
+const sealed = 'backends: [docker]\n';
+const project = (backend: string) => `
+name: greedy
+task: Take what is there.
+backend: { runner: { mode: mock }, ${backend} }
+agents:
+  mole: { role: mole, prompt: Dig. }
+`;
+
+describe('a file of my own', () => {
+  test('does not run as processes unless I say so, here or in the policy', async () => {
+    const world = await worldWith(sealed);
+    const file = await world.write('notes.yaml', notesProject('notes'));
+    for (const command of ['up', 'init']) {
+      expect(await world.run(command, file)).toMatchObject({
+        code: 3,
+        err: expect.stringMatching(
+          /notes\.yaml:6:9 {2}backend\.kind: turns may not run in process \(policy: backends\)\nnext: suzumio policy show/,
+        ),
+      });
+    }
+    expect(existsSync(world.root)).toBe(false);
+    expect(await world.run('init', file, '--allow-process')).toMatchObject({ code: 0 });
+  });
+
+  test(
+    'that was let run as processes once is refused by a server that was not told so',
+    async () => {
+      const world = await worldWith(sealed);
+      const file = await world.write('notes.yaml', notesProject('notes'));
+      await world.run('init', file, '--allow-process');
+      const server = world.begin('serve', '--port', '0');
+      await eventually('it serves', () => server.out.includes('listens on'), patienceMs);
+      await world.run('start', 'notes');
+      await world.run('send', 'notes', 'writer', 'P1', 'A note, please.');
+      await eventually(
+        'the turn has failed',
+        async () => (await world.run('status', 'notes')).out.includes('policy-denied in turn 1'),
+        patienceMs,
+      );
+      server.interrupt();
+      expect((await server.ended).code).toBe(0);
+    },
+    2 * patienceMs,
+  );
+
+  test('is allowed its directory and its image, which is said and kept with the project', async () => {
+    const world = await worldWith(sealed);
+    await mkdir(join(world.directory, 'readings'));
+    const mounts = 'mounts: [{ source: readings, target: /data, readonly: false }]';
+    const file = await world.write('greedy.yaml', project(`image: mine:1, docker: { ${mounts} }`));
+    expect(await world.run('policy', 'check', file)).toMatchObject({ code: 3 });
+    const made = await world.run('init', file);
+    expect(made.out).toContain(
+      `Allowed for greedy, as its file is on your own disk: mounts from ${world.directory}, the image mine:1.\n`,
+    );
+    const kept = await readFile(join(world.root, 'projects/greedy/grant.json'), 'utf8');
+    expect(JSON.parse(kept)).toEqual({ directories: [world.directory], images: ['mine:1'], providers: [] });
+  });
+
+  test.each([
+    ['docker: { mounts: [{ source: .., target: /data }] }', 'backend.docker.mounts[0].source'],
+    ['docker: { mounts: [{ source: /, target: /data }] }', 'backend.docker.mounts[0].source'],
+    ['docker: { mounts: [{ source: data, target: /data }] }', 'backend.docker.mounts[0].source'],
+    ['docker: { network: host }', 'backend.docker.network'],
+    ['docker: { user: root }', 'backend.docker.user'],
+    ['docker: { memory: 64g }', 'backend.docker.memory'],
+  ])('does not get { %s }', async (backend, field) => {
+    const world = await worldWith(sealed);
+    const { code, err } = await world.run('init', await world.write('greedy.yaml', project(backend)));
+    expect(code).toBe(3);
+    expect(err).toContain(`${field}: `);
+    expect(existsSync(world.root)).toBe(false);
+  });
+
+  test('that asks for nothing leaves no trace of what it was allowed', async () => {
+    const world = await worldWith(sealed);
+    const made = await world.run('init', await world.write('greedy.yaml', project('docker: { cpus: 2 }')));
+    expect(made.code).toBe(0);
+    expect(made.out).not.toContain('Allowed');
+    expect(existsSync(join(world.root, 'projects/greedy/grant.json'))).toBe(false);
+  });
+
+  test(
+    'says where it is served',
+    async () => {
+      const world = await worldWith('backends: [docker, process]\n');
+      const port = await freePort();
+      const served = `${notesProject('notes')}observability: { http: { host: 127.0.0.1, port: ${String(port)} } }\n`;
+      const up = world.begin('up', await world.write('notes.yaml', served));
+      await eventually('it serves', () => up.out.includes('listens on'), patienceMs);
+      expect(up.out).toContain(`Suzumio listens on http://127.0.0.1:${String(port)} `);
+      up.interrupt();
+      expect((await up.ended).code).toBe(0);
+    },
+    2 * patienceMs,
+  );
+});
+
+describe('policy', () => {
+  test('show prints what holds, and check what that does not allow', async () => {
+    const world = await worldWith('networks: [none, bridge]\n');
+    const shown = await world.run('policy', 'show');
+    expect(shown).toMatchObject({ code: 0, err: '' });
+    expect(shown.out).toMatch(/^# .*policy\.yaml\nbackends:\n {2}- docker\n/);
+    expect(JSON.parse((await world.run('policy', 'show', '--json')).out)).toMatchObject({
+      file: join(world.directory, 'policy.yaml'),
+      policy: { networks: ['none', 'bridge'], writableRoot: false },
+    });
+    const modest = await world.write('modest.yaml', project('docker: { network: bridge }'));
+    expect(await world.run('policy', 'check', modest)).toMatchObject({
+      code: 0,
+      out: `${modest} asks for nothing that the policy does not allow.\n`,
+    });
+    const greedy = await world.write('greedy.yaml', project('docker: { network: host }'));
+    expect(await world.run('policy', 'check', greedy)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('containers may not join the network host (policy: networks)'),
+    });
+  });
+
+  test('that is written wrongly serves nothing', async () => {
+    const world = await worldWith('netwroks: [bridge]\n');
+    for (const command of [['up'], ['serve', '--port', '0'], ['policy', 'show']]) {
+      expect(await world.run(...command)).toMatchObject({
+        code: 3,
+        err: expect.stringMatching(/policy\.yaml:1:1 {2}unknown field `netwroks`: did you mean `networks`\?/),
+      });
+    }
+    expect(existsSync(world.root)).toBe(false);
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
