@@ -60,6 +60,10 @@ export interface Stack {
   toolhosts: { worker: string; runner: string }[];
   services: Record<ServiceName, ServiceProcess[]>;
   api(method: 'GET' | 'POST', path: string, body?: unknown): Promise<{ status: number; body: unknown }>;
+  /** What opens the API. */
+  adminToken(): string;
+  /** What workers show to the ToolHost. */
+  workerToken(): string;
   /** Everything that the services wrote. */
   logs(): string;
   stop(): Promise<void>;
@@ -132,11 +136,12 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     url,
     toolhosts: toolhosts.map(({ worker, runner }) => ({ worker: local(worker), runner: local(runner) })),
     services,
+    adminToken: () => readFileSync(join(data, 'admin.token'), 'utf8').trim(),
+    workerToken: () => readFileSync(join(data, 'worker.token'), 'utf8').trim(),
     async api(method, path, body) {
-      const token = readFileSync(join(data, 'admin.token'), 'utf8').trim();
       const response = await fetch(`${url}/api${path}`, {
         method,
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${stack.adminToken()}`, 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const text = await response.text();

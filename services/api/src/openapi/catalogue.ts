@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { auditEntry, tokenView } from '@suzumio/shared/model/access-token';
 import * as api from '@suzumio/shared/model/http-api';
-import { projectEvent } from '@suzumio/shared/model/event';
+import { eventType, projectEvent } from '@suzumio/shared/model/event';
 import { projectConfig } from '@suzumio/shared/model/project-config';
 import * as views from '@suzumio/shared/model/views';
 import { directoryEntry } from '@suzumio/shared/protocol/artifacts';
@@ -58,6 +58,8 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   ArtifactEntryList: api.entryListAnswer,
   ArtifactList: api.artifactListAnswer,
   Event: projectEvent,
+  /** By its name, for clients that listen to a stream's events one type at a time. */
+  EventType: eventType,
   EventList: api.eventListAnswer,
   Token: tokenView,
   TokenAnswer: api.tokenAnswer,
