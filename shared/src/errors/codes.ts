@@ -14,6 +14,7 @@ export const errorCodes = {
   'method-not-allowed': { status: 405, retryable: false },
   'request-too-slow': { status: 408, retryable: true },
   'body-too-large': { status: 413, retryable: false },
+  'headers-too-large': { status: 431, retryable: false },
   'range-not-satisfiable': { status: 416, retryable: false },
   'idempotency-mismatch': { status: 422, retryable: false },
   'idempotency-in-progress': { status: 409, retryable: true },

@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageOf, SuzumioError } from '../errors/suzumio-error.js';
 import { type BodyPace, SlowBodies } from './slow-bodies.js';
+import { refuseUnreadable } from './unreadable-requests.js';
 
 export interface HttpServerOptions {
   host: string;
@@ -41,6 +42,7 @@ export async function startHttpServer(handler: RequestListener, options: HttpSer
     connectionsCheckingInterval: 1_000,
     noDelay: true,
   });
+  refuseUnreadable(server);
   const slowBodies = new SlowBodies(options.bodyPace);
   server.on('request', (request, response) => {
     slowBodies.watch(request, response);
