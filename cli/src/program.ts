@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { Command, CommanderError, Help, type Option } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import * as z from 'zod';
 import type { CliContext } from './cli-context.js';
 import type { Action, Register } from './commands/action.js';
 import { registerAgents } from './commands/agents.js';
+import { registerArtifacts } from './commands/artifacts.js';
 import { registerCompletion } from './commands/completion.js';
 import { registerConfig } from './commands/config.js';
+import { registerDelete } from './commands/delete.js';
 import { registerDoctor } from './commands/doctor.js';
 import { registerLifecycle } from './commands/lifecycle.js';
 import { registerMail } from './commands/mail.js';
@@ -13,6 +15,7 @@ import { registerPolicy } from './commands/policy.js';
 import { registerRecords } from './commands/records.js';
 import { registerServing } from './commands/serving.js';
 import { registerStatus } from './commands/status.js';
+import { registerTokens } from './commands/tokens.js';
 import { registerTurns } from './commands/turns.js';
 import { registerVerify } from './commands/verify.js';
 import { registerWatch } from './commands/watch.js';
@@ -63,16 +66,18 @@ const { version } = z
 /** Every command, under the heading that the help shows it with. */
 const commands: readonly (readonly [heading: string, ...Register[]])[] = [
   ['Serve', registerServing, registerConfig, registerPolicy],
-  ['Projects', registerLifecycle, registerStatus, registerWatch],
+  ['Projects', registerStatus, registerWatch, registerLifecycle, registerDelete],
   ['Mail', registerMail],
   ['Agents and turns', registerAgents, registerTurns],
-  ['What a project leaves', registerRecords],
+  ['What a project leaves', registerArtifacts, registerRecords],
+  ['Access', registerTokens],
   ['This installation', registerDoctor, registerVerify, registerCompletion],
 ];
 
 /** The program with all its commands. */
 export function buildProgram(context: CliContext, action: Action): Command {
   const colors = paint(context.out);
+  const help = Object.assign(new Help(), { showGlobalOptions: true });
   const program = new Command('suzumio')
     .version(version, '--version', 'print the version')
     .description('Runs teams of AI agents as durable messages and isolated turns.')
@@ -82,8 +87,10 @@ export function buildProgram(context: CliContext, action: Action): Command {
     .addHelpText('after', exitCodeHelp)
     .configureHelp({
       showGlobalOptions: true,
-      visibleGlobalOptions: (command) => visibleGlobalOptions(command).filter(({ long }) => long !== '--version'),
+      visibleGlobalOptions: (command) => help.visibleGlobalOptions(command).filter(({ long }) => long !== '--version'),
       subcommandTerm: (command) => command.name(),
+      optionDescription: (option) =>
+        option.defaultValue === false ? option.description : help.optionDescription(option),
       styleTitle: colors.bold,
     })
     .configureOutput({
@@ -95,16 +102,19 @@ export function buildProgram(context: CliContext, action: Action): Command {
       getErrHasColors: () => context.err.colors,
     })
     .exitOverride()
-    .showHelpAfterError('next: suzumio --help')
     .helpOption('-h, --help', 'show this help')
     .helpCommand(false);
   for (const [heading, ...registers] of commands) {
     program.commandsGroup(`${heading}:`);
     for (const register of registers) register(program, action);
   }
+  sayHowToGoOn(program, 'suzumio');
   return program;
 }
 
-function visibleGlobalOptions(command: Command): Option[] {
-  return Object.assign(new Help(), { showGlobalOptions: true }).visibleGlobalOptions(command);
+/** What is written wrongly is followed by how that command is written. */
+function sayHowToGoOn(command: Command, path: string): void {
+  const usage = command.parent === null ? '' : `usage: ${path} ${command.usage()}\n`;
+  command.showHelpAfterError(`${usage}next: ${path} --help`);
+  for (const one of command.commands) sayHowToGoOn(one, `${path} ${one.name()}`);
 }

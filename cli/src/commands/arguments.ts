@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { type Labels, labels, labelWord } from '@suzumio/shared/model/labels';
 import { priority, type Priority } from '@suzumio/shared/protocol/ids';
 
 /** Reads `P0` to `P3`. */
@@ -6,6 +7,11 @@ export function parsePriority(text: string): Priority {
   const parsed = priority.safeParse(text.toUpperCase());
   if (parsed.success) return parsed.data;
   throw new InvalidArgumentError('It is P0, P1, P2 or P3 (P1 is usual) and comes before the message.');
+}
+
+/** Gathers the values of an option that may be given again. */
+export function collected(value: string, before: string[] = []): string[] {
+  return [...before, value];
 }
 
 /** Makes a reader of whole numbers from `min` to `max`. */
@@ -18,3 +24,13 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 }
 
 export const parsePort = wholeNumber(0, 65_535);
+
+/** Reads one more `key=value`. */
+export function gatherLabels(word: string, before: Labels = {}): Labels {
+  const parsed = labelWord
+    .transform(([key, value]) => ({ ...before, [key]: value }))
+    .pipe(labels)
+    .safeParse(word);
+  if (parsed.success) return parsed.data;
+  throw new InvalidArgumentError(`${parsed.error.issues.map(({ message }) => message).join('; ')}.`);
+}

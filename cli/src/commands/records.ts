@@ -1,6 +1,6 @@
 import { visibleLines } from '@suzumio/shared/prompt/body';
 import { findReads } from '../reach/reach.js';
-import { artifactTable, eventTable } from '../render/tables.js';
+import { eventTable } from '../render/tables.js';
 import { sayJson, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { wholeNumber } from './arguments.js';
@@ -9,11 +9,6 @@ import { sayRows, withLimit } from './list.js';
 
 /** What a project leaves to be read. */
 export const registerRecords: Register = (program, action) => {
-  examples(
-    withLimit(program.command('artifacts <project>').description('list published files')),
-    ['artifacts newsroom', 'who published what'],
-    ['artifacts newsroom --json', 'with ids, hashes and where they are stored'],
-  ).action(action(artifacts));
   examples(
     withLimit(program.command('events <project>').description('list what happened')),
     ['events newsroom --limit 200'],
@@ -28,11 +23,6 @@ export const registerRecords: Register = (program, action) => {
     ['report newsroom --report-version 1 > first.md'],
   ).action(action(report));
 };
-
-async function artifacts(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {
-  const rows = await (await findReads(session)).artifacts(project, limit);
-  sayRows(session, rows, `${project} has no artifacts yet.`, artifactTable);
-}
 
 async function events(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {
   const rows = await (await findReads(session)).events(project, limit);

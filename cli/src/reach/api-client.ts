@@ -21,6 +21,7 @@ import {
 import { turnDetail } from '@suzumio/shared/model/views';
 import type { Priority } from '@suzumio/shared/protocol/ids';
 import { type ApiAddress, createApiRequests } from './api-requests.js';
+import { createArtifactTransfers } from './artifact-transfers.js';
 import type { ProjectReads } from './project-reads.js';
 
 /** Everything that the command asks of a running server. */
@@ -48,7 +49,9 @@ export function createApiClient({ url, token }: ApiAddress) {
   const act = (project: string, action: string, body: unknown = {}) =>
     json(projectAnswer, 'POST', `/${segment(project)}/${action}`, body);
 
+  const transfers = createArtifactTransfers({ url, token }, requests);
   const reads = {
+    ...transfers,
     async projects() {
       const ids: string[] = [];
       let after: string | undefined = '';
@@ -87,7 +90,7 @@ export function createApiClient({ url, token }: ApiAddress) {
     approve: (project: string) => act(project, 'approve'),
     requestChanges: (project: string, recipient: string, body: string) =>
       json(requestChangesAnswer, 'POST', `/${segment(project)}/request-changes`, { recipient, body }),
-    send: (project: string, message: { recipient?: string; channel?: string; priority: Priority; body: string }) =>
+    send: (project: string, message: OutgoingMessage) =>
       json(postedMessage, 'POST', `/${segment(project)}/messages`, message),
     retryAgent: (project: string, agent: string) => json(retryAnswer, 'POST', toAgent(project, agent, 'retry'), {}),
     resetAgent: (project: string, agent: string, redeliver: boolean) =>
@@ -99,6 +102,15 @@ export function createApiClient({ url, token }: ApiAddress) {
       json(cancelAnswer, 'POST', `/${segment(project)}/turns/${segment(turn)}/cancel`, {}),
     tick: (project: string) => json(tickAnswer, 'POST', `/${segment(project)}/tick`, {}),
   };
+}
+
+/** Mail as it is sent. */
+interface OutgoingMessage {
+  recipient?: string;
+  channel?: string;
+  priority: Priority;
+  body: string;
+  attachments?: string[];
 }
 
 function toAgent(project: string, agent: string, action: string): string {

@@ -13,8 +13,12 @@ export interface ApiAddress {
 
 /** Requests to one server. What goes wrong is a SuzumioError: the server's own, or `server-unreachable`. */
 export interface ApiRequests {
+  /** Any request, for as long as it takes. */
+  ask(path: string, init: RequestInit): Promise<Response>;
   request(method: string, path: string, body?: unknown): Promise<Response>;
-  /** The same, for an answer that is JSON. */
+  /** Reads an answer that is JSON. */
+  parsedAs<Schema extends z.ZodType>(schema: Schema, response: Response): Promise<z.output<Schema>>;
+  /** A request whose answer is JSON. */
   json<Schema extends z.ZodType>(
     schema: Schema,
     method: string,
@@ -24,18 +28,12 @@ export interface ApiRequests {
 }
 
 export function createApiRequests({ url, token }: ApiAddress): ApiRequests {
-  async function request(method: string, path: string, body?: unknown): Promise<Response> {
+  async function ask(path: string, init: RequestInit): Promise<Response> {
+    const headers = new Headers(init.headers);
+    headers.set('authorization', `Bearer ${token}`);
     let response: Response;
     try {
-      response = await fetch(new URL(path, url), {
-        method,
-        headers: {
-          authorization: `Bearer ${token}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(answerWithinMs),
-      });
+      response = await fetch(new URL(path, url), { ...init, headers });
     } catch (error) {
       throw unreachable(url, error);
     }
@@ -43,17 +41,27 @@ export function createApiRequests({ url, token }: ApiAddress): ApiRequests {
     return response;
   }
 
-  async function json<Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: unknown) {
-    const response = await request(method, path, body);
+  const request = (method: string, path: string, body?: unknown): Promise<Response> =>
+    ask(path, {
+      method,
+      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(answerWithinMs),
+    });
+
+  const json = async <Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: unknown) =>
+    parsedAs(schema, await request(method, path, body));
+
+  async function parsedAs<Schema extends z.ZodType>(schema: Schema, response: Response): Promise<z.output<Schema>> {
     const parsed = schema.safeParse(await response.json().catch(() => undefined));
     if (parsed.success) return parsed.data;
     throw new SuzumioError('internal', `The answer of ${url} cannot be read; is it a Suzumio of this version?`);
   }
 
-  return { request, json };
+  return { ask, request, json, parsedAs };
 }
 
-function unreachable(url: string, error: unknown): SuzumioError {
+/** The failure of a connection to a server. */
+export function unreachable(url: string, error: unknown): SuzumioError {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   return new SuzumioError(
     'server-unreachable',

@@ -8,6 +8,7 @@ import type {
   TurnDetail,
   TurnView,
 } from '@suzumio/shared/model/views';
+import type { DirectoryEntry, DirectoryFile } from '@suzumio/shared/protocol/artifacts';
 
 export interface ProjectDetail {
   project: ProjectView;
@@ -35,6 +36,12 @@ export interface ProjectReads {
   /** Tool calls of all turns or of one. */
   toolCalls(project: string, limit: number, turn?: string): Promise<ToolCallView[]>;
   artifacts(project: string, limit: number): Promise<ArtifactView[]>;
+  /** One artifact by its id, or the newest of a name. */
+  artifact(project: string, name: string): Promise<ArtifactView>;
+  /** What is in an artifact that is a directory, each directory before what is in it. */
+  entries(project: string, artifact: ArtifactView): Promise<DirectoryEntry[]>;
+  /** The bytes of an artifact, or of one file in it. */
+  content(project: string, artifact: ArtifactView, file?: DirectoryFile): Promise<AsyncIterable<Uint8Array>>;
   events(project: string, limit: number): Promise<ProjectEvent[]>;
   /** The text of the newest report, or of one version. */
   report(project: string, version: number | undefined): Promise<string>;

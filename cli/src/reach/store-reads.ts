@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { ContentStore } from '@suzumio/shared/store/content-store';
+import { publishedDirectory } from '@suzumio/shared/store/directories';
 import { listAgents } from '@suzumio/shared/store/queries/agents';
-import { listArtifacts } from '@suzumio/shared/store/queries/artifacts';
+import { findArtifact, listArtifacts } from '@suzumio/shared/store/queries/artifacts';
 import { listEvents } from '@suzumio/shared/store/queries/events';
 import { listInbox, listMessages } from '@suzumio/shared/store/queries/messages';
 import { listReports, readProject } from '@suzumio/shared/store/queries/projects';
@@ -11,6 +13,7 @@ import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';
 import { agentRow } from '@suzumio/shared/store/rows';
 import type { SqlReader } from '@suzumio/shared/store/sql';
 import { readTurnLog } from '@suzumio/shared/store/turn-logs';
+import { artifactUnknown } from './artifact-transfers.js';
 import type { ProjectReads } from './project-reads.js';
 
 /** Reads the data directory itself: for when no server runs. */
@@ -18,6 +21,7 @@ export function createStoreReads(root: string): ProjectReads {
   const cell = new ReadOnlyCell(root);
   const read = <Result>(project: string, query: (reader: SqlReader) => Result): Promise<Result> =>
     Promise.resolve().then(() => cell.read(project, query));
+  const contentOf = (project: string) => new ContentStore(cell.directory.projectDir(project));
   return {
     projects: () => Promise.resolve().then(() => cell.projects()),
     detail: (project) => read(project, (reader) => ({ project: readProject(reader), agents: listAgents(reader) })),
@@ -48,6 +52,16 @@ export function createStoreReads(root: string): ProjectReads {
         listToolCalls(reader, { limit, ...(turn === undefined ? {} : { turn: turnCalled(reader, turn).id }) }),
       ),
     artifacts: (project, limit) => read(project, (reader) => listArtifacts(reader, { limit })),
+    async artifact(project, name) {
+      const artifact = await read(
+        project,
+        (reader) => findArtifact(reader, { id: name }) ?? findArtifact(reader, { name }),
+      );
+      if (artifact) return artifact;
+      throw artifactUnknown(project, name);
+    },
+    entries: async (project, { sha256 }) => (await publishedDirectory(contentOf(project), sha256)).entries,
+    content: (project, artifact, file) => Promise.resolve(contentOf(project).read((file ?? artifact).sha256)),
     events: (project, limit) => read(project, (reader) => listEvents(reader, { limit })),
     async report(project, version) {
       const reports = await read(project, listReports);

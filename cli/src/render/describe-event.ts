@@ -62,7 +62,7 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
       const to = data.text('recipient') || data.text('channel');
       return {
         who: `${data.text('sender')} -> ${to}`,
-        what: `${data.text('priority')}  "${data.text('excerpt')}"`,
+        what: `${data.text('priority')}  "${data.text('excerpt')}"${attached(data.length('attachments'))}`,
         tone: 'plain',
       };
     }
@@ -116,6 +116,10 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
         tone: 'quiet',
       };
   }
+}
+
+function attached(artifacts: number): string {
+  return artifacts === 0 ? '' : `  +${count(artifacts, 'artifact')}`;
 }
 
 type DataReader = ReturnType<typeof readerOf>;

@@ -1,0 +1,81 @@
+import type { Command } from 'commander';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { artifactName } from '@suzumio/shared/model/artifact-name';
+import { saveDirectory, saveFile } from '../files/save-artifact.js';
+import { findReads, requireApi } from '../reach/reach.js';
+import { artifactTable } from '../render/tables.js';
+import { count, size } from '../render/format.js';
+import type { Session } from '../session.js';
+import type { Register } from './action.js';
+import { examples } from './help.js';
+import { sayRows, withLimit } from './list.js';
+import { tell } from './tell.js';
+
+/** Artifacts: what was published, to a person's own files and from them. */
+export const registerArtifacts: Register = (program, action) => {
+  const artifacts: Command = examples(
+    withLimit(program.command('artifacts <project>').description('list what was published, get it, or publish a file')),
+    ['artifacts newsroom', 'who published what'],
+    ['artifacts newsroom --json', 'with ids, hashes and where they are stored'],
+    ['artifacts get newsroom bulletin.md', 'the newest of that name'],
+  ).action(action(list));
+  examples(
+    artifacts
+      .command('get <project> <artifact>')
+      .description('write an artifact, a file or a directory, into your own files, and check that it is whole')
+      .option('--output <path>', 'where to; by default its own name, here')
+      .option('--force', 'write over a file that is there', false),
+    ['artifacts get newsroom bulletin.md', 'the newest of that name'],
+    ['artifacts get newsroom art_01KB3Z8T5V0000000000000001 --output north.csv', 'one of many, by its id'],
+  ).action(action(get));
+  examples(
+    artifacts
+      .command('publish <project> <file>')
+      .description('publish a file of yours, which the agents may read')
+      .option('--name <name>', 'what to publish it as; by default its own name')
+      .option('--description <text>', 'what it is'),
+    ['artifacts publish newsroom north.csv --description "Readings of the north gauge"'],
+  ).action(action(publish));
+};
+
+async function list(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {
+  const rows = await (await findReads(session)).artifacts(project, limit);
+  sayRows(session, rows, `${project} has no artifacts yet.`, artifactTable);
+}
+
+async function get(
+  session: Session,
+  project: string,
+  name: string,
+  { output, force }: { output?: string; force: boolean },
+): Promise<undefined> {
+  const reads = await findReads(session);
+  const artifact = await reads.artifact(project, name);
+  const path = output ?? artifactName.safeParse(artifact.name).data;
+  if (path === undefined) {
+    throw new SuzumioError(
+      'invalid-request',
+      'Its name cannot be that of a file; say with --output where to write it.',
+    );
+  }
+  if (artifact.kind === 'file') await saveFile(path, artifact, () => reads.content(project, artifact), { force });
+  else {
+    const entries = await reads.entries(project, artifact);
+    await saveDirectory(path, entries, (file) => reads.content(project, artifact, file));
+  }
+  const files = artifact.kind === 'file' ? '' : `${count(artifact.files, 'file')}, `;
+  tell(session, { ...artifact, output: path }, [
+    `Wrote ${path}, ${files}${size(artifact.sizeBytes)}, as it was published.`,
+  ]);
+}
+
+async function publish(
+  session: Session,
+  project: string,
+  file: string,
+  options: { name?: string; description?: string },
+): Promise<undefined> {
+  const artifact = await (await requireApi(session)).publish(project, file, options);
+  const published = `Published ${artifact.name} as ${artifact.id}, ${size(artifact.sizeBytes)}.`;
+  tell(session, artifact, [published], `send ${project} AGENT P1 "…" --attach ${artifact.id}`);
+}
