@@ -180,8 +180,7 @@ describe('doctor, of the data directory, says what is broken and what to do', ()
   });
 
   test('a policy that cannot be read', async () => {
-    await mkdir(world.root);
-    await writeFile(join(world.root, 'policy.yaml'), 'backends: [dokcer]\n');
+    await writeFile(join(world.directory, 'policy.yaml'), 'backends: [dokcer]\n');
     const { code, out } = await world.run('doctor', '--json', '--port', '0');
     expect(code).toBe(1);
     expect(JSON.parse(out)).toContainEqual(expect.objectContaining({ what: 'policy', state: 'broken' }));
