@@ -19,28 +19,38 @@ export interface CliWorld {
   run(...args: string[]): Promise<CliResult>;
   /** Begins a command that goes on until it is interrupted. */
   begin(...args: string[]): { readonly out: string; interrupt(): void; readonly ended: Promise<CliResult> };
+  /** Variables of the commands that come from now on, besides those that they need. */
+  setEnvironment(variables: Readonly<Record<string, string>>): void;
   /** Writes a file and returns its path. */
   write(name: string, text: string): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** @param policy what its projects may ask of this machine: by default to run as processes, too */
-export async function createCliWorld({ policy = 'backends: [docker, process]\n' } = {}): Promise<CliWorld> {
+export interface CliWorldOptions {
+  /** What its projects may ask of this machine: by default to run as processes, too. */
+  policy?: string;
+  /** What the person answers to each question; nobody is there to be asked while there are none. */
+  answers?: string[];
+}
+
+export async function createCliWorld(options: CliWorldOptions = {}): Promise<CliWorld> {
+  const { policy = 'backends: [docker, process]\n', answers = [] } = options;
   const directory = await mkdtemp(join(tmpdir(), 'suzumio-cli-'));
   const root = join(directory, 'data');
   const policyFile = join(directory, 'policy.yaml');
   await writeFile(policyFile, policy);
+  let environment: Readonly<Record<string, string>> = {};
   const begin: CliWorld['begin'] = (...args) => {
     const interruption = new AbortController();
     const [out, err] = [capture(), capture()];
     const context: CliContext = {
-      env: { SUZUMIO_ROOT: root, SUZUMIO_POLICY_FILE: policyFile },
+      env: { SUZUMIO_ROOT: root, SUZUMIO_POLICY_FILE: policyFile, ...environment },
       homeDir: directory,
       out,
       err,
       self: 'suzumio',
       interrupted: interruption.signal,
-      ask: undefined,
+      ask: answers.length === 0 ? undefined : () => Promise.resolve(answers.shift() ?? ''),
       now: Date.now,
       timeZone: 'UTC',
     };
@@ -57,6 +67,9 @@ export async function createCliWorld({ policy = 'backends: [docker, process]\n' 
     root,
     begin,
     run: (...args) => begin(...args).ended,
+    setEnvironment(variables) {
+      environment = variables;
+    },
     async write(name, text) {
       const file = join(directory, name);
       await writeFile(file, text);

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -52,13 +54,17 @@ function launch(environment: Record<string, string> = {}) {
   return { child, exited, log: text(child.stdout) };
 }
 
-async function serving() {
-  const launched = launch();
+async function ready(launched: ReturnType<typeof launch>) {
   await eventually(
     'the API is ready',
     async () => (await ask(`http://127.0.0.1:${healthPort}/readyz`))?.ok ?? false,
     40_000,
   );
+  return launched;
+}
+
+async function serving() {
+  const launched = await ready(launch());
   return { ...launched, token: (await readFile(join(root, 'admin.token'), 'utf8')).trim() };
 }
 
@@ -116,5 +122,57 @@ describe('the API as a process', () => {
     const wrong = launch({ SUZUMIO_ROOT: '', SUZUMIO_PORT: '70000' });
     expect(await wrong.exited).toEqual([2, null]);
     expect(await wrong.log).toMatch(/SUZUMIO_ROOT: .*SUZUMIO_PORT: /);
+  });
+
+  test('takes the administrator’s secret from its environment, and writes it nowhere', async () => {
+    const secret = 'a-secret-that-its-operator-made-up';
+    await writeFile(join(root, 'secret'), `${secret}\n`);
+    const { child, exited, log } = await ready(launch({ SUZUMIO_ADMIN_TOKEN_FILE: join(root, 'secret') }));
+    expect((await call(secret, '/api/tokens')).status).toBe(200);
+    expect(existsSync(join(root, 'admin.token'))).toBe(false);
+    child.kill('SIGTERM');
+    await exited;
+    expect(await log).not.toContain(secret);
+    expect((await readFile(join(root, 'catalog.db'), 'latin1')).includes(secret)).toBe(false);
+  });
+
+  test.each([
+    [{ SUZUMIO_ADMIN_TOKEN: 'hunter2' }, 'SUZUMIO_ADMIN_TOKEN needs 32 to 500'],
+    [{ SUZUMIO_AUTH: 'off', SUZUMIO_HOST: '0.0.0.0' }, 'listens on loopback only, not on 0.0.0.0'],
+  ])('does not start with %j', async (environment, message) => {
+    const refused = launch(environment);
+    expect(await refused.exited).toEqual([1, null]);
+    const log = await refused.log;
+    expect(log).toContain('settings-invalid');
+    expect(log).toContain(message);
+    expect(log).not.toContain('hunter2');
+  });
+
+  test('lets everybody on this machine in where it is told to', async () => {
+    const { child, exited } = await ready(launch({ SUZUMIO_AUTH: 'off' }));
+    expect((await fetch(`http://127.0.0.1:${port}/api/projects`)).status).toBe(200);
+    child.kill('SIGTERM');
+    await exited;
+  });
+
+  test('answers on every listener to the names that it is given, and to no others', async () => {
+    const { child, exited } = await ready(launch({ SUZUMIO_ALLOWED_HOSTS: 'api, suzumio.example' }));
+    for (const [listener, path] of [
+      [port, '/health'],
+      [healthPort, '/metrics'],
+    ] as const) {
+      for (const [host, status] of [
+        ['api', 200],
+        ['suzumio.example', 200],
+        ['evil.example', 403],
+      ] as const) {
+        const request = httpRequest({ port: listener, path, headers: { host }, agent: false });
+        const [response] = (await once(request.end(), 'response')) as [IncomingMessage];
+        response.resume();
+        expect({ path, host, status: response.statusCode }).toEqual({ path, host, status });
+      }
+    }
+    child.kill('SIGTERM');
+    await exited;
   });
 });
