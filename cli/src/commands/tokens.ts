@@ -83,7 +83,7 @@ async function list(session: Session): Promise<undefined> {
 
 async function revoke(session: Session, name: string): Promise<undefined> {
   const token = await (await findTokens(session)).revoke(name);
-  tell(session, { token }, [`${name} is revoked: it opens nothing any more.`], 'tokens list');
+  tell(session, token, [`${name} is revoked: it opens nothing any more.`], 'tokens list');
   if (name !== 'admin') return;
   say(session, 'The commands on this machine used it. For another one, remove admin.token from the data directory');
   say(session, 'before the next start; or make a token and set SUZUMIO_TOKEN to it.');

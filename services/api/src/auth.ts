@@ -56,7 +56,7 @@ const scopesThatMay: Readonly<Record<ApiScope, readonly ApiIdentity['scope'][]>>
 };
 
 /** @throws SuzumioError `forbidden` when the request's token is for less */
-export function requireScope(response: Response, needed: ApiScope): void {
+function requireScope(response: Response, needed: ApiScope): void {
   const { name, scope } = identityOf(response);
   if (scopesThatMay[needed].includes(scope)) return;
   throw new SuzumioError('forbidden', `The token "${name}" has the scope ${scope}; this needs ${needed}.`);
