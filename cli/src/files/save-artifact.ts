@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { chmod, link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { DirectoryEntry, DirectoryFile } from '@suzumio/shared/protocol/artifacts';
 
 /** Bytes as they come. */
@@ -91,10 +91,10 @@ async function write(file: string, { sha256, sizeBytes }: Expected, content: Byt
 
 /** What the operating system refused, as a sentence. */
 function explained(path: string, error: unknown): unknown {
-  if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
+  if (typeof error !== 'object' || error === null || !('syscall' in error && 'code' in error)) return error;
   const message =
     error.code === 'EEXIST'
       ? `${path} is there already; name another place with --output.`
-      : `${path} cannot be written: ${messageOf(error)}.`;
+      : `${path} cannot be written (${String(error.code)}).`;
   return new SuzumioError('invalid-request', message, { path }, { cause: error });
 }

@@ -61,7 +61,12 @@ export function createStoreReads(root: string): ProjectReads {
       throw artifactUnknown(project, name);
     },
     entries: async (project, { sha256 }) => (await publishedDirectory(contentOf(project), sha256)).entries,
-    content: (project, artifact, file) => Promise.resolve(contentOf(project).read((file ?? artifact).sha256)),
+    async content(project, artifact, file) {
+      const { sha256 } = file ?? artifact;
+      const content = contentOf(project);
+      if ((await content.sizeOf(sha256)) !== undefined) return content.read(sha256);
+      throw new SuzumioError('store-corrupt', `The content ${sha256} of "${artifact.name}" is missing.`);
+    },
     events: (project, limit) => read(project, (reader) => listEvents(reader, { limit })),
     async report(project, version) {
       const reports = await read(project, listReports);

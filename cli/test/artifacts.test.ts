@@ -1,0 +1,158 @@
+import { mkdir, readdir, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { artifactView } from '@suzumio/shared/model/views';
+import { findArtifact } from '@suzumio/shared/store/queries/artifacts';
+import { type TestApi, testApi } from '../../services/api/test/support/api.js';
+import { publish, publishDirectory } from '../../services/api/test/support/play.js';
+import { type CliResult, type CliWorld, createCliWorld } from './support/cli.js';
+
+// Real processes, disks and sockets, on machines that may be busy.
+jest.setTimeout(60_000);
+
+let api: TestApi;
+let world: CliWorld;
+let here: string;
+beforeEach(async () => {
+  api = await testApi();
+  await api.create();
+  world = await createCliWorld();
+  here = join(world.directory, 'here');
+  await mkdir(here);
+});
+afterEach(async () => {
+  await api.close();
+  await world.remove();
+});
+
+const atServer = (...args: string[]) => world.run('--root', api.cell.directory.root, '--url', api.url, ...args);
+const withNothingRunning = (...args: string[]) => world.run('--root', api.cell.directory.root, ...args);
+const inHere = (...path: string[]) => join(here, ...path);
+
+const ways: [string, (...args: string[]) => Promise<CliResult>][] = [
+  ['from a server', atServer],
+  ['with nothing running', withNothingRunning],
+];
+
+describe.each(ways)('artifacts get, %s', (_way, run) => {
+  test('writes the newest of a name, or any by its id, and refuses to write over what is there', async () => {
+    const first = await publish(api, 'team', 'ada', { name: 'level.md', content: Buffer.from('3.1 m\n') });
+    await publish(api, 'team', 'ada', { name: 'level.md', content: Buffer.from('3.2 m\n') });
+    const output = inHere('level.md');
+    expect(await run('artifacts', 'get', 'team', 'level.md', '--output', output)).toEqual({
+      code: 0,
+      out: `Wrote ${output}, 6 B, as it was published.\n`,
+      err: '',
+    });
+    expect(await readFile(output, 'utf8')).toBe('3.2 m\n');
+
+    const again = await run('artifacts', 'get', 'team', first.id, '--output', output);
+    expect(again).toMatchObject({ code: 3, out: '', err: expect.stringContaining(`${output} is there already`) });
+    expect(await readFile(output, 'utf8')).toBe('3.2 m\n');
+
+    expect(await run('artifacts', 'get', 'team', first.id, '--output', output, '--force')).toMatchObject({ code: 0 });
+    expect(await readFile(output, 'utf8')).toBe('3.1 m\n');
+    expect(await readdir(here)).toEqual(['level.md']);
+  });
+
+  test('writes a directory with all that is in it, and never into one that is there', async () => {
+    const texts = { 'index.md': '# Level\n', 'bin/run': 'echo 3.2\n', 'deep/er/a': '' };
+    await publishDirectory(api, 'team', 'site', texts, ['bin/run']);
+    const output = inHere('site');
+    const { code, out } = await run('artifacts', 'get', 'team', 'site', '--output', output);
+    expect({ code, out }).toEqual({ code: 0, out: `Wrote ${output}, 3 files, 17 B, as it was published.\n` });
+    for (const [path, text] of Object.entries(texts)) expect(await readFile(inHere('site', path), 'utf8')).toBe(text);
+    expect((await stat(inHere('site', 'bin/run'))).mode & 0o111).not.toBe(0);
+
+    await writeFile(inHere('site', 'index.md'), 'mine');
+    for (const force of [[], ['--force']]) {
+      const again = await run('artifacts', 'get', 'team', 'site', '--output', output, ...force);
+      expect(again).toMatchObject({ code: 3, err: expect.stringContaining('is there already') });
+    }
+    expect(await readFile(inHere('site', 'index.md'), 'utf8')).toBe('mine');
+    expect(await readdir(here)).toEqual(['site']);
+  });
+
+  test('leaves nothing where what arrives is not what was published, or nothing arrives', async () => {
+    const { id } = await publish(api, 'team', 'ada', { name: 'level.md', content: Buffer.from('3.2 m\n') });
+    const stored = await api.write('team', (tx) => findArtifact(tx, { id }));
+    const file = join(api.cell.directory.projectDir('team'), stored?.path ?? '');
+    await writeFile(file, '9.9 m\n');
+    const changed = await run('artifacts', 'get', 'team', id, '--output', inHere('level.md'));
+    expect(changed).toMatchObject({ code: 1, out: '', err: expect.stringContaining('not what was published') });
+    await unlink(file);
+    expect((await run('artifacts', 'get', 'team', id, '--output', inHere('level.md'))).code).toBe(1);
+    expect(await readdir(here)).toEqual([]);
+  });
+
+  test('says what is not there, and where nothing can be written', async () => {
+    await publish(api, 'team', 'ada', { name: 'level.md', content: Buffer.from('3.2 m\n') });
+    expect(await run('artifacts', 'get', 'team', 'none.md')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('Nothing is published as "none.md" in team.'),
+    });
+    const nowhere = inHere('no', 'such', 'directory');
+    expect(await run('artifacts', 'get', 'team', 'level.md', '--output', nowhere)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining(`${nowhere} cannot be written (ENOENT)`),
+    });
+  });
+
+  test('tells a program what it wrote', async () => {
+    const { id } = await publish(api, 'team', 'ada', { name: 'level.md', content: Buffer.from('3.2 m\n') });
+    const { out } = await run('artifacts', 'get', 'team', id, '--output', inHere('a'), '--json');
+    expect(JSON.parse(out)).toMatchObject({ id, name: 'level.md', output: inHere('a'), kind: 'file' });
+  });
+});
+
+describe('artifacts publish', () => {
+  test('publishes a file under its own name or another, byte by byte', async () => {
+    const bytes = Buffer.from([0, 255, 10, 13, 0x80]);
+    await writeFile(inHere('levels.bin'), bytes);
+    const { code, out } = await atServer('artifacts', 'publish', 'team', inHere('levels.bin'));
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: expect.stringMatching(
+        /^Published levels\.bin as art_\w{26}, 5 B\.\nnext: suzumio .*send team AGENT P1 "…" --attach art_\w{26}\n$/,
+      ),
+    });
+    const named = await atServer(
+      ...['artifacts', 'publish', 'team', inHere('levels.bin')],
+      ...['--name', 'north & south.bin', '--description', 'As measured.', '--json'],
+    );
+    const artifact = artifactView.parse(JSON.parse(named.out));
+    expect(artifact).toMatchObject({ name: 'north & south.bin', description: 'As measured.', creator: 'user' });
+    await atServer('artifacts', 'get', 'team', 'north & south.bin', '--output', inHere('back'));
+    expect(await readFile(inHere('back'))).toEqual(bytes);
+  });
+
+  test('refuses what is no file, and needs a server', async () => {
+    expect(await atServer('artifacts', 'publish', 'team', here)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('is not a file; a person publishes single files'),
+    });
+    expect((await atServer('artifacts', 'publish', 'team', inHere('none'))).err).toContain('ENOENT');
+    await writeFile(inHere('a'), 'a');
+    expect((await withNothingRunning('artifacts', 'publish', 'team', inHere('a'))).code).toBe(4);
+    await rm(inHere('a'));
+  });
+});
+
+test('artifacts lists what is a directory as one', async () => {
+  await publish(api, 'team', 'ada', { name: 'level.md', content: Buffer.from('3.2 m\n') });
+  await publishDirectory(api, 'team', 'site', { a: 'a', b: 'b' });
+  const { out } = await atServer('artifacts', 'team');
+  expect(out).toMatch(
+    /^TIME +NAME +KIND +BY +SIZE +SHA256 +DESCRIPTION\n.*level\.md +file +ada .*\n.*site +directory, 2 files +ada/,
+  );
+});
+
+test('send attaches artifacts by name or id, which the timeline counts', async () => {
+  const { id } = await publish(api, 'team', 'ada', { name: 'level.md', content: Buffer.from('3.2 m\n') });
+  await publishDirectory(api, 'team', 'site', { a: 'a' });
+  const send = (...attach: string[]) => atServer('send', 'team', 'ben', 'P1', 'These,', 'please.', ...attach);
+  expect((await send('--attach', id, '--attach', 'site')).code).toBe(0);
+  const [message] = JSON.parse((await atServer('messages', 'team', '--limit', '1', '--json')).out) as unknown[];
+  expect(message).toMatchObject({ body: 'These, please.', attachments: [{ id, name: 'level.md' }, { name: 'site' }] });
+  expect(await send('--attach', 'none')).toMatchObject({ code: 3, err: expect.stringContaining('"none"') });
+});
