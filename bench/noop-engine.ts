@@ -34,6 +34,7 @@ export function createNoopEngine(): TurnEngine {
     probe: nothing,
     evict: nothing,
     prepare: () => Promise.resolve(prepared),
+    kept: () => Promise.resolve([]),
     sweep: nothing,
     close: nothing,
   };

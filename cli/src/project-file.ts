@@ -4,6 +4,7 @@ import { renderConfig } from '@suzumio/shared/config/render-config';
 import { refuseUnsupported } from '@suzumio/shared/config/unsupported';
 import type { Grant } from '@suzumio/shared/policy/grant';
 import type { Cell } from '@suzumio/shared/store/cell';
+import type { NewProject } from '@suzumio/shared/store/create-project';
 import { describeGrant } from './host-policy.js';
 import { say, type Session } from './session.js';
 
@@ -30,9 +31,9 @@ export function sayWarnings({ context }: Session, { warnings }: LoadedProject): 
 export async function createFrom(
   cell: Cell,
   { config, sourceText }: Pick<LoadedProject, 'config' | 'sourceText'>,
-  grant?: Grant,
+  given: Pick<NewProject, 'grant' | 'labels'> = {},
 ): Promise<void> {
-  await cell.createProject({ config, source: sourceText, resolved: renderConfig(config), actor: 'user', grant });
+  await cell.createProject({ config, source: sourceText, resolved: renderConfig(config), actor: 'user', ...given });
 }
 
 /** Tells what a project was allowed because it comes from a file of this person's own. */

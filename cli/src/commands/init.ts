@@ -1,4 +1,5 @@
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { Labels } from '@suzumio/shared/model/labels';
 import { Cell } from '@suzumio/shared/store/cell';
 import { admitOwnFile, hostPolicy, type PolicyOptions } from '../host-policy.js';
 import { createFrom, loadForUse, sayGrant } from '../project-file.js';
@@ -6,6 +7,7 @@ import { findApi } from '../reach/reach.js';
 import { count } from '../render/format.js';
 import { sayJson, say, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
+import { gatherLabels } from './arguments.js';
 import { examples } from './help.js';
 
 export const registerInit: Register = (program, action) => {
@@ -14,8 +16,10 @@ export const registerInit: Register = (program, action) => {
       .command('init [file]')
       .description('check a project file and make its project; without a file, ask for what one needs and write it')
       .option('--config-root <dir>', 'refuse imports from outside this directory')
+      .option('--label <key=value>', 'file it under this; may be given again', gatherLabels)
       .option('--allow-process', 'let its turns run as processes, where a server allows that, too', false),
     ['init newsroom.yaml', 'makes the project that the file describes'],
+    ['init newsroom.yaml --label team=news --label env=test'],
     ['init', 'on a terminal: asks, and writes a file'],
   ).action(action(init));
 };
@@ -23,7 +27,7 @@ export const registerInit: Register = (program, action) => {
 async function init(
   session: Session,
   file: string | undefined,
-  { configRoot, ...options }: PolicyOptions & { configRoot?: string },
+  { configRoot, label: labels, ...options }: PolicyOptions & { configRoot?: string; label?: Labels },
 ): Promise<undefined> {
   if (file === undefined) return (await import('./new-project.js')).newProject(session);
   if (session.url !== undefined) {
@@ -37,7 +41,7 @@ async function init(
   const grant = admitOwnFile(session, loaded, hostPolicy(session, options));
   const cell = Cell.open(session.root);
   try {
-    await createFrom(cell, loaded, grant);
+    await createFrom(cell, loaded, { grant, labels });
     const directory = cell.directory.projectDir(config.name);
     sayJson(session, { project: config.name, directory });
     const agents = Object.keys(config.agents);

@@ -7,7 +7,14 @@ const style = { out: { colors: false, columns: undefined }, timeZone: 'UTC', now
 
 function project(fields: Partial<ProjectView>): ProjectView {
   const counts = { turns: { total: 8, active: 0, failed: 0 }, messages: 12, artifacts: 4, tokens: 0 };
-  const base = { id: 'newsroom', status: 'running', task: '', reportPath: null, reportVersion: null } as const;
+  const base = {
+    id: 'newsroom',
+    status: 'running',
+    task: '',
+    labels: {},
+    reportPath: null,
+    reportVersion: null,
+  } as const;
   const times = { createdAt: at('20:13:00'), startedAt: at('20:14:00'), statusAt: at('20:14:31') };
   return { ...base, ...times, ...counts, ...fields };
 }

@@ -68,10 +68,13 @@ withCurl('its stream begins with what has happened', async () => {
 });
 
 test('the routes of its table are there', async () => {
-  const listed = [...page.matchAll(/^\| `(GET|POST)(?: (\/:project[^`]*))?` /gm)];
+  const listed = [...page.matchAll(/^\| `(GET|POST|DELETE)(?: (\/:project[^`]*))?` /gm)];
   expect(listed.length).toBeGreaterThan(20);
   for (const [, method = '', path = ''] of listed) {
-    const known = path.replace(':project', 'bulletin').replace(':agent', 'editor').replace(/:\w+/, 'x');
+    const known = path
+      .replace(':project', method === 'DELETE' ? 'nothing' : 'bulletin')
+      .replace(':agent', 'editor')
+      .replace(/:\w+/, 'x');
     if (path.endsWith('/stream')) continue;
     const { json } = await api.call(method, `/api/projects${known}`);
     expect({ path, json }).not.toMatchObject({ json: { code: 'not-found' } });

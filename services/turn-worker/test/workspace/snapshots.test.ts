@@ -10,7 +10,7 @@ import { removeTree } from '../../src/files/remove-tree.js';
 import { uploadSnapshot } from '../../src/workspace/upload.js';
 import { type Workspace, Workspaces } from '../../src/workspace/workspaces.js';
 
-const agent = { cell: 'cell-1', project: 'paper', agent: 'writer' };
+const agent = { cell: 'cell-1', project: 'paper', epoch: 1, agent: 'writer' };
 const bounds = { maxBytes: 1_000_000, maxEntries: 100 };
 
 /** Content by hash, as a ToolHost keeps it. */
