@@ -79,6 +79,16 @@ describe('with nothing running', () => {
   });
 });
 
+test('the commands of docs/access.md do what it says', async () => {
+  const page = await readFile(new URL('../../docs/access.md', import.meta.url), 'utf8');
+  const commands = [...page.matchAll(/^suzumio (.+)$/gm)].map(([, words = '']) => words.split(' '));
+  expect(commands.length).toBeGreaterThan(4);
+  await world.run('init', await world.write('newsroom.yaml', notesProject('newsroom')));
+  for (const words of commands) {
+    expect({ words, ...(await world.run(...words)) }).toMatchObject({ words, code: 0 });
+  }
+});
+
 describe('with a server running', () => {
   test(
     'tokens are good as soon as they are made, and bad as soon as they are revoked, also the last administrator’s',

@@ -155,7 +155,8 @@ export class ApiTokens {
   }
 
   #assertProject(project: string | undefined): void {
-    if (project === undefined || this.sql.get('SELECT id FROM projects WHERE id = :project', { project })) return;
+    const known = 'SELECT id FROM projects WHERE id = :project AND deleting_epoch IS NULL';
+    if (project === undefined || this.sql.get(known, { project })) return;
     throw new SuzumioError('project-unknown', `There is no project "${project}" that a token could be for.`, {
       project,
     });
