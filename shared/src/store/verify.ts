@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSuzumioError, messageOf } from '../errors/suzumio-error.js';
 import type { ProjectStatus } from '../model/project-status.js';
+import { type ArtifactKind, directoryManifest } from '../protocol/artifacts.js';
 import { workspaceManifest } from '../protocol/workspace-manifest.js';
 import { ContentStore } from './content-store.js';
 import { contradictionsIn } from './contradictions.js';
@@ -36,11 +37,18 @@ interface Reference {
   sizeBytes?: number;
 }
 
+interface List {
+  what: string;
+  sha256: string;
+  schema: typeof directoryManifest | typeof workspaceManifest;
+}
+
 interface Facts {
   status: ProjectStatus;
   contradictions: Record<string, unknown[]>;
   artifacts: Reference[];
-  snapshots: { what: string; sha256: string }[];
+  /** Published directories and workspaces: their content is the list of what is in them. */
+  lists: List[];
   reports: { version: number; path: string }[];
 }
 
@@ -91,12 +99,8 @@ function readFacts(cell: ReadOnlyCell, project: string, flaws: Flaw[]): Facts | 
       return {
         status: readStatus(reader).status,
         contradictions: contradictionsIn(reader),
-        artifacts: reader
-          .all<{ id: string; name: string; sha256: string; size: number }>(
-            'SELECT id, name, sha256, size_bytes AS size FROM artifacts ORDER BY seq',
-          )
-          .map(({ id, name, sha256, size }) => ({ what: `artifact ${name} (${id})`, sha256, sizeBytes: size })),
-        snapshots: workspaces(reader),
+        artifacts: artifacts(reader, 'file'),
+        lists: [...directories(reader), ...workspaces(reader)],
         reports: reader.all<{ version: number; path: string }>('SELECT version, path FROM reports ORDER BY version'),
       };
     });
@@ -107,12 +111,25 @@ function readFacts(cell: ReadOnlyCell, project: string, flaws: Flaw[]): Facts | 
   }
 }
 
-function workspaces(reader: SqlReader): { what: string; sha256: string }[] {
+function artifacts(reader: SqlReader, kind: ArtifactKind): Reference[] {
+  return reader
+    .all<{ id: string; name: string; sha256: string; size: number }>(
+      'SELECT id, name, sha256, size_bytes AS size FROM artifacts WHERE kind = :kind ORDER BY seq',
+      { kind },
+    )
+    .map(({ id, name, sha256, size }) => ({ what: `artifact ${name} (${id})`, sha256, sizeBytes: size }));
+}
+
+function directories(reader: SqlReader): List[] {
+  return artifacts(reader, 'directory').map(({ what, sha256 }) => ({ what, sha256, schema: directoryManifest }));
+}
+
+function workspaces(reader: SqlReader): List[] {
   return reader
     .all<{ id: string; snapshot: string }>(
       'SELECT id, snapshot FROM agents WHERE snapshot IS NOT NULL ORDER BY position',
     )
-    .map(({ id, snapshot }) => ({ what: `workspace of ${id}`, sha256: snapshot }));
+    .map(({ id, snapshot }) => ({ what: `workspace of ${id}`, sha256: snapshot, schema: workspaceManifest }));
 }
 
 /** The catalog may say `running` of a project that is not, never the other way round. */
@@ -143,12 +160,12 @@ async function verifyContents(store: ContentStore, facts: Facts, verdict: Projec
     return flaw === undefined;
   };
   for (const artifact of facts.artifacts) await verify(artifact);
-  for (const snapshot of facts.snapshots) {
-    if (!(await verify(snapshot))) continue;
-    const files = await filesOf(store, snapshot.sha256);
-    if (files === undefined) verdict.flaws.push({ what: snapshot.what, detail: 'Its list of files cannot be read.' });
+  for (const listed of facts.lists) {
+    if (!(await verify(listed))) continue;
+    const files = await filesOf(store, listed);
+    if (files === undefined) verdict.flaws.push({ what: listed.what, detail: 'Its list of files cannot be read.' });
     for (const { path, sha256, sizeBytes } of files ?? []) {
-      await verify({ what: `${snapshot.what}, ${path}`, sha256, sizeBytes });
+      await verify({ what: `${listed.what}, ${path}`, sha256, sizeBytes });
     }
   }
 }
@@ -172,12 +189,12 @@ async function hashOf(store: ContentStore, sha256: string): Promise<{ sizeBytes:
 
 async function filesOf(
   store: ContentStore,
-  manifest: string,
+  { sha256, schema }: List,
 ): Promise<{ path: string; sha256: string; sizeBytes: number }[] | undefined> {
   try {
-    const size = (await store.sizeOf(manifest)) ?? 0;
-    const text = (await store.readStart(manifest, size)).toString('utf8');
-    return workspaceManifest.parse(JSON.parse(text)).entries.filter((entry) => entry.kind === 'file');
+    const size = (await store.sizeOf(sha256)) ?? 0;
+    const text = (await store.readStart(sha256, size)).toString('utf8');
+    return schema.parse(JSON.parse(text)).entries.filter((entry) => entry.kind === 'file');
   } catch {
     return undefined;
   }
