@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type CliWorld, createCliWorld } from './support/cli.js';
+import { commandsOf, wholeProgram } from './support/program.js';
 
 const document = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -29,18 +30,23 @@ describe('what users are shown', () => {
     expect(await world.run('init', mistaken)).toMatchObject({ code: 3, err: `${mistaken}${place}\n` });
   });
 
-  test("the command's reference names every command and option", async () => {
+  test("the command's reference names every command and option, and what is under --json", () => {
     const reference = document('docs/cli.md');
-    const { out } = await world.run('--help');
-    const [, listed = ''] = /\nCommands:\n([^]*?)\n\n/.exec(out) ?? [];
-    const commands = [...listed.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name = '']) => name);
-    expect(commands).toEqual(expect.arrayContaining(['up', 'init', 'serve', 'watch', 'request-changes', 'doctor']));
-    for (const command of commands.filter((name) => name !== 'help')) {
-      expect(reference).toContain(`\`${command}`);
-      const help = (await world.run(command, '--help')).out;
-      const options = [...help.matchAll(/--[a-z-]+/g)].map(([option]) => option);
-      const undocumented = options.filter((option) => option !== '--help' && !reference.includes(option));
-      expect({ command, undocumented }).toEqual({ command, undocumented: [] });
+    for (const { path, command } of commandsOf(wholeProgram())) {
+      expect(reference).toContain(`\`${path}`);
+      const options = command.options.filter(({ hidden }) => !hidden).map(({ long }) => long ?? '');
+      const undocumented = options.filter((option) => !reference.includes(option));
+      expect({ path, undocumented }).toEqual({ path, undocumented: [] });
     }
+    const schemas = Object.keys((JSON.parse(document('docs/openapi.json')) as OpenApi).components.schemas);
+    const named = [...reference.matchAll(/^\|.*\| (.*?) *\|$/gm)].flatMap(
+      ([, shape = '']) => shape.match(/`[A-Z]\w+`/g) ?? [],
+    );
+    expect(named.length).toBeGreaterThan(20);
+    expect(schemas).toEqual(expect.arrayContaining(named.map((name) => name.replaceAll('`', ''))));
   });
 });
+
+interface OpenApi {
+  components: { schemas: Record<string, unknown> };
+}

@@ -44,6 +44,7 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   AgentAnswer: api.agentAnswer,
   ResetAgentAnswer: api.resetAgentAnswer,
   CancelledTurn: api.cancelAnswer,
+  Tick: api.tickAnswer,
   Message: views.messageView,
   MessageList: api.messageListAnswer,
   PostedMessage: api.postedMessage,

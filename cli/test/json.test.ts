@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import * as z from 'zod';
+import { projectEvent } from '@suzumio/shared/model/event';
+import * as answers from '@suzumio/shared/model/http-api';
+import * as views from '@suzumio/shared/model/views';
+import { problem } from '@suzumio/shared/protocol/problem';
+import { type CliWorld, createCliWorld } from './support/cli.js';
+import { type GoldenWorld, goldenWorld } from './support/golden-world.js';
+
+// A real server, on machines that may be busy.
+jest.setTimeout(60_000);
+
+let world: GoldenWorld;
+let cli: CliWorld;
+beforeAll(async () => {
+  world = await goldenWorld();
+  cli = await createCliWorld();
+  cli.setEnvironment({ SUZUMIO_ROOT: world.api.root });
+  await world.project('newsroom', 'submitted');
+  await world.project('busy', 'busy');
+});
+afterAll(async () => {
+  await cli.remove();
+  await world.close();
+});
+
+const finding = z.strictObject({
+  what: z.string(),
+  state: z.enum(['ok', 'broken', 'skipped']),
+  detail: z.string(),
+  remedy: z.string().optional(),
+});
+const verdict = z.strictObject({
+  project: z.string(),
+  contents: z.int(),
+  contentBytes: z.int(),
+  flaws: z.array(z.strictObject({ what: z.string(), detail: z.string() })),
+});
+
+const shapes: readonly (readonly [line: string, shape: z.ZodType])[] = [
+  ['status', z.array(answers.projectDetailAnswer)],
+  ['status newsroom', answers.projectDetailAnswer],
+  ['messages busy', z.array(views.messageView)],
+  ['inbox busy', z.array(views.messageView)],
+  ['inbox busy checker --undelivered', z.array(views.messageView)],
+  ['agents busy', z.array(views.agentView)],
+  ['turns newsroom', z.array(views.turnView)],
+  ['turns show newsroom editor:1', views.turnDetail],
+  ['tool-calls newsroom', z.array(views.toolCallView)],
+  ['artifacts newsroom', z.array(views.artifactView)],
+  ['events newsroom', z.array(projectEvent)],
+  ['report newsroom', z.strictObject({ project: z.string(), version: z.int(), text: z.string() })],
+  [
+    'logs newsroom checker',
+    z.strictObject({ turn: z.string(), agent: z.string(), number: z.int(), attempt: z.int(), log: z.string() }),
+  ],
+  ['verify newsroom', z.strictObject({ projects: z.array(verdict), catalog: z.array(z.unknown()) })],
+  ['doctor --port 0', z.array(finding)],
+  ['agents stop busy editor', answers.agentAnswer],
+  ['agents start busy editor', answers.agentAnswer],
+  ['agents retry busy checker', answers.retryAnswer],
+  ['cancel busy editor:1', answers.cancelAnswer],
+  ['agents reset busy editor --redeliver --yes', answers.resetAgentAnswer],
+  ['retry busy --failed', z.array(answers.retryAnswer.extend({ agent: z.string() }))],
+  ['tick busy', z.array(answers.tickAnswer)],
+  ['tick', z.array(answers.tickAnswer)],
+  ['send busy editor P1 Hello', answers.postedMessage],
+  ['request-changes newsroom editor More', answers.requestChangesAnswer],
+  ['stop busy', answers.projectAnswer],
+  ['start busy', answers.projectAnswer],
+];
+
+describe('with --json', () => {
+  test.each(shapes)('%s prints one value of the shape that is documented, and nothing else', async (line, shape) => {
+    const { code, out, err } = await cli.run(...line.split(' '), '--json');
+    expect({ line, code, err }).toEqual({ line, code: 0, err: '' });
+    const printed: unknown = JSON.parse(out);
+    // No field that the shape lacks: it would have been dropped.
+    expect(shape.parse(printed)).toEqual(printed);
+  });
+
+  test.each(['status nothing', 'agents stop busy nobody', 'cancel busy editor:99'])(
+    'a refusal is a problem document: %s',
+    async (line) => {
+      const { code, out, err } = await cli.run(...line.split(' '), '--json');
+      expect([code, out]).toEqual([3, '']);
+      expect(problem.parse(JSON.parse(err)).status).toBe(404);
+    },
+  );
+});
