@@ -92,6 +92,7 @@ describe('a door that is away', () => {
 
   test.each([
     ['answers 503', (response: { writeHead(status: number): { end(): unknown } }) => response.writeHead(503).end()],
+    ['answers 408', (response: { writeHead(status: number): { end(): unknown } }) => response.writeHead(408).end()],
     [
       'cuts the answer',
       (response: {

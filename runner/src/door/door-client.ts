@@ -25,8 +25,8 @@ const firstDelayMs = 50;
 const longestDelayMs = 1000;
 
 /**
- * Sends requests through the door and repeats them while the door is away: connections that fail, and answers of 500 and
- * above. Only requests that may take effect once however often they arrive belong here: content by its hash, tool calls
+ * Sends requests through the door and repeats them while the door is away: connections that fail, answers of 500 and
+ * above, and bodies that the other side gave up waiting for (408). Only requests that may take effect once however often they arrive belong here: content by its hash, tool calls
  * that name their step.
  */
 export class DoorClient {
@@ -35,11 +35,11 @@ export class DoorClient {
     private readonly options: DoorClientOptions,
   ) {}
 
-  /** The first answer below 500. Throws a {@link TurnFailure} with the exit code for an absent door. */
+  /** The first answer that is one. Throws a {@link TurnFailure} with the exit code for an absent door. */
   send(request: DoorRequest): Promise<DoorAnswer> {
     return this.#untilAnswered(async () => {
       const answer = await exchange(this.connector, request);
-      return answer.status < 500 ? { result: answer } : { failure: failureOf(request, answer.status) };
+      return isWorthAnother(answer.status) ? { failure: failureOf(request, answer.status) } : { result: answer };
     });
   }
 
@@ -51,7 +51,7 @@ export class DoorClient {
     return this.#untilAnswered(async () => {
       const response = await respond(this.connector, request);
       const { statusCode = 0 } = response;
-      if (statusCode >= 500) {
+      if (isWorthAnother(statusCode)) {
         response.destroy();
         return { failure: failureOf(request, statusCode) };
       }
@@ -85,6 +85,10 @@ export class DoorClient {
 
 /** What a try came to: what was wanted, or why it is worth another. */
 type Outcome<Result> = { readonly result: Result } | { readonly failure: string };
+
+function isWorthAnother(status: number): boolean {
+  return status >= 500 || status === 408;
+}
 
 function failureOf({ method, path }: DoorRequest, status: number): string {
   return `${method} ${path} answered ${status}`;

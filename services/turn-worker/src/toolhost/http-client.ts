@@ -51,7 +51,9 @@ export class HttpClient {
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return response;
     const body = await boundedBuffer(response).catch(() => Buffer.alloc(0));
-    if (status >= 500) throw new ToolHostUnavailable(`${call.method} ${call.path} was answered ${status}.`);
+    // 408: the server gave up waiting for the body, as after a pause of this process.
+    if (status >= 500 || status === 408)
+      throw new ToolHostUnavailable(`${call.method} ${call.path} was answered ${status}.`);
     throw refusal(status, body, call);
   }
 
