@@ -1,4 +1,4 @@
-// npm run stack [-- --offline | --registry | --no-build] [--metrics] [--scale turn-worker=N] [--env-file FILE]
+// npm run stack [-- --offline | --registry | --no-build] [--metrics] [--scale turn-worker=N] [--settings FILE]
 // npm run stack -- status | logs [SERVICE…] | env | down [--volumes]
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -21,7 +21,7 @@ const { values: options, positionals } = parseArgs({
     'no-build': { type: 'boolean' },
     metrics: { type: 'boolean' },
     scale: { type: 'string', multiple: true, default: [] },
-    'env-file': { type: 'string', default: '.env' },
+    settings: { type: 'string', default: '.env' },
     volumes: { type: 'boolean' },
     follow: { type: 'boolean', short: 'f' },
   },
@@ -33,7 +33,7 @@ await main(async () => {
   if (!Object.hasOwn(commands, command)) {
     throw new Error(`npm run stack has no "${command}"; there are ${Object.keys(commands).join(', ')}`);
   }
-  const file = resolve(options['env-file']);
+  const file = resolve(options.settings);
   if (command !== 'up' && !existsSync(file)) throw new Error(`There is no ${file}. next: npm run stack`);
   await commands[command](file, await stackSettings(file));
 });

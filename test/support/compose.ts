@@ -24,7 +24,7 @@ export class ComposeStack {
 
   /** `npm run stack -- …` */
   stack(...args: string[]): Promise<Finished> {
-    return finished('npm', ['run', '--silent', 'stack', '--', '--env-file', this.file, ...args]);
+    return finished('npm', ['run', '--silent', 'stack', '--', '--settings', this.file, ...args]);
   }
 
   /** The same where it must succeed. */
