@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
 import { ZodError } from 'zod';
 import { toProblem } from '../errors/problem.js';
 import { isSuzumioError, messageOf, SuzumioError } from '../errors/suzumio-error.js';
@@ -15,7 +15,7 @@ export const notFoundHandler: RequestHandler = (request, _response, next) => {
 /** The last handler: answers every error with a problem document, and logs those that are ours. */
 export function problemHandler(logger: Logger): ErrorRequestHandler {
   return (thrown: unknown, request, response, next) => {
-    const error = asSuzumioError(thrown);
+    const error = wasCutOff(request, thrown) ? cutOff(thrown) : asSuzumioError(thrown);
     const problem = toProblem(error);
     if (problem.status >= 500) {
       logger.error({ err: error, method: request.method, path: request.path }, 'a request failed');
@@ -32,6 +32,15 @@ export function problemHandler(logger: Logger): ErrorRequestHandler {
     if (typeof retryAfterSeconds === 'number') response.set('retry-after', String(retryAfterSeconds));
     response.status(problem.status).type(problemMediaType).send(JSON.stringify(problem));
   };
+}
+
+/** Whether what was thrown is only that the client left before it had sent its body: no failure of ours. */
+function wasCutOff(request: Request, thrown: unknown): boolean {
+  return request.readableAborted && thrown instanceof Error && 'code' in thrown && thrown.code === 'ECONNRESET';
+}
+
+function cutOff(cause: unknown): SuzumioError {
+  return new SuzumioError('invalid-request', 'The body has not arrived whole.', {}, { cause });
 }
 
 function asSuzumioError(thrown: unknown): unknown {

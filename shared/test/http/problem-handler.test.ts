@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import express, { type Express } from 'express';
 import { z } from 'zod';
@@ -6,18 +8,26 @@ import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-serv
 import { notFoundHandler, problemHandler } from '@suzumio/shared/http/problem-handler';
 import { parse } from '@suzumio/shared/http/validate';
 import { recordingLogger } from '../support/logs.js';
+import { eventually } from '../support/poll.js';
 
 const body = z.strictObject({ recipient: z.string(), agents: z.array(z.object({ id: z.string() })).optional() });
 const secret = 'the inside of our store';
 
 let server: HttpServer;
 let log: ReturnType<typeof recordingLogger>;
+/** Settled once a file has come, or has not. */
+let received: Promise<Buffer> | undefined;
 
 function app(): Express {
   const routes = express();
   routes.use(express.json({ limit: '1kb' }));
   routes.post('/messages', (request, response) => {
     response.json(parse(body, request.body, 'body'));
+  });
+  routes.put('/file', async (request, response) => {
+    received = buffer(request);
+    await received;
+    response.end();
   });
   routes.get('/zod', () => {
     body.parse({});
@@ -148,5 +158,16 @@ test('a path that nobody serves names method and path', async () => {
 test('only our own failures are logged', async () => {
   await ask('/domain');
   await post('nonsense');
+  expect(log.lines()).toEqual([]);
+});
+
+test('a client that leaves before it has sent all of its body is no failure of ours', async () => {
+  const socket = connect(server.port, '127.0.0.1');
+  socket.write('PUT /file HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\nhalf');
+  await eventually('the body is being read', () => received !== undefined);
+  socket.destroy();
+  await expect(received).rejects.toThrow('aborted');
+  // Errors are handled before another request is.
+  await ask('/domain');
   expect(log.lines()).toEqual([]);
 });
