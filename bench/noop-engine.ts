@@ -14,9 +14,9 @@ export function createNoopEngine(): TurnEngine {
   const nothing = () => Promise.resolve();
   const prepared: PreparedSandbox = {
     owner: undefined,
-    door: 'socket',
+    door: { kind: 'socket' },
     workspaceSeen: (directory) => directory,
-    controllerUrl: (socket) => `${unixDoorPrefix}${socket}`,
+    controllerUrl: ({ socket }) => `${unixDoorPrefix}${socket}`,
     start: (options) =>
       Promise.resolve({
         id: options.ref.turn,
