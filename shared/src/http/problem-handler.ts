@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
+import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { ZodError } from 'zod';
 import { toProblem } from '../errors/problem.js';
 import { isSuzumioError, messageOf, SuzumioError } from '../errors/suzumio-error.js';
@@ -15,7 +15,8 @@ export const notFoundHandler: RequestHandler = (request, _response, next) => {
 /** The last handler: answers every error with a problem document, and logs those that are ours. */
 export function problemHandler(logger: Logger): ErrorRequestHandler {
   return (thrown: unknown, request, response, next) => {
-    const error = wasCutOff(request, thrown) ? cutOff(thrown) : asSuzumioError(thrown);
+    // A body that ends with its connection is no failure of ours.
+    const error = thrown !== null && thrown === request.errored ? cutOff(thrown) : asSuzumioError(thrown);
     const problem = toProblem(error);
     if (problem.status >= 500) {
       logger.error({ err: error, method: request.method, path: request.path }, 'a request failed');
@@ -32,11 +33,6 @@ export function problemHandler(logger: Logger): ErrorRequestHandler {
     if (typeof retryAfterSeconds === 'number') response.set('retry-after', String(retryAfterSeconds));
     response.status(problem.status).type(problemMediaType).send(JSON.stringify(problem));
   };
-}
-
-/** Whether what was thrown is only that the client left before it had sent its body: no failure of ours. */
-function wasCutOff(request: Request, thrown: unknown): boolean {
-  return request.readableAborted && thrown instanceof Error && 'code' in thrown && thrown.code === 'ECONNRESET';
 }
 
 function cutOff(cause: unknown): SuzumioError {
