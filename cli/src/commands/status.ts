@@ -1,7 +1,7 @@
 import { findApi } from '../reach/reach.js';
 import { createStoreReads } from '../reach/store-reads.js';
+import { openWarning } from '../render/open-warning.js';
 import { renderProjects, renderStatus } from '../render/status.js';
-import { openWarning } from '../serving/access-settings.js';
 import { sayJson, say, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { examples } from './help.js';

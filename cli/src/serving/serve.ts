@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { configDefaults } from '@suzumio/shared/config/defaults';
 import { checkDocker } from '@suzumio/turn-worker';
 import { hostPolicy } from '../host-policy.js';
-import { accessSettings, openWarning } from './access-settings.js';
+import { openWarning } from '../render/open-warning.js';
+import { accessFor } from './access.js';
 import { type Stack, startStack } from './stack.js';
 import { sayJson, say, sayNext, type Session } from '../session.js';
 
@@ -19,7 +20,7 @@ export async function serve(session: Session, { allowProcess, ...options }: Serv
     ...options,
     root: session.root,
     policy: hostPolicy(session, { allowProcess }),
-    access: accessSettings(session.context.env),
+    access: accessFor(session),
   });
   try {
     await sayServing(session, stack, ['init FILE', 'status', 'doctor']);
@@ -38,7 +39,7 @@ export async function sayServing(session: Session, stack: Stack, next: string[])
   say(session, `data:  ${session.root}`);
   say(session, `token: ${stack.cell.directory.adminTokenFile}`);
   say(session, `log:   ${stack.logFile}`);
-  if (accessSettings(session.context.env).auth === 'off') session.context.err.write(`${openWarning}\n`);
+  if (stack.open) session.context.err.write(`${openWarning}\n`);
   if (stack.ready) sayNext(session, ...next);
   else {
     const { problem } = await checkDocker({ image: configDefaults.backend.image });

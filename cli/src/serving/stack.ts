@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createApi } from '@suzumio/api';
+import { type ApiGuards, createApi } from '@suzumio/api';
 import { createScheduler } from '@suzumio/scheduler';
 import { storeHooks } from '@suzumio/shared/control-plane/open-control-plane';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
@@ -14,7 +14,6 @@ import { Cell } from '@suzumio/shared/store/cell';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import { createToolhost } from '@suzumio/toolhost';
 import { createTurnWorker } from '@suzumio/turn-worker';
-import type { AccessSettings } from './access-settings.js';
 import { installation } from './installation.js';
 import { announceServer, findServer, withdrawServer } from '../reach/server-file.js';
 
@@ -28,8 +27,8 @@ export interface StackOptions {
   readonly scheduler: boolean;
   /** What projects may ask of this machine. */
   readonly policy: Policy;
-  /** @default with tokens, by the names of loopback */
-  readonly access?: AccessSettings;
+  /** Who may use the API. @default whoever has a token */
+  readonly access?: Omit<ApiGuards, 'host'>;
 }
 
 /** All services, in this process. */
@@ -37,6 +36,8 @@ export interface Stack {
   /** Where the API answers. */
   readonly url: string;
   readonly cell: Cell;
+  /** Whether the API asks for no token. */
+  readonly open: boolean;
   /** Whether turns can run now. */
   readonly ready: boolean;
   readonly logFile: string;
@@ -116,6 +117,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       url: api.url,
       cell,
       logFile,
+      open: access?.auth === 'off',
       stop,
       get ready() {
         return worker.ready;

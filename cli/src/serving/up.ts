@@ -14,7 +14,7 @@ import { createFrom, loadForUse, sayGrant } from '../project-file.js';
 import { type ApiClient } from '../reach/api-client.js';
 import { findApi, requireApi } from '../reach/reach.js';
 import { say, sayNext, type Session } from '../session.js';
-import { accessSettings } from './access-settings.js';
+import { accessFor } from './access.js';
 import { startStack } from './stack.js';
 import { interruption, sayServing, sayStopping } from './serve.js';
 
@@ -41,7 +41,7 @@ export async function up(session: Session, file: string | undefined, options: Up
     port: options.port ?? http.port,
     scheduler: true,
     policy,
-    access: accessSettings(session.context.env),
+    access: accessFor(session),
   });
   try {
     await sayServing(session, stack, project ? [] : ['up FILE', 'init FILE', 'status']);

@@ -1,29 +1,41 @@
 import { z } from 'zod';
-import { controlPlaneEnvironment } from '@suzumio/shared/observability/service-environment';
-import { defaultRateLimits, type RateLimits } from './rate-limiter.js';
+import { controlPlaneEnvironment, listOf } from '@suzumio/shared/observability/service-environment';
+import type { ApiGuards } from './app.js';
+import { defaultRateLimits } from './rate-limiter.js';
 
 const rate = z.coerce.number().int().min(0).max(1_000_000);
 
-/** The variables of the API. */
-export const apiEnvironment = controlPlaneEnvironment.extend({
-  SUZUMIO_HOST: z.string().default('127.0.0.1'),
-  SUZUMIO_PORT: z.coerce.number().int().min(0).max(65_535).default(39_400),
+/** The variables that say who may use the API, and how much. */
+export const accessEnvironment = z.object({
+  SUZUMIO_ALLOWED_HOSTS: listOf(',').default([]),
   /** `off` lets everybody on this machine do everything. */
   SUZUMIO_AUTH: z.enum(['on', 'off']).default('on'),
-  /** The administrator's secret, instead of the one that the data directory has. */
-  SUZUMIO_ADMIN_TOKEN: z.string().optional(),
-  SUZUMIO_ADMIN_TOKEN_FILE: z.string().optional(),
   /** Requests a second that are answered; 0 sets no bound. */
   SUZUMIO_READS_PER_SECOND: rate.default(defaultRateLimits.readsPerSecond),
   SUZUMIO_WRITES_PER_SECOND: rate.default(defaultRateLimits.writesPerSecond),
   SUZUMIO_FAILURES_PER_SECOND: rate.default(defaultRateLimits.failuresPerSecond),
 });
 
-export function rateLimitsOf(environment: z.output<typeof apiEnvironment>): RateLimits {
+/** The variables of the API as a process of its own. */
+export const apiEnvironment = controlPlaneEnvironment.extend({
+  ...accessEnvironment.shape,
+  SUZUMIO_HOST: z.string().default('127.0.0.1'),
+  SUZUMIO_PORT: z.coerce.number().int().min(0).max(65_535).default(39_400),
+  /** The administrator's secret, instead of the one that the data directory has. */
+  SUZUMIO_ADMIN_TOKEN: z.string().optional(),
+  SUZUMIO_ADMIN_TOKEN_FILE: z.string().optional(),
+});
+
+/** What the API is told of it. */
+export function accessOf(environment: z.output<typeof accessEnvironment>): Omit<ApiGuards, 'host'> {
   return {
-    ...defaultRateLimits,
-    readsPerSecond: environment.SUZUMIO_READS_PER_SECOND,
-    writesPerSecond: environment.SUZUMIO_WRITES_PER_SECOND,
-    failuresPerSecond: environment.SUZUMIO_FAILURES_PER_SECOND,
+    allowedHosts: environment.SUZUMIO_ALLOWED_HOSTS,
+    auth: environment.SUZUMIO_AUTH,
+    rateLimits: {
+      ...defaultRateLimits,
+      readsPerSecond: environment.SUZUMIO_READS_PER_SECOND,
+      writesPerSecond: environment.SUZUMIO_WRITES_PER_SECOND,
+      failuresPerSecond: environment.SUZUMIO_FAILURES_PER_SECOND,
+    },
   };
 }

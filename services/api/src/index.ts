@@ -1,1 +1,3 @@
 export { type Api, type ApiConfig, createApi } from './api.js';
+export type { ApiGuards } from './app.js';
+export { accessEnvironment, accessOf } from './environment.js';

@@ -5,7 +5,7 @@ import { runService } from '@suzumio/shared/observability/run-service';
 import { secretSetting } from '@suzumio/shared/observability/secret-setting';
 import { loadPolicy, policyFileOf } from '@suzumio/shared/policy/load-policy';
 import { createApi } from './api.js';
-import { apiEnvironment, rateLimitsOf } from './environment.js';
+import { accessOf, apiEnvironment } from './environment.js';
 
 const code = await runService({
   name: 'api',
@@ -27,10 +27,8 @@ const code = await runService({
         host: environment.SUZUMIO_HOST,
         port: environment.SUZUMIO_PORT,
         transportName: plane.transportName,
-        allowedHosts: environment.SUZUMIO_ALLOWED_HOSTS,
-        auth: environment.SUZUMIO_AUTH,
+        ...accessOf(environment),
         adminToken,
-        rateLimits: rateLimitsOf(environment),
         policy: loadPolicy(policyFileOf(environment.SUZUMIO_ROOT, environment.SUZUMIO_POLICY_FILE)),
       },
       { cell: plane.cell, transport: plane.transport, logger, metrics },
