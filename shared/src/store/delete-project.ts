@@ -80,7 +80,7 @@ async function finishDeletion(
   { actor, onStep }: DeletionRequest,
 ): Promise<void> {
   const { project } = deletion;
-  await stores.delete(project, actor);
+  await stores.delete(deletion, actor);
   await onStep?.('ended');
   stores.forget(project);
   const { from, to } = wayOut(directory, project);

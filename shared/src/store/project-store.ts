@@ -115,9 +115,9 @@ export class ProjectStore {
     });
   }
 
-  /** Ends the project for good; a second time does nothing. */
-  delete(actor: string): Promise<void> {
-    return this.#run((tx) => deleteProject(tx, actor));
+  /** Ends the project for good, if it is the one of this epoch; a second time does nothing. */
+  delete(epoch: number, actor: string): Promise<void> {
+    return this.#run((tx) => deleteProject(tx, epoch, actor));
   }
 
   /** Waits for verbs that run, then closes the file. */

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { projectId } from '../protocol/ids.js';
 import type { StoreContext } from './context.js';
 import type { DataDirectory } from './data-directory.js';
+import type { PendingDeletion } from './project-deletions.js';
 import { ProjectStore, type ProjectStoreHooks } from './project-store.js';
 import { unknownProject } from './project-unknown.js';
 import { fileIdentity } from './sql.js';
@@ -59,9 +60,9 @@ export class ProjectStores {
   }
 
   /** Ends a project for good, where it has not been; without a file there is nothing to end. */
-  async delete(project: string, actor: string): Promise<void> {
+  async delete({ project, epoch }: PendingDeletion, actor: string): Promise<void> {
     const entry = this.#current(project);
-    if (entry) await this.#used(entry, (store) => store.delete(actor));
+    if (entry) await this.#used(entry, (store) => store.delete(epoch, actor));
   }
 
   /** Closes a project's database here, for instance before its directory is removed. */

@@ -102,6 +102,24 @@ describe('deleting a project', () => {
     expect(await testing.store((await testing.create()) as 'team', epoch)).toBe(2);
   });
 
+  test('by one that was slow leaves alone the project that has the name by then', async () => {
+    await testing.create();
+    const overtaken = async (step: DeletionStep) => {
+      if (step !== 'announced') return;
+      await other.deleteProject('team', request);
+      await testing.create();
+    };
+    await testing.cell.deleteProject('team', { ...request, onStep: overtaken });
+    // The slow one looks at what is pending only now.
+    await testing.cell.stores.delete({ project: 'team', epoch: 1 }, 'ann');
+    await testing.cell.catalog.deletions.finish({ project: 'team', epoch: 1 }, () => {
+      throw new Error('the directory of another project would be moved');
+    });
+    expect(await testing.store('team', post)).toMatchObject({ seq: 1 });
+    expect(await testing.store('team', epoch)).toBe(2);
+    expect(testing.cell.catalog.projects()).toEqual([{ id: 'team', status: 'running' }]);
+  });
+
   test('keeps the name until its directory is out of the way', async () => {
     await testing.create();
     const refused: unknown[] = [];
