@@ -76,10 +76,11 @@ export async function testApi(
     const sent = typeof body === 'string' || Buffer.isBuffer(body) || body === undefined ? body : JSON.stringify(body);
     return exchange(`${url}${path}`, method, sent, {
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
       // Without its length, Node sends no body with a DELETE.
-      ...(sent === undefined
+      ...(sent === undefined || 'transfer-encoding' in headers
         ? {}
-        : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(sent)) }),
+        : { 'content-length': String(Buffer.byteLength(sent)) }),
       ...headers,
     });
   };
