@@ -145,9 +145,13 @@ interface Listed<Item> {
     }, 45_000);
 
     test('runs the newsroom, through the published API and in containers', async () => {
-      const { out: file } = await stack.suzumio('config', 'render', newsroom);
-      const message = { recipient: 'editor', body: "Tonight's bulletin, please." };
-      expect(await stack.api('POST', '/projects', { file, start: true, message })).toMatchObject({ status: 201 });
+      for (const command of [
+        ['init', newsroom],
+        ['start', 'newsroom'],
+        ['send', 'newsroom', 'editor', 'P1', "Tonight's bulletin, please."],
+      ]) {
+        expect(await stack.suzumio(...command)).toMatchObject({ code: 0, err: '' });
+      }
       const { body } = await stack.api('GET', '/projects/newsroom/wait?status=submitted&timeout=60s');
       expect(body).toMatchObject({ project: { status: 'submitted' } });
       expect((await stack.suzumio('report', 'newsroom')).out).toMatch(/^# River level tonight\n/);

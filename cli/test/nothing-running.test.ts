@@ -52,9 +52,13 @@ describe('init', () => {
     expect(err).toContain('ai.yaml:8:11  backend.runner.mode is not supported yet');
   });
 
-  test('is for this machine', async () => {
-    const { code, err } = await world.run('init', 'x.yaml', '--url', 'http://127.0.0.1:1');
-    expect([code, err]).toEqual([3, expect.stringContaining('leave out --url')]);
+  test('is for the server that is named, and for its policy', async () => {
+    const file = await world.write('notes.yaml', notesProject('notes'));
+    world.setEnvironment({ SUZUMIO_URL: 'http://127.0.0.1:1', SUZUMIO_TOKEN: 'none' });
+    expect(await world.run('init', file)).toMatchObject({ code: 4 });
+    const { code, err } = await world.run('init', file, '--allow-process');
+    expect([code, err]).toEqual([3, expect.stringContaining('leave out --allow-process')]);
+    expect(existsSync(world.root)).toBe(false);
   });
 });
 

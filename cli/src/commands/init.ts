@@ -1,9 +1,12 @@
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { LoadedProject } from '@suzumio/shared/config/load-project';
+import { renderConfig } from '@suzumio/shared/config/render-config';
 import type { Labels } from '@suzumio/shared/model/labels';
+import type { ProjectConfig } from '@suzumio/shared/model/project-config';
 import { Cell } from '@suzumio/shared/store/cell';
 import { admitOwnFile, hostPolicy, type PolicyOptions } from '../host-policy.js';
 import { createFrom, loadForUse, sayGrant } from '../project-file.js';
-import { findApi } from '../reach/reach.js';
+import { findApi, requireApi } from '../reach/reach.js';
 import { count } from '../render/format.js';
 import { sayJson, say, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
@@ -30,13 +33,20 @@ async function init(
   { configRoot, label: labels, ...options }: PolicyOptions & { configRoot?: string; label?: Labels },
 ): Promise<undefined> {
   if (file === undefined) return (await import('./new-project.js')).newProject(session);
-  if (session.url !== undefined) {
-    throw new SuzumioError(
-      'invalid-request',
-      'init makes a project in the data directory of this machine: leave out --url and SUZUMIO_URL.',
-    );
+  if (session.url !== undefined && options.allowProcess) {
+    throw new SuzumioError('invalid-request', 'The policy of a server elsewhere decides: leave out --allow-process.');
   }
   const loaded = loadForUse(session, file, configRoot);
+  if (session.url === undefined) await makeHere(session, loaded, options, labels);
+  else await makeThere(session, loaded, labels);
+}
+
+async function makeHere(
+  session: Session,
+  loaded: LoadedProject,
+  options: PolicyOptions,
+  labels: Labels | undefined,
+): Promise<void> {
   const { config } = loaded;
   const grant = admitOwnFile(session, loaded, hostPolicy(session, options));
   const cell = Cell.open(session.root);
@@ -44,21 +54,30 @@ async function init(
     await createFrom(cell, loaded, { grant, labels });
     const directory = cell.directory.projectDir(config.name);
     sayJson(session, { project: config.name, directory });
-    const agents = Object.keys(config.agents);
-    say(
-      session,
-      `${config.name} is initialized: ${count(agents.length, 'agent')}, ${count(config.channels.length, 'channel')}`,
-    );
+    sayInitialized(session, config);
     say(session, `data: ${directory}`);
     sayGrant(session, loaded, grant);
     const running = (await findApi(session)) !== undefined;
-    sayNext(
-      session,
-      ...(running ? [] : ['serve']),
-      `start ${config.name}`,
-      `send ${config.name} ${agents[0] ?? ''} P1 "…"`,
-    );
+    sayNext(session, ...(running ? [] : ['serve']), ...firstSteps(config));
   } finally {
     await cell.close();
   }
+}
+
+/** A file is posted with everything in it that it names: the server reads nothing of this machine. */
+async function makeThere(session: Session, { config }: LoadedProject, labels: Labels | undefined): Promise<void> {
+  const api = await requireApi(session);
+  await api.create({ file: renderConfig(config), ...(labels === undefined ? {} : { labels }) });
+  sayJson(session, { project: config.name });
+  sayInitialized(session, config);
+  sayNext(session, ...firstSteps(config));
+}
+
+function sayInitialized(session: Session, { name, agents, channels }: ProjectConfig): void {
+  const team = count(Object.keys(agents).length, 'agent');
+  say(session, `${name} is initialized: ${team}, ${count(channels.length, 'channel')}`);
+}
+
+function firstSteps({ name, agents }: ProjectConfig): string[] {
+  return [`start ${name}`, `send ${name} ${Object.keys(agents)[0] ?? ''} P1 "…"`];
 }

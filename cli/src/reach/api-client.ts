@@ -3,6 +3,7 @@ import {
   agentAnswer,
   artifactListAnswer,
   cancelAnswer,
+  createProjectAnswer,
   deleteProjectAnswer,
   eventListAnswer,
   healthAnswer,
@@ -18,6 +19,7 @@ import {
   toolCallListAnswer,
   turnListAnswer,
 } from '@suzumio/shared/model/http-api';
+import type { Labels } from '@suzumio/shared/model/labels';
 import { turnDetail } from '@suzumio/shared/model/views';
 import type { Priority } from '@suzumio/shared/protocol/ids';
 import { type ApiAddress, createApiRequests } from './api-requests.js';
@@ -84,6 +86,7 @@ export function createApiClient({ url, token }: ApiAddress) {
     token,
     health: () => requests.json(healthAnswer, 'GET', '/health'),
     ...reads,
+    create: (project: { file: string; labels?: Labels }) => json(createProjectAnswer, 'POST', '', project),
     delete: (project: string) => json(deleteProjectAnswer, 'DELETE', `/${segment(project)}`),
     start: (project: string) => act(project, 'start'),
     stop: (project: string, now: boolean) => act(project, 'stop', { now }),
