@@ -31,7 +31,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
-const asker = createAsker(process.stdin, process.stderr);
+const asker = createAsker(process.stdin, process.stderr, interruption.signal);
 const context: CliContext = {
   env: process.env,
   homeDir: homedir(),

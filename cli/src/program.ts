@@ -102,8 +102,7 @@ export function buildProgram(context: CliContext, action: Action): Command {
       getErrHasColors: () => context.err.colors,
     })
     .exitOverride()
-    .helpOption('-h, --help', 'show this help')
-    .helpCommand(false);
+    .helpOption('-h, --help', 'show this help');
   for (const [heading, ...registers] of commands) {
     program.commandsGroup(`${heading}:`);
     for (const register of registers) register(program, action);
@@ -115,6 +114,6 @@ export function buildProgram(context: CliContext, action: Action): Command {
 /** What is written wrongly is followed by how that command is written. */
 function sayHowToGoOn(command: Command, path: string): void {
   const usage = command.parent === null ? '' : `usage: ${path} ${command.usage()}\n`;
-  command.showHelpAfterError(`${usage}next: ${path} --help`);
+  command.showHelpAfterError(`${usage}next: ${path} --help`).helpCommand(false);
   for (const one of command.commands) sayHowToGoOn(one, `${path} ${one.name()}`);
 }

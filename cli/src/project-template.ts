@@ -95,5 +95,5 @@ function quoted(text: string): string {
 
 /** A text in which nothing is replaced. */
 function literal(text: string): string {
-  return text.replaceAll('${', '$${');
+  return text.replaceAll('${', () => '$${');
 }

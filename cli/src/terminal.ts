@@ -9,15 +9,22 @@ export interface Asker {
   close(): void;
 }
 
-/** Questions go to `output`; lines that were typed ahead answer those that come later. */
-export function createAsker(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Asker {
+/**
+ * Questions go to `output`; lines that were typed ahead answer those that come later. When `interrupted` is aborted, no
+ * question is answered any more.
+ */
+export function createAsker(
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
+  interrupted: AbortSignal,
+): Asker {
   const ahead: string[] = [];
   let waiting: { answer: (line: string) => void; fail: (error: Error) => void } | undefined;
   let terminal: Interface | undefined;
   let ended = false;
 
   function open(): Interface {
-    const opened = createInterface({ input, output });
+    const opened = createInterface({ input, output, signal: interrupted });
     opened.on('line', (line) => {
       if (waiting) waiting.answer(line);
       else ahead.push(line);

@@ -1,7 +1,7 @@
 import { visibleLines } from '@suzumio/shared/prompt/body';
 import { findReads } from '../reach/reach.js';
 import { eventTable } from '../render/tables.js';
-import { sayJson, type Session } from '../session.js';
+import { say, sayHint, sayJson, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { wholeNumber } from './arguments.js';
 import { examples } from './help.js';
@@ -40,4 +40,9 @@ async function report(session: Session, project: string, options: { reportVersio
   // For a pipe as it is; for a terminal without what could steer it.
   const { out } = session.context;
   out.write(out.isTerminal ? `${visibleLines(text.trimEnd()).join('\n')}\n` : text);
+  if (!out.isTerminal) return;
+  const { project: of, agents } = await reads.detail(project);
+  if (of.status !== 'submitted') return;
+  say(session, '');
+  sayHint(session, `approve ${project}`, `request-changes ${project} ${agents[0]?.id ?? 'AGENT'} "…"`);
 }
