@@ -7,6 +7,7 @@ import type { Cell } from '@suzumio/shared/store/cell';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { nextDeadline, overdueAttempts } from '@suzumio/shared/store/queries/leases';
 import { type ActiveTurns, countActiveTurns } from '@suzumio/shared/store/queries/turns';
+import { collectContent } from '@suzumio/shared/store/collect-content';
 import { readStatus } from '@suzumio/shared/store/queries/projects';
 import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
 import { createFleetSlots } from './fleet-slots.js';
@@ -20,6 +21,8 @@ export interface SchedulerConfig {
   sweepIntervalMs?: number;
   /** How often leases are judged. @default 500 */
   leaseCheckMs?: number;
+  /** How often one project is looked through for content that nothing refers to any more. @default 60_000 */
+  contentCheckMs?: number;
   /** How long a ToolHost must have served before a lease is judged. @default 15_000 */
   leaseMs?: number;
 }
@@ -38,7 +41,10 @@ export interface Scheduler {
   stop(): Promise<void>;
 }
 
-type Cause = 'wake' | 'sweep' | 'leases';
+type Cause = 'wake' | 'sweep' | 'leases' | 'content';
+
+/** No project is looked through for old content more often than this. */
+const contentPassMs = 60 * 60 * 1000;
 
 /** How many projects are looked at at a time. */
 const atOnce = 8;
@@ -49,7 +55,7 @@ const atOnce = 8;
  */
 export function createScheduler(config: SchedulerConfig, dependencies: SchedulerDependencies): Scheduler {
   const { cell, transport, logger, metrics } = dependencies;
-  const { sweepIntervalMs = 2_000, leaseCheckMs = 500, leaseMs = 15_000 } = config;
+  const { sweepIntervalMs = 2_000, leaseCheckMs = 500, contentCheckMs = 60_000, leaseMs = 15_000 } = config;
   const projects = new ProjectScheduler({
     cell: cell.id,
     transport,
@@ -71,6 +77,10 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
   let consumer: Consumer | undefined;
   let sweeps: Rounds | undefined;
   let leaseChecks: Rounds | undefined;
+  let contentChecks: Rounds | undefined;
+  /** Projects whose content is to be looked through before all of them are again. */
+  let unlooked: string[] = [];
+  let nextPassMs = 0;
   let forgetRecovery: (() => void) | undefined;
   let delist: (() => Promise<void>) | undefined;
 
@@ -92,7 +102,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
   }
 
   /** Runs a round over projects; without a catalog to name them there is nothing to do until the next. */
-  async function round(cause: 'sweep' | 'leases', body: () => Promise<void>): Promise<void> {
+  async function round(cause: 'sweep' | 'leases' | 'content', body: () => Promise<void>): Promise<void> {
     const begun = performance.now();
     try {
       await body();
@@ -180,12 +190,27 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     if (ended.length > 0) await projects.schedule(store);
   }
 
+  /** One project a round: disks have better things to do, and what is left over waits for a day anyway. */
+  async function collect(): Promise<void> {
+    if (unlooked.length === 0 && cell.context.now() >= nextPassMs) {
+      unlooked = cell.catalog.projects().map(({ id }) => id);
+      nextPassMs = cell.context.now() + contentPassMs;
+    }
+    const project = unlooked.pop();
+    if (project === undefined) return;
+    await look('content', project, async (store) => {
+      const files = await collectContent(store, cell.directory.projectDir(project), cell.context.now());
+      if (files > 0) logger.info({ project, files }, 'removed content that nothing referred to');
+    });
+  }
+
   return {
     async start() {
       metrics.leasesExpired.inc({}, 0);
       delist = await cell.catalog.enlist({ service: 'scheduler', cell: cell.id, transport: config.transportName });
       sweeps = startRounds(sweepIntervalMs, () => round('sweep', sweep));
       leaseChecks = startRounds(leaseCheckMs, () => round('leases', checkLeases));
+      contentChecks = startRounds(contentCheckMs, () => round('content', collect));
       consumer = transport.consumeWakes((project) => look('wake', project, (store) => projects.schedule(store)));
       forgetRecovery = transport.onRecovered(() => {
         recovered = true;
@@ -195,7 +220,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     async stop() {
       stopping = true;
       forgetRecovery?.();
-      const stopped = Promise.all([consumer?.close(), sweeps?.stop(), leaseChecks?.stop()]);
+      const stopped = Promise.all([consumer?.close(), sweeps?.stop(), leaseChecks?.stop(), contentChecks?.stop()]);
       if (!(await settledWithin(stopped, closeWithinMs))) logger.warn('stopped while a project was being looked at');
       await delist?.();
       delist = undefined;

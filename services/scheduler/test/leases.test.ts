@@ -1,8 +1,11 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { silentLogger } from '@suzumio/shared/observability/logger';
+import { ContentStore } from '@suzumio/shared/store/content-store';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
-import { entryOf } from '../../../shared/test/support/cell.js';
+import { entryOf, teamYaml } from '../../../shared/test/support/cell.js';
 import { eventually } from '../../../shared/test/support/poll.js';
 import { counted } from '../../../shared/test/support/counted.js';
 import { type Bench, benches } from './bench.js';
@@ -136,5 +139,24 @@ describe('a project without mail', () => {
     expect(await count()).toEqual(before);
     expect(await changes()).toEqual(changesBefore);
     expect(before).toMatchObject({ turns: 0, messages: 0, events: 2 });
+  });
+});
+
+describe('content that nothing refers to any more', () => {
+  const bench = benches(() => createInProcessTransport({ logger: silentLogger() }));
+
+  test('is removed, one project a round', async () => {
+    const { testing, scheduler } = await bench();
+    const files: string[] = [];
+    for (const name of ['team', 'crew']) {
+      await testing.create(teamYaml.replace('name: team', `name: ${name}`));
+      const directory = testing.cell.directory.projectDir(name);
+      const content = new ContentStore(directory);
+      const file = join(directory, content.pathOf(await content.putBytes(Buffer.from('old'))));
+      await utimes(file, 0, 0);
+      files.push(file);
+    }
+    await scheduler({ contentCheckMs: 5 });
+    await eventually('both are gone', () => files.every((file) => !existsSync(file)));
   });
 });

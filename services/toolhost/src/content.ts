@@ -23,7 +23,7 @@ export async function storeContent(
   response.status(204).end();
 }
 
-/** Sends some content, or only its size. */
+/** Sends some content, or only its size: who asks for that is about to refer to it. */
 export async function sendContent(
   context: ToolhostContext,
   project: string,
@@ -33,7 +33,7 @@ export async function sendContent(
 ): Promise<void> {
   const hash = parse(sha256, name, 'content hash');
   const content = contentOf(context, project);
-  const sizeBytes = await content.sizeOf(hash);
+  const sizeBytes = headOnly ? await content.renew(hash) : await content.sizeOf(hash);
   if (sizeBytes === undefined) {
     throw new SuzumioError('not-found', `This project has no content ${hash}.`, { sha256: hash });
   }

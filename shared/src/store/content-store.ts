@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { open, rename, stat, unlink } from 'node:fs/promises';
+import { open, rename, stat, unlink, utimes } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { SuzumioError } from '../errors/suzumio-error.js';
@@ -33,6 +33,21 @@ export class ContentStore {
     } catch {
       return undefined;
     }
+  }
+
+  /**
+   * The size of some content that is about to be referred to: for a day from now it is not taken for content that nobody
+   * refers to. undefined where it has to be stored first.
+   */
+  async renew(hash: string): Promise<number | undefined> {
+    const now = new Date();
+    try {
+      await utimes(this.#file(hash), now, now);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+    return this.sizeOf(hash);
   }
 
   read(hash: string, range?: { start: number; end: number }): Readable {

@@ -10,7 +10,7 @@ import type { ContentStore } from './content-store.js';
  * @throws SuzumioError `artifact-directory-invalid`, `content-missing`, `content-mismatch`
  */
 export async function uploadedDirectory(content: ContentStore, sha256: string): Promise<DirectoryManifest | undefined> {
-  const sizeBytes = await content.sizeOf(sha256);
+  const sizeBytes = await content.renew(sha256);
   if (sizeBytes === undefined) return undefined;
   const manifest = await parsed(content, sha256, sizeBytes);
   if (typeof manifest === 'string') {
@@ -21,7 +21,7 @@ export async function uploadedDirectory(content: ContentStore, sha256: string): 
   }
   for (const entry of manifest.entries) {
     if (entry.kind === 'directory') continue;
-    const found = await content.sizeOf(entry.sha256);
+    const found = await content.renew(entry.sha256);
     if (found === undefined) {
       throw new SuzumioError('content-missing', `The content of ${JSON.stringify(entry.path)} was not uploaded.`);
     }

@@ -73,7 +73,7 @@ async function uploadedAs(
 ): Promise<Uploaded | undefined> {
   if (hash === undefined) return undefined;
   if (kind === 'file') {
-    const sizeBytes = await content.sizeOf(hash);
+    const sizeBytes = await content.renew(hash);
     return sizeBytes === undefined ? undefined : { sha256: hash, sizeBytes };
   }
   const manifest = await uploadedDirectory(content, hash);

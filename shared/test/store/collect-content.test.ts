@@ -1,0 +1,143 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rename, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { collectContent, unreferencedMs } from '@suzumio/shared/store/collect-content';
+import { ContentStore } from '@suzumio/shared/store/content-store';
+import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import type { Tx } from '@suzumio/shared/store/tx';
+import { publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
+import { type TestCell, testCell } from '../support/cell.js';
+
+let testing: TestCell;
+let directory: string;
+let content: ContentStore;
+beforeEach(async () => {
+  testing = await testCell();
+  await testing.create();
+  directory = testing.cell.directory.projectDir('team');
+  content = new ContentStore(directory);
+});
+afterEach(() => testing.close());
+
+const collect = () => testing.store('team', (store) => collectContent(store, directory, Date.now()));
+const stored = (text: string) => content.putBytes(Buffer.from(text));
+const fileOf = (hash: string) => join(directory, content.pathOf(hash));
+
+/** Makes everything that is stored two days old. */
+async function age(): Promise<void> {
+  const then = new Date(Date.now() - 2 * unreferencedMs);
+  const artifacts = join(directory, 'artifacts');
+  for (const entry of await readdir(artifacts, { recursive: true })) await utimes(join(artifacts, entry), then, then);
+}
+
+const publish = (sha256: string, contents?: string[]) =>
+  testing.write('team', (tx) =>
+    publishArtifact(tx, {
+      creator: 'ada',
+      name: 'a',
+      path: content.pathOf(sha256),
+      sha256,
+      sizeBytes: 1,
+      directory: contents && { files: contents.length, contents },
+    }),
+  );
+
+async function snapshotOf(text: string): Promise<{ file: string; snapshot: string }> {
+  const file = await stored(text);
+  const entries = [{ kind: 'file', path: 'a.txt', sha256: file, sizeBytes: text.length, executable: false }];
+  return { file, snapshot: await stored(JSON.stringify({ version: 1, entries })) };
+}
+const workAt = (snapshot: string) =>
+  testing.write('team', (tx) => tx.run(`UPDATE agents SET snapshot = :snapshot WHERE id = 'ada'`, { snapshot }));
+
+describe('content that nothing refers to', () => {
+  test('is removed when it is older than a day', async () => {
+    const [old, young] = [await stored('old'), 'young'];
+    await age();
+    const later = await stored(young);
+    expect(await collect()).toBe(1);
+    expect([content.has(old), content.has(later)]).toEqual([false, true]);
+    expect(await collect()).toBe(0);
+  });
+
+  test('stays for a day when somebody asked for it, to refer to it', async () => {
+    const hash = await stored('asked for');
+    await age();
+    expect(await content.renew(hash)).toBe('asked for'.length);
+    expect(await collect()).toBe(0);
+    expect(await content.renew('0'.repeat(64))).toBeUndefined();
+  });
+
+  test('of which a crash left a beginning goes as well; what is not ours stays', async () => {
+    const artifacts = join(directory, 'artifacts');
+    await mkdir(join(artifacts, 'notes'));
+    for (const name of ['.0123456789abcdef', 'README', 'notes/.hidden']) await writeFile(join(artifacts, name), 'x');
+    await age();
+    expect(await collect()).toBe(1);
+    expect(await readdir(artifacts)).toEqual(['README', 'notes']);
+  });
+
+  test('is more than one round removes at a time', async () => {
+    for (let n = 0; n < 520; n += 1) {
+      const name = n.toString(16).padStart(64, '0');
+      await writeFile(join(directory, 'artifacts', name), '');
+    }
+    await age();
+    expect([await collect(), await collect(), await collect()]).toEqual([500, 20, 0]);
+  });
+});
+
+describe('content that something refers to stays, however old it is', () => {
+  test('as a file, as a directory and what is in it', async () => {
+    const [file, list, inside] = [await stored('file'), await stored('list'), await stored('inside')];
+    await publish(file);
+    await publish(list, [inside]);
+    await age();
+    expect(await collect()).toBe(0);
+  });
+
+  test('as an agent’s workspace, but not as one that it had before', async () => {
+    const before = await snapshotOf('before');
+    await workAt(before.snapshot);
+    const now = await snapshotOf('now');
+    await workAt(now.snapshot);
+    await age();
+    expect(await collect()).toBe(2);
+    expect([before.file, before.snapshot].map((hash) => content.has(hash))).toEqual([false, false]);
+    expect([now.file, now.snapshot].map((hash) => content.has(hash))).toEqual([true, true]);
+  });
+
+  test('as part of a workspace that cannot be read: then nothing is removed', async () => {
+    await stored('unused');
+    await workAt(await stored('not the list of a workspace'));
+    await age();
+    await expect(collect()).rejects.toThrow();
+    await workAt('0'.repeat(64));
+    await expect(collect()).rejects.toThrow('is missing');
+    expect((await readdir(join(directory, 'artifacts'), { recursive: true })).length).toBeGreaterThan(3);
+  });
+
+  test('as a workspace that a turn has left while it was looked for', async () => {
+    const { file, snapshot } = await snapshotOf('just done');
+    await age();
+    const overtaken = (store: ProjectStore) => ({
+      reader: store.reader,
+      async write<Result>(verb: (tx: Tx) => Result): Promise<Result> {
+        await workAt(snapshot);
+        return store.write(verb);
+      },
+    });
+    expect(await testing.store('team', (store) => collectContent(overtaken(store), directory, Date.now()))).toBe(0);
+    expect([content.has(file), content.has(snapshot)]).toEqual([true, true]);
+  });
+
+  test('also when a crash came between its being put aside and its being looked at again', async () => {
+    const hash = await stored('in use');
+    await publish(hash);
+    const file = fileOf(hash);
+    await rename(file, file.replace(hash, `.old-${hash}`));
+    await collect();
+    expect(existsSync(file)).toBe(true);
+  });
+});
