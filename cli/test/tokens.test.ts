@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -57,6 +58,12 @@ describe('with nothing running', () => {
       { name: 'east-1', state: 'good' },
     ]);
     expect((await world.run('tokens', 'audit')).out).toContain('Nobody with a good token was refused anything.');
+  });
+
+  test('there are none in a data directory that is not there, and none is made by looking', async () => {
+    expect((await world.run('tokens', 'list')).out).toMatch(/^There are no tokens yet/);
+    expect((await world.run('tokens', 'audit')).code).toBe(0);
+    expect(existsSync(world.root)).toBe(false);
   });
 
   test('what cannot be is said', async () => {

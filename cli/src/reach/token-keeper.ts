@@ -46,10 +46,12 @@ export function tokensInDirectory(root: string): TokenKeeper {
       await catalog.close();
     }
   }
+  // Whoever only looks makes no directory.
+  const listed = async <Item>(list: (catalog: Catalog) => Item[]) => (directory.exists() ? withCatalog(list) : []);
   return {
     create: (token) => withCatalog(({ tokens }) => tokens.create({ ...token, actor: 'user' })),
-    list: () => withCatalog(({ tokens }) => tokens.list()),
+    list: () => listed(({ tokens }) => tokens.list()),
     revoke: (name) => withCatalog(({ tokens }) => tokens.revoke(name)),
-    audit: (limit) => withCatalog(({ audit }) => audit.list({ limit })),
+    audit: (limit) => listed(({ audit }) => audit.list({ limit })),
   };
 }
