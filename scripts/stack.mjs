@@ -33,13 +33,13 @@ await main(async () => {
   if (!Object.hasOwn(commands, command)) {
     throw new Error(`npm run stack has no "${command}"; there are ${Object.keys(commands).join(', ')}`);
   }
+  if (command === 'up') await onProjectNode();
   const file = resolve(options.settings);
   if (command !== 'up' && !existsSync(file)) throw new Error(`There is no ${file}. next: npm run stack`);
   await commands[command](file, await stackSettings(file));
 });
 
 async function up(file, { values, added }) {
-  await onProjectNode();
   if (!(await engineAnswers())) throw new Error(`No Docker engine answers: ${engineMissing}`);
   const stack = await openStack(file, values.COMPOSE_PROJECT_NAME);
   const running = new Set(
