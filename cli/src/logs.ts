@@ -37,17 +37,22 @@ async function printOne(
   wanted: number | undefined,
 ): Promise<void> {
   const turn = await newestTurn(reads, project, name);
-  if (turn === undefined) return note(session, `${name} has had no turn yet.`, `status ${project}`);
+  if (turn === undefined) {
+    note(session, `${name} has had no turn yet.`, `status ${project}`);
+    return;
+  }
   const label = `${turn.agent}:${turn.number}`;
   const attempt = wanted ?? turn.attempt;
   const found = turn.attempts.find(({ number }) => number === attempt);
   if (found === undefined) {
     const why = turn.attempt === 0 ? 'has not begun' : `has had no attempt ${attempt}; its newest is ${turn.attempt}`;
-    return note(session, `${label} ${why}.`, `turns show ${project} ${label}`);
+    note(session, `${label} ${why}.`, `turns show ${project} ${label}`);
+    return;
   }
   if (found.status === 'running') {
     const when = `Attempt ${attempt} of ${label} runs; what it prints is known when it has ended.`;
-    return note(session, when, `logs ${project} ${name} --follow`);
+    note(session, when, `logs ${project} ${name} --follow`);
+    return;
   }
   const log = await reads.log(project, turn.id, attempt);
   print(session, turn, attempt, log, 'block');

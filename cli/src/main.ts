@@ -39,7 +39,7 @@ const context: CliContext = {
   err: output(process.stderr),
   self: process.env.npm_lifecycle_event === undefined ? 'suzumio' : 'npx suzumio',
   interrupted: interruption.signal,
-  ask: process.stdin.isTTY && process.stderr.isTTY ? asker.ask : undefined,
+  ask: process.stdin.isTTY && process.stderr.isTTY ? (question) => asker.ask(question) : undefined,
   now: Date.now,
   timeZone: undefined,
 };

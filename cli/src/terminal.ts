@@ -42,7 +42,10 @@ export function createAsker(
       new Promise((answer, fail) => {
         terminal ??= open();
         const line = ahead.shift();
-        if (line === undefined && ended) return fail(nothingDone());
+        if (line === undefined && ended) {
+          fail(nothingDone());
+          return;
+        }
         terminal.setPrompt(question);
         terminal.prompt();
         if (line === undefined) waiting = { answer, fail };

@@ -38,7 +38,7 @@ async function doctorIn(prepared: string, user?: number): Promise<{ code: number
     user === undefined ? (['unshare', ['-m', 'sh', '-ec', script]] as const) : (['sh', ['-ec', script]] as const);
   const ended = await promisify(execFile)(shell[0], shell[1], options).then(
     ({ stdout }) => ({ code: 0, stdout }),
-    (error: { code: number; stdout: string }) => error,
+    (error: unknown) => error as { code: number; stdout: string },
   );
   return { code: ended.code, findings: JSON.parse(ended.stdout) as Finding[] };
 }

@@ -16,8 +16,9 @@ export async function newProject(session: Session): Promise<undefined> {
     throw new UsageError('Which file? On a terminal, init without one asks and writes it.', 'init FILE');
   }
   err.write('A project is a task and a team. Enter takes what stands in brackets; Ctrl-C ends this.\n\n');
-  const answers = await interview(ask, err.write);
-  const file = await freeFile(ask, err.write, `${answers.name}.yaml`);
+  const tell: Tell = (text) => err.write(text);
+  const answers = await interview(ask, tell);
+  const file = await freeFile(ask, tell, `${answers.name}.yaml`);
   const text = projectFile(answers);
   const { warnings } = loadProjectText(text, file);
   for (const warning of warnings) err.write(`${formatProblem(warning)}\n`);
@@ -72,7 +73,7 @@ async function valid(
   }
 }
 
-function problemOf(schema: typeof projectId | typeof agentId, text: string): string | undefined {
+function problemOf(schema: typeof projectId, text: string): string | undefined {
   return schema.safeParse(text).error?.issues[0]?.message;
 }
 

@@ -1,7 +1,7 @@
 import { SuzumioError } from '../../errors/suzumio-error.js';
 import { type AgentAction, assertAgentAllows } from '../../model/agent-actions.js';
 import type { Priority } from '../../protocol/ids.js';
-import { agentRow, type AgentRow, isUndelivered, type TurnRow, turnRow } from '../rows.js';
+import { agentRow, type AgentRow, isUndelivered, turnRow } from '../rows.js';
 import type { Tx } from '../tx.js';
 import { cancelTurn } from './end-turn.js';
 
