@@ -45,11 +45,7 @@ export async function up(session: Session, file: string | undefined, options: Up
   });
   try {
     await sayServing(session, stack, project ? [] : ['up FILE', 'init FILE', 'status']);
-    if (project && asProcesses(project.loaded))
-      say(
-        session,
-        'Turns of this project run as processes of this machine, without any isolation: its file asks for it.',
-      );
+    if (project) sayProcesses(session, project.loaded);
     if (project) await runProject(session, await requireApi(session), project);
     await interruption(session.context.interrupted);
     sayStopping(session);
@@ -70,8 +66,12 @@ function ownProject(session: Session, file: string, { configRoot }: UpOptions, p
   return { loaded, grant: admitOwnFile(session, loaded, policy) };
 }
 
-function asProcesses({ config }: LoadedProject): boolean {
-  return Object.values(config.agents).some((agent) => backendOf(config, agent) === 'process');
+function sayProcesses(session: Session, { config }: LoadedProject): void {
+  const agents = Object.keys(config.agents);
+  const unsealed = agents.filter((id) => backendOf(config, config.agents[id] ?? {}) === 'process');
+  if (unsealed.length === 0) return;
+  const whose = unsealed.length === agents.length ? 'this project' : unsealed.join(', ');
+  say(session, `Turns of ${whose} run as processes of this machine, without any isolation: its file asks for it.`);
 }
 
 /** Makes the project where it is new, starts it where it is not running, and follows it until Ctrl-C. */

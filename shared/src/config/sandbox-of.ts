@@ -3,7 +3,7 @@ import type { ClaimAnswer, SandboxLimits } from '../protocol/attempts.js';
 import { unescapeReferences } from './environment.js';
 
 /** What runs an agent's turns: its own backend, else the project's. */
-export function backendOf({ backend }: ProjectConfig, agent: AgentConfig): ClaimAnswer['backend'] {
+export function backendOf({ backend }: ProjectConfig, agent: Pick<AgentConfig, 'backend'>): ClaimAnswer['backend'] {
   if (agent.backend === 'external') throw new Error('turns of external agents run in no backend');
   return agent.backend ?? backend.kind;
 }

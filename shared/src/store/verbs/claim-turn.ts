@@ -1,4 +1,4 @@
-import { mountsOf } from '../../config/sandbox-of.js';
+import { backendOf, mountsOf } from '../../config/sandbox-of.js';
 import { SuzumioError } from '../../errors/suzumio-error.js';
 import { type SelectedMail, selectMail, type UnreadMessage } from '../../mailbox/select-mail.js';
 import { type PromptInput, renderPrompt } from '../../prompt/render-prompt.js';
@@ -173,7 +173,7 @@ function startAttempt(tx: Tx, turn: TurnRow, claim: Claim): Claimed {
       attempt,
       worker: claim.worker,
       credential: claim.credential,
-      backend: tx.config.backend.kind,
+      backend: backendOf(tx.config, tx.config.agents[turn.agent_id] ?? {}),
       sinceQueuedMs: tx.nowMs - turn.queued_at_ms,
       sinceMessageMs: attempt === 1 ? tx.nowMs - oldestReadMs(tx, turn.id) : undefined,
     },
