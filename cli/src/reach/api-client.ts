@@ -46,7 +46,8 @@ export function createApiClient({ url, token }: ApiAddress) {
   ) => {
     const query = new URLSearchParams({ limit: String(limit) });
     for (const [field, value] of Object.entries(which)) if (value !== undefined) query.set(field, value);
-    return (await json(schema, 'GET', `/${segment(project)}/${name}?${query.toString()}`)).items as z.infer<Schema>['items'];
+    return (await json(schema, 'GET', `/${segment(project)}/${name}?${query.toString()}`))
+      .items as z.infer<Schema>['items'];
   };
   const act = (project: string, action: string, body: unknown = {}) =>
     json(projectAnswer, 'POST', `/${segment(project)}/${action}`, body);
