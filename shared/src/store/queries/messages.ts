@@ -3,7 +3,7 @@ import type { Priority } from '../../protocol/ids.js';
 import { isUndelivered } from '../rows.js';
 import type { SqlParams, SqlReader } from '../sql.js';
 import { listAttachments } from './artifacts.js';
-import { iso, type Page } from './page.js';
+import { iso, type Page, pageCharacters, untilFull } from './page.js';
 
 interface Row {
   seq: number;
@@ -57,20 +57,17 @@ export function messageFor(reader: SqlReader, agent: string, id: string): Messag
 }
 
 function messagesWhere(reader: SqlReader, wanted: string, page: Page, params: SqlParams): MessageView[] {
-  const rows =
-    page.after === undefined
-      ? reader
-          .all<Row>(`SELECT * FROM messages WHERE ${wanted} ORDER BY seq DESC LIMIT :limit`, {
-            ...params,
-            limit: page.limit,
-          })
-          .reverse()
-      : reader.all<Row>(`SELECT * FROM messages WHERE ${wanted} AND seq > :after ORDER BY seq LIMIT :limit`, {
-          ...params,
-          after: page.after,
-          limit: page.limit,
-        });
-  return rows.map((row) => messageView(reader, row));
+  const { limit, after } = page;
+  const order = `seq ${after === undefined ? 'DESC' : 'ASC'}`;
+  const rows = `SELECT * FROM messages WHERE ${wanted} AND seq > :after ORDER BY ${order} LIMIT :limit`;
+  return reader
+    .all<Row>(`${untilFull(rows, order, 'length(body)')} ORDER BY seq`, {
+      ...params,
+      after: after ?? 0,
+      limit,
+      characters: pageCharacters,
+    })
+    .map((row) => messageView(reader, row));
 }
 
 function messageView(reader: SqlReader, row: Row): MessageView {

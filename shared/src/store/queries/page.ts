@@ -6,6 +6,21 @@ export interface Page {
   after?: number | undefined;
 }
 
+/** The most text that one part of a list has: what agents write is long if they like, and is held and sent as a whole. */
+export const pageCharacters = 4 * 1024 * 1024;
+
+/**
+ * SQL for those of some rows that come before `:characters` are full, and the first in any case.
+ *
+ * @param rows a query
+ * @param order the order in which a part of the list is filled
+ * @param length how much text a row has
+ */
+export function untilFull(rows: string, order: string, length: string): string {
+  return `SELECT * FROM (SELECT *, sum(${length}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) - (${length})
+    AS characters_before FROM (${rows})) WHERE characters_before < :characters`;
+}
+
 /** An ISO time, or null. */
 export function iso(ms: number): string;
 export function iso(ms: number | null): string | null;

@@ -4,7 +4,7 @@ import { SuzumioError } from '../../errors/suzumio-error.js';
 import type { Priority } from '../../protocol/ids.js';
 import type { TurnRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
-import { iso, type Page, parsed } from './page.js';
+import { iso, type Page, pageCharacters, parsed, untilFull } from './page.js';
 
 interface Row {
   seq: number;
@@ -44,21 +44,20 @@ export function countActiveTurns(reader: SqlReader): ActiveTurns {
 
 /** Turns in the order in which they were queued; `after` counts them. */
 export function listTurns(reader: SqlReader, page: Page & { agent?: string | undefined }): TurnView[] {
-  const agent = page.agent ?? null;
-  const rows =
-    page.after === undefined
-      ? reader
-          .all<Row>(
-            `SELECT ${columns} FROM turns WHERE :agent IS NULL OR agent_id = :agent ORDER BY seq DESC LIMIT :limit`,
-            { agent, limit: page.limit },
-          )
-          .reverse()
-      : reader.all<Row>(
-          `SELECT ${columns} FROM turns WHERE seq > :after AND (:agent IS NULL OR agent_id = :agent) ORDER BY seq LIMIT :limit`,
-          { agent, after: page.after, limit: page.limit },
-        );
+  const order = `seq ${page.after === undefined ? 'DESC' : 'ASC'}`;
+  const wanted = `SELECT ${columns} FROM turns WHERE seq > :after AND (:agent IS NULL OR agent_id = :agent)
+    ORDER BY ${order} LIMIT :limit`;
+  const rows = reader.all<Row>(`${untilFull(wanted, order, `length(coalesce(output_text, ''))`)} ORDER BY seq`, {
+    agent: page.agent ?? null,
+    after: page.after ?? 0,
+    limit: page.limit,
+    characters: pageCharacters,
+  });
   return rows.map(turnView);
 }
+
+/** The most text that the calls of one turn have together where they are shown with it: the newest. */
+const detailCharacters = 8 * pageCharacters;
 
 /** One turn by its id, or by `agent:number`. */
 export function findTurn(reader: SqlReader, name: string): TurnDetail | undefined {
@@ -73,7 +72,7 @@ export function findTurn(reader: SqlReader, name: string): TurnDetail | undefine
     prompt: row.prompt,
     reads: reads.map(({ message_id }) => message_id),
     attempts: listAttempts(reader, row.id),
-    calls: listToolCalls(reader, { limit: 10_000, turn: row.id }),
+    calls: listToolCalls(reader, { limit: 10_000, turn: row.id }, detailCharacters),
   };
 }
 
@@ -101,7 +100,15 @@ function rowCalled<Found>(reader: SqlReader, selected: string, name: string): Fo
 }
 
 /** Tool calls in the order in which they were made. */
-export function listToolCalls(reader: SqlReader, page: Page & { turn?: string | undefined }): ToolCallView[] {
+export function listToolCalls(
+  reader: SqlReader,
+  page: Page & { turn?: string | undefined },
+  characters = pageCharacters,
+): ToolCallView[] {
+  const order = `seq ${page.after === undefined ? 'DESC' : 'ASC'}`;
+  const length = `length(input_json) + length(coalesce(output_json, ''))`;
+  const rows = `SELECT * FROM tool_calls WHERE ${page.turn === undefined ? ':turn IS NULL' : 'turn_id = :turn'}
+    AND seq > :after ORDER BY ${order} LIMIT :limit`;
   return reader
     .all<{
       seq: number;
@@ -119,11 +126,9 @@ export function listToolCalls(reader: SqlReader, page: Page & { turn?: string | 
       started_at_ms: number;
       ended_at_ms: number | null;
     }>(
-      `SELECT calls.*, turns.number AS turn_number FROM (SELECT * FROM tool_calls
-         WHERE ${page.turn === undefined ? ':turn IS NULL' : 'turn_id = :turn'} AND seq > coalesce(:after, 0)
-         ORDER BY seq ${page.after === undefined ? 'DESC' : 'ASC'} LIMIT :limit) AS calls
+      `SELECT calls.*, turns.number AS turn_number FROM (${untilFull(rows, order, length)}) AS calls
          JOIN turns ON turns.id = calls.turn_id ORDER BY calls.seq`,
-      { turn: page.turn ?? null, after: page.after ?? null, limit: page.limit },
+      { turn: page.turn ?? null, after: page.after ?? 0, limit: page.limit, characters },
     )
     .map((row) => ({
       id: row.id,
