@@ -23,8 +23,8 @@ beforeAll(async () => {
   stack = await startStack({ environment: { SUZUMIO_POLICY_FILE: policy } });
 }, 120_000);
 afterAll(async () => {
-  await stack.stop();
   await rm(directory, { recursive: true, force: true });
+  await stack.stop();
 }, 60_000);
 
 /** Runs a program to its end. */
