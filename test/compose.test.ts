@@ -11,7 +11,7 @@ import { ComposeStack, finished } from './support/compose.js';
 import { docker } from './support/images.js';
 import { unhurried } from './support/outcomes.js';
 import { brokenInvariants, openProject } from './support/project.js';
-import { freePort } from './support/stack.js';
+import { freePort } from '../shared/test/support/free-port.js';
 
 const newsroom = fileURLToPath(new URL('../examples/newsroom/newsroom.yaml', import.meta.url));
 const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',');

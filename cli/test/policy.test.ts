@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../shared/test/support/poll.js';
 import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
+import { freePort } from '../../shared/test/support/free-port.js';
 
 const patienceMs = 60_000;
 const worlds: CliWorld[] = [];
@@ -150,11 +149,3 @@ describe('policy', () => {
     expect(existsSync(world.root)).toBe(false);
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

@@ -14,7 +14,7 @@ import { encodeFrame, frameTypes, maxFramePayloadBytes } from '../../shared/src/
 import { Multiplexer } from '../../shared/src/protocol/stdio-frames.js';
 import { coreToolNames } from '../../shared/src/protocol/tool-names.js';
 import { eventually } from '../../shared/test/support/poll.js';
-import { freePort } from '../support/stack.js';
+import { freePort } from '../../shared/test/support/free-port.js';
 import { type Campaign, campaign, casesOf } from './support/campaign.js';
 import { judgeConversation } from './support/judge.js';
 import { type Conversation, talk } from './support/raw-http.js';

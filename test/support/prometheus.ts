@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { eventually } from '../../shared/test/support/poll.js';
-import { freePort } from './stack.js';
+import { freePort } from '../../shared/test/support/free-port.js';
 
 /** A real Prometheus of a test's own. */
 export interface TestPrometheus {

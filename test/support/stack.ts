@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../../shared/test/support/poll.js';
 import { startRedis, type TestRedis } from '../../shared/test/support/redis.js';
+import { freePort } from '../../shared/test/support/free-port.js';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -221,15 +221,4 @@ async function times<Result>(count: number, make: (index: number) => Promise<Res
   const made: Result[] = [];
   for (let index = 0; index < count; index += 1) made.push(await make(index));
   return made;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
-  return address.port;
 }

@@ -57,7 +57,10 @@ describe('turns', () => {
     expect(log.headers['content-type']).toBe('text/plain; charset=utf-8');
     expect(log.headers['x-content-type-options']).toBe('nosniff');
     expect(log.text).toBe('<b>it</b> broke\n');
-    expect((await api.get(`${path}/turns/ben:1/log?attempt=2`)).text).toBe('');
+    expect(refusal(await api.get(`${path}/turns/ben:1/log?attempt=2`))).toMatchObject({
+      status: 404,
+      code: 'turn-unknown',
+    });
     expect(refusal(await api.get(`${path}/turns/ben:9/log`)).code).toBe('turn-unknown');
   });
 

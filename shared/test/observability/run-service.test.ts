@@ -13,7 +13,7 @@ import {
   parseEnvironment,
   serviceEnvironment,
 } from '@suzumio/shared/observability/service-environment';
-import { freePort } from '../support/redis.js';
+import { freePort } from '../support/free-port.js';
 import { eventually } from '../support/poll.js';
 
 const quiet = { SUZUMIO_LOG_LEVEL: 'silent' };

@@ -10,7 +10,8 @@ import { turnJobId } from '@suzumio/shared/queue/jobs';
 import { closeWithinMs, type Transport } from '@suzumio/shared/queue/transport';
 import { recordingLogger } from '../support/logs.js';
 import { eventually } from '../support/poll.js';
-import { freePort, startRedis, type TestRedis } from '../support/redis.js';
+import { freePort } from '../support/free-port.js';
+import { startRedis, type TestRedis } from '../support/redis.js';
 import { gate, noteIn, turnJob } from './jobs.js';
 
 const consumerProcess = fileURLToPath(new URL('./fixtures/consume-turns.mjs', import.meta.url));

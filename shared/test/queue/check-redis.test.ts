@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { checkRedis } from '@suzumio/shared/queue/check-redis';
-import { freePort, startRedis, type TestRedis } from '../support/redis.js';
+import { freePort } from '../support/free-port.js';
+import { startRedis, type TestRedis } from '../support/redis.js';
 
 let redis: TestRedis | undefined;
 afterEach(async () => {
