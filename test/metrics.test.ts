@@ -99,7 +99,7 @@ const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',').includes('pr
       'sum(suzumio_sse_clients)': 1,
       'sum(suzumio_requests_refused_total{code="unauthenticated"})': 1,
       'count(suzumio_store_transaction_duration_seconds_count{outcome="committed"})': 3,
-      'count(suzumio_sweep_duration_seconds_count)': 2,
+      'count(suzumio_sweep_duration_seconds_count{round=~"sweep|leases"})': 2,
       'count(process_resident_memory_bytes)': 4,
     });
 
