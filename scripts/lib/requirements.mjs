@@ -38,6 +38,16 @@ const requirements = [
     provide: () => install('curl'),
   },
   {
+    name: 'shells',
+    title: 'zsh and fish, for the completion of commands',
+    byHand: 'install them (Debian, Ubuntu: apt-get install zsh fish; macOS: brew install zsh fish)',
+    present: async () => {
+      const found = await Promise.all(['zsh', 'fish'].map((program) => which(program)));
+      return found.every(Boolean);
+    },
+    provide: () => install('--no-install-recommends', 'zsh', 'fish'),
+  },
+  {
     name: 'docker',
     title: 'a Docker engine that answers',
     byHand: 'install it (https://docs.docker.com/engine/install), start it, and see that `docker version` works',

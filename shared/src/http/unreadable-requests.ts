@@ -4,21 +4,46 @@ import { toProblem } from '../errors/problem.js';
 import { SuzumioError } from '../errors/suzumio-error.js';
 import { problemMediaType } from '../protocol/problem.js';
 
+const lingerMs = 1_000;
+
 /**
- * Has a server refuse what is no HTTP in the same way as everything else: with a problem document, where no other answer
- * is on its way over that connection.
+ * Has a server refuse what is no HTTP in the same way as everything else: with a problem document. What was asked before
+ * on that connection is answered first; it is closed without a word where an answer goes on that has no known end.
  */
 export function refuseUnreadable(server: Server): void {
-  const answering = new WeakMap<Duplex, ServerResponse>();
-  server.on('request', (request, response) => answering.set(request.socket, response));
+  const unfinished = new WeakMap<Duplex, Set<ServerResponse>>();
+  const refused = new WeakSet<Duplex>();
+  server.on('request', (request, response) => {
+    const responses = unfinished.get(request.socket) ?? new Set();
+    unfinished.set(request.socket, responses.add(response));
+    response.once('close', () => responses.delete(response));
+  });
   // Whatever a client expects besides `100-continue`, it gets an answer without it.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const response = answering.get(socket);
-    const isAnswered = response?.headersSent === true && !response.writableFinished;
-    if (!socket.writable || isAnswered) socket.destroy();
-    else socket.end(refusal(error.code), () => socket.destroy());
+    // Each piece that arrives after the unreadable one is an error of its own.
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    refuse(socket, error.code);
   });
+
+  function refuse(socket: Duplex, code: string | undefined): void {
+    const responses = [...(unfinished.get(socket) ?? [])];
+    const awaited = responses.find((response) => response.headersSent || response.req.complete);
+    if (responses.some(isEndless)) socket.destroy();
+    else if (awaited) awaited.once('close', () => refuse(socket, code));
+    else if (!socket.writable) socket.destroy();
+    else {
+      socket.end(refusal(code));
+      // To close while the client still sends would throw away what it has not received yet.
+      const linger = setTimeout(() => socket.destroy(), lingerMs);
+      socket.once('close', () => clearTimeout(linger));
+    }
+  }
+}
+
+function isEndless(response: ServerResponse): boolean {
+  return response.headersSent && !response.writableEnded && !response.hasHeader('content-length');
 }
 
 function refusal(code: string | undefined): string {

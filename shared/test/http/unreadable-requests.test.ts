@@ -5,11 +5,17 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
 import { problem } from '@suzumio/shared/protocol/problem';
 
+/** More than the buffers of a connection hold. */
+const large = 'x'.repeat(20_000_000);
+
 let server: HttpServer;
 beforeAll(async () => {
   server = await startHttpServer(
     (request, response) => {
       if (request.url === '/half') response.write('half of it');
+      else if (request.url === '/large') response.end(large);
+      else if (request.url === '/body') request.resume().once('end', () => response.end('never'));
+      else if (request.url === '/late') setTimeout(() => response.end('late'), 100);
       else response.end('hello');
     },
     { host: '127.0.0.1', port: 0 },
@@ -54,4 +60,24 @@ test('nothing is put into an answer that is on its way', async () => {
   expect(first.toString()).toContain('half of it');
   socket.end('rubbish\r\n\r\n');
   expect(await text(socket)).toBe('');
+});
+
+test.each([
+  ['is large', ['/large'], large.length],
+  ['is not there yet', ['/late'], 'late'.length],
+  ['is not there yet, after one that is large', ['/large', '/late'], large.length + 'late'.length],
+])('an answer that %s arrives whole, and the refusal of what followed after it', async (_what, paths, least) => {
+  const asked = paths.map((path) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`).join('');
+  const socket = connect(server.port, '127.0.0.1');
+  socket.write(`${asked}rubbish\r\n\r\n`);
+  const answer = await text(socket);
+  expect(answer.length).toBeGreaterThan(least);
+  expect(answer.split('HTTP/1.1 ').map((one) => one.slice(0, 3))).toEqual(['', ...paths.map(() => '200'), '400']);
+});
+
+test('a request whose body turns out to be no HTTP is refused, though somebody waits for the body', async () => {
+  const answer = await answersTo(
+    'POST /body HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nno length\r\n',
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
 });
