@@ -66,6 +66,14 @@ export const errorCodes = {
   'content-mismatch': { status: 422, retryable: false },
   'content-too-large': { status: 413, retryable: false },
 
+  // Models. None of them may look like a fault of the door, which is tried again.
+  'preset-unknown': { status: 422, retryable: false },
+  'step-limit-reached': { status: 429, retryable: false },
+  'budget-reached': { status: 402, retryable: false },
+  'context-overflow': { status: 422, retryable: false },
+  'provider-unavailable': { status: 424, retryable: true },
+  'provider-refused': { status: 424, retryable: false },
+
   // Attempts.
   'token-rejected': { status: 401, retryable: false },
   'attempt-over': { status: 409, retryable: false },

@@ -1,0 +1,37 @@
+import express, { type Router } from 'express';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { parse } from '@suzumio/shared/http/validate';
+import { stepKey } from '@suzumio/shared/protocol/ids';
+import { chatPath, chatRequest, maxChatBytes, stepHeader } from '@suzumio/shared/protocol/model-chat';
+import { attemptTokenOf } from './auth.js';
+import type { ToolhostContext } from './context.js';
+import { AnswerStream, completionOf } from './models/answer-wire.js';
+import { callModel } from './models/call-model.js';
+
+/** The model gateway: runners ask here, by the format of OpenAI's Chat Completions. */
+export function modelsRouter(context: ToolhostContext): Router {
+  const router = express.Router();
+
+  router.post(chatPath, express.json({ limit: maxChatBytes }), async (request, response) => {
+    const token = attemptTokenOf(request, 'tool', context.cell.id);
+    const named = request.get(stepHeader);
+    const step = named === undefined ? undefined : parse(stepKey, named, stepHeader);
+    const asked = parse(chatRequest, request.body, 'question to a model');
+    const id = `chatcmpl-${token.turn}-${step ?? 'seq'}`;
+    const stream = new AnswerStream(response, id);
+    const onText = (text: string) => {
+      if (asked.stream) stream.text(text);
+    };
+    try {
+      const { result } = await callModel(context, token, step, asked, onText);
+      if (!result.ok) throw new SuzumioError(result.code, result.message);
+      if (asked.stream) stream.end(result.answer);
+      else response.json(completionOf(result.answer, id));
+    } catch (error) {
+      // Too late for a status: the runner asks again, and is told then.
+      if (!response.headersSent) throw error;
+      response.destroy();
+    }
+  });
+  return router;
+}
