@@ -16,7 +16,7 @@ import type { PresentedToken } from './auth.js';
 import { contentOf } from './content.js';
 import type { ToolhostContext } from './context.js';
 import { uploadFacts } from './tools/artifacts-publish.js';
-import { requestHash } from './request-hash.js';
+import { requestHash } from '@suzumio/shared/store/request-hash';
 import { findTool } from './tools/catalogue.js';
 
 /**

@@ -2,7 +2,14 @@ import express, { type Router } from 'express';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { parse } from '@suzumio/shared/http/validate';
 import { stepKey } from '@suzumio/shared/protocol/ids';
-import { chatPath, chatRequest, maxChatBytes, stepHeader } from '@suzumio/shared/protocol/model-chat';
+import {
+  chatPath,
+  chatPurpose,
+  chatRequest,
+  maxChatBytes,
+  purposeHeader,
+  stepHeader,
+} from '@suzumio/shared/protocol/model-chat';
 import { attemptTokenOf } from './auth.js';
 import type { ToolhostContext } from './context.js';
 import { AnswerStream, completionOf } from './models/answer-wire.js';
@@ -16,6 +23,7 @@ export function modelsRouter(context: ToolhostContext): Router {
     const token = attemptTokenOf(request, 'tool', context.cell.id);
     const named = request.get(stepHeader);
     const step = named === undefined ? undefined : parse(stepKey, named, stepHeader);
+    const purpose = parse(chatPurpose, request.get(purposeHeader) ?? 'turn', purposeHeader);
     const asked = parse(chatRequest, request.body, 'question to a model');
     const id = `chatcmpl-${token.turn}-${step ?? 'seq'}`;
     const stream = new AnswerStream(response, id);
@@ -23,7 +31,7 @@ export function modelsRouter(context: ToolhostContext): Router {
       if (asked.stream) stream.text(text);
     };
     try {
-      const { result } = await callModel(context, token, step, asked, onText);
+      const { result } = await callModel(context, token, { step, purpose }, asked, onText);
       if (!result.ok) throw new SuzumioError(result.code, result.message);
       if (asked.stream) stream.end(result.answer);
       else response.json(completionOf(result.answer, id));

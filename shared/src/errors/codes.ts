@@ -52,6 +52,7 @@ export const errorCodes = {
   // Tools.
   'tool-unknown': { status: 422, retryable: false },
   'tool-not-allowed': { status: 403, retryable: false },
+  'call-not-asked': { status: 403, retryable: false },
   'tool-input-invalid': { status: 422, retryable: false },
   'tool-limit-reached': { status: 429, retryable: false },
   'turn-ended': { status: 409, retryable: false },

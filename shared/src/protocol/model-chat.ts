@@ -11,6 +11,11 @@ export const chatPath = '/v1/chat/completions';
 /** The header in which a runner names the step that it asks for. Without it the call's place is its number. */
 export const stepHeader = 'x-suzumio-step';
 
+/** The header in which a runner says what an answer is for: the turn itself, or notes on turns that are no longer told. */
+export const purposeHeader = 'x-suzumio-purpose';
+export const chatPurpose = z.enum(['turn', 'summary']);
+export type ChatPurpose = z.infer<typeof chatPurpose>;
+
 /** The largest request for an answer. */
 export const maxChatBytes = 16 * 1024 * 1024;
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { type Cost, costOf, estimatedTokens, worstCost } from '@suzumio/shared/model/model-cost';
 import { type Candidate, candidatesFor, presetOf } from '@suzumio/shared/model/presets';
-import type { ChatRequest, ModelAnswer } from '@suzumio/shared/protocol/model-chat';
+import type { ChatPurpose, ChatRequest, ModelAnswer } from '@suzumio/shared/protocol/model-chat';
 import type { Failure } from '@suzumio/shared/protocol/failure-codes';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
@@ -20,7 +20,7 @@ import {
 } from '@suzumio/shared/store/verbs/model-calls';
 import type { PresentedToken } from '../auth.js';
 import type { ToolhostContext } from '../context.js';
-import { requestHash } from '../request-hash.js';
+import { requestHash } from '@suzumio/shared/store/request-hash';
 import { askProvider } from './ask-provider.js';
 import { ProviderFailure } from './provider-failure.js';
 import { endpointOf, providerRequest } from './provider-request.js';
@@ -49,7 +49,7 @@ export interface ModelOutcome {
 export async function callModel(
   context: ToolhostContext,
   token: PresentedToken,
-  step: string | undefined,
+  { step, purpose }: { step: string | undefined; purpose: ChatPurpose },
   request: ChatRequest,
   onText: (text: string) => void,
 ): Promise<ModelOutcome> {
@@ -63,7 +63,8 @@ export async function callModel(
       attempt: token.attempt,
       tokenHash: token.tokenHash,
       step,
-      requestHash: requestHash('model', asked),
+      purpose,
+      requestHash: requestHash(purpose, asked),
       preset: request.model ?? presetOf(store.config, agent) ?? '',
       worst: worstCost(candidates, askedBytes),
     };

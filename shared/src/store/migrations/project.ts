@@ -265,6 +265,7 @@ CREATE TABLE model_calls (
   status TEXT NOT NULL CHECK (status IN ('running', 'answered', 'failed', 'lost')),
   request_hash TEXT NOT NULL,
   asked_preset TEXT NOT NULL,
+  purpose TEXT NOT NULL CHECK (purpose IN ('turn', 'summary')),
   owner TEXT NOT NULL,
   until_ms INTEGER NOT NULL,
   held_tokens INTEGER NOT NULL,

@@ -1,9 +1,10 @@
 import { SuzumioError } from '../../errors/suzumio-error.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import type { Cost } from '../../model/model-cost.js';
-import { type ModelAnswer } from '../../protocol/model-chat.js';
+import type { ChatPurpose, ModelAnswer } from '../../protocol/model-chat.js';
 import type { Failure } from '../../protocol/failure-codes.js';
 import { authorizeTool } from '../authorize.js';
+import type { HistoryPlan } from '../queries/history.js';
 import { exhaustedBudget } from '../queries/usage.js';
 import { attemptRow, projectRow, turnRow, type TurnRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
@@ -18,6 +19,7 @@ export interface ModelQuestion {
   /** Its place; absent for a runner that names no steps. */
   step?: string | undefined;
   requestHash: string;
+  purpose: ChatPurpose;
   /** The preset that answers, or whose list does. */
   preset: string;
   /** What it may come to: held back from the budgets until the answer is there. */
@@ -31,7 +33,14 @@ export interface ModelCallOwner {
 }
 
 /** How a question ended, as it is journaled under its step. */
-export type RecordedAnswer = { ok: true; answer: ModelAnswer } | { ok: false; code: ErrorCode; message: string };
+export type RecordedAnswer =
+  | {
+      ok: true;
+      answer: ModelAnswer;
+      /** It stands for earlier turns, and is no part of its own. */
+      summary?: true;
+    }
+  | { ok: false; code: ErrorCode; message: string };
 
 export type BegunModelCall =
   | { state: 'recorded'; step: string; result: RecordedAnswer }
@@ -71,6 +80,7 @@ export function beginModelCall(tx: Tx, question: ModelQuestion, owner: ModelCall
     status: 'running',
     request_hash: question.requestHash,
     asked_preset: question.preset,
+    purpose: question.purpose,
     owner: owner.owner,
     until_ms: owner.untilMs,
     held_tokens: question.worst.tokens,
@@ -128,7 +138,9 @@ export function recordModelAnswer(tx: Tx, call: string, answer: ModelAnswer, by:
       finishReason: answer.finishReason,
     },
   });
-  return journal(tx, row, { ok: true, answer });
+  const summary = row.purpose === 'summary';
+  if (summary) keepSummary(tx, row, answer.text);
+  return journal(tx, row, { ok: true, answer, ...(summary ? { summary } : {}) });
 }
 
 /** Journals that a question cannot be answered as it is: asked again, it gets the same. */
@@ -177,12 +189,13 @@ interface CallRow {
   step: string;
   status: string;
   request_hash: string;
+  purpose: ChatPurpose;
   started_at_ms: number;
 }
 
 function callRow(tx: Tx, call: string): CallRow {
   const row = tx.get<CallRow>(
-    'SELECT turn_id, agent_id, attempt, step, status, request_hash, started_at_ms FROM model_calls WHERE id = :call',
+    'SELECT turn_id, agent_id, attempt, step, status, request_hash, purpose, started_at_ms FROM model_calls WHERE id = :call',
     { call },
   );
   if (!row) throw new SuzumioError('store-corrupt', `There is no model call ${call}.`);
@@ -205,6 +218,31 @@ function journal(tx: Tx, row: CallRow, result: RecordedAnswer): RecordedAnswer {
     recorded_at_ms: tx.nowMs,
   });
   return result;
+}
+
+/**
+ * Keeps a summary for later turns. It stands for the turns that this one was told to sum up, and, where that is done and
+ * it was still too long, for all that it remembered.
+ */
+function keepSummary(tx: Tx, { turn_id, agent_id, step }: CallRow, text: string): void {
+  const row = tx.get<{ input_json: string }>('SELECT input_json FROM turns WHERE id = :turn', { turn: turn_id });
+  const plan = (JSON.parse(row?.input_json ?? '{}') as { history?: HistoryPlan }).history;
+  if (!plan) return;
+  const has = (through: number) =>
+    tx.get('SELECT 1 FROM agent_summaries WHERE agent_id = :agent AND through_number = :through', {
+      agent: agent_id,
+      through,
+    }) !== undefined;
+  const through = [plan.compactThrough, plan.to].find((number) => number !== null && number > 0 && !has(number));
+  if (through === undefined || through === null) return;
+  tx.insert('agent_summaries', {
+    agent_id,
+    through_number: through,
+    text,
+    turn_id,
+    step,
+    created_at_ms: tx.nowMs,
+  });
 }
 
 function closeCall(
