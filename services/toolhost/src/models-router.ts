@@ -1,5 +1,6 @@
-import express, { type Router } from 'express';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import express, { type ErrorRequestHandler, type Router } from 'express';
+import { toProblem } from '@suzumio/shared/errors/problem';
+import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { parse } from '@suzumio/shared/http/validate';
 import { stepKey } from '@suzumio/shared/protocol/ids';
 import {
@@ -37,9 +38,21 @@ export function modelsRouter(context: ToolhostContext): Router {
       else response.json(completionOf(result.answer, id));
     } catch (error) {
       // Too late for a status: the runner asks again, and is told then.
-      if (!response.headersSent) throw error;
-      response.destroy();
+      if (response.headersSent) response.destroy();
+      else throw error;
     }
   });
+  router.use(chatPath, inTheirWords);
   return router;
 }
+
+/** Clients of Chat Completions look for what went wrong below `error`. */
+const inTheirWords: ErrorRequestHandler = (thrown: unknown, _request, response, next) => {
+  if (!isSuzumioError(thrown) || thrown.status >= 500) {
+    next(thrown);
+    return;
+  }
+  const problem = toProblem(thrown);
+  const { code, detail: message } = problem;
+  response.status(problem.status).json({ ...problem, error: { message, type: 'suzumio', code, problem } });
+};
