@@ -25,7 +25,8 @@ async function deleteProject(session: Session, name: string, { yes }: { yes: boo
     count(project.artifacts, 'artifact'),
     count(project.turns.total, 'turn'),
   ];
-  const running = project.turns.active === 0 ? '' : ` ${count(project.turns.active, 'turn')} at work will be cancelled.`;
+  const running =
+    project.turns.active === 0 ? '' : ` ${count(project.turns.active, 'turn')} at work will be cancelled.`;
   const warning = `${name} is ${project.status}, with ${held.join(', ')}. None of it can be had back.${running}`;
   await confirm(session, warning, { yes });
   tell(session, await api.delete(name), [`${name} is deleted.`], 'status');

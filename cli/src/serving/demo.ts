@@ -39,6 +39,7 @@ export async function demo(asked: Session): Promise<ExitCode> {
     port: 0,
     scheduler: true,
     policy: demoPolicy(session, loaded, backend),
+    environment: {},
   });
   try {
     const project = await createDemo(stack.cell, loaded, backend);

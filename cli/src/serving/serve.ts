@@ -20,6 +20,7 @@ export async function serve(session: Session, { allowProcess, ...options }: Serv
     root: session.root,
     policy: hostPolicy(session, { allowProcess }),
     access: accessSettings(session.context.env),
+    environment: session.context.env,
   });
   try {
     await sayServing(session, stack, ['init FILE', 'status', 'doctor']);

@@ -28,6 +28,27 @@ export function exhaustedBudget(tx: Tx, agent: string, worst: Cost): ExhaustedBu
   );
 }
 
+/** The budget that is used up for an agent, its own or the project's: it gets no new turn. */
+export function spentBudget(reader: SqlReader, config: ProjectConfig, agent: string): ExhaustedBudget | undefined {
+  const own = config.agents[agent]?.budget;
+  return (own && spent(reader, agent, own)) ?? (config.budget && spent(reader, 'project', config.budget)) ?? undefined;
+}
+
+function spent(reader: SqlReader, of: string, budget: Budget): ExhaustedBudget | undefined {
+  const agent = of === 'project' ? undefined : of;
+  if (budget.turns !== undefined) {
+    const turns = reader.get<{ turns: number }>(
+      'SELECT coalesce(sum(turns), 0) AS turns FROM agents WHERE :agent IS NULL OR id = :agent',
+      { agent: agent ?? null },
+    )?.turns;
+    if ((turns ?? 0) >= budget.turns) {
+      return { of, limit: 'turns', message: `${whoseBudget(of)} of ${budget.turns} turns is used up.` };
+    }
+  }
+  if (budget.tokens === undefined && budget.usd === undefined) return undefined;
+  return passed(of, budget, used(reader, agent), { tokens: 1, nanoUsd: 1 });
+}
+
 /** What has been used and is held back, by one agent or by all. */
 function used(reader: SqlReader, agent?: string): Cost {
   const sums = (table: string, tokens: string, usd: string, where: string) =>
@@ -42,7 +63,7 @@ function used(reader: SqlReader, agent?: string): Cost {
 }
 
 function passed(of: string, budget: Budget, now: Cost, worst: Cost): ExhaustedBudget | undefined {
-  const whose = of === 'project' ? "The project's budget" : `The budget of ${of}`;
+  const whose = whoseBudget(of);
   if (budget.tokens !== undefined && now.tokens + worst.tokens > budget.tokens) {
     const message = `${whose} of ${budget.tokens} tokens is reached: ${now.tokens} are used, and this call may use ${worst.tokens}.`;
     return { of, limit: 'tokens', message };
@@ -58,4 +79,8 @@ function passed(of: string, budget: Budget, now: Cost, worst: Cost): ExhaustedBu
 export function dollars(nanoUsd: number): string {
   const usd = nanoUsd / nanoPerUsd;
   return `$${usd !== 0 && usd < 0.01 ? usd.toPrecision(2) : usd.toFixed(2)}`;
+}
+
+function whoseBudget(of: string): string {
+  return of === 'project' ? "The project's budget" : `The budget of ${of}`;
 }

@@ -165,7 +165,7 @@ function startAttempt(tx: Tx, turn: TurnRow, claim: Claim): Claimed {
     started_at_ms: tx.nowMs,
   });
   tx.run(
-    `UPDATE turns SET status = 'running', attempt = :attempt, avoid_worker = NULL, started_at_ms = coalesce(started_at_ms, :now)
+    `UPDATE turns SET status = 'running', attempt = :attempt, avoid_worker = NULL, waits_for = NULL, started_at_ms = coalesce(started_at_ms, :now)
      WHERE id = :turn`,
     { turn: turn.id, attempt, now: tx.nowMs },
   );
