@@ -48,8 +48,10 @@ function turnsSoFar({ body }: ModelRequest): number {
   return body.messages.slice(prompt).filter(({ role }) => role === 'assistant').length;
 }
 
-const lastPrompt = ({ body }: ModelRequest) =>
-  String(body.messages.findLast(({ role }) => role === 'user')?.content ?? '');
+function lastPrompt({ body }: ModelRequest): string {
+  const content = body.messages.findLast(({ role }) => role === 'user')?.content;
+  return typeof content === 'string' ? content : '';
+}
 
 const send = (recipient: string, body: string): Reply => ({
   calls: [{ name: 'messages_send', arguments: { recipient, body } }],
@@ -181,6 +183,26 @@ test('a worker that is killed between two answers costs none of them: the turn g
   const asked = server.requests.map(({ body }) => JSON.stringify(body.messages));
   expect(new Set(asked).size).toBe(asked.length);
 }, 180_000);
+
+test('a ToolHost that is killed in the middle of an answer repeats that one call at the most, and loses nothing', async () => {
+  say = (request, agent, step) => ({ ...(teamwork(request, agent, step) as Reply), delayMs: 800 });
+  await start({ leaseMs: 6_000 });
+  await create();
+  const kills = 3;
+  for (let kill = 1; kill <= kills; kill += 1) {
+    const before = server.requests.length;
+    await eventually('a model is being asked', () => server.requests.length > before, 60_000);
+    await stack.services.toolhost[0]?.kill();
+    await stack.services.toolhost[0]?.start();
+  }
+  await untilStatus('submitted', 150_000);
+  const [journaled] = rows<{ answers: number }>(
+    `SELECT count(*) AS answers FROM model_calls WHERE status = 'answered'`,
+  );
+  expect(server.requests.length - (journaled?.answers ?? 0)).toBeLessThanOrEqual(kills);
+  expect(rows(`SELECT 1 FROM messages WHERE recipient = 'writer'`)).toHaveLength(1);
+  expect(rows(`SELECT 1 FROM turns WHERE status = 'failed'`)).toEqual([]);
+}, 240_000);
 
 function filesWith(text: string, directory: string): string[] {
   if (!existsSync(directory)) return [];

@@ -15,8 +15,11 @@ interface Row {
   last_error: string;
 }
 
+/** One call a minute is little to pay for noticing soon that a provider is back. */
 const firstPauseMs = 5_000;
-const longestPauseMs = 15 * 60_000;
+const longestPauseMs = 60_000;
+/** The longest that a provider may ask to be left alone. */
+const longestRetryAfterMs = 15 * 60_000;
 /** Whoever waits for another's probe looks again after this. */
 const probeWaitMs = 2_000;
 
@@ -74,8 +77,8 @@ export class Providers {
       const failures = (row?.failures ?? 0) + (already ? 0 : 1);
       const pauseMs = Math.min(firstPauseMs * 2 ** (failures - 1), longestPauseMs);
       const until = already
-        ? Math.max(row.closed_until_ms, now + Math.min(retryAfterMs, longestPauseMs))
-        : now + Math.max(pauseMs, Math.min(retryAfterMs, longestPauseMs));
+        ? Math.max(row.closed_until_ms, now + Math.min(retryAfterMs, longestRetryAfterMs))
+        : now + Math.max(pauseMs, Math.min(retryAfterMs, longestRetryAfterMs));
       this.sql.run(
         `INSERT INTO providers_away (provider, failures, closed_until_ms, probe_until_ms, last_error, since_ms)
          VALUES (:provider, :failures, :until, 0, :error, :now)

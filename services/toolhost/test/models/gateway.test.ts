@@ -38,7 +38,7 @@ backend:
         quick: { provider: first, model: quick-1, apiModel: quick-1-2026, temperature: 0.2, maxOutputTokens: 100, price: { input: 1, output: 2 } }
         spare: { provider: other, model: spare-1, price: { input: 3, output: 4 } }
         main: { model-list: [quick, spare] }
-        secret: { provider: other, model: secret-1 }
+        secret: { provider: other, model: secret-1, price: { input: 0, output: 0 } }
 ${extra}agents:
   ada: { role: thinker, prompt: Think., tools: ["*"] }
   ben: { role: thinker, prompt: Think., model: spare, tools: [] }
@@ -334,6 +334,31 @@ describe('what it costs', () => {
     const ben = await bench.begin(project, 'ben');
     await ask(ben, '0', question());
     expect(other.requests[0]?.body).toMatchObject({ max_tokens: 8_192 });
+  });
+
+  test('stays within one budget that fifty agents race for', async () => {
+    behaviour = { text: 'Yes.', usage: { input: 10, output: 100 }, delayMs: 50 };
+    // Each may cost 100 tokens out and what the question has, at the most.
+    const budget = 2_000;
+    const project = await bench.testing.create(
+      yaml(`budget: { tokens: ${budget} }\n`).replace(
+        'agents:\n',
+        'agents:\n  racer: { role: racer, prompt: Race., model: quick, count: 50 }\n',
+      ),
+    );
+    const racers = [];
+    for (let n = 1; n <= 50; n += 1) racers.push(await bench.begin(project, `racer-${n}`));
+    const answers = await Promise.all(racers.map((racer) => ask(racer, '0', question())));
+    const answered = answers.filter(({ status }) => status === 200).length;
+    expect(answered).toBeGreaterThan(5);
+    expect(answers.filter(({ json }) => json.code === 'budget-reached')).toHaveLength(50 - answered);
+    const [used] = await rows<{ tokens: number }>(
+      project,
+      'SELECT sum(input_tokens + output_tokens) AS tokens FROM agent_usage',
+    );
+    expect(used?.tokens).toBe(answered * 110);
+    expect(used?.tokens).toBeLessThanOrEqual(budget);
+    expect(server.requests).toHaveLength(answered);
   });
 
   test('stops at turn.maxSteps', async () => {
