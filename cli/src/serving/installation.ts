@@ -8,5 +8,6 @@ export const installation = {
   runnerBundle: fromHere('../../../runner/dist/bundle/runner.mjs'),
   /** What runs before the entrypoint of an image with a runner of its own, as one file. */
   shimFile: fromHere('../../../runner/dist/shim.mjs'),
+  demoAiProject: fromHere('../../../examples/newsroom/newsroom-ai.yaml'),
   demoProject: fromHere('../../../examples/newsroom/newsroom.yaml'),
 } as const;

@@ -84,3 +84,17 @@ export function dollars(nanoUsd: number): string {
 function whoseBudget(of: string): string {
   return of === 'project' ? "The project's budget" : `The budget of ${of}`;
 }
+
+/** What all agents of a project have used. */
+export function projectUsage(reader: SqlReader): {
+  calls: number;
+  inputTokens: number;
+  outputTokens: number;
+  nanoUsd: number;
+} {
+  const row = reader.get<{ calls: number; inputTokens: number; outputTokens: number; nanoUsd: number }>(
+    `SELECT coalesce(sum(calls), 0) AS calls, coalesce(sum(input_tokens), 0) AS inputTokens,
+       coalesce(sum(output_tokens), 0) AS outputTokens, coalesce(sum(nano_usd), 0) AS nanoUsd FROM agent_usage`,
+  );
+  return row ?? { calls: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0 };
+}
