@@ -23,6 +23,20 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
+/** Reads an amount of money. */
+export function dollars(text: string): number {
+  const value = Number(text.replace(/^\$/, ''));
+  if (text !== '' && Number.isFinite(value) && value >= 0) return value;
+  throw new InvalidArgumentError('It is an amount in dollars, such as 0.50.');
+}
+
+/** Reads a price, in and out. */
+export function price(text: string): { input: number; output: number } {
+  const [input = '', output = '', ...rest] = text.split('/');
+  if (rest.length > 0 || output === '') throw new InvalidArgumentError('It is two amounts, such as 0.15/0.60.');
+  return { input: dollars(input), output: dollars(output) };
+}
+
 export const parsePort = wholeNumber(0, 65_535);
 
 /** Reads one more `key=value`. */

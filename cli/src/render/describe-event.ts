@@ -103,6 +103,10 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
     case 'tool.called':
       if (data.text('outcome') === 'succeeded') return undefined;
       return { who, what: `${data.text('tool')} ${data.text('outcome')}: ${data.text('code')}`, tone: 'bad' };
+    case 'model.answered':
+      return undefined;
+    case 'budget.reached':
+      return { who: event.agent ?? project, what: data.text('message'), tone: 'bad', next: [`status ${project}`] };
     case 'artifact.published':
       return {
         who,

@@ -2,10 +2,13 @@ import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiGuards, createApi } from '@suzumio/api';
+import type { Environment } from '@suzumio/shared/config/environment';
 import { createScheduler } from '@suzumio/scheduler';
 import { storeHooks } from '@suzumio/shared/control-plane/open-control-plane';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { createLogger } from '@suzumio/shared/observability/logger';
+import { createRedactor } from '@suzumio/shared/observability/redactor';
+import { environmentSecrets } from '@suzumio/shared/observability/secret-source';
 import { createMetrics } from '@suzumio/shared/observability/metrics';
 import { policyWithGrants } from '@suzumio/shared/policy/grant';
 import type { Policy } from '@suzumio/shared/policy/policy';
@@ -27,6 +30,8 @@ export interface StackOptions {
   readonly scheduler: boolean;
   /** What projects may ask of this machine. */
   readonly policy: Policy;
+  /** Where the keys of providers are, by the names that project files give. */
+  readonly environment: Environment;
   /** Who may use the API. @default whoever has a token */
   readonly access?: Omit<ApiGuards, 'host'>;
 }
@@ -62,7 +67,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   directory.prepare();
   const logFile = join(root, 'logs', 'serve.log');
   const log = openLog(logFile);
-  const logger = createLogger({ service: 'suzumio', destination: { write: (line) => writeSync(log, line) } });
+  const redactor = createRedactor();
+  const logger = createLogger({ service: 'suzumio', destination: { write: (line) => writeSync(log, line) }, redactor });
   const metrics = createMetrics('suzumio');
   const transport = createInProcessTransport({ logger });
   const cell = Cell.open(root, { hooks: storeHooks({ transport, metrics }) });
@@ -71,7 +77,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const transportName = `process ${process.pid}`;
 
   const policyOf = policyWithGrants(policy, cell.directory);
-  const toolhost = createToolhost({ worker: loopback, runner: loopback, transportName, policy }, shared);
+  const toolhost = createToolhost(
+    { worker: loopback, runner: loopback, transportName, policy },
+    { ...shared, secrets: environmentSecrets(options.environment, redactor) },
+  );
   const api = createApi({ host, port, transportName, policy, ...access }, shared);
   const scheduler = createScheduler({ transportName }, shared);
   const running: Service[] = [];

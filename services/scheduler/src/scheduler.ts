@@ -61,6 +61,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     transport,
     fleetSlots: createFleetSlots(transport, () => performance.now()),
     now: cell.context.now,
+    providersAway: () => cell.catalog.providers.away(),
     logger,
     metrics,
   });

@@ -2,7 +2,6 @@ import type { AgentConfig, ProjectConfig } from '../model/project-config.js';
 import type { ConfigPath } from './config-node.js';
 import { ConfigErrors, type ConfigProblem } from './config-problem.js';
 import { unescapeReferences, variablesIn } from './environment.js';
-import { configDefaults } from './defaults.js';
 import type { LoadedProject } from './load-project.js';
 import { backendOf, mountsOf } from './sandbox-of.js';
 import { describePath } from './schema-problems.js';
@@ -18,15 +17,12 @@ export interface UnsupportedField {
  * is kept. A field at its default asks for nothing, so that rendered files, which name every field, pass.
  */
 export function unsupportedFields(config: ProjectConfig): UnsupportedField[] {
-  const { backend, tools, turn } = config;
+  const { backend, tools } = config;
   const found: UnsupportedField[] = [];
   const refuse = (refused: boolean, path: ConfigPath, message: string) => {
     if (refused) found.push({ path, message });
   };
-  const { docker, runner } = backend;
-  refuse(runner.mode === 'ai', ['backend', 'runner', 'mode'], 'agents do not think yet: set backend.runner.mode: mock');
-  refuse(runner.model !== undefined, ['backend', 'runner', 'model'], 'models are not used yet: leave it out');
-  refuse(runner.models !== undefined, ['backend', 'runner', 'models'], 'models are not used yet: leave it out');
+  const { docker } = backend;
   const { controllerUrl } = backend;
   refuse(
     controllerUrl !== undefined && docker.network === 'none',
@@ -43,16 +39,11 @@ export function unsupportedFields(config: ProjectConfig): UnsupportedField[] {
   tools.toolpacks.forEach((pack, index) => {
     refuse(pack !== 'core', ['tools', 'toolpacks', index], 'only the toolpack core is served yet');
   });
-  for (const field of ['maxSteps', 'providerPatience'] as const) {
-    const fallback = configDefaults.turn[field];
-    refuse(turn[field] !== fallback, ['turn', field], `there are no models to limit yet: leave it out (${fallback})`);
-  }
   refuse(
     !config.observability.http.enabled,
     ['observability', 'http', 'enabled'],
     'nothing works without the API yet: leave it out',
   );
-  refuse(config.budget !== undefined, ['budget'], 'nothing is counted against a budget yet: leave it out');
   for (const [id, agent] of Object.entries(config.agents)) {
     for (const [field, message] of unsupportedAgentFields) {
       refuse(agent[field] !== undefined, ['agents', id, field], message);
@@ -70,11 +61,9 @@ export function unsupportedFields(config: ProjectConfig): UnsupportedField[] {
 }
 
 const unsupportedAgentFields = [
-  ['model', 'models are not used yet: leave it out'],
   ['profile', 'profiles are not registered yet: leave it out'],
   ['team', 'agents have no teams yet: leave it out'],
   ['skills', 'skills are not loaded yet: write the text into the prompt'],
-  ['budget', 'nothing is counted against a budget yet: leave it out'],
 ] as const satisfies readonly (readonly [keyof AgentConfig, string])[];
 
 /** Whether a text in the notation of the file says where a runner can go. */

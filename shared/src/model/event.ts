@@ -16,6 +16,8 @@ export const eventTypes = [
   'turn.failed',
   'turn.cancelled',
   'tool.called',
+  'model.answered',
+  'budget.reached',
   'artifact.published',
   'agent.waiting',
   'agent.stopped',

@@ -10,6 +10,8 @@ import { migrate } from './migrate.js';
 import { catalogMigrations } from './migrations/catalog.js';
 import { ProjectDeletions } from './project-deletions.js';
 import { Sql, type SqlParams } from './sql.js';
+import { Providers } from './providers.js';
+import { Spending } from './spending.js';
 import { Writer } from './writer.js';
 
 /** A control-plane process as the others see it. */
@@ -63,6 +65,11 @@ export class Catalog {
   /** Which projects are being deleted: no list shows them. */
   readonly deletions: ProjectDeletions;
 
+  /** Which providers of models are away. */
+  readonly providers: Providers;
+  /** What the cell spends. */
+  readonly spending: Spending;
+
   private constructor(
     sql: Sql,
     private readonly context: StoreContext,
@@ -72,6 +79,8 @@ export class Catalog {
     this.tokens = new ApiTokens(sql, this.#writer, context);
     this.audit = new AuditLog(sql, this.#writer, context);
     this.deletions = new ProjectDeletions(sql, this.#writer, context);
+    this.providers = new Providers(sql, this.#writer, context);
+    this.spending = new Spending(sql, this.#writer, context);
   }
 
   static open(directory: DataDirectory, context: StoreContext): Catalog {

@@ -45,6 +45,8 @@ export interface TurnRow {
   delivered_at_ms: number | null;
   not_before_ms: number;
   avoid_worker: string | null;
+  /** The provider that its next attempt waits for. */
+  waits_for: string | null;
   prompt_seq: number | null;
   input_json: string | null;
   ended_by_tool: string | null;

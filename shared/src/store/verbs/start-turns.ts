@@ -3,6 +3,7 @@ import type { ProjectConfig } from '../../model/project-config.js';
 import type { AgentState } from '../../model/states.js';
 import type { Priority } from '../../protocol/ids.js';
 import { projectRow } from '../rows.js';
+import { spentBudget } from '../queries/usage.js';
 import type { SqlReader } from '../sql.js';
 import type { Tx } from '../tx.js';
 
@@ -20,7 +21,7 @@ export function agentsWithMail(reader: SqlReader): SchedulableAgent[] {
 export function agentsToStart(reader: SqlReader, config: ProjectConfig): { agent: string; priority: Priority }[] {
   const { status } = projectRow(reader);
   if (status !== 'running') return [];
-  const agents = agentsWithMail(reader);
+  const agents = agentsWithMail(reader).filter(({ id }) => spentBudget(reader, config, id) === undefined);
   if (agents.length === 0) return [];
   const { maxConcurrentTurns } = config.scheduler;
   const project = {
@@ -56,5 +57,7 @@ function startTurn(tx: Tx, agent: string, priority: Priority): string {
     { turn, agent, now: tx.nowMs },
   );
   tx.emit({ type: 'turn.queued', actor: 'system', agent, turn, data: { number, priority } });
+  const spent = spentBudget(tx, tx.config, agent);
+  if (spent?.limit === 'turns') tx.emit({ type: 'budget.reached', actor: 'system', agent, data: { ...spent } });
   return turn;
 }
