@@ -78,7 +78,7 @@ test('the demo stops where its budget is reached', async () => {
   const { code, err } = await demo(args);
   expect({ code, err }).toMatchObject({
     code: 1,
-    err: expect.stringContaining("The project's budget of $0.05 is reached") as string,
+    err: expect.stringContaining("The project's budget of $0.05 is reached"),
   });
 }, 120_000);
 

@@ -64,11 +64,11 @@ describe("an agent's memory", () => {
     const { history, turn } = (await bench.begin(project, 'ada', 'Third.')).answer.input;
     expect(turn.system).toContain('You are ada');
     expect(history?.messages).toMatchObject([
-      { role: 'user', content: expect.stringContaining('First.') as string },
+      { role: 'user', content: expect.stringContaining('First.') },
       { role: 'assistant', content: 'Looking.', tool_calls: [{ id: 'a', function: { name: 'artifacts_list' } }] },
       { role: 'tool', tool_call_id: 'a', content: 'Nothing has been published.' },
       { role: 'assistant', content: 'One.' },
-      { role: 'user', content: expect.stringContaining('Second.') as string },
+      { role: 'user', content: expect.stringContaining('Second.') },
       { role: 'assistant' },
       { role: 'tool' },
       { role: 'assistant', content: 'Two.' },
