@@ -43,7 +43,9 @@ describe('up', () => {
       expect((await world.run('turns', 'show', 'notes', 'writer:1')).out).toContain('artifacts.publish');
       expect(await world.run('start', 'notes')).toMatchObject({
         code: 3,
-        err: expect.stringMatching(/^The project is submitted, so "start" is refused: .*\nnext: suzumio status\n$/),
+        err: expect.stringMatching(
+          /^The project is submitted, so "start" is refused: .*\nnext: suzumio status notes\n$/,
+        ),
       });
       const changes = await world.run('request-changes', 'notes', 'writer', 'Another', 'one.');
       expect(changes.out).toMatch(/^Sent to writer as msg_\w+; notes is running again\.\n/);
@@ -103,7 +105,10 @@ describe('up', () => {
       });
       await eventually('it is queued again', () => up.out.includes('queued again'), patienceMs);
       const stopped = await world.run('stop', 'notes', '--now');
-      expect(stopped).toMatchObject({ code: 0, out: 'notes is stopped. Mail is kept.\nnext: suzumio start notes\n' });
+      expect(stopped).toMatchObject({
+        code: 0,
+        out: 'notes is stopped. Mail is kept.\nnext: suzumio start notes\n      suzumio inbox notes --undelivered\n',
+      });
       expect((await world.run('send', 'notes', 'reader', 'P1', 'hello')).out).toContain(
         'notes is stopped: mail waits until it runs.',
       );

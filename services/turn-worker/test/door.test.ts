@@ -115,6 +115,7 @@ describe('a door', () => {
         ['POST', '/tool'],
         ['PUT', path],
         ['HEAD', path],
+        ['GET', path],
       ] as const)
         expect(await ask(method, url, '', { headers })).toMatchObject({ status: 401 });
     }
@@ -133,6 +134,8 @@ describe('a door', () => {
     expect((await ask('PUT', path, slowly, { headers })).status).toBe(204);
     expect(toolhost.contents.get(hash(bytes))?.equals(bytes)).toBe(true);
     expect((await ask('HEAD', path, '', { headers })).status).toBe(200);
+    const fetched = await ask('GET', path, '', { headers });
+    expect(fetched).toMatchObject({ status: 200, body: bytes.toString() });
   });
 
   test.each([

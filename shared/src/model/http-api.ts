@@ -238,7 +238,7 @@ export type ResetAgentAnswer = z.infer<typeof resetAgentAnswer>;
 export const cancelAnswer = z.object({ turn: z.string(), number: z.int(), agent: z.string() });
 export type CancelAnswer = z.infer<typeof cancelAnswer>;
 /** What a project's own database says; a scheduler is told to look at it. */
-export const tickAnswer = projectSummary;
+export const tickAnswer = z.object({ id: projectId, status: z.enum(projectStatuses) });
 export type TickAnswer = z.infer<typeof tickAnswer>;
 
 export const tokenAnswer = z.object({ token: tokenView });
