@@ -51,8 +51,9 @@ export async function wholeAnswer(response: IncomingMessage, message: DoorReques
 export function respond(connector: Connector, message: DoorRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     // Kept alive and closed by us: where the server closed first, the end of our body could hit a closed connection.
+    const connection = connector.open();
     const outgoing = request({
-      createConnection: () => connector.open(),
+      createConnection: () => connection,
       method: message.method,
       path: connector.basePath + message.path,
       headers: { ...message.headers, host: connector.host, connection: 'keep-alive' },
@@ -62,7 +63,8 @@ export function respond(connector: Connector, message: DoorRequest): Promise<Inc
     outgoing.on('response', (response) => {
       // An answer may come before the whole body was sent; the rest is of no interest then.
       if (!Buffer.isBuffer(body)) body.unpipe(outgoing);
-      response.on('close', () => outgoing.destroy());
+      // Not the request: it has let go of the connection by then, when the answer came whole.
+      response.on('close', () => connection.destroy());
       resolve(response);
     });
     if (Buffer.isBuffer(body)) {

@@ -36,6 +36,8 @@ async function forward(connector: Connector, incoming: IncomingMessage, response
   response.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
   await new Promise<void>((resolve, reject) => {
     pipeline(answer, response, (error) => {
+      // Where the asking side left first, this is what closes the connection to the door.
+      answer.destroy();
       if (error) reject(error);
       else resolve();
     });

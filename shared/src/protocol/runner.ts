@@ -3,6 +3,7 @@ import { attachment } from './artifacts.js';
 import { agentId, priority, projectId, stepKey, turnId } from './ids.js';
 import { chatMessage } from './model-chat.js';
 import { mockScript } from './mock-script.js';
+import { isShallow, tooDeep } from './nesting.js';
 
 /** The version of the contract between worker and runner. A runner may ignore every optional field. */
 export const runnerProtocol = 1;
@@ -90,7 +91,7 @@ export type RunnerTurnInput = z.infer<typeof runnerTurnInput>;
 /** What a runner leaves in `output.json`, written whole: under another name first, then renamed. */
 export const runnerTurnOutput = z.object({
   text: z.string().max(1_000_000),
-  usage: z.record(z.string(), z.unknown()).optional(),
+  usage: z.record(z.string(), z.unknown()).refine(isShallow, tooDeep).optional(),
 });
 export type RunnerTurnOutput = z.infer<typeof runnerTurnOutput>;
 
@@ -103,7 +104,7 @@ export const toolRequest = z.object({
   agent: agentId,
   turn: turnId,
   tool: z.string().min(1).max(100),
-  input: z.unknown(),
+  input: z.unknown().refine(isShallow, tooDeep),
   step: stepKey.optional(),
 });
 export type ToolRequest = z.infer<typeof toolRequest>;

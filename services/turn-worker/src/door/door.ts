@@ -76,6 +76,8 @@ export class Door {
     this.#server.maxConnections = maxConnections;
     this.#server.on('connection', (socket: Socket) => this.#count(socket));
     this.#server.on('request', (request, response) => this.#answer(request, response));
+    // Whatever else than `100-continue` is expected, nobody promises it.
+    this.#server.on('checkExpectation', (request, response) => this.#answer(request, response));
     // The default handler writes to a socket that a FramedStream is not.
     this.#server.on('clientError', (_error, socket) => socket.destroy());
   }
