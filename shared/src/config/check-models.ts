@@ -4,8 +4,8 @@ import { configLimits } from './limits.js';
 import { hintFrom } from './suggest.js';
 
 /**
- * Checks that agents name presets, presets name providers, that no list of presets leads back to itself, that every agent
- * of an `ai` project has a model, and that a budget in dollars finds a price at every preset.
+ * Checks that agents name presets, presets name providers, that no list of presets leads back to itself, and that a
+ * budget in dollars finds a price at every preset.
  */
 export function checkModels(root: ConfigNode, problems: ProblemList): void {
   const runner = childOf(childOf(root, 'backend'), 'runner');
@@ -19,7 +19,6 @@ export function checkModels(root: ConfigNode, problems: ProblemList): void {
     if (node === undefined || name === undefined || presets.has(name)) continue;
     problems.add('preset-unknown', node.place, `unknown model preset "${name}"${hintFrom(name, [...presets.keys()])}`);
   }
-  checkEveryAgentThinks(root, problems);
   checkPrices(root, presets, problems);
   if (presets.size > configLimits.presets) {
     const place = (childOf(models, 'presets') ?? root).place;
@@ -46,17 +45,6 @@ function reaches(from: string, target: string, presets: ReadonlyMap<string, Conf
     seen.add(id);
     return reaches(id, target, presets, seen);
   });
-}
-
-function checkEveryAgentThinks(root: ConfigNode, problems: ProblemList): void {
-  const runner = childOf(childOf(root, 'backend'), 'runner');
-  const mode = childOf(runner, 'mode');
-  if (textOf(mode) !== 'ai' || childOf(runner, 'model') !== undefined) return;
-  for (const [id, { value }] of entriesOf(childOf(root, 'agents'))) {
-    if (childOf(value, 'model') !== undefined) continue;
-    const advice = 'name a preset in backend.runner.model, or as its model';
-    problems.add('model-missing', value.place, `agent ${id} has no model to think with: ${advice}`);
-  }
 }
 
 /** A budget that is accepted is kept, and what has no price cannot be counted. */
