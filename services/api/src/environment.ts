@@ -13,6 +13,8 @@ export const apiEnvironment = controlPlaneEnvironment.extend({
   /** The administrator's secret, instead of the one that the data directory has. */
   SUZUMIO_ADMIN_TOKEN: z.string().optional(),
   SUZUMIO_ADMIN_TOKEN_FILE: z.string().optional(),
+  /** What all projects together may spend on models in a day, in dollars: the ToolHost keeps to it, `usage` shows it. */
+  SUZUMIO_BUDGET_USD_PER_DAY: z.coerce.number().nonnegative().optional(),
   /** Requests a second that are answered; 0 sets no bound. */
   SUZUMIO_READS_PER_SECOND: rate.default(defaultRateLimits.readsPerSecond),
   SUZUMIO_WRITES_PER_SECOND: rate.default(defaultRateLimits.writesPerSecond),

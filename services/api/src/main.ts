@@ -30,6 +30,7 @@ const code = await runService({
         allowedHosts: environment.SUZUMIO_ALLOWED_HOSTS,
         auth: environment.SUZUMIO_AUTH,
         adminToken,
+        budgetUsdPerDay: environment.SUZUMIO_BUDGET_USD_PER_DAY,
         rateLimits: rateLimitsOf(environment),
         policy: loadPolicy(policyFileOf(environment.SUZUMIO_ROOT, environment.SUZUMIO_POLICY_FILE)),
       },
