@@ -17,6 +17,7 @@ import { Cell } from '@suzumio/shared/store/cell';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import { createToolhost } from '@suzumio/toolhost';
 import { createTurnWorker } from '@suzumio/turn-worker';
+import { dayBudgetOf } from './day-budget.js';
 import { installation } from './installation.js';
 import { announceServer, findServer, withdrawServer } from '../reach/server-file.js';
 
@@ -77,11 +78,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const transportName = `process ${process.pid}`;
 
   const policyOf = policyWithGrants(policy, cell.directory);
+  const budgetUsdPerDay = dayBudgetOf(options.environment);
+  const dayBudget = budgetUsdPerDay === undefined ? {} : { budgetUsdPerDay };
   const toolhost = createToolhost(
-    { worker: loopback, runner: loopback, transportName, policy },
+    { worker: loopback, runner: loopback, transportName, policy, ...dayBudget },
     { ...shared, secrets: environmentSecrets(options.environment, redactor) },
   );
-  const api = createApi({ host, port, transportName, policy, ...access }, shared);
+  const api = createApi({ host, port, transportName, policy, ...dayBudget, ...access }, shared);
   const scheduler = createScheduler({ transportName }, shared);
   const running: Service[] = [];
   const started = async <Kind extends Service>(service: Kind): Promise<Kind> => {

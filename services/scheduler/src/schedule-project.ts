@@ -19,6 +19,8 @@ export interface ProjectSchedulerDependencies {
   /** How many turns the fleet can run at once. */
   fleetSlots: () => Promise<number>;
   now: () => number;
+  /** Whether no turn of the whole cell begins now. */
+  paused: () => boolean;
   /** Which providers of models are away. */
   providersAway: () => ProvidersAway;
   logger: Logger;
@@ -53,6 +55,7 @@ export class ProjectScheduler {
 
   /** @throws SuzumioError `server-unreachable` when the queue is away; what was not delivered stays to be delivered */
   async schedule(store: ProjectStore): Promise<void> {
+    if (this.dependencies.paused()) return;
     const starting = agentsToStart(store.reader, store.config).length;
     const away = this.dependencies.providersAway();
     const queued = deliverableTurns(store.reader, this.dependencies.now(), away);

@@ -52,6 +52,7 @@ export async function claim(
         turn,
         ...request,
         leaseMs: context.leaseMs,
+        cellPaused: context.cell.catalog.pause.current !== null,
         hashes: (attempt, epoch) => {
           const { lease, tool } = tokens(attempt, epoch);
           return { lease: hashToken(lease), tool: hashToken(tool) };

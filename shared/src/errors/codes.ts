@@ -36,6 +36,7 @@ export const errorCodes = {
   'transition-refused': { status: 409, retryable: false },
   'agent-unknown': { status: 404, retryable: false },
   'agent-state-refused': { status: 409, retryable: false },
+  'budget-refused': { status: 422, retryable: false },
   'turn-unknown': { status: 404, retryable: false },
   'turn-state-refused': { status: 409, retryable: false },
   'message-unknown': { status: 404, retryable: false },

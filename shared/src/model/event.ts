@@ -23,6 +23,11 @@ export const eventTypes = [
   'agent.stopped',
   'agent.started',
   'agent.reset',
+  'agent.paused',
+  'agent.resumed',
+  'project.paused',
+  'project.resumed',
+  'budget.changed',
 ] as const;
 
 export const eventType = z.enum(eventTypes);

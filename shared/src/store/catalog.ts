@@ -4,6 +4,7 @@ import type { Labels } from '../model/labels.js';
 import type { ProjectStatus } from '../model/project-status.js';
 import { ApiTokens } from './api-tokens.js';
 import { AuditLog } from './audit-log.js';
+import { CellPause } from './cell-pause.js';
 import type { StoreContext } from './context.js';
 import type { DataDirectory } from './data-directory.js';
 import { migrate } from './migrate.js';
@@ -69,6 +70,8 @@ export class Catalog {
   readonly providers: Providers;
   /** What the cell spends. */
   readonly spending: Spending;
+  /** Whether the whole cell is paused. */
+  readonly pause: CellPause;
 
   private constructor(
     sql: Sql,
@@ -81,6 +84,7 @@ export class Catalog {
     this.deletions = new ProjectDeletions(sql, this.#writer, context);
     this.providers = new Providers(sql, this.#writer, context);
     this.spending = new Spending(sql, this.#writer, context);
+    this.pause = new CellPause(sql, this.#writer, context);
   }
 
   static open(directory: DataDirectory, context: StoreContext): Catalog {

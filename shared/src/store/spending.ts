@@ -1,5 +1,5 @@
 import type { StoreContext } from './context.js';
-import type { Sql } from './sql.js';
+import type { Sql, SqlReader } from './sql.js';
 import type { Writer } from './writer.js';
 
 /** What the whole cell has spent on a day, in billionths of a dollar. Days are those of UTC. */
@@ -19,15 +19,7 @@ export class Spending {
   ) {}
 
   today(): DaySpending {
-    const now = this.context.now();
-    const day = dayOf(now);
-    const sum = (sql: string, params: Record<string, string | number>) =>
-      this.sql.get<{ sum: number }>(sql, params)?.sum ?? 0;
-    return {
-      day,
-      spentNanoUsd: sum('SELECT coalesce(sum(nano_usd), 0) AS sum FROM spending WHERE day = :day', { day }),
-      heldNanoUsd: sum('SELECT coalesce(sum(nano_usd), 0) AS sum FROM spending_held WHERE until_ms > :now', { now }),
-    };
+    return spendingOn(this.sql, this.context.now());
   }
 
   /**
@@ -66,6 +58,20 @@ export class Spending {
       );
     });
   }
+}
+
+/** What a catalog says of the day of a moment. */
+export function spendingOn(reader: SqlReader, nowMs: number): DaySpending {
+  const day = dayOf(nowMs);
+  const sum = (sql: string, params: Record<string, string | number>) =>
+    reader.get<{ sum: number }>(sql, params)?.sum ?? 0;
+  return {
+    day,
+    spentNanoUsd: sum('SELECT coalesce(sum(nano_usd), 0) AS sum FROM spending WHERE day = :day', { day }),
+    heldNanoUsd: sum('SELECT coalesce(sum(nano_usd), 0) AS sum FROM spending_held WHERE until_ms > :now', {
+      now: nowMs,
+    }),
+  };
 }
 
 function dayOf(ms: number): string {

@@ -6,6 +6,7 @@ import type { ChatPurpose, ChatRequest, ModelAnswer } from '@suzumio/shared/prot
 import type { Failure } from '@suzumio/shared/protocol/failure-codes';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import { hasBudget } from '@suzumio/shared/store/queries/budget-of';
 import { dollars } from '@suzumio/shared/store/queries/usage';
 import type { Tx } from '@suzumio/shared/store/tx';
 import {
@@ -184,12 +185,7 @@ class ModelCall {
   }
 
   #budgeted(): boolean {
-    const { budget, agents } = this.store.config;
-    return (
-      this.context.dayLimitNanoUsd !== undefined ||
-      budget !== undefined ||
-      Object.values(agents).some((agent) => agent.budget !== undefined)
-    );
+    return this.context.dayLimitNanoUsd !== undefined || hasBudget(this.store.reader, this.store.config);
   }
 
   /** @throws SuzumioError `budget-reached` */

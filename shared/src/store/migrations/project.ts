@@ -252,8 +252,9 @@ ALTER TABLE turn_attempts ADD COLUMN credential TEXT;
 `,
   },
   {
-    // Calls of models, what agents have used, what turns wait for, and what is left of histories that grew too long.
-    version: 20,
+    // Calls of models, what agents have used, what turns wait for, and what is left of histories that grew too long; what
+    // is paused, from which turn on those of the last hour count, and budgets that were changed.
+    version: 6,
     sql: `
 CREATE TABLE model_calls (
   seq INTEGER PRIMARY KEY,
@@ -303,6 +304,20 @@ CREATE TABLE agent_summaries (
 ) STRICT, WITHOUT ROWID;
 
 ALTER TABLE turns ADD COLUMN waits_for TEXT;
+
+CREATE INDEX model_calls_ended ON model_calls (ended_at_ms);
+
+ALTER TABLE projects ADD COLUMN paused_json TEXT;
+ALTER TABLE agents ADD COLUMN paused_json TEXT;
+ALTER TABLE agents ADD COLUMN hour_from_turn INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE budget_changes (
+  -- Empty for the project's own.
+  agent_id TEXT PRIMARY KEY,
+  budget_json TEXT NOT NULL,
+  changed_by TEXT NOT NULL,
+  changed_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 `,
   },
 ];

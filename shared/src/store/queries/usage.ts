@@ -1,9 +1,8 @@
 import { type Cost, nanoPerUsd } from '../../model/model-cost.js';
 import type { ProjectConfig } from '../../model/project-config.js';
 import type { SqlReader } from '../sql.js';
+import { type Budget, budgetOf } from './budget-of.js';
 import type { Tx } from '../tx.js';
-
-type Budget = NonNullable<ProjectConfig['budget']>;
 
 /** A budget that would be passed. */
 export interface ExhaustedBudget {
@@ -19,8 +18,8 @@ export interface ExhaustedBudget {
  * @param agent whose call it would be: its own budget counts, and the project's
  */
 export function exhaustedBudget(tx: Tx, agent: string, worst: Cost): ExhaustedBudget | undefined {
-  const { budget, agents } = tx.config;
-  const own = agents[agent]?.budget;
+  const own = budgetOf(tx, tx.config, agent);
+  const budget = budgetOf(tx, tx.config);
   return (
     (own && passed(agent, own, used(tx, agent), worst)) ??
     (budget && passed('project', budget, used(tx), worst)) ??
@@ -30,12 +29,19 @@ export function exhaustedBudget(tx: Tx, agent: string, worst: Cost): ExhaustedBu
 
 /** The budget that is used up for an agent, its own or the project's: it gets no new turn. */
 export function spentBudget(reader: SqlReader, config: ProjectConfig, agent: string): ExhaustedBudget | undefined {
-  const own = config.agents[agent]?.budget;
-  return (own && spent(reader, agent, own)) ?? (config.budget && spent(reader, 'project', config.budget)) ?? undefined;
+  return (
+    spentBudgetOf(reader, budgetOf(reader, config, agent), agent) ?? spentBudgetOf(reader, budgetOf(reader, config))
+  );
 }
 
-function spent(reader: SqlReader, of: string, budget: Budget): ExhaustedBudget | undefined {
-  const agent = of === 'project' ? undefined : of;
+/** Whether one budget is used up: that of an agent, or, where none is named, of the project. */
+export function spentBudgetOf(
+  reader: SqlReader,
+  budget: Budget | undefined,
+  agent?: string,
+): ExhaustedBudget | undefined {
+  if (budget === undefined) return undefined;
+  const of = agent ?? 'project';
   if (budget.turns !== undefined) {
     const turns = reader.get<{ turns: number }>(
       'SELECT coalesce(sum(turns), 0) AS turns FROM agents WHERE :agent IS NULL OR id = :agent',
@@ -50,7 +56,7 @@ function spent(reader: SqlReader, of: string, budget: Budget): ExhaustedBudget |
 }
 
 /** What has been used and is held back, by one agent or by all. */
-function used(reader: SqlReader, agent?: string): Cost {
+export function used(reader: SqlReader, agent?: string): Cost {
   const sums = (table: string, tokens: string, usd: string, where: string) =>
     reader.get<{ tokens: number; usd: number }>(
       `SELECT coalesce(sum(${tokens}), 0) AS tokens, coalesce(sum(${usd}), 0) AS usd FROM ${table}

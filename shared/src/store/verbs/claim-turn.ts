@@ -39,6 +39,8 @@ export interface Claim {
   credential?: string | undefined;
   engine: string;
   leaseMs: number;
+  /** Whether no turn of the whole cell begins now. @default false */
+  cellPaused?: boolean;
   /** The hashes of the tokens that this attempt will have. */
   hashes: (attempt: number, epoch: number) => { lease: string; tool: string };
   /** Absent where the turn has been claimed before. */
@@ -69,7 +71,7 @@ export function claimTurn(tx: Tx, claim: Claim): Claimed | 'stale' | 'nothing-to
   const turn = turnRow(tx, claim.turn);
   const repeated = repeatedClaim(tx, turn, claim.claimId);
   if (repeated) return repeated;
-  assertClaimable(tx, turn, claim.worker);
+  assertClaimable(tx, turn, claim);
   if (turn.input_json === null) {
     if (!claim.prepared || !sameMail(tx, turn.agent_id, claim.prepared.mail)) return 'stale';
     if (claim.prepared.mail.length === 0) {
@@ -109,7 +111,7 @@ function repeatedClaim(tx: Tx, turn: TurnRow, claimId: string): Claimed | undefi
   return { ...claimed(tx, turn, earlier.number), repeated: true };
 }
 
-function assertClaimable(tx: Tx, turn: TurnRow, worker: string): void {
+function assertClaimable(tx: Tx, turn: TurnRow, { worker, cellPaused = false }: Claim): void {
   const refuse = (reason: string) =>
     new SuzumioError('claim-refused', `${turn.id} cannot be claimed: ${reason}.`, { turn: turn.id });
   if (turn.status !== 'queued') throw refuse(`it is ${turn.status}`);
@@ -117,8 +119,11 @@ function assertClaimable(tx: Tx, turn: TurnRow, worker: string): void {
   if (turn.avoid_worker === worker && turn.not_before_ms + avoidForMs > tx.nowMs) {
     throw refuse('this worker has just failed to start it, so others come first');
   }
-  const { status } = projectRow(tx);
-  if (status !== 'running') throw refuse(`the project is ${status}`);
+  const project = projectRow(tx);
+  if (project.status !== 'running') throw refuse(`the project is ${project.status}`);
+  if (project.paused_json !== null) throw refuse('the project is paused');
+  if (agentRow(tx, turn.agent_id).paused_json !== null) throw refuse('its agent is paused');
+  if (cellPaused) throw refuse('the cell is paused');
 }
 
 /** Whether the mail that was rendered is still unread, and nothing in front of it has come meanwhile. */

@@ -29,10 +29,11 @@ export function deliverableTurns(
   away: ProvidersAway = new Map(),
 ): { wanting: QueuedTurn[]; outstanding: number } {
   const project = projectRow(reader);
-  if (project.status !== 'running') return { wanting: [], outstanding: 0 };
+  if (project.status !== 'running' || project.paused_json !== null) return { wanting: [], outstanding: 0 };
   const queued = reader.all<{ id: string; delivery: number; delivered_at_ms: number | null; waits_for: string | null }>(
     `SELECT id, delivery, delivered_at_ms, waits_for FROM turns
-     WHERE ${isQueued} AND (not_before_ms <= :now OR waits_for IS NOT NULL) ORDER BY priority, queued_at_ms, id`,
+     WHERE ${isQueued} AND (not_before_ms <= :now OR waits_for IS NOT NULL)
+       AND (SELECT paused_json FROM agents WHERE agents.id = agent_id) IS NULL ORDER BY priority, queued_at_ms, id`,
     { now: nowMs },
   );
   const tried = new Set<string>();
