@@ -51,7 +51,8 @@ export function createApiClient({ url, token }: ApiAddress) {
   ) => {
     const query = new URLSearchParams({ limit: String(limit) });
     for (const [field, value] of Object.entries(which)) if (value !== undefined) query.set(field, value);
-    return (await json(schema, 'GET', `/${segment(project)}/${name}?${query.toString()}`)).items as z.infer<Schema>['items'];
+    return (await json(schema, 'GET', `/${segment(project)}/${name}?${query.toString()}`))
+      .items as z.infer<Schema>['items'];
   };
   const act = (project: string, action: string, body: unknown = {}) =>
     json(projectAnswer, 'POST', `/${segment(project)}/${action}`, body);
@@ -85,7 +86,7 @@ export function createApiClient({ url, token }: ApiAddress) {
       if (project !== undefined) query.set('project', project);
       if (from !== undefined) query.set('from', new Date(from).toISOString());
       if (to !== undefined) query.set('to', new Date(to).toISOString());
-      return requests.json(usageAnswer, 'GET', `/api/usage?${query}`);
+      return requests.json(usageAnswer, 'GET', `/api/usage?${query.toString()}`);
     },
     budgets: async (project) => (await json(budgetListAnswer, 'GET', `/${segment(project)}/budget`)).items,
     memory: async (project, agent) => (await json(summaryListAnswer, 'GET', toAgent(project, agent, 'memory'))).items,

@@ -66,7 +66,9 @@ function section(title: string, rows: string[][], headings: string[], { out }: P
 }
 
 function passage(title: string, text: string | null): string[] {
-  return text === null || text === '' ? [] : ['', title, ...visibleLines(text.trimEnd()).map((line) => `  ${line}`.trimEnd())];
+  return text === null || text === ''
+    ? []
+    : ['', title, ...visibleLines(text.trimEnd()).map((line) => `  ${line}`.trimEnd())];
 }
 
 function shortContainer(container: unknown): string {

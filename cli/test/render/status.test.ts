@@ -7,7 +7,14 @@ const at = (clock: string) => `2026-11-21T${clock}.000Z`;
 const style = { out: { colors: false, columns: undefined }, timeZone: 'UTC', now: () => Date.parse(at('20:15:00')) };
 
 function project(fields: Partial<ProjectView>): ProjectView {
-  const counts = { turns: { total: 8, active: 0, failed: 0 }, messages: 12, artifacts: 4, tokens: 0, costUsd: 0, paused: null };
+  const counts = {
+    turns: { total: 8, active: 0, failed: 0 },
+    messages: 12,
+    artifacts: 4,
+    tokens: 0,
+    costUsd: 0,
+    paused: null,
+  };
   const base = {
     id: 'newsroom',
     status: 'running',

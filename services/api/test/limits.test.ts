@@ -42,7 +42,8 @@ describe('how often a token may ask', () => {
     const left = Array.from({ length: 2_000 }).values();
     const statuses = new Set<number>();
     const lane = async () => {
-      for (let more = left.next(); more.done !== true; more = left.next()) statuses.add((await api.post('/api/projects/team/messages', mail)).status);
+      for (let more = left.next(); more.done !== true; more = left.next())
+        statuses.add((await api.post('/api/projects/team/messages', mail)).status);
     };
     await times(16, lane);
     expect([...statuses]).toEqual([201]);

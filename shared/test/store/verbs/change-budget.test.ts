@@ -44,10 +44,15 @@ async function think(of: Team, begun: Begun, use: { input: number; output: numbe
     const [inputTokens, outputTokens] = [use.input, use.output];
     const cost = { tokens: inputTokens + outputTokens, nanoUsd: use.usd * 1e9 };
     const by = { preset: 'only', provider: 'one', model: use.model ?? 'm', cost, inputTokens, outputTokens };
-    recordModelAnswer(tx, asked.call, { text: 'Well.', toolCalls: [], finishReason: 'stop' } as never, {
-      ...by,
-      estimated: use.model === 'guessed',
-    });
+    recordModelAnswer(
+      tx,
+      asked.call,
+      { text: 'Well.', toolCalls: [], finishReason: 'stop' },
+      {
+        ...by,
+        estimated: use.model === 'guessed',
+      },
+    );
   });
 }
 
