@@ -41,6 +41,8 @@ export async function startHttpServer(handler: RequestListener, options: HttpSer
     keepAliveTimeout: keepAliveTimeoutMs,
     connectionsCheckingInterval: 1_000,
     noDelay: true,
+    // Whoever names no host is refused with those that name a foreign one.
+    requireHostHeader: false,
   });
   refuseUnreadable(server);
   const slowBodies = new SlowBodies(options.bodyPace);

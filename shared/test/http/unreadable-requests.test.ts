@@ -43,6 +43,10 @@ test('an expectation that nobody knows gets its answer all the same', async () =
   expect(answer).toMatch(/^HTTP\/1\.1 200 .*hello/s);
 });
 
+test('a request without a host is left to those who look at hosts', async () => {
+  expect(await answersTo('GET / HTTP/1.1\r\nconnection: close\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+});
+
 test('nothing is put into an answer that is on its way', async () => {
   const socket = connect(server.port, '127.0.0.1');
   socket.write('GET /half HTTP/1.1\r\nhost: localhost\r\n\r\n');

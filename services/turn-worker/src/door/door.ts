@@ -72,6 +72,8 @@ export class Door {
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: checkEveryMs,
       keepAliveTimeout: 0,
+      // There is nothing here but what the token opens.
+      requireHostHeader: false,
     });
     this.#server.maxConnections = maxConnections;
     this.#server.on('connection', (socket: Socket) => this.#count(socket));

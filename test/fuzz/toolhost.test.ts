@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import { z } from 'zod';
+import { routesOf } from '../../services/api/test/support/routes.js';
+import { attemptsRouter } from '../../services/toolhost/src/attempts-router.js';
+import type { ToolhostContext } from '../../services/toolhost/src/context.js';
+import { toolsRouter } from '../../services/toolhost/src/tools-router.js';
+import type { ClaimAnswer } from '../../shared/src/protocol/attempts.js';
+import { claimRequest, completeRequest, failRequest, goneProjects } from '../../shared/src/protocol/attempts.js';
+import { coreToolNames } from '../../shared/src/protocol/tool-names.js';
+import { brokenInvariants, openProject } from '../support/project.js';
+import { type Campaign, campaign, casesOf } from './support/campaign.js';
+import type { JsonSchema } from './support/json-schema.js';
+import { judgeConversation } from './support/judge.js';
+import { talk } from './support/raw-http.js';
+import { type Placeholders, requestsTo, type Route, wireOf } from './support/request.js';
+import { knownToTools, toolCallsOf } from './support/tool-calls.js';
+import { startWorld, type World } from './support/world.js';
+import { spoiledWire } from './support/wire.js';
+
+jest.setTimeout(600_000);
+
+const schema = (type: z.ZodType) => z.toJSONSchema(type, { io: 'input' }) as JsonSchema;
+const id = { type: 'string' };
+
+/** What workers and runners send, by route. A route that is not here fails a test. */
+const details: Readonly<Record<string, Partial<Route>>> = {
+  'POST /projects/:project/turns/:turn/claim': { body: schema(claimRequest), token: '~worker~' },
+  'POST /projects/gone': { body: schema(goneProjects), token: '~worker~' },
+  'POST /projects/:project/turns/:turn/attempts/:attempt/heartbeat': { token: '~lease~' },
+  'POST /projects/:project/turns/:turn/attempts/:attempt/complete': { body: schema(completeRequest), token: '~lease~' },
+  'POST /projects/:project/turns/:turn/attempts/:attempt/fail': { body: schema(failRequest), token: '~lease~' },
+  'PUT /projects/:project/turns/:turn/attempts/:attempt/log': { bytes: 'text/plain', token: '~lease~' },
+  'GET /projects/:project/turns/:turn/attempts/:attempt/content/:sha256': { token: '~lease~' },
+  'PUT /projects/:project/turns/:turn/attempts/:attempt/content/:sha256': {
+    bytes: 'application/octet-stream',
+    token: '~lease~',
+  },
+  'POST /tool': { body: toolCallsOf(coreToolNames), token: '~tool~' },
+  'GET /content/:sha256': { token: '~tool~' },
+  'PUT /content/:sha256': { bytes: 'application/octet-stream', token: '~tool~' },
+};
+
+function routesIn(router: unknown): Route[] {
+  return routesOf({ router } as unknown as Parameters<typeof routesOf>[0]).map((name): Route => {
+    const [method = '', path = ''] = name.split(' ');
+    const parameters = Object.fromEntries([...path.matchAll(/:(\w+)/g)].map(([, part = '']) => [part, id]));
+    return { name, method, path, parameters, query: {}, headers: {}, ...details[name] };
+  });
+}
+
+const context = {} as ToolhostContext;
+const workerRoutes = routesIn(attemptsRouter(context));
+const runnerRoutes = routesIn(toolsRouter(context));
+const known = { ...knownToTools, attempt: fc.constant('~attempt~') };
+
+let world: World;
+let claimed: ClaimAnswer;
+const addresses = { worker: { host: '', port: 0 }, runner: { host: '', port: 0 } };
+beforeAll(async () => {
+  world = await startWorld();
+  for (const listener of ['worker', 'runner'] as const) {
+    const { hostname: host, port } = new URL(world.stack.toolhosts[0]?.[listener] ?? '');
+    addresses[listener] = { host, port: Number(port) };
+  }
+  claimed = await world.begin('fuzz');
+}, 120_000);
+afterAll(() => world.close());
+
+let sent = 0;
+beforeEach(() => {
+  sent = 0;
+});
+
+/** From time to time: a turn that was ended has a successor, and nothing has grown. */
+async function between(name: Campaign): Promise<void> {
+  sent += 1;
+  const cases = casesOf(name);
+  if (sent % 50 === 0 && !(await world.isRunning('fuzz', claimed.input.turn.id))) {
+    claimed = await world.begin('fuzz');
+  }
+  if (sent === Math.floor(cases / 4) || sent === cases) await world.watch.check();
+}
+
+const placeholders = (): Placeholders => ({
+  admin: world.stack.adminToken(),
+  worker: world.stack.workerToken(),
+  lease: claimed.leaseToken,
+  tool: claimed.toolToken,
+  turn: claimed.input.turn.id,
+  agent: claimed.input.agent.id,
+  attempt: String(claimed.attempt),
+});
+
+/** Runs a campaign of single requests; returns how often each route had which status. */
+async function requestsAt(
+  listener: 'worker' | 'runner',
+  name: Campaign,
+  routes: readonly Route[],
+): Promise<Map<string, number>> {
+  const outcomes = new Map<string, number>();
+  await campaign(name, requestsTo(routes, known), async (request) => {
+    await between(name);
+    const head = request.method === 'HEAD';
+    const chunks = [wireOf(request, placeholders())];
+    const conversation = await talk(addresses[listener], { chunks, head, answers: 1, withinMs: 5_000 });
+    judgeConversation(conversation, head);
+    for (const { status } of conversation.answers) {
+      const key = `${request.route} ${String(status)}`;
+      outcomes.set(key, (outcomes.get(key) ?? 0) + 1);
+    }
+  });
+  world.judge();
+  return outcomes;
+}
+
+const succeeded = (outcomes: Map<string, number>) =>
+  [...outcomes.keys()].filter((key) => / (?:200|204)$/.test(key)).map((key) => key.slice(0, -4));
+
+test('every route of the ToolHost is covered', () => {
+  expect([...workerRoutes, ...runnerRoutes].map(({ name }) => name).sort()).toEqual(Object.keys(details).sort());
+});
+
+test('the listener for workers answers whatever it is sent', async () => {
+  const outcomes = await requestsAt('worker', 'worker listener requests', workerRoutes);
+  expect(succeeded(outcomes).length).toBeGreaterThan(3);
+});
+
+test('the listener for runners answers whatever it is sent', async () => {
+  const outcomes = await requestsAt('runner', 'runner listener requests', runnerRoutes);
+  expect(succeeded(outcomes)).toContain('POST /tool');
+});
+
+test('both answer whatever bytes come, or close the connection', async () => {
+  const listeners = [
+    { address: addresses.worker, routes: workerRoutes },
+    { address: addresses.runner, routes: runnerRoutes },
+  ];
+  const cases = listeners.map(({ address, routes }) =>
+    spoiledWire(
+      requestsTo(routes, known)
+        .filter(({ method }) => method !== 'HEAD')
+        .map((request) => wireOf(request, placeholders())),
+    ).map((chunks) => ({ address, chunks })),
+  );
+  await campaign('toolhost bytes', fc.oneof(...cases), async ({ address, chunks }) => {
+    await between('toolhost bytes');
+    judgeConversation(await talk(address, { chunks, withinMs: 5_000 }));
+  });
+  world.judge();
+});
+
+test('leaves a project that is sound', () => {
+  const project = openProject(world.stack.root, 'fuzz');
+  try {
+    expect(brokenInvariants(project)).toEqual([]);
+  } finally {
+    project.close();
+  }
+});
