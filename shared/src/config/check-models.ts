@@ -17,7 +17,8 @@ export function checkModels(root: ConfigNode, problems: ProblemList): void {
   for (const node of [childOf(runner, 'model'), ...agentModels, ...listed]) {
     const name = textOf(node);
     if (node === undefined || name === undefined || presets.has(name)) continue;
-    problems.add('preset-unknown', node.place, `unknown model preset "${name}"${hintFrom(name, [...presets.keys()])}`);
+    const hint = () => hintFrom(name, [...presets.keys()]);
+    problems.add('preset-unknown', node.place, () => `unknown model preset "${name}"${hint()}`);
   }
   checkPrices(root, presets, problems);
   if (presets.size > configLimits.presets) {
@@ -29,7 +30,7 @@ export function checkModels(root: ConfigNode, problems: ProblemList): void {
     const node = childOf(preset, 'provider');
     const name = textOf(node);
     if (node !== undefined && name !== undefined && !providers.includes(name)) {
-      problems.add('provider-unknown', node.place, `unknown provider "${name}"${hintFrom(name, providers)}`);
+      problems.add('provider-unknown', node.place, () => `unknown provider "${name}"${hintFrom(name, providers)}`);
     }
     if (reaches(id, id, presets, new Set())) {
       problems.add('preset-cycle', preset.place, `the model-list of preset ${id} leads back to itself`);

@@ -103,7 +103,7 @@ function checkChannels(root: ConfigNode, agents: AgentIds, rendered: boolean, pr
       if (members.has(id)) problems.add('name-duplicate', member.place, `${id} is twice a member of ${name}`);
       members.add(id);
       const exists = rendered ? agents.expanded.has(id) : isAgent(id, agents);
-      if (!exists) problems.add('agent-unknown', member.place, unknownAgent(id, agents));
+      if (!exists) problems.add('agent-unknown', member.place, () => unknownAgent(id, agents));
     }
   }
 }
@@ -113,7 +113,7 @@ function checkScript(root: ConfigNode, agents: AgentIds, problems: ProblemList):
     const node = childOf(rule, 'agent');
     const id = textOf(node);
     if (node === undefined || id === undefined || isAgent(id, agents)) continue;
-    problems.add('agent-unknown', node.place, unknownAgent(id, agents));
+    problems.add('agent-unknown', node.place, () => unknownAgent(id, agents));
   }
 }
 

@@ -27,10 +27,12 @@ export function checkTools(root: ConfigNode, problems: ProblemList): void {
         problems.add('toolpack-missing', node.place, message);
         continue;
       }
-      const patterns = [...new Set(known.map((tool) => tool.replace(/[^.]*$/, '*')))];
-      const meant = suggest(name, [...known, ...patterns]);
-      const hint = meant === undefined ? `known are ${known.join(', ')}` : `did you mean ${meant}?`;
-      problems.add('tool-unknown', node.place, `unknown tool "${name}" for agent ${agent}: ${hint}`);
+      problems.add('tool-unknown', node.place, () => {
+        const patterns = [...new Set(known.map((tool) => tool.replace(/[^.]*$/, '*')))];
+        const meant = suggest(name, [...known, ...patterns]);
+        const hint = meant === undefined ? `known are ${known.join(', ')}` : `did you mean ${meant}?`;
+        return `unknown tool "${name}" for agent ${agent}: ${hint}`;
+      });
     }
   }
 }

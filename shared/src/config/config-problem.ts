@@ -80,10 +80,11 @@ export class ConfigErrors extends SuzumioError {
 export class ProblemList {
   readonly #problems = new Map<string, ConfigProblem>();
 
-  /** Adds a problem; past the first few hundred, which nobody reads, it does nothing. */
-  add(code: ConfigProblemCode, where: Place | (() => Place), message: string): void {
+  /** Adds a problem; past the first few hundred, which nobody reads, it does nothing, and asks for no message. */
+  add(code: ConfigProblemCode, where: Place | (() => Place), said: string | (() => string)): void {
     if (this.#problems.size >= configLimits.problems) return;
     const { file, line, column } = typeof where === 'function' ? where() : where;
+    const message = typeof said === 'function' ? said() : said;
     const problem = { code, message, file, line, column };
     this.#problems.set(formatProblem(problem), problem);
   }

@@ -16,6 +16,10 @@ export const configLimits = {
   problems: 200,
   /** Agents of a project, after `count` is expanded. */
   agents: 1000,
+  /** Bytes of all agents of a project, after `count` is expanded. */
+  agentsBytes: 8 * 1024 * 1024,
+  /** Members of all channels of a project, after `count` is expanded. */
+  members: 100_000,
   /** Model presets of a project. */
   presets: 500,
 } as const;

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type ProjectConfig, projectConfig } from '../model/project-config.js';
+import { refuseExpansion } from './check-expansion.js';
 import { checkReferences } from './check-references.js';
 import { refuseReadingThisMachine } from './check-literal.js';
 import { refuseSecrets } from './check-secrets.js';
@@ -128,7 +129,9 @@ function validate(root: ConfigNode, directory: string, problems: ProblemList, wa
 
 function completeSource(root: ConfigNode, directory: string, problems: ProblemList): ProjectConfig | undefined {
   const source = parseTree(sourceConfig, root, toPlain(root), problems);
-  return source !== undefined && problems.isEmpty ? completeConfig(source, directory) : undefined;
+  const config = source !== undefined && problems.isEmpty ? completeConfig(source, directory) : undefined;
+  if (config !== undefined) refuseExpansion(root, config, problems);
+  return config;
 }
 
 function loaded(

@@ -24,7 +24,9 @@ export function renderConfig(config: ProjectConfig): string {
 
 /** Characters that YAML would fold, strip or take for a line break if they were not written as escapes. */
 function needsQuotes(text: string): boolean {
-  return /[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text.replaceAll('\n', '')) || text.startsWith('@');
+  // Of a text that is written line by line, a reader takes lines of nothing but spaces for indentation.
+  const hasBlankLine = text.includes('\n') && /^ +$/m.test(text);
+  return hasBlankLine || /[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text.replaceAll('\n', '')) || text.startsWith('@');
 }
 
 function escapeTexts(value: unknown, path: readonly (string | number)[]): unknown {

@@ -1,10 +1,15 @@
+/** Names that are compared; whoever has more has to look for a slip themselves. */
+const mostKnown = 200;
+
 /** The known name that was probably meant; `undefined` where none is close. */
 export function suggest(given: string, known: readonly string[]): string | undefined {
   const lower = given.slice(0, 100).toLowerCase();
   let best: { name: string; distance: number } | undefined;
-  for (const name of known) {
+  for (const name of known.slice(0, mostKnown)) {
+    const farthest = Math.max(1, Math.floor(name.length / 3));
+    if (Math.abs(name.length - lower.length) > farthest) continue;
     const distance = editDistance(lower, name.toLowerCase());
-    if (distance <= Math.max(1, Math.floor(name.length / 3)) && distance < (best?.distance ?? Infinity)) {
+    if (distance <= farthest && distance < (best?.distance ?? Infinity)) {
       best = { name, distance };
     }
   }

@@ -61,6 +61,36 @@ describe('a hostile file', () => {
     expect(posted(text).length).toBeGreaterThan(0);
   });
 
+  test.each([
+    ['prompts', `agents:\n  hand: { role: r, prompt: "${'p'.repeat(MIB - 200)}", count: 1000 }\n`],
+    [
+      'members of channels',
+      `agents:\n  hand: { role: r, prompt: p, count: 1000 }\nchannels:\n${Array.from(
+        { length: 1000 },
+        (_, index) => `  - { name: "#c${index}", members: [hand] }`,
+      ).join('\n')}`,
+    ],
+    [
+      'channels for everybody',
+      `agents:\n  hand: { role: r, prompt: p, count: 1000 }\nchannels:\n${Array.from(
+        { length: 1000 },
+        (_, index) => `  - "#c${index}"`,
+      ).join('\n')}`,
+    ],
+  ])('that comes to a thousand times its %s is refused', (_what, text) => {
+    expect(posted(`name: demo\ntask: t\n${text}`).map((problem) => problem.code)).toEqual(['too-large']);
+  });
+
+  test('with many names that are nearly right is refused at once', () => {
+    const agents = Array.from({ length: 900 }, (_, index) => `  agent${index}: { role: r, prompt: p }`);
+    const channels = Array.from({ length: 900 }, (_, index) => `  - { name: "#c${index}", members: [agemt${index}] }`);
+    const started = process.cpuUsage();
+    const problems = posted(`name: demo\ntask: t\nagents:\n${agents.join('\n')}\nchannels:\n${channels.join('\n')}`);
+    expect(problems).toHaveLength(200);
+    expect(problems[0]?.message).toBe('unknown agent "agemt0": did you mean agent0?');
+    expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
+  });
+
   test.each(['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'prototype'])(
     'with the key %s changes nothing',
     (key) => {

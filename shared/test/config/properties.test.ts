@@ -129,6 +129,17 @@ test('rendering what was loaded, and loading what was rendered, change nothing',
   );
 });
 
+test('every text of spaces and line breaks survives being rendered', () => {
+  const base = load(minimal()).config;
+  const texts = ['x'];
+  for (const text of texts) if (text.length < 5) texts.push(...[' ', '\n', 'x'].map((letter) => letter + text));
+  const ended = texts.flatMap((text) => [text, text.replace(/x$/, ' '), text.replace(/x$/, '\n')]);
+  const steps = ended.map((text) => ({ text }));
+  const runner = { ...base.backend.runner, script: [{ agent: 'editor', steps }] };
+  const config = { ...base, backend: { ...base.backend, runner } };
+  expect(loadProjectText(renderConfig(config), 'rendered.yaml').config).toEqual(config);
+});
+
 test('a rendered file loads from disk to the same config in any environment', () => {
   const base = load(minimal()).config;
   fc.assert(
