@@ -83,7 +83,7 @@ export function createApiClient({ url, token }: ApiAddress) {
       if (project !== undefined) query.set('project', project);
       if (from !== undefined) query.set('from', new Date(from).toISOString());
       if (to !== undefined) query.set('to', new Date(to).toISOString());
-      return requests.json(usageAnswer, 'GET', `/api/usage?${query}`);
+      return requests.json(usageAnswer, 'GET', `/api/usage?${query.toString()}`);
     },
     budgets: async (project) => (await json(budgetListAnswer, 'GET', `/${segment(project)}/budget`)).items,
     memory: async (project, agent) => (await json(summaryListAnswer, 'GET', toAgent(project, agent, 'memory'))).items,

@@ -19,7 +19,7 @@ export function budgetOf(reader: SqlReader, config: ProjectConfig, agent?: strin
 
 function changed(written: Budget | undefined, change: BudgetChange): Budget {
   const limits = Object.entries({ ...written, ...change }).filter(([, limit]) => limit !== 'unlimited');
-  return Object.fromEntries(limits) as Budget;
+  return Object.fromEntries(limits);
 }
 
 /** Whether anybody's budget bounds what a call of this project may cost. */

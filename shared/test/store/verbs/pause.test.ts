@@ -104,7 +104,8 @@ describe('an agent that begins more turns in an hour than it may', () => {
 
   test('is paused with an event that says why, and makes room for others', async () => {
     const of = await team(yaml);
-    for (const _ of [1, 2]) await turn(of, 'ada');
+    await turn(of, 'ada');
+    await turn(of, 'ada');
     await of.mail('ada', { priority: 'P0' });
     await of.mail('ben');
     expect(await of.schedule()).toEqual([of.activeTurn('ben')]);
@@ -121,7 +122,8 @@ describe('an agent that begins more turns in an hour than it may', () => {
 
   test('gets a fresh allowance when it is resumed', async () => {
     const of = await team(yaml);
-    for (const _ of [1, 2]) await turn(of, 'ada');
+    await turn(of, 'ada');
+    await turn(of, 'ada');
     await of.mail('ada');
     expect(await of.schedule()).toEqual([]);
     await of.write((tx) => resumeAgent(tx, 'ada', ann));
