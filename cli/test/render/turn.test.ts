@@ -54,7 +54,7 @@ test('a turn lists what it has asked models, what it came to and how that ended'
       { ...call, step: '2', status: 'failed', errorCode: 'provider-down', model: null, costUsd: 0, endedAt: null },
     ],
   };
-  const lines = renderTurn(turn, context as unknown as Parameters<typeof renderTurn>[1]);
+  const lines = renderTurn(turn, context);
   expect(lines.slice(lines.indexOf('model calls') + 1).map((line) => line.split(/ {2,}/))).toEqual([
     ['STEP', 'PRESET', 'MODEL', 'OUTCOME', 'TOKENS IN', 'TOKENS OUT', 'COST', 'TOOK'],
     ['0', 'quick', 'quick-1', 'answered', '1200', '80', '$0.0012', '2.5 s'],
