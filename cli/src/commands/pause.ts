@@ -75,7 +75,7 @@ async function resume(
       answer,
       [
         `${project} is not paused.`,
-        ...(still.length === 0 ? [] : [`${count(still.length, 'agent')} stay paused: ${ids(still)}.`]),
+        ...(still.length === 0 ? [] : [`${ids(still)} stay${still.length === 1 ? 's' : ''} paused.`]),
         ...(cellPaused === null ? [] : ['Everything is paused, though: no turn begins.']),
       ],
       ...(still[0] ? [`resume ${project} ${still[0].id}`] : []),

@@ -71,6 +71,8 @@ const ofThePrompt: [string, Change, Change?][] = [
 const shownElsewhere: [string, string, string][] = [
   ['scheduler.kind', 'shared/src/model/project-config.ts', "kind: z.literal('nonpreemptive-mailbox')"],
   ['scheduler.maxConcurrentTurns', 'shared/test/store/verbs/start-turns.test.ts', 'maxConcurrentTurns'],
+  ['scheduler.maxTurnsPerHour', 'shared/test/mailbox/turns-per-hour.test.ts', 'maxTurnsPerHour: project'],
+  ['agents.ada.maxTurnsPerHour', 'shared/test/mailbox/turns-per-hour.test.ts', 'maxTurnsPerHour: agent'],
   ['turn.maxToolCalls', 'shared/test/store/verbs/record-tool-call.test.ts', 'tool-limit-reached'],
   ['turn.maxAttempts', 'shared/test/model/failure-policy.test.ts', 'maxAttempts'],
   ['turn.startDeadline', 'shared/test/model/failure-policy.test.ts', 'startDeadlineMs'],

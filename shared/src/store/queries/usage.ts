@@ -52,7 +52,7 @@ export function spentBudgetOf(
     }
   }
   if (budget.tokens === undefined && budget.usd === undefined) return undefined;
-  return passed(of, budget, used(reader, agent), { tokens: 1, nanoUsd: 1 });
+  return passed(of, budget, used(reader, agent));
 }
 
 /** What has been used and is held back, by one agent or by all. */
@@ -68,14 +68,17 @@ export function used(reader: SqlReader, agent?: string): Cost {
   return { tokens: spent.tokens + held.tokens, nanoUsd: spent.usd + held.usd };
 }
 
-function passed(of: string, budget: Budget, now: Cost, worst: Cost): ExhaustedBudget | undefined {
+/** @param call the worst that a call may come to; without one, whether anything is left at all */
+function passed(of: string, budget: Budget, now: Cost, call?: Cost): ExhaustedBudget | undefined {
   const whose = whoseBudget(of);
+  const worst = call ?? { tokens: 1, nanoUsd: 1 };
+  const may = (what: string) => (call === undefined ? '' : `, and this call may ${what}`);
   if (budget.tokens !== undefined && now.tokens + worst.tokens > budget.tokens) {
-    const message = `${whose} of ${budget.tokens} tokens is reached: ${now.tokens} are used, and this call may use ${worst.tokens}.`;
+    const message = `${whose} of ${budget.tokens} tokens is reached: ${now.tokens} are used${may(`use ${worst.tokens}`)}.`;
     return { of, limit: 'tokens', message };
   }
   if (budget.usd !== undefined && now.nanoUsd + worst.nanoUsd > budget.usd * nanoPerUsd) {
-    const message = `${whose} of ${dollars(budget.usd * nanoPerUsd)} is reached: ${dollars(now.nanoUsd)} is spent, and this call may cost ${dollars(worst.nanoUsd)}.`;
+    const message = `${whose} of ${dollars(budget.usd * nanoPerUsd)} is reached: ${dollars(now.nanoUsd)} is spent${may(`cost ${dollars(worst.nanoUsd)}`)}.`;
     return { of, limit: 'usd', message };
   }
   return undefined;

@@ -64,7 +64,9 @@ describe('a budget that an operator changes', () => {
     await of.complete(begun);
     await of.mail('ada');
     expect(await of.schedule()).toEqual([]);
-    expect(budgetsReached(of.store.reader, of.store.config)).toMatchObject([{ agent: null, limit: 'usd' }]);
+    expect(budgetsReached(of.store.reader, of.store.config)).toEqual([
+      { agent: null, limit: 'usd', message: "The project's budget of $1.00 is reached: $1.00 is spent." },
+    ]);
     await of.write((tx) => changeBudget(tx, undefined, { usd: 3 }, 'ann'));
     expect(await of.schedule()).toHaveLength(1);
     expect(budgetsReached(of.store.reader, of.store.config)).toEqual([]);
