@@ -35,7 +35,7 @@ process.exitCode = await runService({
             credential: (await readFile(environment.SUZUMIO_WORKER_TOKEN_FILE, 'utf8')).trim(),
           },
         },
-        runnerBundle: new URL('../runner/dist/runner.mjs', import.meta.url).pathname,
+        runnerBundle: new URL('../runner/dist/bundle/runner.mjs', import.meta.url).pathname,
         shimFile: new URL('../runner/dist/shim.mjs', import.meta.url).pathname,
       },
       { transport, logger, metrics, engines: { docker: createNoopEngine() } },

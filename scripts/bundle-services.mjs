@@ -35,8 +35,8 @@ await main(async () => {
   for (const name of services) await describe(name);
   await copySqlite();
   await cp('deploy/healthcheck.mjs', `${context}/common/healthcheck.mjs`);
-  for (const file of ['runner.mjs', 'shim.mjs'])
-    await cp(`runner/dist/${file}`, `${context}/turn-worker/runner/${file}`);
+  await cp('runner/dist/bundle', `${context}/turn-worker/runner`, { recursive: true });
+  await cp('runner/dist/shim.mjs', `${context}/turn-worker/runner/shim.mjs`);
   await readableByAll(context);
 });
 

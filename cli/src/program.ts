@@ -11,12 +11,14 @@ import { registerDelete } from './commands/delete.js';
 import { registerDoctor } from './commands/doctor.js';
 import { registerLifecycle } from './commands/lifecycle.js';
 import { registerMail } from './commands/mail.js';
+import { registerPause } from './commands/pause.js';
 import { registerPolicy } from './commands/policy.js';
 import { registerRecords } from './commands/records.js';
 import { registerServing } from './commands/serving.js';
 import { registerStatus } from './commands/status.js';
 import { registerTokens } from './commands/tokens.js';
 import { registerTurns } from './commands/turns.js';
+import { registerUsage } from './commands/usage.js';
 import { registerVerify } from './commands/verify.js';
 import { registerWatch } from './commands/watch.js';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.js';
@@ -69,6 +71,7 @@ const commands: readonly (readonly [heading: string, ...Register[]])[] = [
   ['Projects', registerStatus, registerWatch, registerLifecycle, registerDelete],
   ['Mail', registerMail],
   ['Agents and turns', registerAgents, registerTurns],
+  ['Cost', registerUsage, registerPause],
   ['What a project leaves', registerArtifacts, registerRecords],
   ['Access', registerTokens],
   ['This installation', registerDoctor, registerVerify, registerCompletion],

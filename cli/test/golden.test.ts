@@ -100,6 +100,24 @@ const cases: Readonly<Record<string, Case>> = {
   },
   approve: { args: ['approve', 'accepted'], with: { accepted: 'submitted' } },
 
+  'usage-nothing': { args: ['usage'], fresh: true },
+  usage: { args: ['usage', 'thinking', '--by', 'agent'], with: { thinking: 'running' }, arrange: useModels },
+  'usage-day': { args: ['usage', 'thinking', '--by', 'day', '--from', 'yesterday'], with: { thinking: 'running' } },
+  budget: { args: ['budget', 'thinking'], with: { thinking: 'running' } },
+  'budget-change': {
+    args: ['budget', 'thinking', '--usd', '5', '--agent', 'editor', '--turns', 'unlimited'],
+    with: { thinking: 'running' },
+  },
+  'memory-none': { args: ['memory', 'newsroom', 'editor'], with: newsroom },
+  pause: { args: ['pause', 'thinking', '--reason', 'It is night.'], with: { thinking: 'running' } },
+  'pause-agent': { args: ['pause', 'thinking', 'editor'], with: { thinking: 'running' } },
+  'pause-what': { args: ['pause'] },
+  'status-paused': { args: ['status', 'thinking'], with: { thinking: 'running' } },
+  resume: { args: ['resume', 'thinking'], with: { thinking: 'running' } },
+  'resume-agent': { args: ['resume', 'thinking', 'editor'], with: { thinking: 'running' } },
+  'pause-all': { args: ['pause', '--all'] },
+  'resume-all': { args: ['resume', '--all'] },
+
   verify: { args: ['verify', 'newsroom'], with: newsroom },
   'verify-broken': {
     args: ['verify', 'damaged'],
@@ -154,6 +172,40 @@ const cases: Readonly<Record<string, Case>> = {
     until: /\d\d {2}notes .*started/,
   },
 };
+
+/** What models were asked, as a ToolHost leaves it. */
+async function useModels({ api }: GoldenWorld): Promise<void> {
+  const turns = { editor: 'turn_e', checker: 'turn_c' };
+  await api.write('thinking', (tx) => {
+    if (tx.get('SELECT 1 FROM model_calls')) return;
+    for (const [agent, turn] of Object.entries(turns)) {
+      const row = { id: turn, agent_id: agent, number: 1, status: 'completed', priority: 'P1', queued_at_ms: tx.nowMs };
+      tx.insert('turns', row);
+      tx.insert('model_calls', {
+        id: `call_${agent}`,
+        turn_id: turn,
+        agent_id: agent,
+        attempt: 1,
+        step: '0',
+        status: 'answered',
+        request_hash: 'h',
+        asked_preset: 'quick',
+        purpose: 'turn',
+        owner: 'o',
+        until_ms: 0,
+        held_tokens: 0,
+        held_nano_usd: 0,
+        model: 'm',
+        input_tokens: 1200,
+        output_tokens: 300,
+        nano_usd: agent === 'editor' ? 2.5e8 : 0,
+        estimated: agent === 'editor' ? 0 : 1,
+        started_at_ms: tx.nowMs,
+        ended_at_ms: tx.nowMs,
+      });
+    }
+  });
+}
 
 const worlds = {} as Record<Mode, GoldenWorld>;
 beforeAll(async () => {

@@ -115,6 +115,18 @@ describe('with no server running', () => {
     );
   });
 
+  test('usage is added up, with the day and its budget', async () => {
+    expect((await world.run('usage')).out).toBe('No model has been asked.\n');
+    world.setEnvironment({ SUZUMIO_BUDGET_USD_PER_DAY: '5' });
+    expect((await world.run('usage', '--by', 'day')).out).toBe(
+      'No model has been asked.\ntoday, all projects: $0.00 of $5.00 spent; $5.00 left\n',
+    );
+    expect((await world.run('budget', 'notes')).out).toContain('the project  $0.00, unlimited');
+    expect((await world.run('memory', 'notes', 'writer')).out).toContain('writer has no summary');
+    expect(await world.run('budget', 'notes', '--usd', '5')).toMatchObject({ code: 4 });
+    expect(await world.run('pause', '--all')).toMatchObject({ code: 4 });
+  });
+
   test('what is not there is said', async () => {
     expect(await world.run('report', 'notes')).toMatchObject({
       code: 3,

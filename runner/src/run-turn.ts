@@ -1,10 +1,11 @@
-import { connectorTo } from './door/connector.js';
+import type { RunnerTurnInput, RunnerTurnOutput } from '@suzumio/shared/protocol/runner';
+import { type Connector, connectorTo } from './door/connector.js';
 import { defaultPatienceMs, DoorClient } from './door/door-client.js';
 import { processControl } from './mock/process-control.js';
 import { playTurn } from './mock/play-turn.js';
-import { createToolClient } from './tools/tool-client.js';
+import { createToolClient, type ToolCaller } from './tools/tool-client.js';
 import { readTurnInput, writeTurnOutput } from './turn-files.js';
-import { exitCodes, TurnFailure } from './turn-failure.js';
+import { exitCodes } from './turn-failure.js';
 
 /** What a turn takes from the process that it runs in. */
 export interface TurnHost {
@@ -18,20 +19,41 @@ export interface TurnHost {
 /** Runs the turn that `input.json` describes, writes `output.json` and returns the exit code. Throws a {@link TurnFailure}. */
 export async function runTurn({ turnDir, self, env, write }: TurnHost): Promise<number> {
   const input = await readTurnInput(turnDir);
-  if (input.runner.mode !== 'mock') {
-    throw new TurnFailure(
-      `runner mode "${input.runner.mode}" is not in this version; use mode "mock"`,
-      exitCodes.notSupported,
-    );
-  }
   const connector = connectorTo(input.controllerUrl, self);
   const patienceMs = input.limits?.doorPatienceMs ?? defaultPatienceMs;
   const door = new DoorClient(connector, { patienceMs, log: (line) => write(`suzumio-runner: ${line}\n`) });
   try {
-    const stage = { tools: createToolClient(door, input), control: processControl(self), env, log: write };
-    await writeTurnOutput(turnDir, await playTurn(input, stage));
+    const tools = createToolClient(door, input);
+    const output =
+      input.runner.mode === 'mock'
+        ? await playTurn(input, { tools, control: processControl(self), env, log: write })
+        : await thinkThrough(input, connector, tools, write);
+    await writeTurnOutput(turnDir, output);
     return exitCodes.done;
   } finally {
     connector.close();
   }
 }
+
+/** The client of models is large: a turn that plays a script does without it. */
+async function thinkThrough(
+  input: RunnerTurnInput,
+  connector: Connector,
+  tools: ToolCaller,
+  write: TurnHost['write'],
+): Promise<RunnerTurnOutput> {
+  const [{ createModelClient }, { think }] = await Promise.all([
+    import('./ai/model-client.js'),
+    import('./ai/think.js'),
+  ]);
+  const model = createModelClient(connector, {
+    token: input.token,
+    patienceMs: input.limits?.doorPatienceMs,
+    timeoutMs: input.limits?.timeoutMs ?? longestAnswerMs,
+    log: (line) => write(`suzumio-runner: ${line}\n`),
+    onText: write,
+  });
+  return think(input, { model, tools, log: write });
+}
+
+const longestAnswerMs = 15 * 60_000;

@@ -17,7 +17,7 @@ const registryBases = {
 
 /** An image is a Dockerfile over a base, whether the base was pulled or assembled, and the files that it copies. */
 const images = [
-  { tag: 'suzumio-runner:dev', base: 'node', dockerfile: 'runner/Dockerfile', copies: ['runner/dist/runner.mjs'] },
+  { tag: 'suzumio-runner:dev', base: 'node', dockerfile: 'runner/Dockerfile', copies: ['runner/dist/bundle'] },
   testImage('base', 'node'),
   testImage('nonode', 'shell'),
   testImage('redis', 'redis'),

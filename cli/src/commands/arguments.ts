@@ -23,6 +23,35 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
+/** Reads an amount of money. */
+export function dollars(text: string): number {
+  const value = Number(text.replace(/^\$/, ''));
+  if (text !== '' && Number.isFinite(value) && value >= 0) return value;
+  throw new InvalidArgumentError('It is an amount in dollars, such as 0.50.');
+}
+
+/** Reads a limit: a number, or that there is none. */
+export function amount(text: string): number | 'unlimited' {
+  if (text === 'unlimited') return text;
+  const value = Number(text.replace(/^\$/, ''));
+  if (text.trim() !== '' && Number.isFinite(value) && value >= 0) return value;
+  throw new InvalidArgumentError('It is a number, or "unlimited".');
+}
+
+/** Reads a day of UTC, or a moment, as milliseconds. */
+export function moment(text: string): number {
+  const value = /^\d{4}-\d{2}-\d{2}(T.+)?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(value)) return value;
+  throw new InvalidArgumentError('It is a day, such as 2026-11-21, or a moment, such as 2026-11-21T20:00:00Z.');
+}
+
+/** Reads a price, in and out. */
+export function price(text: string): { input: number; output: number } {
+  const [input = '', output = '', ...rest] = text.split('/');
+  if (rest.length > 0 || output === '') throw new InvalidArgumentError('It is two amounts, such as 0.15/0.60.');
+  return { input: dollars(input), output: dollars(output) };
+}
+
 export const parsePort = wholeNumber(0, 65_535);
 
 /** Reads one more `key=value`. */

@@ -1,9 +1,10 @@
 import { configDefaults } from '@suzumio/shared/config/defaults';
+import type { DemoOptions } from '../serving/demo.js';
 import type { ServeOptions } from '../serving/serve.js';
 import type { UpOptions } from '../serving/up.js';
 import type { Session } from '../session.js';
 import type { Register } from './action.js';
-import { parsePort } from './arguments.js';
+import { parsePort, dollars, price } from './arguments.js';
 import { examples } from './help.js';
 import { registerInit } from './init.js';
 
@@ -46,5 +47,14 @@ export const registerServing: Register = (program, action) => {
   program
     .command('demo', { hidden: true })
     .description('run the newsroom example from its first message to the approved report')
-    .action(action(async (session: Session) => (await import('../serving/demo.js')).demo(session)));
+    .option('--ai', 'let a model think, instead of playing a script', false)
+    .option('--base-url <url>', "a server that speaks OpenAI's Chat Completions, instead of OpenAI's own")
+    .option('--model <name>', 'the model that thinks')
+    .option('--price <in/out>', 'what it costs, in dollars a million tokens', price)
+    .option('--budget <usd>', 'where it stops, in dollars', dollars, 0.5)
+    .action(
+      action(async (session: Session, options: DemoOptions) =>
+        (await import('../serving/demo.js')).demo(session, options),
+      ),
+    );
 };

@@ -18,11 +18,11 @@ async function status(session: Session, project: string | undefined): Promise<un
   const { context } = session;
   const api = await findApi(session);
   if ((await api?.health())?.access === 'open') context.err.write(`${openWarning}\n`);
-  const reads = api ?? createStoreReads(session.root);
+  const reads = api ?? createStoreReads(session);
   if (project !== undefined) {
     const detail = await reads.detail(project);
     sayJson(session, detail);
-    const { lines, next } = renderStatus(detail.project, detail.agents, context);
+    const { lines, next } = renderStatus(detail, context);
     say(session, ...lines);
     sayNext(session, ...next);
     return;

@@ -37,7 +37,7 @@ async function watch(session: Session, project: string, { limit }: { limit: numb
     }
     return;
   }
-  await printHistory(session, createStoreReads(session.root), project, limit);
+  await printHistory(session, createStoreReads(session), project, limit);
   say(session, '', `No server is running for ${session.root}: nothing will happen until one does.`);
   sayNext(session, 'serve');
 }

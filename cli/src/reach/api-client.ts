@@ -2,8 +2,10 @@ import type { z } from 'zod';
 import {
   agentAnswer,
   artifactListAnswer,
+  budgetListAnswer,
   cancelAnswer,
   createProjectAnswer,
+  cellPauseAnswer,
   deleteProjectAnswer,
   eventListAnswer,
   healthAnswer,
@@ -15,11 +17,14 @@ import {
   requestChangesAnswer,
   resetAgentAnswer,
   retryAnswer,
+  summaryListAnswer,
   tickAnswer,
   toolCallListAnswer,
   turnListAnswer,
 } from '@suzumio/shared/model/http-api';
 import type { Labels } from '@suzumio/shared/model/labels';
+import type { BudgetChange } from '@suzumio/shared/model/budget';
+import { usageAnswer } from '@suzumio/shared/model/usage';
 import { turnDetail } from '@suzumio/shared/model/views';
 import type { Priority } from '@suzumio/shared/protocol/ids';
 import { type ApiAddress, createApiRequests } from './api-requests.js';
@@ -76,6 +81,15 @@ export function createApiClient({ url, token }: ApiAddress) {
     toolCalls: (project, limit, turn?: string) => list(toolCallListAnswer, project, 'tool-calls', limit, { turn }),
     artifacts: (project, limit) => list(artifactListAnswer, project, 'artifacts', limit),
     events: (project, limit) => list(eventListAnswer, project, 'events', limit),
+    usage: ({ by, project, from, to }) => {
+      const query = new URLSearchParams({ by });
+      if (project !== undefined) query.set('project', project);
+      if (from !== undefined) query.set('from', new Date(from).toISOString());
+      if (to !== undefined) query.set('to', new Date(to).toISOString());
+      return requests.json(usageAnswer, 'GET', `/api/usage?${query.toString()}`);
+    },
+    budgets: async (project) => (await json(budgetListAnswer, 'GET', `/${segment(project)}/budget`)).items,
+    memory: async (project, agent) => (await json(summaryListAnswer, 'GET', toAgent(project, agent, 'memory'))).items,
     async report(project, version) {
       const query = version === undefined ? '' : `?version=${version}`;
       return (await request('GET', `/${segment(project)}/report${query}`)).text();
@@ -102,6 +116,15 @@ export function createApiClient({ url, token }: ApiAddress) {
     stopAgent: (project: string, agent: string, now: boolean) =>
       json(agentAnswer, 'POST', toAgent(project, agent, 'stop'), { now }),
     startAgent: (project: string, agent: string) => json(agentAnswer, 'POST', toAgent(project, agent, 'start'), {}),
+    pauseAgent: (project: string, agent: string, reason?: string) =>
+      json(agentAnswer, 'POST', toAgent(project, agent, 'pause'), { reason }),
+    resumeAgent: (project: string, agent: string) => json(agentAnswer, 'POST', toAgent(project, agent, 'resume'), {}),
+    pauseProject: (project: string, reason?: string) => act(project, 'pause', { reason }),
+    resumeProject: (project: string) => act(project, 'resume'),
+    pauseAll: (reason?: string) => requests.json(cellPauseAnswer, 'POST', '/api/pause', { reason }),
+    resumeAll: () => requests.json(cellPauseAnswer, 'POST', '/api/resume', {}),
+    changeBudget: async (project: string, change: BudgetChange & { agent?: string }) =>
+      (await json(budgetListAnswer, 'POST', `/${segment(project)}/budget`, change)).items,
     cancelTurn: (project: string, turn: string) =>
       json(cancelAnswer, 'POST', `/${segment(project)}/turns/${segment(turn)}/cancel`, {}),
     tick: (project: string) => json(tickAnswer, 'POST', `/${segment(project)}/tick`, {}),

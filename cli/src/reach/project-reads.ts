@@ -1,9 +1,13 @@
+import type { BudgetReached, BudgetView } from '@suzumio/shared/model/budget';
 import type { ProjectEvent } from '@suzumio/shared/model/event';
+import type { Pause } from '@suzumio/shared/model/pause';
+import type { UsageAnswer, UsageGroup } from '@suzumio/shared/model/usage';
 import type {
   AgentView,
   ArtifactView,
   MessageView,
   ProjectView,
+  SummaryView,
   ToolCallView,
   TurnDetail,
   TurnView,
@@ -13,6 +17,19 @@ import type { DirectoryEntry, DirectoryFile } from '@suzumio/shared/protocol/art
 export interface ProjectDetail {
   project: ProjectView;
   agents: AgentView[];
+  /** Set where the whole cell starts no turns for a while. */
+  cellPaused: Pause | null;
+  /** The budgets that keep agents from new turns. */
+  budgetsReached: BudgetReached[];
+}
+
+/** Which usage is added up, by what; moments are milliseconds. */
+export interface UsageQuestion {
+  by: UsageGroup;
+  /** @default every project that may be read */
+  project?: string | undefined;
+  from?: number | undefined;
+  to?: number | undefined;
 }
 
 /** What commands that only read can ask, of a server or of the data directory itself. Lists are the newest, in order. */
@@ -43,6 +60,11 @@ export interface ProjectReads {
   /** The bytes of an artifact, or of one file in it. */
   content(project: string, artifact: ArtifactView, file?: DirectoryFile): Promise<AsyncIterable<Uint8Array>>;
   events(project: string, limit: number): Promise<ProjectEvent[]>;
+  usage(question: UsageQuestion): Promise<UsageAnswer>;
+  /** The project's budget, and those of agents that have one. */
+  budgets(project: string): Promise<BudgetView[]>;
+  /** What an agent remembers of turns that it is no longer told of in full, the newest first. */
+  memory(project: string, agent: string): Promise<SummaryView[]>;
   /** The text of the newest report, or of one version. */
   report(project: string, version: number | undefined): Promise<string>;
 }

@@ -33,7 +33,7 @@ export async function requireApi(session: Session): Promise<ApiClient> {
 
 /** Where to read from: the server where one runs, else the data directory itself. */
 export async function findReads(session: Session): Promise<ProjectReads> {
-  return (await findApi(session)) ?? createStoreReads(session.root);
+  return (await findApi(session)) ?? createStoreReads(session);
 }
 
 /**

@@ -3,28 +3,42 @@ import { join } from 'node:path';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { ContentStore } from '@suzumio/shared/store/content-store';
 import { publishedDirectory } from '@suzumio/shared/store/directories';
+import { readCellPause } from '@suzumio/shared/store/cell-pause';
 import { listAgents } from '@suzumio/shared/store/queries/agents';
 import { findArtifact, listArtifacts } from '@suzumio/shared/store/queries/artifacts';
+import { budgetsReached, listBudgets } from '@suzumio/shared/store/queries/budgets';
 import { listEvents } from '@suzumio/shared/store/queries/events';
 import { listInbox, listMessages } from '@suzumio/shared/store/queries/messages';
-import { listReports, readProject } from '@suzumio/shared/store/queries/projects';
+import { listSummaries } from '@suzumio/shared/store/queries/model-calls';
+import { dayView, projectUsage, UsageSum } from '@suzumio/shared/store/queries/model-usage';
+import { listReports, readConfig, readProject } from '@suzumio/shared/store/queries/projects';
 import { findTurn, listToolCalls, listTurns, turnCalled } from '@suzumio/shared/store/queries/turns';
 import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';
 import { agentRow } from '@suzumio/shared/store/rows';
+import { spendingOn } from '@suzumio/shared/store/spending';
 import type { SqlReader } from '@suzumio/shared/store/sql';
 import { readTurnLog } from '@suzumio/shared/store/turn-logs';
+import type { Session } from '../session.js';
+import { dayBudgetOf } from '../serving/day-budget.js';
 import { artifactUnknown } from './artifact-transfers.js';
 import type { ProjectReads } from './project-reads.js';
 
 /** Reads the data directory itself: for when no server runs. */
-export function createStoreReads(root: string): ProjectReads {
+export function createStoreReads({ root, context: { env, now } }: Session): ProjectReads {
   const cell = new ReadOnlyCell(root);
+  const budgetUsdPerDay = dayBudgetOf(env);
   const read = <Result>(project: string, query: (reader: SqlReader) => Result): Promise<Result> =>
     Promise.resolve().then(() => cell.read(project, query));
   const contentOf = (project: string) => new ContentStore(cell.directory.projectDir(project));
   return {
     projects: () => Promise.resolve().then(() => cell.projects()),
-    detail: (project) => read(project, (reader) => ({ project: readProject(reader), agents: listAgents(reader) })),
+    detail: (project) =>
+      read(project, (reader) => ({
+        project: readProject(reader),
+        agents: listAgents(reader),
+        cellPaused: cell.readCatalog(readCellPause) ?? null,
+        budgetsReached: budgetsReached(reader, readConfig(reader)),
+      })),
     messages: (project, limit) => read(project, (reader) => listMessages(reader, { limit })),
     inbox: (project, limit, { agent, undelivered }) =>
       read(project, (reader) => {
@@ -68,6 +82,16 @@ export function createStoreReads(root: string): ProjectReads {
       throw new SuzumioError('store-corrupt', `The content ${sha256} of "${artifact.name}" is missing.`);
     },
     events: (project, limit) => read(project, (reader) => listEvents(reader, { limit })),
+    async usage({ by, project, from, to }) {
+      const sum = new UsageSum(by);
+      for (const id of project === undefined ? cell.projects() : [project]) {
+        sum.add(id, await read(id, (reader) => projectUsage(reader, by, { fromMs: from, toMs: to })));
+      }
+      const spending = cell.readCatalog((reader) => spendingOn(reader, now()));
+      return sum.answer(spending === undefined ? null : dayView(spending, budgetUsdPerDay));
+    },
+    budgets: (project) => read(project, (reader) => listBudgets(reader, readConfig(reader))),
+    memory: (project, agent) => read(project, (reader) => listSummaries(reader, agent)),
     async report(project, version) {
       const reports = await read(project, listReports);
       const report = version === undefined ? reports.at(-1) : reports.find((one) => one.version === version);

@@ -100,9 +100,23 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
         what: `reset; ${count(data.length('redelivered'), 'message')} delivered again`,
         tone: 'plain',
       };
+    case 'agent.paused':
+      return { who, what: pausedFor(data), tone: 'bad', next: [`resume ${project} ${who}`] };
+    case 'project.paused':
+      return { who: project, what: pausedFor(data), tone: 'bad', next: [`resume ${project}`] };
+    case 'agent.resumed':
+      return { who, what: 'resumed', tone: 'quiet' };
+    case 'project.resumed':
+      return { who: project, what: 'resumed', tone: 'quiet' };
+    case 'budget.changed':
+      return { who: event.agent ?? project, what: `budget changed: ${newLimits(event.data)}`, tone: 'plain' };
     case 'tool.called':
       if (data.text('outcome') === 'succeeded') return undefined;
       return { who, what: `${data.text('tool')} ${data.text('outcome')}: ${data.text('code')}`, tone: 'bad' };
+    case 'model.answered':
+      return undefined;
+    case 'budget.reached':
+      return { who: event.agent ?? project, what: data.text('message'), tone: 'bad', next: [`status ${project}`] };
     case 'artifact.published':
       return {
         who,
@@ -157,6 +171,17 @@ function completedDetail(data: DataReader): string {
     ...(messages > 0 ? [count(messages, 'message')] : []),
     ...(artifacts > 0 ? [count(artifacts, 'artifact')] : []),
   ].join(', ');
+}
+
+function pausedFor(data: DataReader): string {
+  const reason = data.text('reason');
+  return `paused; its mail is kept${reason === '' ? '' : `: ${reason}`}`;
+}
+
+function newLimits(data: ProjectEvent['data']): string {
+  return Object.entries(data)
+    .map(([limit, value]) => `${limit} ${oneLine(String(value))}`)
+    .join(', ');
 }
 
 function tryAgain(data: DataReader): string {

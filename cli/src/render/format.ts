@@ -1,3 +1,5 @@
+import { nanoPerUsd } from '@suzumio/shared/model/model-cost';
+import { dollars as dollarsOf } from '@suzumio/shared/store/queries/usage';
 import type { CliContext } from '../cli-context.js';
 
 /** The time of day, in the person's own time zone. */
@@ -38,6 +40,11 @@ export function size(bytes: number): string {
     if (amount < 999.5 || unit === 'GB') return `${amount < 9.95 ? amount.toFixed(1) : Math.round(amount)} ${unit}`;
   }
   return `${bytes} B`;
+}
+
+/** `$0.50`, `$12.00`, `$0.0021`. */
+export function dollars(usd: number): string {
+  return dollarsOf(usd * nanoPerUsd);
 }
 
 /** `1 turn`, `2 turns`. */

@@ -1,62 +1,64 @@
+import type { Pause } from '@suzumio/shared/model/pause';
 import type { AgentView, ProjectView } from '@suzumio/shared/model/views';
+import { oneLine } from '@suzumio/shared/prompt/body';
 import type { CliContext } from '../cli-context.js';
+import type { ProjectDetail } from '../reach/project-reads.js';
 import { paint } from './colors.js';
-import { count, cut, duration, timeOfDay } from './format.js';
+import { count, cut, dayAndTime, dollars, duration, timeOfDay } from './format.js';
 
 type Style = Pick<CliContext, 'now' | 'timeZone'> & { readonly out: Pick<CliContext['out'], 'colors' | 'columns'> };
 
 /** A project in a line, each agent in another, and what the person may do now. */
-export function renderStatus(
-  project: ProjectView,
-  agents: readonly AgentView[],
-  style: Style,
-): { lines: string[]; next: string[] } {
+export function renderStatus(detail: ProjectDetail, style: Style): { lines: string[]; next: string[] } {
+  const { project, agents } = detail;
   const colors = paint(style.out);
   const width = Math.max(...agents.map(({ id }) => id.length));
   const lines = agents.map((agent) => {
-    const line = cut(`  ${agent.id.padEnd(width)}  ${agentState(agent, project, style)}`, style.out.columns);
+    const line = cut(`  ${agent.id.padEnd(width)}  ${agentState(agent, detail, style)}`, style.out.columns);
     return agent.state === 'failed' ? colors.red(line) : agent.state === 'running' ? line : colors.dim(line);
   });
-  const state = projectState(project, agents);
-  const line = cut(`${project.id}   ${state}     ${figures(project, style)}`, style.out.columns);
-  return { lines: [line.replace(project.id, colors.bold), ...lines], next: nextCommands(project, agents) };
+  const line = cut(`${project.id}   ${projectState(detail)}     ${figures(project, style)}`, style.out.columns);
+  const held = whatHoldsItUp(detail, style).map((text) => colors.red(cut(`  ${text}`, style.out.columns)));
+  return { lines: [line.replace(project.id, colors.bold), ...held, ...lines], next: nextCommands(detail) };
 }
 
 /** Several projects, a line each. */
-export function renderProjects(
-  projects: readonly { project: ProjectView; agents: readonly AgentView[] }[],
-  style: Style,
-): string[] {
+export function renderProjects(projects: readonly ProjectDetail[], style: Style): string[] {
   const name = Math.max(...projects.map(({ project }) => project.id.length));
-  const state = Math.max(...projects.map(({ project, agents }) => projectState(project, agents).length));
-  return projects.map(({ project, agents }) =>
-    cut(
-      `${project.id.padEnd(name)}   ${projectState(project, agents).padEnd(state)}   ${figures(project, style)}`,
-      style.out.columns,
-    ),
-  );
+  const state = Math.max(...projects.map((detail) => projectState(detail).length));
+  return projects.map((detail) => {
+    const { project } = detail;
+    const line = `${project.id.padEnd(name)}   ${projectState(detail).padEnd(state)}   ${figures(project, style)}`;
+    return cut(line, style.out.columns);
+  });
 }
 
 function figures(project: ProjectView, { now }: Pick<Style, 'now'>): string {
-  const { turns, startedAt, statusAt, status, tokens } = project;
+  const { turns, startedAt, statusAt, status, tokens, costUsd } = project;
   const untilMs = status === 'running' ? now() : Date.parse(statusAt);
   return [
     count(turns.total, 'turn'),
     ...(turns.failed > 0 ? [`${turns.failed} failed`] : []),
     count(tokens, 'token'),
+    ...(costUsd > 0 ? [dollars(costUsd)] : []),
     ...(startedAt === null ? [] : [duration(Math.max(0, untilMs - Date.parse(startedAt)))]),
   ].join(', ');
 }
 
 /** The project's status, and why nothing moves where nothing does. */
-function projectState(project: ProjectView, agents: readonly AgentView[]): string {
+function projectState({ project, agents, cellPaused, budgetsReached }: ProjectDetail): string {
   switch (project.status) {
     case 'initialized':
       return 'initialized, not started yet';
     case 'running': {
       const working = agents.filter(({ state }) => state === 'running').length;
+      if (cellPaused !== null) return 'running, but everything is paused';
+      if (project.paused !== null) return 'running, but paused';
       if (working > 0) return `running, ${count(working, 'agent')} at work`;
+      if (budgetsReached.some(({ agent }) => agent === null)) return 'running, but its budget is reached';
       if (agents.some(({ state }) => state === 'failed')) return 'running, waits for a failed agent';
+      if (agents.some(({ unread, paused }) => unread > 0 && paused !== null))
+        return 'running, waits for a paused agent';
       if (agents.some(({ unread, state }) => unread > 0 && state === 'stopped'))
         return 'running, waits for a stopped agent';
       return 'running, all quiet: waits for mail';
@@ -70,8 +72,26 @@ function projectState(project: ProjectView, agents: readonly AgentView[]): strin
   }
 }
 
+/** What keeps the project as a whole from turns, and who or what made it so. */
+function whatHoldsItUp({ project, cellPaused, budgetsReached }: ProjectDetail, style: Style): string[] {
+  return [
+    ...(cellPaused === null ? [] : [`every project is ${pausedBy(cellPaused, style)}`]),
+    ...(project.paused === null ? [] : [pausedBy(project.paused, style)]),
+    ...budgetsReached.map(({ message }) => oneLine(message)),
+  ];
+}
+
+function pausedBy({ by, at, reason }: Pause, style: Style): string {
+  return `paused by ${oneLine(by)}, ${dayAndTime(at, style)}${reason === null ? '' : `: ${oneLine(reason)}`}`;
+}
+
 /** What an agent is at, and why it is not at more. */
-function agentState(agent: AgentView, project: ProjectView, style: Style): string {
+function agentState(agent: AgentView, detail: ProjectDetail, style: Style): string {
+  const state = stateOf(agent, detail, style);
+  return agent.paused === null ? state : `${state}; ${pausedBy(agent.paused, style)}`;
+}
+
+function stateOf(agent: AgentView, detail: ProjectDetail, style: Style): string {
   const mail = [
     ...(agent.unread === 0 ? [] : [`${agent.unread} unread`]),
     ...(agent.undelivered === 0 || agent.state === 'failed' ? [] : [`${agent.undelivered} undelivered`]),
@@ -79,9 +99,9 @@ function agentState(agent: AgentView, project: ProjectView, style: Style): strin
   const and = mail.map((part) => `, ${part}`).join('');
   switch (agent.state) {
     case 'quiet':
-      return `quiet${and}${quietBecause(agent, project)}`;
+      return `quiet${and}${quietBecause(agent, detail)}`;
     case 'running':
-      return `${working(agent, project, style)}${and}${agent.stopping ? '; stops then' : ''}`;
+      return `${working(agent, detail, style)}${and}${agent.stopping ? '; stops then' : ''}`;
     case 'failed': {
       const { failure } = agent;
       const why =
@@ -94,12 +114,24 @@ function agentState(agent: AgentView, project: ProjectView, style: Style): strin
 }
 
 /** Unread mail of a quiet agent starts a turn at once, unless the project keeps it from that. */
-function quietBecause({ unread }: AgentView, { status }: ProjectView): string {
-  if (unread === 0) return '';
+function quietBecause(
+  { id, unread, paused }: AgentView,
+  { project, cellPaused, budgetsReached }: ProjectDetail,
+): string {
+  const { status } = project;
+  if (unread === 0 || paused !== null) return '';
+  if (status === 'running' && (cellPaused ?? project.paused) !== null) return ' (paused)';
+  if (status === 'running' && budgetsReached.some(({ agent }) => agent === null || agent === id)) {
+    return ' (a budget is reached)';
+  }
   return status === 'running' ? '; its turn is about to start' : ` (project is ${status})`;
 }
 
-function working({ activeTurn: turn }: AgentView, { status }: ProjectView, style: Style): string {
+function working(
+  { activeTurn: turn, paused }: AgentView,
+  { project, cellPaused }: ProjectDetail,
+  style: Style,
+): string {
   if (turn === null) return 'running';
   const attempt = turn.attempt > 1 ? `, attempt ${turn.attempt}` : '';
   if (turn.status !== 'queued') {
@@ -107,14 +139,16 @@ function working({ activeTurn: turn }: AgentView, { status }: ProjectView, style
     return `running  turn ${turn.number}${attempt}${since}`;
   }
   const after = turn.failure === null ? '' : ` after ${turn.failure.code}`;
-  if (status !== 'running') return `queued   turn ${turn.number} goes on when the project runs again${after}`;
+  if (project.status !== 'running') return `queued   turn ${turn.number} goes on when the project runs again${after}`;
+  if ((cellPaused ?? project.paused ?? paused) !== null)
+    return `queued   turn ${turn.number} waits until it is resumed${after}`;
   if (turn.notBefore !== null && Date.parse(turn.notBefore) > style.now()) {
     return `queued   turn ${turn.number} is tried again at ${timeOfDay(turn.notBefore, style)}${after}`;
   }
   return `queued   turn ${turn.number} waits for a worker${after}, ${duration(Math.max(0, style.now() - Date.parse(turn.queuedAt)))}`;
 }
 
-function nextCommands(project: ProjectView, agents: readonly AgentView[]): string[] {
+function nextCommands({ project, agents, cellPaused, budgetsReached }: ProjectDetail): string[] {
   const { id } = project;
   const first = agents[0]?.id ?? 'AGENT';
   const failed = agents.filter(({ state }) => state === 'failed');
@@ -123,6 +157,12 @@ function nextCommands(project: ProjectView, agents: readonly AgentView[]): strin
     case 'stopped':
       return [`start ${id}`];
     case 'running': {
+      if (cellPaused !== null) return ['resume --all'];
+      if (project.paused !== null) return [`resume ${id}`];
+      const [reached] = budgetsReached;
+      if (reached || failed.some(({ failure }) => failure?.code === 'budget-reached')) return [`budget ${id}`];
+      const paused = agents.find((agent) => agent.paused !== null);
+      if (paused) return [`resume ${id} ${paused.id}`];
       const [one, ...others] = failed;
       if (one)
         return [`logs ${id} ${one.id}`, others.length === 0 ? `agents retry ${id} ${one.id}` : `retry ${id} --failed`];

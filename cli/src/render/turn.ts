@@ -1,7 +1,7 @@
 import type { TurnDetail } from '@suzumio/shared/model/views';
 import { oneLine, visibleLines } from '@suzumio/shared/prompt/body';
 import type { CliContext } from '../cli-context.js';
-import { dayAndTime, duration } from './format.js';
+import { dayAndTime, dollars, duration } from './format.js';
 import { table } from './table.js';
 
 /** Everything about one turn: what it was asked, what it did, how it ended. */
@@ -31,12 +31,28 @@ export function renderTurn(turn: TurnDetail, context: Pick<CliContext, 'out' | '
     call.errorCode ?? call.status,
     oneLine(JSON.stringify(call.input)),
   ]);
+  const asked = turn.modelCalls.map((call) => [
+    call.purpose === 'summary' ? `${call.step} (summary)` : call.step,
+    oneLine(call.preset),
+    oneLine(call.model ?? ''),
+    call.errorCode ?? call.status,
+    `${call.inputTokens}${call.estimated ? ' (estimated)' : ''}`,
+    String(call.outputTokens),
+    dollars(call.costUsd),
+    call.endedAt === null ? '' : duration(Date.parse(call.endedAt) - Date.parse(call.startedAt)),
+  ]);
   return [
     ...facts.map(([name, value]) => `${name.padEnd(9)}${value}`),
     ...section(
       'attempts',
       attempts,
       ['NUMBER', 'STATUS', 'STARTED', 'TOOK', 'ENGINE', 'CONTAINER', 'FAILURE'],
+      context,
+    ),
+    ...section(
+      'model calls',
+      asked,
+      ['STEP', 'PRESET', 'MODEL', 'OUTCOME', 'TOKENS IN', 'TOKENS OUT', 'COST', 'TOOK'],
       context,
     ),
     ...section('tool calls', calls, ['STEP', 'TOOL', 'OUTCOME', 'INPUT'], context),

@@ -7,6 +7,7 @@ import type { ProjectEvent } from '@suzumio/shared/model/event';
 import type { ProjectConfig } from '@suzumio/shared/model/project-config';
 import type { Policy } from '@suzumio/shared/policy/policy';
 import type { Cell } from '@suzumio/shared/store/cell';
+import { dollars, projectUsage } from '@suzumio/shared/store/queries/usage';
 import { checkDocker } from '@suzumio/turn-worker';
 import { type ExitCode, exitCodes } from '../exit-codes.js';
 import { hostPolicy } from '../host-policy.js';
@@ -15,7 +16,9 @@ import { followTimeline } from '../live-timeline.js';
 import { createFrom } from '../project-file.js';
 import type { ApiClient } from '../reach/api-client.js';
 import { requireApi } from '../reach/reach.js';
+import { count } from '../render/format.js';
 import { createSession, say, sayNext, type Session } from '../session.js';
+import { type DemoModelOptions, withDemoModel } from './demo-model.js';
 import { startStack } from './stack.js';
 
 type Backend = ProjectConfig['backend']['kind'];
@@ -24,13 +27,20 @@ type Backend = ProjectConfig['backend']['kind'];
 const request = "Tonight's bulletin, please.";
 const change = 'Please add when the north gauge rose fastest.';
 
-const approvedWithinMs = 150_000;
+const playedWithinMs = 150_000;
+/** A model on a laptop may take minutes for an answer. */
+const thoughtWithinMs = 30 * 60_000;
 const reportLines = 12;
 
+export interface DemoOptions extends DemoModelOptions {
+  /** Whether a model thinks; without, a script is played. */
+  ai: boolean;
+}
+
 /** Runs the newsroom example from its first message to the approved report. */
-export async function demo(asked: Session): Promise<ExitCode> {
+export async function demo(asked: Session, options: DemoOptions): Promise<ExitCode> {
   const session = await withDataDirectory(asked);
-  const loaded = loadProjectFile(installation.demoProject, { env: {} });
+  const loaded = loadDemo(options, session);
   const backend = await chooseBackend(session, loaded.config.backend.image);
   say(session, `The newsroom in ${session.root}`, '');
   const stack = await startStack({
@@ -39,13 +49,15 @@ export async function demo(asked: Session): Promise<ExitCode> {
     port: 0,
     scheduler: true,
     policy: demoPolicy(session, loaded, backend),
+    environment: session.context.env,
   });
   try {
     const project = await createDemo(stack.cell, loaded, backend);
     const api = await requireApi(session);
     await api.start(project);
-    await play(session, api, project);
+    await play(session, api, project, options.ai ? thoughtWithinMs : playedWithinMs);
     await sayOutcome(session, api, project, stack.cell);
+    if (options.ai) await sayCost(session, project, stack.cell);
   } catch (error) {
     say(session, '', `The demo did not get to its end; the services' log is ${stack.logFile}.`);
     throw error;
@@ -53,6 +65,12 @@ export async function demo(asked: Session): Promise<ExitCode> {
     await stack.stop();
   }
   return exitCodes.ok;
+}
+
+function loadDemo(options: DemoOptions, { context }: Session): LoadedProject {
+  if (!options.ai) return loadProjectFile(installation.demoProject, { env: {} });
+  const loaded = loadProjectFile(installation.demoAiProject, { env: {} });
+  return { ...loaded, config: withDemoModel(loaded.config, options, context.env) };
 }
 
 /** The directory that was asked for, or a new one that stays. */
@@ -66,7 +84,16 @@ async function withDataDirectory(asked: Session): Promise<Session> {
 /** The demo is part of this installation: what it needs is allowed, and where no engine answers, processes. */
 function demoPolicy(session: Session, { config }: LoadedProject, backend: Backend): Policy {
   const policy = hostPolicy(session);
-  return { ...policy, backends: [backend], images: [...policy.images, config.backend.image] };
+  const providers = Object.values(config.backend.runner.models?.providers ?? {}).map(({ baseURL, apiKeyEnv }) => ({
+    ...(baseURL && { baseURL }),
+    ...(apiKeyEnv && { apiKeyEnv }),
+  }));
+  return {
+    ...policy,
+    backends: [backend],
+    images: [...policy.images, config.backend.image],
+    providers: [...policy.providers, ...providers],
+  };
 }
 
 async function chooseBackend(session: Session, image: string): Promise<Backend> {
@@ -89,7 +116,7 @@ async function createDemo(cell: Cell, { config, sourceText }: LoadedProject, kin
  * The person's part: asks for the bulletin, sends the first version back, approves the second; both when the turn that
  * submitted has ended, as a person would not be faster.
  */
-async function play(session: Session, api: ApiClient, project: string): Promise<void> {
+async function play(session: Session, api: ApiClient, project: string, approvedWithinMs: number): Promise<void> {
   const giveUp = new AbortController();
   const failures: unknown[] = [];
   const acts: Promise<unknown>[] = [];
@@ -142,4 +169,10 @@ async function sayOutcome(session: Session, api: ApiClient, project: string, cel
   if (lines.length > reportLines) say(session, `  | … ${lines.length - reportLines} more lines`);
   say(session, '', `report: ${join(cell.directory.projectDir(project), reportPath ?? '')}`, `data:   ${session.root}`);
   sayNext(session, `turns ${project}`, `messages ${project}`, `report ${project}`);
+}
+
+async function sayCost(session: Session, project: string, cell: Cell): Promise<void> {
+  const used = await cell.stores.use(project, (store) => Promise.resolve(projectUsage(store.reader)));
+  const tokens = `${used.inputTokens} tokens in, ${used.outputTokens} out`;
+  say(session, '', `cost:   ${dollars(used.nanoUsd)} (${tokens}, ${count(used.calls, 'answer')})`);
 }

@@ -21,6 +21,7 @@ export async function serve(session: Session, { allowProcess, ...options }: Serv
     root: session.root,
     policy: hostPolicy(session, { allowProcess }),
     access: accessFor(session),
+    environment: session.context.env,
   });
   try {
     await sayServing(session, stack, ['init FILE', 'status', 'doctor']);

@@ -2,10 +2,13 @@ import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiGuards, createApi } from '@suzumio/api';
+import type { Environment } from '@suzumio/shared/config/environment';
 import { createScheduler } from '@suzumio/scheduler';
 import { storeHooks } from '@suzumio/shared/control-plane/open-control-plane';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { createLogger } from '@suzumio/shared/observability/logger';
+import { createRedactor } from '@suzumio/shared/observability/redactor';
+import { environmentSecrets } from '@suzumio/shared/observability/secret-source';
 import { createMetrics } from '@suzumio/shared/observability/metrics';
 import { policyWithGrants } from '@suzumio/shared/policy/grant';
 import type { Policy } from '@suzumio/shared/policy/policy';
@@ -14,6 +17,7 @@ import { Cell } from '@suzumio/shared/store/cell';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import { createToolhost } from '@suzumio/toolhost';
 import { createTurnWorker } from '@suzumio/turn-worker';
+import { dayBudgetOf } from './day-budget.js';
 import { installation } from './installation.js';
 import { announceServer, findServer, withdrawServer } from '../reach/server-file.js';
 
@@ -27,6 +31,8 @@ export interface StackOptions {
   readonly scheduler: boolean;
   /** What projects may ask of this machine. */
   readonly policy: Policy;
+  /** Where the keys of providers are, by the names that project files give. */
+  readonly environment: Environment;
   /** Who may use the API. @default whoever has a token */
   readonly access?: Omit<ApiGuards, 'host'>;
 }
@@ -62,7 +68,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   directory.prepare();
   const logFile = join(root, 'logs', 'serve.log');
   const log = openLog(logFile);
-  const logger = createLogger({ service: 'suzumio', destination: { write: (line) => writeSync(log, line) } });
+  const redactor = createRedactor();
+  const logger = createLogger({ service: 'suzumio', destination: { write: (line) => writeSync(log, line) }, redactor });
   const metrics = createMetrics('suzumio');
   const transport = createInProcessTransport({ logger });
   const cell = Cell.open(root, { hooks: storeHooks({ transport, metrics }) });
@@ -71,8 +78,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const transportName = `process ${process.pid}`;
 
   const policyOf = policyWithGrants(policy, cell.directory);
-  const toolhost = createToolhost({ worker: loopback, runner: loopback, transportName, policy }, shared);
-  const api = createApi({ host, port, transportName, policy, ...access }, shared);
+  const budgetUsdPerDay = dayBudgetOf(options.environment);
+  const dayBudget = budgetUsdPerDay === undefined ? {} : { budgetUsdPerDay };
+  const toolhost = createToolhost(
+    { worker: loopback, runner: loopback, transportName, policy, ...dayBudget },
+    { ...shared, secrets: environmentSecrets(options.environment, redactor) },
+  );
+  const api = createApi({ host, port, transportName, policy, ...dayBudget, ...access }, shared);
   const scheduler = createScheduler({ transportName }, shared);
   const running: Service[] = [];
   const started = async <Kind extends Service>(service: Kind): Promise<Kind> => {

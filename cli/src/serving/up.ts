@@ -42,6 +42,7 @@ export async function up(session: Session, file: string | undefined, options: Up
     scheduler: true,
     policy,
     access: accessFor(session),
+    environment: session.context.env,
   });
   try {
     await sayServing(session, stack, project ? [] : ['up FILE', 'init FILE', 'status']);

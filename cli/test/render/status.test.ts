@@ -1,12 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AgentView, ProjectView } from '@suzumio/shared/model/views';
-import { renderProjects, renderStatus } from '@suzumio/cli/render/status';
+import type { ProjectDetail } from '@suzumio/cli/reach/project-reads';
+import { renderProjects, renderStatus as render } from '@suzumio/cli/render/status';
 
 const at = (clock: string) => `2026-11-21T${clock}.000Z`;
 const style = { out: { colors: false, columns: undefined }, timeZone: 'UTC', now: () => Date.parse(at('20:15:00')) };
 
 function project(fields: Partial<ProjectView>): ProjectView {
-  const counts = { turns: { total: 8, active: 0, failed: 0 }, messages: 12, artifacts: 4, tokens: 0 };
+  const counts = {
+    turns: { total: 8, active: 0, failed: 0 },
+    messages: 12,
+    artifacts: 4,
+    tokens: 0,
+    costUsd: 0,
+    paused: null,
+  };
   const base = {
     id: 'newsroom',
     status: 'running',
@@ -24,6 +32,7 @@ function agent(id: string, fields: Partial<AgentView> = {}): AgentView {
   const state = {
     state: 'quiet',
     stopping: false,
+    paused: null,
     activeTurn: null,
     unread: 0,
     undelivered: 0,
@@ -31,6 +40,16 @@ function agent(id: string, fields: Partial<AgentView> = {}): AgentView {
     failure: null,
   };
   return { ...base, ...state, ...fields } as AgentView;
+}
+
+const free = { cellPaused: null, budgetsReached: [] };
+function renderStatus(
+  view: ProjectView,
+  agents: AgentView[],
+  how: Parameters<typeof render>[1],
+  more: Partial<ProjectDetail> = {},
+) {
+  return render({ project: view, agents, ...free, ...more }, how);
 }
 
 const active = {
@@ -128,10 +147,49 @@ describe('status', () => {
     );
   });
 
+  const pause = { by: 'ann', at: at('20:10:00'), reason: 'It loops.' };
+
+  test('names what was paused, by whom, when and why', () => {
+    const one = renderStatus(project({}), [agent('ada', { unread: 1, paused: pause })], style);
+    expect(one).toEqual({
+      lines: [
+        'newsroom   running, waits for a paused agent     8 turns, 0 tokens, 1 min 0 s',
+        '  ada  quiet, 1 unread; paused by ann, 2026-11-21 20:10:00: It loops.',
+      ],
+      next: ['resume newsroom ada'],
+    });
+    const whole = renderStatus(project({ paused: { ...pause, reason: null } }), [agent('ada', { unread: 1 })], style);
+    expect(whole.lines.map((line) => line.replace(/ {5}.*/, ''))).toEqual([
+      'newsroom   running, but paused',
+      '  paused by ann, 2026-11-21 20:10:00',
+      '  ada  quiet, 1 unread (paused)',
+    ]);
+    expect(whole.next).toEqual(['resume newsroom']);
+    const all = renderStatus(project({}), [agent('ada')], style, { cellPaused: pause });
+    expect(all.lines[1]).toBe('  every project is paused by ann, 2026-11-21 20:10:00: It loops.');
+    expect([all.lines[0], all.next]).toEqual([expect.stringContaining('everything is paused'), ['resume --all']]);
+    const queued = { state: 'running', activeTurn: active, paused: pause } as const;
+    expect(stateOf(queued)).toMatch(/^queued {3}turn 3 waits until it is resumed; paused by ann/);
+  });
+
+  test('names the budget that is reached, and what was spent', () => {
+    const budgetsReached = [{ agent: null, limit: 'usd' as const, message: 'The project is at $1.00.' }];
+    const { lines, next } = renderStatus(project({ costUsd: 1 }), [agent('ada', { unread: 1 })], style, {
+      budgetsReached,
+    });
+    expect(lines).toEqual([
+      'newsroom   running, but its budget is reached     8 turns, 0 tokens, $1.00, 1 min 0 s',
+      '  The project is at $1.00.',
+      '  ada  quiet, 1 unread (a budget is reached)',
+    ]);
+    expect(next).toEqual(['budget newsroom']);
+  });
+
   test('of several projects, is a line each', () => {
     const projects = [project({}), project({ id: 'b', status: 'stopped' })].map((view) => ({
       project: view,
       agents: [],
+      ...free,
     }));
     expect(renderProjects(projects, style)).toEqual([
       'newsroom   running, all quiet: waits for mail   8 turns, 0 tokens, 1 min 0 s',

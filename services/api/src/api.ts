@@ -18,6 +18,8 @@ export interface ApiConfig extends ApiGuards {
   bodyPace?: BodyPace;
   /** What posted files may ask of a host. @default the safe defaults */
   policy?: Policy;
+  /** What all projects together may spend on models in a day, in dollars: a ToolHost keeps to it, this says it. */
+  budgetUsdPerDay?: number | undefined;
   events?: EventHubOptions;
 }
 
@@ -42,7 +44,7 @@ export function createApi(config: ApiConfig, dependencies: ApiDependencies): Api
       await admitAdmin(config.adminToken ?? cell.directory.adminToken(), dependencies);
       const policy = config.policy ?? defaultPolicy;
       const host = hostPaths([cell.directory.root], { mounting: false });
-      const app = apiApp({ ...dependencies, policy, host }, hub, config);
+      const app = apiApp({ ...dependencies, policy, host, budgetUsdPerDay: config.budgetUsdPerDay }, hub, config);
       running = { server: await startHttpServer(app, config), hub, delist };
     } catch (error) {
       await hub.close();

@@ -11,6 +11,7 @@ import { eventsRouter } from './events-router.js';
 import { inboxRouter } from './inbox-router.js';
 import { messagesRouter } from './messages-router.js';
 import { OpenAccess } from './open-access.js';
+import { pauseRouter } from './pause-router.js';
 import { projectsRouter } from './projects-router.js';
 import { createRateLimiter, defaultRateLimits, type RateLimits } from './rate-limiter.js';
 import { limitRates } from './rate-limits.js';
@@ -23,6 +24,7 @@ import { tokensRouter } from './tokens-router.js';
 import { transitionsRouter } from './transitions-router.js';
 import { turnsRouter } from './turns-router.js';
 import { uploadsRouter } from './uploads-router.js';
+import { usageRouter } from './usage-router.js';
 import { waitRouter } from './wait-router.js';
 
 /** What guards the routes. */
@@ -49,6 +51,7 @@ export function apiApp(context: ApiContext, hub: EventHub, guards: ApiGuards): e
   app.use(tokensRouter(context));
   app.use(projectsRouter(context), transitionsRouter(context), messagesRouter(context), turnsRouter(context));
   app.use(agentsRouter(context), inboxRouter(context), tickRouter(context));
+  app.use(pauseRouter(context), usageRouter(context));
   app.use(artifactsRouter(context), reportRouter(context));
   app.use(eventsRouter(context, hub, access), waitRouter(context, hub, access));
   app.use(refuseOtherMethods, notFoundHandler);

@@ -17,6 +17,8 @@ export interface ApiDependencies {
 export interface ApiContext extends ApiDependencies {
   /** What posted files may ask of a host. */
   policy: Policy;
+  /** What all projects together may spend on models in a day, in dollars. */
+  budgetUsdPerDay?: number | undefined;
   /** This machine's disk, as far as posted files name paths of it. */
   host: HostPaths;
 }

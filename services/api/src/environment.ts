@@ -24,6 +24,8 @@ export const apiEnvironment = controlPlaneEnvironment.extend({
   /** The administrator's secret, instead of the one that the data directory has. */
   SUZUMIO_ADMIN_TOKEN: z.string().optional(),
   SUZUMIO_ADMIN_TOKEN_FILE: z.string().optional(),
+  /** What all projects together may spend on models in a day, in dollars: the ToolHost keeps to it, `usage` shows it. */
+  SUZUMIO_BUDGET_USD_PER_DAY: z.coerce.number().nonnegative().optional(),
 });
 
 /** What the API is told of it. */

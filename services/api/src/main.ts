@@ -29,6 +29,7 @@ const code = await runService({
         transportName: plane.transportName,
         ...accessOf(environment),
         adminToken,
+        budgetUsdPerDay: environment.SUZUMIO_BUDGET_USD_PER_DAY,
         policy: loadPolicy(policyFileOf(environment.SUZUMIO_ROOT, environment.SUZUMIO_POLICY_FILE)),
       },
       { cell: plane.cell, transport: plane.transport, logger, metrics },

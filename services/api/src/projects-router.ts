@@ -11,6 +11,7 @@ import {
 } from '@suzumio/shared/model/http-api';
 import type { ProjectConfig } from '@suzumio/shared/model/project-config';
 import { listAgents } from '@suzumio/shared/store/queries/agents';
+import { budgetsReached } from '@suzumio/shared/store/queries/budgets';
 import { readProject } from '@suzumio/shared/store/queries/projects';
 import { identityOf, requireWholeCell } from './auth.js';
 import { bodyOf, queryOf } from './body.js';
@@ -53,7 +54,12 @@ export function projectsRouter(context: ApiContext): Router {
   router.get('/api/projects/:project', async (request, response) => {
     queryOf(request, noQuery);
     const answer = await withProject(context, response, request.params.project, (store) =>
-      store.snapshot((reader): ProjectDetailAnswer => ({ project: readProject(reader), agents: listAgents(reader) })),
+      store.snapshot((reader): ProjectDetailAnswer => ({
+        project: readProject(reader),
+        agents: listAgents(reader),
+        cellPaused: context.cell.catalog.pause.current,
+        budgetsReached: budgetsReached(reader, store.config),
+      })),
     );
     response.json(answer);
   });

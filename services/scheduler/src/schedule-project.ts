@@ -8,6 +8,7 @@ import {
   deliverableTurns,
   deliverTurn,
   forgetDelivery,
+  type ProvidersAway,
   type QueuedTurn,
 } from '@suzumio/shared/store/verbs/deliver-turn';
 import { agentsToStart, startTurns } from '@suzumio/shared/store/verbs/start-turns';
@@ -18,6 +19,10 @@ export interface ProjectSchedulerDependencies {
   /** How many turns the fleet can run at once. */
   fleetSlots: () => Promise<number>;
   now: () => number;
+  /** Whether no turn of the whole cell begins now. */
+  paused: () => boolean;
+  /** Which providers of models are away. */
+  providersAway: () => ProvidersAway;
   logger: Logger;
   metrics: Metrics;
 }
@@ -50,15 +55,17 @@ export class ProjectScheduler {
 
   /** @throws SuzumioError `server-unreachable` when the queue is away; what was not delivered stays to be delivered */
   async schedule(store: ProjectStore): Promise<void> {
+    if (this.dependencies.paused()) return;
     const starting = agentsToStart(store.reader, store.config).length;
-    const queued = deliverableTurns(store.reader, this.dependencies.now());
+    const away = this.dependencies.providersAway();
+    const queued = deliverableTurns(store.reader, this.dependencies.now(), away);
     if (starting + queued.wanting.length === 0) return;
     const facts = await this.#askQueue(queued, starting);
     if (starting + this.#due(queued, facts).length === 0) return;
 
     const deliveries = await store.write((tx) => {
       startTurns(tx);
-      return this.#due(deliverableTurns(tx, tx.nowMs), facts).flatMap((due) => {
+      return this.#due(deliverableTurns(tx, tx.nowMs, away), facts).flatMap((due) => {
         const job = deliverTurn(tx, due.turn, due.delivery);
         if (!job) return [];
         const replaces = due.delivery > 0 && !due.lost ? this.#ref(due) : undefined;

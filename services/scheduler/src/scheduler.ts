@@ -61,6 +61,8 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     transport,
     fleetSlots: createFleetSlots(transport, () => performance.now()),
     now: cell.context.now,
+    paused: () => cell.catalog.pause.current !== null,
+    providersAway: () => cell.catalog.providers.away(),
     logger,
     metrics,
   });

@@ -69,6 +69,23 @@ export function schedulerContract(connect: () => Transport): void {
       ]);
     });
 
+    test('starts nothing while the cell is paused, and all that waits when it goes on', async () => {
+      const { testing, metrics, jobs, work, scheduler, mail, turns } = await bench();
+      const project = await testing.create();
+      await testing.cell.catalog.pause.begin('ann', 'The bill.');
+      await mail(project, 'ada');
+      const running = await scheduler({ sweepIntervalMs: 20 });
+      await work();
+      const sweeps = async () =>
+        /sweep_duration_seconds_count\{[^}]*round="sweep"[^}]*\} (\d+)/.exec(await metrics.registry.metrics());
+      await eventually('it has looked twice', async () => Number((await sweeps())?.[1] ?? 0) >= 2);
+      await running.stop();
+      expect(await turns(project)).toEqual([]);
+      await testing.cell.catalog.pause.end();
+      await scheduler({ sweepIntervalMs: 20 });
+      await eventually('the job arrives', () => jobs.length === 1);
+    });
+
     test('a project that does not run starts nothing', async () => {
       const { testing, jobs, work, scheduler, mail, turns } = await bench();
       const stopped = await testing.create();

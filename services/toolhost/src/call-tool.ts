@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { ToolRequest, ToolResponse } from '@suzumio/shared/protocol/runner';
 import { canonicalToolName } from '@suzumio/shared/protocol/tool-names';
@@ -17,6 +16,7 @@ import type { PresentedToken } from './auth.js';
 import { contentOf } from './content.js';
 import type { ToolhostContext } from './context.js';
 import { uploadFacts } from './tools/artifacts-publish.js';
+import { requestHash } from '@suzumio/shared/store/request-hash';
 import { findTool } from './tools/catalogue.js';
 
 /**
@@ -41,7 +41,7 @@ export async function callTool(
       step: request.step,
       tool,
       input: request.input,
-      requestHash: requestHash(tool, request.input),
+      requestHash: requestHash(tool, withoutUploadFacts(tool, request.input)),
     };
     if (request.project !== token.project || request.turn !== token.turn || request.agent !== agent) {
       const message = 'A token is good for its own turn only, and this call names another.';
@@ -109,24 +109,9 @@ async function afterwards(context: ToolhostContext, project: string, tool: strin
   context.transport.wake(project);
 }
 
-/** Where a runner sends along what it uploaded, that is not part of what was asked: a file may be read again. */
-function requestHash(tool: string, input: unknown): string {
-  return createHash('sha256')
-    .update(canonicalJson([tool, withoutUploadFacts(tool, input)]))
-    .digest('hex');
-}
-
+/** What a runner sends along of what it uploaded is no part of what was asked: a file may be read again. */
 function withoutUploadFacts(tool: string, input: unknown): unknown {
   if (tool !== 'artifacts.publish' || typeof input !== 'object' || input === null) return input;
   const facts: readonly string[] = uploadFacts;
   return Object.fromEntries(Object.entries(input).filter(([key]) => !facts.includes(key)));
-}
-
-/** JSON with sorted keys: the same value is the same text. */
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
 }

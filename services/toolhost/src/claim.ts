@@ -1,5 +1,6 @@
 import { backendOf, sandboxOf } from '@suzumio/shared/config/sandbox-of';
 import { messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { contextLimitOf } from '@suzumio/shared/model/presets';
 import type { ProjectConfig } from '@suzumio/shared/model/project-config';
 import { sandboxDenials, type SandboxRequest } from '@suzumio/shared/policy/check-sandbox';
 import { describeDenial } from '@suzumio/shared/policy/denial';
@@ -7,6 +8,7 @@ import { attemptsProtocol, type ClaimAnswer, type ClaimRequest } from '@suzumio/
 import type { Failure } from '@suzumio/shared/protocol/failure-codes';
 import { runnerProtocol } from '@suzumio/shared/protocol/runner';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import { readHistory } from '@suzumio/shared/store/queries/history';
 import { turnRow } from '@suzumio/shared/store/rows';
 import { attemptToken, hashToken } from '@suzumio/shared/store/tokens';
 import { type Claimed, claimTurn, prepareTurn, type PreparedTurn } from '@suzumio/shared/store/verbs/claim-turn';
@@ -50,6 +52,7 @@ export async function claim(
         turn,
         ...request,
         leaseMs: context.leaseMs,
+        cellPaused: context.cell.catalog.pause.current !== null,
         hashes: (attempt, epoch) => {
           const { lease, tool } = tokens(attempt, epoch);
           return { lease: hashToken(lease), tool: hashToken(tool) };
@@ -62,7 +65,7 @@ export async function claim(
     }
     if (claimed !== 'stale') {
       const { attempt, epoch, repeated } = claimed;
-      return { answer: answer(context, store.config, claimed, tokens(attempt, epoch)), repeated };
+      return { answer: answer(context, store, claimed, tokens(attempt, epoch)), repeated };
     }
   }
   throw new SuzumioError('store-busy', `Mail for ${turn} arrives faster than its prompt can be written; claim again.`, {
@@ -109,24 +112,26 @@ async function failUnclaimed(store: ProjectStore, turn: string, { code, message 
 
 function answer(
   context: ToolhostContext,
-  config: ProjectConfig,
+  store: ProjectStore,
   claimed: Claimed,
   tokens: { lease: string; tool: string },
 ): ClaimAnswer {
-  const { toolNames, ...input } = claimed.input;
+  const { toolNames, history, ...input } = claimed.input;
+  const { id } = input.agent;
   return {
     attempt: claimed.attempt,
     epoch: claimed.epoch,
     leaseToken: tokens.lease,
     toolToken: tokens.tool,
     leaseMs: context.leaseMs,
-    ...sandboxRequest(config, input.agent.id),
+    ...sandboxRequest(store.config, id),
     snapshot: claimed.snapshot,
     input: {
       ...input,
+      ...(history ? { history: readHistory(store.reader, id, history, contextLimitOf(store.config, id)) } : {}),
       tools: toolDefinitions(toolNames),
       protocol: runnerProtocol,
-      limits: { timeoutMs: config.turn.timeout, doorPatienceMs: context.leaseMs },
+      limits: { timeoutMs: store.config.turn.timeout, doorPatienceMs: context.leaseMs },
     },
   };
 }

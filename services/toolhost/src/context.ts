@@ -2,6 +2,7 @@ import type { Logger } from '@suzumio/shared/observability/logger';
 import type { Metrics } from '@suzumio/shared/observability/metrics';
 import type { HostPaths } from '@suzumio/shared/policy/host-paths';
 import type { Policy } from '@suzumio/shared/policy/policy';
+import type { SecretSource } from '@suzumio/shared/observability/secret-source';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import type { Cell } from '@suzumio/shared/store/cell';
 
@@ -11,6 +12,8 @@ export interface ToolhostDependencies {
   transport: Transport;
   logger: Logger;
   metrics: Metrics;
+  /** The keys of providers. */
+  secrets: SecretSource;
 }
 
 /** What its handlers share. */
@@ -22,4 +25,8 @@ export interface ToolhostContext extends ToolhostDependencies {
   policyOf: (project: string) => Policy;
   /** This machine's disk, as far as projects name paths of it. */
   host: HostPaths;
+  /** Names this process to others that might make the same call of a model. */
+  owner: string;
+  /** What the whole cell may spend in a day. */
+  dayLimitNanoUsd: number | undefined;
 }

@@ -13,5 +13,7 @@ export const toolhostEnvironment = controlPlaneEnvironment.extend({
   /** The secret that workers share, instead of the one that the data directory has. */
   SUZUMIO_WORKER_TOKEN: z.string().optional(),
   SUZUMIO_WORKER_TOKEN_FILE: z.string().optional(),
+  /** What all projects together may spend on models in a day, in dollars. */
+  SUZUMIO_BUDGET_USD_PER_DAY: z.coerce.number().nonnegative().optional(),
   SUZUMIO_LEASE_MS: z.coerce.number().int().min(3_000).max(600_000).default(15_000),
 });

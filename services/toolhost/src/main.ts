@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { openControlPlaneOverRedis } from '@suzumio/shared/control-plane/open-control-plane';
 import { runService } from '@suzumio/shared/observability/run-service';
 import { secretSetting } from '@suzumio/shared/observability/secret-setting';
+import { environmentSecrets } from '@suzumio/shared/observability/secret-source';
 import { loadPolicy, policyFileOf } from '@suzumio/shared/policy/load-policy';
 import { toolhostEnvironment } from './environment.js';
 import { createToolhost } from './toolhost.js';
@@ -32,8 +33,17 @@ const code = await runService({
         transportName: plane.transportName,
         leaseMs: settings.SUZUMIO_LEASE_MS,
         policy: loadPolicy(policyFileOf(settings.SUZUMIO_ROOT, settings.SUZUMIO_POLICY_FILE)),
+        ...(settings.SUZUMIO_BUDGET_USD_PER_DAY === undefined
+          ? {}
+          : { budgetUsdPerDay: settings.SUZUMIO_BUDGET_USD_PER_DAY }),
       },
-      { cell: plane.cell, transport: plane.transport, logger, metrics },
+      {
+        cell: plane.cell,
+        transport: plane.transport,
+        logger,
+        metrics,
+        secrets: environmentSecrets(process.env, redactor),
+      },
     );
     return {
       start: () => toolhost.start(),

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import express, { type Router } from 'express';
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
 import { logRefusal } from '@suzumio/shared/http/log-refusal';
+import { nanoPerUsd } from '@suzumio/shared/model/model-cost';
 import { notFoundHandler, problemHandler } from '@suzumio/shared/http/problem-handler';
 import { type ListenerNames, refuseForeignRequests } from '@suzumio/shared/http/request-source';
 import type { BodyPace } from '@suzumio/shared/http/slow-bodies';
@@ -9,6 +11,7 @@ import { hostPaths } from '@suzumio/shared/policy/host-paths';
 import { defaultPolicy, type Policy } from '@suzumio/shared/policy/policy';
 import { attemptsRouter } from './attempts-router.js';
 import type { ToolhostContext, ToolhostDependencies } from './context.js';
+import { modelsRouter } from './models-router.js';
 import { toolsRouter } from './tools-router.js';
 
 export interface ToolhostConfig {
@@ -27,6 +30,8 @@ export interface ToolhostConfig {
   leaseMs?: number;
   /** What turns may ask of a host. @default the safe defaults */
   policy?: Policy;
+  /** What all projects together may spend on models in a day (of UTC), in dollars. @default no limit */
+  budgetUsdPerDay?: number;
 }
 
 export interface Toolhost {
@@ -51,14 +56,16 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
       leaseMs: config.leaseMs ?? 15_000,
       policyOf: policyWithGrants(config.policy ?? defaultPolicy, cell.directory),
       host: hostPaths([cell.directory.root], { mounting: false }),
+      owner: randomUUID(),
+      dayLimitNanoUsd: config.budgetUsdPerDay === undefined ? undefined : config.budgetUsdPerDay * nanoPerUsd,
     };
     await admitWorkers(config.workerToken ?? cell.directory.workerToken(), dependencies);
     const { allowedHosts, bodyPace = {} } = config;
-    const listen = ({ host, port }: ToolhostConfig['worker'], router: Router) =>
-      startHttpServer(listener(context, router, { host, allowedHosts }), { host, port, bodyPace });
+    const listen = ({ host, port }: ToolhostConfig['worker'], ...routers: Router[]) =>
+      startHttpServer(listener(context, routers, { host, allowedHosts }), { host, port, bodyPace });
     const worker = await listen(config.worker, attemptsRouter(context));
     try {
-      servers = { worker, runner: await listen(config.runner, toolsRouter(context)) };
+      servers = { worker, runner: await listen(config.runner, toolsRouter(context), modelsRouter(context)) };
       delist = await cell.catalog.enlist({ service: 'toolhost', cell: cell.id, transport: config.transportName });
     } catch (error) {
       await servers?.runner.stop();
@@ -89,12 +96,12 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
   };
 }
 
-function listener(context: ToolhostContext, router: Router, names: ListenerNames): express.Express {
+function listener(context: ToolhostContext, routers: Router[], names: ListenerNames): express.Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.use(refuseForeignRequests(names));
-  app.use(router);
+  app.use(...routers);
   app.use(notFoundHandler);
   app.use(countRefusals(context));
   app.use(problemHandler(context.logger));

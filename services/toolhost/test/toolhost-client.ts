@@ -51,7 +51,10 @@ export function claimId(): string {
   return randomBytes(16).toString('hex');
 }
 
-export async function toolhostBench(config: Partial<ToolhostConfig> = {}): Promise<ToolhostBench> {
+export async function toolhostBench(
+  config: Partial<ToolhostConfig> = {},
+  secrets: Readonly<Record<string, string>> = {},
+): Promise<ToolhostBench> {
   const { logger, lines } = recordingLogger();
   const transport = createInProcessTransport({ logger });
   const metrics = createMetrics('toolhost');
@@ -65,7 +68,7 @@ export async function toolhostBench(config: Partial<ToolhostConfig> = {}): Promi
     const local = { host: '127.0.0.1', port: 0 };
     const made = createToolhost(
       { worker: local, runner: local, transportName: 'test', ...change },
-      { cell: testing.cell, transport, logger, metrics },
+      { cell: testing.cell, transport, logger, metrics, secrets: { read: (name) => secrets[name] } },
     );
     await made.start();
     return made;

@@ -12,7 +12,7 @@ const bundle = (file: string) => fileURLToPath(new URL(`../../../runner/dist/${f
 
 const schema = workerEnvironment.extend({
   /** The bundled runner and shim, where they are not beside this package. */
-  SUZUMIO_RUNNER_BUNDLE: z.string().default(bundle('runner.mjs')),
+  SUZUMIO_RUNNER_BUNDLE: z.string().default(bundle('bundle/runner.mjs')),
   SUZUMIO_SHIM_FILE: z.string().default(bundle('shim.mjs')),
 });
 

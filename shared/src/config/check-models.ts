@@ -3,7 +3,10 @@ import type { ProblemList } from './config-problem.js';
 import { configLimits } from './limits.js';
 import { hintFrom } from './suggest.js';
 
-/** Checks that agents name presets, presets name providers, and that no list of presets leads back to itself. */
+/**
+ * Checks that agents name presets, presets name providers, that no list of presets leads back to itself, and that a
+ * budget in dollars finds a price at every preset.
+ */
 export function checkModels(root: ConfigNode, problems: ProblemList): void {
   const runner = childOf(childOf(root, 'backend'), 'runner');
   const models = childOf(runner, 'models');
@@ -17,6 +20,7 @@ export function checkModels(root: ConfigNode, problems: ProblemList): void {
     const hint = () => hintFrom(name, [...presets.keys()]);
     problems.add('preset-unknown', node.place, () => `unknown model preset "${name}"${hint()}`);
   }
+  checkPrices(root, presets, problems);
   if (presets.size > configLimits.presets) {
     const place = (childOf(models, 'presets') ?? root).place;
     problems.add('too-large', place, `a project has at most ${configLimits.presets} model presets`);
@@ -42,4 +46,18 @@ function reaches(from: string, target: string, presets: ReadonlyMap<string, Conf
     seen.add(id);
     return reaches(id, target, presets, seen);
   });
+}
+
+/** A budget that is accepted is kept, and what has no price cannot be counted. */
+function checkPrices(root: ConfigNode, presets: ReadonlyMap<string, ConfigNode>, problems: ProblemList): void {
+  const budgets = [
+    childOf(root, 'budget'),
+    ...entriesOf(childOf(root, 'agents')).map(([, { value }]) => childOf(value, 'budget')),
+  ];
+  if (!budgets.some((budget) => childOf(budget, 'usd') !== undefined)) return;
+  for (const [id, preset] of presets) {
+    if (childOf(preset, 'model-list') !== undefined || childOf(preset, 'price') !== undefined) continue;
+    const advice = 'give it price: { input, output } in dollars a million tokens (0 where it costs nothing)';
+    problems.add('price-missing', preset.place, `preset ${id} has no price, and there is a budget in usd: ${advice}`);
+  }
 }

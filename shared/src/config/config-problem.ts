@@ -36,6 +36,8 @@ export type ConfigProblemCode =
   | 'path-refused'
   | 'policy-denied'
   | 'preset-cycle'
+  | 'model-missing'
+  | 'price-missing'
   | 'preset-unknown'
   | 'provider-unknown'
   | 'secret-in-file'

@@ -2,7 +2,7 @@ import type { AgentConfig, ProjectConfig } from '../model/project-config.js';
 import type { ConfigPath } from './config-node.js';
 import { ConfigErrors, type ConfigProblem } from './config-problem.js';
 import { unescapeReferences, variablesIn } from './environment.js';
-import { configDefaults } from './defaults.js';
+import { presetOf } from '../model/presets.js';
 import type { LoadedProject } from './load-project.js';
 import { backendOf, mountsOf } from './sandbox-of.js';
 import { describePath } from './schema-problems.js';
@@ -11,22 +11,21 @@ import { describePath } from './schema-problems.js';
 export interface UnsupportedField {
   readonly path: ConfigPath;
   readonly message: string;
+  /** Whether nothing is asked for that could not be kept, but something is missing to keep it. */
+  readonly missing?: boolean;
 }
 
 /**
- * The fields of a config that this version does not enforce. A project that has any is not created: what is accepted
- * is kept. A field at its default asks for nothing, so that rendered files, which name every field, pass.
+ * The fields of a config that this version does not enforce, and those that it cannot: agents that are to think without a
+ * model. A project that has any is not created: what is accepted is kept. A field at its default asks for nothing, so that rendered files, which name every field, pass.
  */
 export function unsupportedFields(config: ProjectConfig): UnsupportedField[] {
-  const { backend, tools, turn } = config;
+  const { backend, tools } = config;
   const found: UnsupportedField[] = [];
   const refuse = (refused: boolean, path: ConfigPath, message: string) => {
     if (refused) found.push({ path, message });
   };
-  const { docker, runner } = backend;
-  refuse(runner.mode === 'ai', ['backend', 'runner', 'mode'], 'agents do not think yet: set backend.runner.mode: mock');
-  refuse(runner.model !== undefined, ['backend', 'runner', 'model'], 'models are not used yet: leave it out');
-  refuse(runner.models !== undefined, ['backend', 'runner', 'models'], 'models are not used yet: leave it out');
+  const { docker } = backend;
   const { controllerUrl } = backend;
   refuse(
     controllerUrl !== undefined && docker.network === 'none',
@@ -43,17 +42,16 @@ export function unsupportedFields(config: ProjectConfig): UnsupportedField[] {
   tools.toolpacks.forEach((pack, index) => {
     refuse(pack !== 'core', ['tools', 'toolpacks', index], 'only the toolpack core is served yet');
   });
-  for (const field of ['maxSteps', 'providerPatience'] as const) {
-    const fallback = configDefaults.turn[field];
-    refuse(turn[field] !== fallback, ['turn', field], `there are no models to limit yet: leave it out (${fallback})`);
-  }
   refuse(
     !config.observability.http.enabled,
     ['observability', 'http', 'enabled'],
     'nothing works without the API yet: leave it out',
   );
-  refuse(config.budget !== undefined, ['budget'], 'nothing is counted against a budget yet: leave it out');
   for (const [id, agent] of Object.entries(config.agents)) {
+    if (backend.runner.mode === 'ai' && presetOf(config, id) === undefined) {
+      const message = `agent ${id} has no model to think with: name a preset in backend.runner.model, or write mode: mock`;
+      found.push({ path: ['agents', id], message, missing: true });
+    }
     for (const [field, message] of unsupportedAgentFields) {
       refuse(agent[field] !== undefined, ['agents', id, field], message);
     }
@@ -70,11 +68,9 @@ export function unsupportedFields(config: ProjectConfig): UnsupportedField[] {
 }
 
 const unsupportedAgentFields = [
-  ['model', 'models are not used yet: leave it out'],
   ['profile', 'profiles are not registered yet: leave it out'],
   ['team', 'agents have no teams yet: leave it out'],
   ['skills', 'skills are not loaded yet: write the text into the prompt'],
-  ['budget', 'nothing is counted against a budget yet: leave it out'],
 ] as const satisfies readonly (readonly [keyof AgentConfig, string])[];
 
 /** Whether a text in the notation of the file says where a runner can go. */
@@ -85,20 +81,28 @@ function isHttpUrl(text: string): boolean {
 /**
  * Refuses a project that asks for what this version does not enforce.
  *
- * @throws {ConfigErrors} `not-supported-yet`, with every such field and its place
+ * @throws {ConfigErrors} `not-supported-yet` with every such field and its place; `invalid-config` where only models are missing
  */
 export function refuseUnsupported(project: LoadedProject): void {
   // Agents of one counted entry share its place, and one message is enough.
   const problems = new Map<string, ConfigProblem>();
-  for (const { path, message } of unsupportedFields(project.config)) {
+  for (const { path, message, missing = false } of unsupportedFields(project.config)) {
     const place = project.locate(path);
     const key = `${path.at(-1) ?? ''} ${place.line}:${place.column} ${place.file}`;
     if (problems.has(key)) continue;
-    problems.set(key, {
-      ...place,
-      code: 'not-supported-yet',
-      message: `${describePath(path)} is not supported yet: ${message}`,
-    });
+    problems.set(
+      key,
+      missing
+        ? { ...place, code: 'model-missing', message }
+        : {
+            ...place,
+            code: 'not-supported-yet',
+            message: `${describePath(path)} is not supported yet: ${message}`,
+          },
+    );
   }
-  if (problems.size > 0) throw new ConfigErrors([...problems.values()], 'not-supported-yet');
+  if (problems.size === 0) return;
+  const all = [...problems.values()];
+  const missing = all.every(({ code }) => code === 'model-missing');
+  throw new ConfigErrors(all, missing ? 'invalid-config' : 'not-supported-yet');
 }

@@ -1,3 +1,4 @@
+import { nanoPerUsd } from '../model/model-cost.js';
 import type { EventType } from '../model/event.js';
 import type { Metrics } from '../observability/metrics.js';
 import type { AppendedEvent } from '../store/project-store.js';
@@ -15,6 +16,11 @@ export function eventCounter(metrics: Metrics): (event: AppendedEvent) => void {
     'turn.requeued': ({ data }) => metrics.turnsRequeued.inc({ code: String(data['code']) }),
     'turn.completed': () => metrics.turnsEnded.inc({ outcome: 'completed', code: 'none' }),
     'turn.failed': ({ data }) => metrics.turnsEnded.inc({ outcome: 'failed', code: String(data['code']) }),
+    'model.answered': ({ data }) => {
+      metrics.modelTokens.inc({ direction: 'in' }, Number(data['inputTokens']));
+      metrics.modelTokens.inc({ direction: 'out' }, Number(data['outputTokens']));
+      metrics.modelCost.inc({}, Number(data['nanoUsd']) / nanoPerUsd);
+    },
     'turn.cancelled': () => metrics.turnsEnded.inc({ outcome: 'cancelled', code: 'none' }),
   };
   return (event) => counts[event.type]?.(event);

@@ -36,6 +36,7 @@ export const errorCodes = {
   'transition-refused': { status: 409, retryable: false },
   'agent-unknown': { status: 404, retryable: false },
   'agent-state-refused': { status: 409, retryable: false },
+  'budget-refused': { status: 422, retryable: false },
   'turn-unknown': { status: 404, retryable: false },
   'turn-state-refused': { status: 409, retryable: false },
   'message-unknown': { status: 404, retryable: false },
@@ -52,6 +53,7 @@ export const errorCodes = {
   // Tools.
   'tool-unknown': { status: 422, retryable: false },
   'tool-not-allowed': { status: 403, retryable: false },
+  'call-not-asked': { status: 403, retryable: false },
   'tool-input-invalid': { status: 422, retryable: false },
   'tool-limit-reached': { status: 429, retryable: false },
   'turn-ended': { status: 409, retryable: false },
@@ -65,6 +67,14 @@ export const errorCodes = {
   'content-missing': { status: 422, retryable: false },
   'content-mismatch': { status: 422, retryable: false },
   'content-too-large': { status: 413, retryable: false },
+
+  // Models. None of them may look like a fault of the door, which is tried again.
+  'preset-unknown': { status: 422, retryable: false },
+  'step-limit-reached': { status: 429, retryable: false },
+  'budget-reached': { status: 402, retryable: false },
+  'context-overflow': { status: 422, retryable: false },
+  'provider-unavailable': { status: 424, retryable: true },
+  'provider-refused': { status: 424, retryable: false },
 
   // Attempts.
   'token-rejected': { status: 401, retryable: false },

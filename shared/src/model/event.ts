@@ -16,11 +16,18 @@ export const eventTypes = [
   'turn.failed',
   'turn.cancelled',
   'tool.called',
+  'model.answered',
+  'budget.reached',
   'artifact.published',
   'agent.waiting',
   'agent.stopped',
   'agent.started',
   'agent.reset',
+  'agent.paused',
+  'agent.resumed',
+  'project.paused',
+  'project.resumed',
+  'budget.changed',
 ] as const;
 
 export const eventType = z.enum(eventTypes);

@@ -6,11 +6,14 @@ import { priority, projectId } from '../protocol/ids.js';
 import { maxMessageBytes } from '../store/verbs/post-message.js';
 import { auditEntry, tokenExpiry, tokenName, tokenScope, tokenView } from './access-token.js';
 import { artifactName, maxArtifactDescription } from './artifact-name.js';
+import { budgetChange, budgetReached, budgetView } from './budget.js';
 import { eventType, projectEvent } from './event.js';
 import { USER_ID } from './project-config.js';
 import { labels, labelWord } from './labels.js';
+import { pause } from './pause.js';
 import { projectStatuses } from './project-status.js';
-import { agentView, artifactView, messageView, projectView, toolCallView, turnView } from './views.js';
+import { usageGroups } from './usage.js';
+import { agentView, artifactView, messageView, projectView, summaryView, toolCallView, turnView } from './views.js';
 
 // What the HTTP API takes and answers. Requests refuse what they do not know; answers may grow fields.
 
@@ -98,6 +101,17 @@ export const uploadQuery = request({
   name: artifactName,
   description: z.string().max(maxArtifactDescription).optional(),
 });
+/** A day of UTC, or a moment. */
+const moment = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })], { error: 'expected a day, such as 2026-11-21, or a moment' })
+  .transform((text) => Date.parse(text));
+/** Calls that ended from the one moment on, and before the other. */
+export const usageQuery = request({
+  by: z.enum(usageGroups).default('project'),
+  project: projectId.optional(),
+  from: moment.optional(),
+  to: moment.optional(),
+});
 export const reportQuery = request({ version: numeral(1, Number.MAX_SAFE_INTEGER).optional() });
 
 const notAnEvent = 'expected the id of an event, such as 1-42';
@@ -166,6 +180,18 @@ export const resetAgentRequest = request({
   /** Makes its undelivered mail unread again: a new turn reads it, and may repeat what an earlier one did. */
   redeliver: z.boolean().default(false),
 });
+export const pauseRequest = request({
+  /** For whoever looks at it later. */
+  reason: z.string().trim().min(1).max(500).optional(),
+});
+/** Limits over those of the project file; what is not named stays. At least one. */
+export const budgetRequest = request({
+  ...budgetChange.shape,
+  /** Whose budget; without it, the project's. */
+  agent: z.string().max(200).optional(),
+}).refine(({ tokens, usd, turns }) => (tokens ?? usd ?? turns) !== undefined, {
+  error: 'name a limit: tokens, usd or turns',
+});
 export const requestChangesRequest = request({ recipient: z.string().max(200), body: messageBody, attachments });
 
 export const createTokenRequest = request({
@@ -214,7 +240,13 @@ export const postedMessage = z.object({
 
 export const projectAnswer = z.object({ project: projectView });
 export type ProjectAnswer = z.infer<typeof projectAnswer>;
-export const projectDetailAnswer = projectAnswer.extend({ agents: z.array(agentView) });
+export const projectDetailAnswer = projectAnswer.extend({
+  agents: z.array(agentView),
+  /** Set where the whole cell starts no turns for a while. */
+  cellPaused: pause.nullable(),
+  /** The budgets that keep agents from new turns. */
+  budgetsReached: z.array(budgetReached),
+});
 export type ProjectDetailAnswer = z.infer<typeof projectDetailAnswer>;
 export const createProjectAnswer = projectAnswer.extend({
   message: postedMessage.nullable(),
@@ -240,6 +272,14 @@ export type CancelAnswer = z.infer<typeof cancelAnswer>;
 /** What a project's own database says; a scheduler is told to look at it. */
 export const tickAnswer = z.object({ id: projectId, status: z.enum(projectStatuses) });
 export type TickAnswer = z.infer<typeof tickAnswer>;
+
+export const cellPauseAnswer = z.object({ paused: pause.nullable() });
+export type CellPauseAnswer = z.infer<typeof cellPauseAnswer>;
+export const budgetListAnswer = z.object({ items: z.array(budgetView) });
+export type BudgetListAnswer = z.infer<typeof budgetListAnswer>;
+/** What an agent remembers of turns that it is no longer told of in full, the newest first. */
+export const summaryListAnswer = z.object({ items: z.array(summaryView) });
+export type SummaryListAnswer = z.infer<typeof summaryListAnswer>;
 
 export const tokenAnswer = z.object({ token: tokenView });
 export type TokenAnswer = z.infer<typeof tokenAnswer>;

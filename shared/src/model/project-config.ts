@@ -23,6 +23,9 @@ export const channelName = z.string().regex(/^#[\p{L}\p{N}][\p{L}\p{N}._-]{0,62}
 /** A channel and the ids of the agents that read it. */
 export const channelConfig = z.strictObject({ name: channelName, members: z.array(z.string()) });
 
+/** Turns that an agent may begin in an hour. */
+const turnsPerHour = z.union([z.literal('unlimited'), wholeNumber(1, 1_000_000)]);
+
 export const schedulerConfig = z.strictObject({
   kind: z.literal('nonpreemptive-mailbox'),
   maxPromptMessages: wholeNumber(1, 1000),
@@ -34,6 +37,7 @@ export const schedulerConfig = z.strictObject({
   ),
   intervalMs: duration.pipe(z.int().min(1)),
   maxConcurrentTurns: z.exactOptional(wholeNumber(1, 10_000)),
+  maxTurnsPerHour: z.exactOptional(turnsPerHour),
 });
 
 /** A directory, or a file, of the host in the container. `source` is absolute once loaded. */
@@ -125,6 +129,7 @@ export const agentConfig = z.strictObject({
   backend: z.exactOptional(z.enum(['docker', 'process', 'external'])),
   workspace: z.exactOptional(z.strictObject({ from: line(4096) })),
   budget: z.exactOptional(budgetConfig),
+  maxTurnsPerHour: z.exactOptional(turnsPerHour),
 });
 export type AgentConfig = z.infer<typeof agentConfig>;
 

@@ -4,6 +4,7 @@ import { failure } from '../protocol/failure-codes.js';
 import { labels } from './labels.js';
 import { priority, projectId } from '../protocol/ids.js';
 import { agentStates, turnStatuses } from './states.js';
+import { pause } from './pause.js';
 import { projectStatuses } from './project-status.js';
 
 const time = z.iso.datetime();
@@ -24,8 +25,12 @@ export const projectView = z.object({
   turns: z.object({ total: z.int(), active: z.int(), failed: z.int() }),
   messages: z.int(),
   artifacts: z.int(),
-  /** What runners say that their turns have used, in and out. */
+  /** What its models were asked and have answered; where scripts stand for models, what runners say. */
   tokens: z.int(),
+  /** What its models have cost. */
+  costUsd: z.number(),
+  /** Set where it starts no turns for a while. */
+  paused: pause.nullable(),
 });
 export type ProjectView = z.infer<typeof projectView>;
 
@@ -40,6 +45,8 @@ export const agentView = z.object({
   state: z.enum(agentStates),
   /** Whether it stops when its turn has ended. */
   stopping: z.boolean(),
+  /** Set where it starts no turns for a while, whatever its state. */
+  paused: pause.nullable(),
   activeTurn: z
     .object({
       id: z.string(),
@@ -164,11 +171,47 @@ export const artifactView = z.object({
 });
 export type ArtifactView = z.infer<typeof artifactView>;
 
+/** One call of a model. */
+export const modelCallView = z.object({
+  id: z.string(),
+  step: z.string(),
+  attempt: z.int(),
+  /** Whether the turn asked, or wanted its agent's earlier turns summed up. */
+  purpose: z.enum(['turn', 'summary']),
+  status: z.enum(['running', 'answered', 'failed', 'lost']),
+  /** The preset that answered; until one has, the one that was asked. */
+  preset: z.string(),
+  provider: z.string().nullable(),
+  model: z.string().nullable(),
+  inputTokens: z.int(),
+  outputTokens: z.int(),
+  costUsd: z.number(),
+  /** Whether the tokens are estimated, because the provider counted none. */
+  estimated: z.boolean(),
+  errorCode: z.string().nullable(),
+  startedAt: time,
+  endedAt: time.nullable(),
+});
+export type ModelCallView = z.infer<typeof modelCallView>;
+
+/** What an agent remembers of turns that it is no longer told of in full. */
+export const summaryView = z.object({
+  /** The number of the last turn that it stands for. */
+  throughTurn: z.int(),
+  text: z.string(),
+  /** The turn that had it written. */
+  turn: z.string(),
+  step: z.string(),
+  createdAt: time,
+});
+export type SummaryView = z.infer<typeof summaryView>;
+
 /** One turn with everything it did. */
 export const turnDetail = turnView.extend({
   prompt: z.string().nullable(),
   reads: z.array(z.string()),
   attempts: z.array(attemptView),
   calls: z.array(toolCallView),
+  modelCalls: z.array(modelCallView),
 });
 export type TurnDetail = z.infer<typeof turnDetail>;

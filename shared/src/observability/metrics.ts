@@ -127,6 +127,27 @@ export function createMetrics(service: string) {
       help: 'Tool calls, by tool and by what became of them.',
       labels: { tool: coreToolNames, outcome: ['ok', 'failed', 'refused', 'replayed'] },
     }),
+    modelCalls: defineCounter(registry, {
+      name: 'suzumio_model_calls_total',
+      help: 'Questions to providers of models, by what became of them; `held-back` ones were not asked, because the provider is away.',
+      labels: { outcome: ['answered', 'unavailable', 'refused', 'held-back'] },
+    }),
+    modelDuration: defineHistogram(registry, {
+      name: 'suzumio_model_call_duration_seconds',
+      help: 'How long models took for whole answers.',
+      labels: {},
+      bucketsMs: [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 180_000, 600_000],
+    }),
+    modelTokens: defineCounter(registry, {
+      name: 'suzumio_model_tokens_total',
+      help: 'Tokens that answers of models used, in and out.',
+      labels: { direction: ['in', 'out'] },
+    }),
+    modelCost: defineCounter(registry, {
+      name: 'suzumio_model_cost_usd_total',
+      help: 'What answers of models cost, by the prices of their presets.',
+      labels: {},
+    }),
     storeTransactionDuration: defineHistogram(registry, {
       name: 'suzumio_store_transaction_duration_seconds',
       help: 'Writing transactions on projects, from asking for the lock to their end.',

@@ -33,6 +33,12 @@ export const failureCodes = {
   'journal-mismatch': 'agent',
   'prompt-failed': 'agent',
   'policy-denied': 'agent',
+  'step-limit': 'agent',
+  'budget-reached': 'agent',
+  'provider-key-rejected': 'agent',
+  'model-unknown': 'agent',
+  'model-refused': 'agent',
+  'answer-too-large': 'agent',
   'start-deadline': 'agent',
 } as const satisfies Record<string, 'before-start' | 'provider' | 'machinery' | 'agent'>;
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { attachment } from './artifacts.js';
 import { agentId, priority, projectId, stepKey, turnId } from './ids.js';
+import { chatMessage } from './model-chat.js';
 import { mockScript } from './mock-script.js';
 import { isShallow, tooDeep } from './nesting.js';
 
@@ -18,7 +19,14 @@ export type ToolDefinition = z.infer<typeof toolDefinition>;
 /** How the runner thinks: `mock` plays a script, `ai` asks a model. */
 export const runnerConfig = z.discriminatedUnion('mode', [
   z.object({ mode: z.literal('mock'), script: mockScript.optional() }),
-  z.object({ mode: z.literal('ai'), model: z.string().optional() }),
+  z.object({
+    mode: z.literal('ai'),
+    /** The preset that answers. */
+    model: z.string().optional(),
+    /** How many tokens a conversation may have. */
+    contextLimit: z.int().positive().optional(),
+    maxSteps: z.int().positive().optional(),
+  }),
 ]);
 export type RunnerConfig = z.infer<typeof runnerConfig>;
 
@@ -55,7 +63,18 @@ export const runnerTurnInput = z.object({
     number: z.int().positive().optional(),
     attempt: z.int().positive().optional(),
     mail: z.array(turnMail).optional(),
+    /** What a model is told before the prompt. */
+    system: z.string().optional(),
   }),
+  /** What a model is told of the agent's earlier turns. */
+  history: z
+    .object({
+      summary: z.string().optional(),
+      /** Older turns that have to be summed up first. */
+      compact: z.string().optional(),
+      messages: z.array(chatMessage),
+    })
+    .optional(),
   /** Where the agent's files are, as the runner sees them. */
   workspace: z.string(),
   /** Where `POST /tool` goes, as the runner sees it. */

@@ -4,12 +4,15 @@ import type { Labels } from '../model/labels.js';
 import type { ProjectStatus } from '../model/project-status.js';
 import { ApiTokens } from './api-tokens.js';
 import { AuditLog } from './audit-log.js';
+import { CellPause } from './cell-pause.js';
 import type { StoreContext } from './context.js';
 import type { DataDirectory } from './data-directory.js';
 import { migrate } from './migrate.js';
 import { catalogMigrations } from './migrations/catalog.js';
 import { ProjectDeletions } from './project-deletions.js';
 import { Sql, type SqlParams } from './sql.js';
+import { Providers } from './providers.js';
+import { Spending } from './spending.js';
 import { Writer } from './writer.js';
 
 /** A control-plane process as the others see it. */
@@ -63,6 +66,13 @@ export class Catalog {
   /** Which projects are being deleted: no list shows them. */
   readonly deletions: ProjectDeletions;
 
+  /** Which providers of models are away. */
+  readonly providers: Providers;
+  /** What the cell spends. */
+  readonly spending: Spending;
+  /** Whether the whole cell is paused. */
+  readonly pause: CellPause;
+
   private constructor(
     sql: Sql,
     private readonly context: StoreContext,
@@ -72,6 +82,9 @@ export class Catalog {
     this.tokens = new ApiTokens(sql, this.#writer, context);
     this.audit = new AuditLog(sql, this.#writer, context);
     this.deletions = new ProjectDeletions(sql, this.#writer, context);
+    this.providers = new Providers(sql, this.#writer, context);
+    this.spending = new Spending(sql, this.#writer, context);
+    this.pause = new CellPause(sql, this.#writer, context);
   }
 
   static open(directory: DataDirectory, context: StoreContext): Catalog {

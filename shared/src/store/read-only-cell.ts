@@ -30,12 +30,17 @@ export class ReadOnlyCell {
 
   /** What the catalog says of projects, whether it is so or not; nothing where the directory does not exist. */
   catalogued(): { id: string; status: ProjectStatus }[] {
-    if (!this.directory.exists()) return [];
-    return reading(this.directory.catalogFile, catalogMigrations, (sql) =>
-      sql.all<{ id: string; status: ProjectStatus }>(
+    const projects = this.readCatalog((reader) =>
+      reader.all<{ id: string; status: ProjectStatus }>(
         'SELECT id, status FROM projects WHERE deleting_epoch IS NULL ORDER BY created_at_ms, id',
       ),
     );
+    return projects ?? [];
+  }
+
+  /** Reads of the catalog; undefined where the directory does not exist. */
+  readCatalog<Result>(read: (reader: SqlReader) => Result): Result | undefined {
+    return this.directory.exists() ? reading(this.directory.catalogFile, catalogMigrations, read) : undefined;
   }
 
   /**

@@ -1,4 +1,5 @@
 import { SuzumioError } from '../errors/suzumio-error.js';
+import type { Pause } from '../model/pause.js';
 import type { ProjectStatus } from '../model/project-status.js';
 import type { AgentState, TurnStatus } from '../model/states.js';
 import type { Priority } from '../protocol/ids.js';
@@ -12,6 +13,7 @@ export interface ProjectRow {
   report_path: string | null;
   epoch: number;
   changes_requested_seq: number;
+  paused_json: string | null;
   created_at_ms: number;
   status_at_ms: number;
 }
@@ -30,6 +32,9 @@ export interface AgentRow {
   token_hash: string | null;
   active_turn_id: string | null;
   turns: number;
+  paused_json: string | null;
+  /** Turns after this one count towards the bound of an hour. */
+  hour_from_turn: number;
   snapshot: string | null;
 }
 
@@ -45,6 +50,8 @@ export interface TurnRow {
   delivered_at_ms: number | null;
   not_before_ms: number;
   avoid_worker: string | null;
+  /** The provider that its next attempt waits for. */
+  waits_for: string | null;
   prompt_seq: number | null;
   input_json: string | null;
   ended_by_tool: string | null;
@@ -78,10 +85,15 @@ export const isUndelivered = `status IN ('failed', 'cancelled')`;
 /** The project's one row, without its file, which may be long. */
 export function projectRow(reader: SqlReader): ProjectRow {
   const row = reader.get<ProjectRow>(
-    'SELECT id, status, task, report_path, epoch, changes_requested_seq, created_at_ms, status_at_ms FROM projects',
+    'SELECT id, status, task, report_path, epoch, changes_requested_seq, paused_json, created_at_ms, status_at_ms FROM projects',
   );
   if (!row) throw new SuzumioError('store-corrupt', 'The project database has no project in it.');
   return row;
+}
+
+/** Why a project or an agent starts no turns; null where nobody has paused it. */
+export function pauseOf({ paused_json }: Pick<ProjectRow, 'paused_json'>): Pause | null {
+  return paused_json === null ? null : (JSON.parse(paused_json) as Pause);
 }
 
 /** @throws SuzumioError `agent-unknown` */

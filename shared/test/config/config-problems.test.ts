@@ -30,7 +30,7 @@ backend:
       providers:
         local: { type: openai-compatible, baseURL: "http://x/v1", apiKeyEnv: LOCAL_KEY, headers: { X-Team: a } }
       presets:
-        fast: { provider: local, model: m }
+        fast: { provider: local, model: m, price: { input: 1, output: 2 } }
         any: { model-list: [fast] }
 agents:
   editor:
@@ -141,6 +141,13 @@ const cases: [string, string, string, ConfigProblemCode, RegExp][] = [
   ['a duration that is none in a step', '200ms', '»200 miles', 'value-invalid', /not a duration/],
   ['an unknown preset', 'model: any', 'model: »an', 'preset-unknown', /"an": did you mean any/],
   ['an unknown preset of the project', 'model: fast', 'model: »fats', 'preset-unknown', /did you mean fast/],
+  [
+    'a preset without a price beside a budget in dollars',
+    'fast: { provider: local, model: m, price: { input: 1, output: 2 } }',
+    'fast: »{ provider: local, model: m }',
+    'price-missing',
+    /preset fast has no price/,
+  ],
   ['an unknown preset in a list', '[fast]', '[»slow]', 'preset-unknown', /known are fast, any/],
   [
     'a list of presets that turns back',
@@ -152,8 +159,8 @@ const cases: [string, string, string, ConfigProblemCode, RegExp][] = [
   ['an unknown provider', 'provider: local', 'provider: »locale', 'provider-unknown', /did you mean local/],
   [
     'a preset without a provider',
-    'fast: { provider: local, model: m }',
-    '»fast: { model: m }',
+    'fast: { provider: local, model: m,',
+    '»fast: { model: m,',
     'field-missing',
     /fast\.provider: is required/,
   ],

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { loadProjectFile } from '@suzumio/shared/config/load-project';
+import { candidatesFor } from '@suzumio/shared/model/presets';
 import { refuseUnsupported, unsupportedFields } from '@suzumio/shared/config/unsupported';
 import { withFiles } from './project-files.js';
 
@@ -36,7 +37,7 @@ describe('docs/project-file.md', () => {
     withFiles(around, (directory) => {
       const { config, warnings } = loadProjectFile(join(directory, 'project.yaml'), { env: {} });
       expect(warnings).toEqual([]);
-      expect(unsupportedFields(config).filter(({ path }) => path.at(-1) !== 'mode')).toEqual([]);
+      expect(unsupportedFields(config).filter(({ missing }) => missing !== true)).toEqual([]);
     });
   });
 
@@ -47,18 +48,12 @@ describe('docs/project-file.md', () => {
   test('names every field that is not supported', () => {
     const section = page.slice(page.indexOf('## Not supported yet'));
     for (const field of [
-      'mode',
-      'models',
       'network',
       'passProviderKeys',
       'mounts',
       'warm',
       'controllerUrl',
       'toolpacks',
-      'maxSteps',
-      'providerPatience',
-      'budget',
-      'model',
       'enabled',
       'profile',
       'team',
@@ -67,5 +62,22 @@ describe('docs/project-file.md', () => {
     ]) {
       expect(section).toMatch(new RegExp(`\\b${field}\\b`));
     }
+  });
+});
+
+describe('docs/models.md', () => {
+  test('has an example that loads and is supported', () => {
+    const [, example = ''] =
+      /^```yaml\n([^]*?)^```$/m.exec(readFileSync(join(import.meta.dirname, '../../../docs/models.md'), 'utf8')) ?? [];
+    const around = 'extends: @import(models.yaml)\nname: demo\ntask: t\nbudget: { usd: 1 }\n';
+    withFiles({ 'project.yaml': around, 'models.yaml': example }, (directory) => {
+      const project = loadProjectFile(join(directory, 'project.yaml'), { env: {} });
+      refuseUnsupported(project);
+      expect(candidatesFor(project.config, 'editor').map(({ preset }) => preset)).toEqual(['quick']);
+      expect(candidatesFor({ ...project.config, agents: {} }, 'nobody').map(({ preset }) => preset)).toEqual([
+        'quick',
+        'local',
+      ]);
+    });
   });
 });

@@ -71,6 +71,8 @@ const ofThePrompt: [string, Change, Change?][] = [
 const shownElsewhere: [string, string, string][] = [
   ['scheduler.kind', 'shared/src/model/project-config.ts', "kind: z.literal('nonpreemptive-mailbox')"],
   ['scheduler.maxConcurrentTurns', 'shared/test/store/verbs/start-turns.test.ts', 'maxConcurrentTurns'],
+  ['scheduler.maxTurnsPerHour', 'shared/test/mailbox/turns-per-hour.test.ts', 'maxTurnsPerHour: project'],
+  ['agents.ada.maxTurnsPerHour', 'shared/test/mailbox/turns-per-hour.test.ts', 'maxTurnsPerHour: agent'],
   ['turn.maxToolCalls', 'shared/test/store/verbs/record-tool-call.test.ts', 'tool-limit-reached'],
   ['turn.maxAttempts', 'shared/test/model/failure-policy.test.ts', 'maxAttempts'],
   ['turn.startDeadline', 'shared/test/model/failure-policy.test.ts', 'startDeadlineMs'],
@@ -93,6 +95,45 @@ const shownElsewhere: [string, string, string][] = [
     'runner/test/mock-steps.test.ts',
     `${key.split('.').at(-1) ?? ''}: `,
   ]),
+  ['backend.runner.mode', 'test/models.test.ts', 'mode: ai'],
+  ['backend.runner.model', 'test/models.test.ts', 'model: main'],
+  ...['type', 'baseURL', 'apiKeyEnv', 'headers'].map((key): [string, string, string] => [
+    `backend.runner.models.providers.*.${key}`,
+    'services/toolhost/test/models/gateway.test.ts',
+    `${key}: `,
+  ]),
+  ...['baseURLEnv', 'timeoutMs'].map((key): [string, string, string] => [
+    `backend.runner.models.providers.*.${key}`,
+    'services/toolhost/test/models/provider-request.test.ts',
+    `${key}: `,
+  ]),
+  ...[
+    'provider',
+    'model',
+    'apiModel',
+    'temperature',
+    'maxOutputTokens',
+    'price.input',
+    'price.output',
+    'model-list',
+  ].map((key): [string, string, string] => [
+    `backend.runner.models.presets.*.${key}`,
+    'services/toolhost/test/models/gateway.test.ts',
+    `${key.split('.').at(-1) ?? ''}: `,
+  ]),
+  ...['topP', 'toolChoice', 'reasoningEffort'].map((key): [string, string, string] => [
+    `backend.runner.models.presets.*.${key}`,
+    'services/toolhost/test/models/provider-request.test.ts',
+    `${key}: `,
+  ]),
+  ['backend.runner.models.presets.*.contextLimit', 'services/toolhost/test/models/memory.test.ts', 'contextLimit: '],
+  ['turn.maxSteps', 'services/toolhost/test/models/gateway.test.ts', 'maxSteps: '],
+  ['turn.providerPatience', 'shared/test/model/failure-policy.test.ts', 'providerPatienceMs'],
+  ...['tokens', 'usd', 'turns'].flatMap((key): [string, string, string][] => [
+    [`budget.${key}`, 'shared/test/store/budgets.test.ts', `${key}: `],
+    [`agents.ada.budget.${key}`, 'shared/test/store/budgets.test.ts', `${key}: `],
+  ]),
+  ['agents.ada.model', 'services/toolhost/test/models/gateway.test.ts', 'model: spare'],
   ['observability.http.host', 'cli/test/policy.test.ts', 'host: 127.0.0.1'],
   ['observability.http.port', 'cli/test/policy.test.ts', 'port: '],
 ];
@@ -105,29 +146,16 @@ const wishes = [
   'observability.webui.enabled',
 ];
 
-const models = {
-  providers: { p: { type: 'openai-compatible', baseURLEnv: 'P_URL' } },
-  presets: { fast: { provider: 'p', model: 'm' } },
-};
-
 /** What is refused until it is kept to. A field that stands for all below it ends with a dot. */
 const refused: [string, Change][] = [
-  ['backend.runner.mode', { 'backend.runner.mode': 'ai' }],
-  ['backend.runner.model', { 'backend.runner.models': models, 'backend.runner.model': 'fast' }],
-  ['backend.runner.models.', { 'backend.runner.models': { presets: {} } }],
   ['backend.docker.passProviderKeys', { 'backend.docker.passProviderKeys': true }],
   ['backend.docker.warm.', { 'backend.docker.warm': { max: 1, idle: '1m' } }],
   ['tools.toolpacks[]', { 'tools.toolpacks': ['core', 'shell'] }],
   ['tools.toolpacks[].', { 'tools.toolpacks': [{ id: 'a', path: '/a' }] }],
-  ['turn.maxSteps', { 'turn.maxSteps': 5 }],
-  ['turn.providerPatience', { 'turn.providerPatience': '1m' }],
-  ['budget.', { budget: { turns: 1 } }],
   ['observability.http.enabled', { 'observability.http.enabled': false }],
-  ['agents.ada.model', { 'backend.runner.models': models, 'agents.ada.model': 'fast' }],
   ['agents.ada.profile', { 'agents.ada.profile': 'x' }],
   ['agents.ada.team', { 'agents.ada.team': 'x' }],
   ['agents.ada.skills', { 'agents.ada.skills': ['/a.md'] }],
-  ['agents.ada.budget.', { 'agents.ada.budget': { turns: 1 } }],
 ];
 
 const written = (...changes: Change[]): string => {

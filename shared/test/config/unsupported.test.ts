@@ -17,7 +17,6 @@ turn: { timeout: 1m, maxToolCalls: 5, maxAttempts: 1, startDeadline: 1m }
 `;
 
 const refused: [string, string][] = [
-  ['backend.runner.mode', 'backend: { runner: { mode: ai } }'],
   ['backend.controllerUrl', 'backend: { controllerUrl: "http://x", runner: { mode: mock } }'],
   [
     'backend.controllerUrl',
@@ -32,9 +31,6 @@ const refused: [string, string][] = [
   ['observability.http.enabled', 'observability: { http: { enabled: false } }\nbackend: { runner: { mode: mock } }'],
   ['backend.docker.warm', 'backend: { docker: { warm: { max: 1, idle: 1m } }, runner: { mode: mock } }'],
   ['tools.toolpacks[1]', 'tools: { toolpacks: [core, shell] }\nbackend: { runner: { mode: mock } }'],
-  ['turn.maxSteps', 'turn: { maxSteps: 5 }\nbackend: { runner: { mode: mock } }'],
-  ['turn.providerPatience', 'turn: { providerPatience: 1h }\nbackend: { runner: { mode: mock } }'],
-  ['budget', 'budget: { usd: 1 }\nbackend: { runner: { mode: mock } }'],
 ];
 
 describe('what this version does not enforce', () => {
@@ -58,19 +54,14 @@ describe('what this version does not enforce', () => {
     expect(problems[0]?.message).toMatch(`${field} is not supported yet: `);
   });
 
-  test.each(['profile: x', 'team: x', 'skills: [a.md]', 'backend: external', 'budget: { turns: 1 }'])(
-    '%s of an agent is refused',
-    (field) => {
-      const project = load(minimal(`    ${field}\n    count: 3\nbackend: { runner: { mode: mock } }\n`));
-      const problems = problemsIn(() => {
-        refuseUnsupported(project);
-      });
-      expect(problems.map(({ line, column }) => [line, column])).toEqual([[7, 5 + field.indexOf(':') + 2]]);
-      expect(problems[0]?.message).toMatch(
-        `agents.editor-1.${field.slice(0, field.indexOf(':'))} is not supported yet`,
-      );
-    },
-  );
+  test.each(['profile: x', 'team: x', 'skills: [a.md]', 'backend: external'])('%s of an agent is refused', (field) => {
+    const project = load(minimal(`    ${field}\n    count: 3\nbackend: { runner: { mode: mock } }\n`));
+    const problems = problemsIn(() => {
+      refuseUnsupported(project);
+    });
+    expect(problems.map(({ line, column }) => [line, column])).toEqual([[7, 5 + field.indexOf(':') + 2]]);
+    expect(problems[0]?.message).toMatch(`agents.editor-1.${field.slice(0, field.indexOf(':'))} is not supported yet`);
+  });
 
   test('is a mount of an agent that runs as a process', () => {
     const agent =
@@ -82,14 +73,24 @@ describe('what this version does not enforce', () => {
   });
 
   test('is told with its place, and how to go on', () => {
-    let thrown: unknown;
-    try {
-      refuseUnsupported(load(minimal()));
-    } catch (error) {
-      thrown = error;
-    }
-    expect(thrown).toBeInstanceOf(ConfigErrors);
-    expect((thrown as ConfigErrors).code).toBe('not-supported-yet');
-    expect((thrown as ConfigErrors).message).toMatch(/project\.yaml:1:1 {2}.*set backend\.runner\.mode: mock$/);
+    const { code, message } = refusalOf(`tools: { toolpacks: [shell] }\nbackend: { runner: { mode: mock } }\n`);
+    expect(code).toBe('not-supported-yet');
+    expect(message).toMatch(/project\.yaml:\d+:\d+ {2}.*toolpacks.* is not supported yet: only/);
+  });
+
+  test('is told from a model that is missing: nothing else is wrong then', () => {
+    const { code, message } = refusalOf('');
+    expect(code).toBe('invalid-config');
+    expect(message).toMatch(/project\.yaml:\d+:\d+ {2}agent editor has no model to think with: name a preset/);
   });
 });
+
+function refusalOf(more: string): ConfigErrors {
+  try {
+    refuseUnsupported(load(minimal(more)));
+  } catch (thrown) {
+    if (thrown instanceof ConfigErrors) return thrown;
+    throw thrown;
+  }
+  throw new Error('it was not refused');
+}

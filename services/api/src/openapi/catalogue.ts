@@ -3,6 +3,9 @@ import { auditEntry, tokenView } from '@suzumio/shared/model/access-token';
 import * as api from '@suzumio/shared/model/http-api';
 import { eventType, projectEvent } from '@suzumio/shared/model/event';
 import { projectConfig } from '@suzumio/shared/model/project-config';
+import { budgetReached, budgetView } from '@suzumio/shared/model/budget';
+import { pause } from '@suzumio/shared/model/pause';
+import { daySpending, usageAnswer, usageFigures, usageRow } from '@suzumio/shared/model/usage';
 import * as views from '@suzumio/shared/model/views';
 import { directoryEntry } from '@suzumio/shared/protocol/artifacts';
 import { problem } from '@suzumio/shared/protocol/problem';
@@ -10,9 +13,15 @@ import { accessOperations } from './access-operations.js';
 import type { Operation } from './operation.js';
 import { projectOperations } from './project-operations.js';
 import { recordOperations } from './record-operations.js';
+import { usageOperations } from './usage-operations.js';
 
 /** Every operation of the API. A route that is not here, and an entry without a route, fail the contract test. */
-export const operations: readonly Operation[] = [...projectOperations, ...recordOperations, ...accessOperations];
+export const operations: readonly Operation[] = [
+  ...projectOperations,
+  ...recordOperations,
+  ...usageOperations,
+  ...accessOperations,
+];
 
 /** What the description calls the schemas of requests. */
 export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
@@ -22,6 +31,8 @@ export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
   RequestChanges: api.requestChangesRequest,
   StopAgent: api.stopAgentRequest,
   ResetAgent: api.resetAgentRequest,
+  Pause: api.pauseRequest,
+  ChangeBudget: api.budgetRequest,
   CreateToken: api.createTokenRequest,
   Nothing: api.emptyRequest,
 };
@@ -62,6 +73,18 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   /** By its name, for clients that listen to a stream's events one type at a time. */
   EventType: eventType,
   EventList: api.eventListAnswer,
+  ModelCall: views.modelCallView,
+  Summary: views.summaryView,
+  SummaryList: api.summaryListAnswer,
+  PauseState: pause,
+  CellPause: api.cellPauseAnswer,
+  BudgetUse: budgetView,
+  BudgetReached: budgetReached,
+  BudgetList: api.budgetListAnswer,
+  UsageFigures: usageFigures,
+  UsageRow: usageRow,
+  DaySpending: daySpending,
+  Usage: usageAnswer,
   Token: tokenView,
   TokenAnswer: api.tokenAnswer,
   TokenList: api.tokenListAnswer,

@@ -42,6 +42,9 @@ const bodies: Readonly<Record<string, () => unknown>> = {
   stopAgent: () => ({ now: true }),
   resetAgent: () => ({ redeliver: true }),
   sendMessage: () => mail,
+  pauseAgent: () => ({ reason: 'It loops.' }),
+  pauseProject: () => ({ reason: 'It is night.' }),
+  changeBudget: () => ({ turns: 50 }),
   uploadArtifact: () => Buffer.from('a,b\n'),
   createToken: () => ({ name: `token-${String(++made)}`, scope: 'read', project: 'team', expires: '30d' }),
 };
@@ -177,7 +180,10 @@ const guards: Partial<Record<ErrorCode, Refuse>> = {
 
 /** How those are made to refuse that look. */
 const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
-  'agent-unknown': (operation) => world.call(operation, { agent: 'zoe', query: queryFor(operation, 'agent=zoe') }),
+  'agent-unknown': (operation, { body }) =>
+    operation.id === 'changeBudget'
+      ? world.call(operation, { body: { ...(body as object), agent: 'zoe' } })
+      : world.call(operation, { agent: 'zoe', query: queryFor(operation, 'agent=zoe') }),
   'turn-unknown': (operation) => world.call(operation, { turn: 'ada:9', query: queryFor(operation, 'turn=turn_1') }),
   'artifact-unknown': (operation) => world.call(operation, { artifact: 'art_1' }),
   'artifact-entry-unknown': ({ id, ...operation }) =>
@@ -206,6 +212,9 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
       stopProject: { now: false },
       stopAgent: { now: false },
       resetAgent: { redeliver: false },
+      pauseAgent: { reason: 'It rests.' },
+      pauseProject: { reason: 'It is day.' },
+      changeBudget: { turns: 60 },
     };
     if (operation.upload) return world.call(operation, { ...sample, headers, body: 'Something else.' });
     const body = { ...(sample.body as object), ...(changes[operation.id] ?? { body: 'Something else.' }) };
@@ -232,7 +241,7 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
 const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
   'createProject project-exists': () => post('createProject', { file: contractYaml('team') }),
   'createProject invalid-config': () => post('createProject', { file: 'name: [' }),
-  'createProject not-supported-yet': () => post('createProject', { file: file('budget: { usd: 5 }\n') }),
+  'createProject not-supported-yet': () => post('createProject', { file: file('tools: { toolpacks: [web] }\n') }),
   'createProject policy-denied': () =>
     post('createProject', { file: file().replace('prompt: Write.', 'prompt: Write., workspace: { from: /etc }') }),
   'retryAgent agent-state-refused': () => world.call(operationCalled('retryAgent')),
@@ -247,6 +256,8 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
   },
   'createToken project-unknown': () => post('createToken', { name: 'ben', scope: 'read', project: 'nothing' }),
   'revokeToken token-unknown': () => world.call(operationCalled('revokeToken'), { of: 'nobody' }),
+  'changeBudget budget-refused': async () =>
+    world.call(operationCalled('changeBudget'), { project: await world.thinking(), body: { usd: 5 } }),
   'getReport report-missing': () => world.call(operationCalled('getReport')),
 };
 

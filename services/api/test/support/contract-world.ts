@@ -37,6 +37,8 @@ export interface ContractWorld {
   callLimited(operation: Operation, sample?: Sample): Promise<Answer>;
   /** A project in a state of its own. */
   project(state: ProjectState): Promise<string>;
+  /** A project whose agents ask a model that has no price. */
+  thinking(): Promise<string>;
   /** Runs `body` while nothing can be written to the catalog, nor to the project `team`. */
   whileBusy<Result>(body: () => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
@@ -45,6 +47,20 @@ export interface ContractWorld {
 /** A team of which two have the same name. */
 export const contractYaml = (name: string): string =>
   `${teamYaml.replace('name: team', `name: ${name}`)}  dan: { role: twin, prompt: Be., displayName: Twin }\n  eve: { role: twin, prompt: Be., displayName: Twin }\n`;
+
+const thinkingYaml = (name: string): string => `
+name: ${name}
+task: Think.
+backend:
+  runner:
+    mode: ai
+    model: only
+    models:
+      providers: { one: { type: openai-compatible, baseURL: "http://127.0.0.1:9/v1" } }
+      presets: { only: { provider: one, model: m } }
+agents:
+  ada: { role: thinker, prompt: Think. }
+`;
 
 export async function contractWorld(): Promise<ContractWorld> {
   const api = await testApi();
@@ -81,6 +97,11 @@ export async function contractWorld(): Promise<ContractWorld> {
       if (state === 'at work') await beginTurn(api, name, 'ada');
       if (state === 'with a stopped agent') await api.write(name, (tx) => stopAgent(tx, 'ben', 'test', { now: true }));
       if (state === 'failed') await failTurn(api, name, 'ben');
+      return name;
+    },
+    async thinking() {
+      const name = `thinking-${String(++made)}`;
+      await api.create(thinkingYaml(name));
       return name;
     },
     async whileBusy(body) {

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { maxToolBodyBytes } from '@suzumio/shared/protocol/door';
+import { chatPath, maxChatBytes } from '@suzumio/shared/protocol/model-chat';
 import { problemMediaType } from '@suzumio/shared/protocol/problem';
 import { toProblem } from '@suzumio/shared/errors/problem';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
@@ -45,6 +46,7 @@ const checkEveryMs = 1_000;
 /** The largest body of what may pass a door; undefined for anything else. */
 function allowance(method: string, url: string, maxContentBytes: number): number | undefined {
   if (method === 'POST' && url === '/tool') return maxToolBodyBytes;
+  if (method === 'POST' && url === chatPath) return maxChatBytes;
   if (method === 'PUT' && content.test(url)) return maxContentBytes;
   if ((method === 'GET' || method === 'HEAD') && content.test(url)) return 0;
   return undefined;

@@ -8,6 +8,7 @@ import {
 import { request as httpsRequest } from 'node:https';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { purposeHeader, stepHeader } from '@suzumio/shared/protocol/model-chat';
 
 export interface ForwardOptions {
   runnerUrl: string;
@@ -17,9 +18,16 @@ export interface ForwardOptions {
   body?: Buffer | undefined;
 }
 
-/** The longest wait for anything to move: a tool may think for a while. */
-const silenceMs = 600_000;
-const requestHeaders = ['authorization', 'content-type', 'content-length', 'accept'] as const;
+/** The longest wait for anything to move: a model may think for a while. */
+const silenceMs = 900_000;
+const requestHeaders = [
+  'authorization',
+  'content-type',
+  'content-length',
+  'accept',
+  stepHeader,
+  purposeHeader,
+] as const;
 const answerHeaders = ['content-type', 'content-length', 'retry-after'] as const;
 
 /**

@@ -13,7 +13,7 @@ import { credential, newTurnId, TestToolHost, type TestTurn } from './test-toolh
 import { until } from './until.js';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
-export const runnerBundle = `${root}runner/dist/runner.mjs`;
+export const runnerBundle = `${root}runner/dist/bundle/runner.mjs`;
 export const shimFile = `${root}runner/dist/shim.mjs`;
 
 export interface TurnSpec {

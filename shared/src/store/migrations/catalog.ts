@@ -92,4 +92,34 @@ CREATE TABLE idempotency_keys (
 CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at_ms);
 `,
   },
+  {
+    // Providers of models that are away, what the cell spends by day, and whether it is paused.
+    version: 4,
+    sql: `
+CREATE TABLE providers_away (
+  provider TEXT PRIMARY KEY,
+  failures INTEGER NOT NULL,
+  closed_until_ms INTEGER NOT NULL,
+  probe_until_ms INTEGER NOT NULL,
+  last_error TEXT NOT NULL,
+  since_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE spending (
+  day TEXT PRIMARY KEY,
+  nano_usd INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE cell_pause (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  pause_json TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE spending_held (
+  call TEXT PRIMARY KEY,
+  nano_usd INTEGER NOT NULL,
+  until_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`,
+  },
 ];

@@ -251,4 +251,73 @@ ALTER TABLE projects ADD COLUMN deleted_at_ms INTEGER;
 ALTER TABLE turn_attempts ADD COLUMN credential TEXT;
 `,
   },
+  {
+    // Calls of models, what agents have used, what turns wait for, and what is left of histories that grew too long; what
+    // is paused, from which turn on those of the last hour count, and budgets that were changed.
+    version: 6,
+    sql: `
+CREATE TABLE model_calls (
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  turn_id TEXT NOT NULL REFERENCES turns (id),
+  agent_id TEXT NOT NULL REFERENCES agents (id),
+  attempt INTEGER NOT NULL,
+  step TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('running', 'answered', 'failed', 'lost')),
+  request_hash TEXT NOT NULL,
+  asked_preset TEXT NOT NULL,
+  purpose TEXT NOT NULL CHECK (purpose IN ('turn', 'summary')),
+  owner TEXT NOT NULL,
+  until_ms INTEGER NOT NULL,
+  held_tokens INTEGER NOT NULL,
+  held_nano_usd INTEGER NOT NULL,
+  preset TEXT,
+  provider TEXT,
+  model TEXT,
+  input_tokens INTEGER NOT NULL DEFAULT 0,
+  output_tokens INTEGER NOT NULL DEFAULT 0,
+  nano_usd INTEGER NOT NULL DEFAULT 0,
+  estimated INTEGER NOT NULL DEFAULT 0,
+  error_code TEXT,
+  started_at_ms INTEGER NOT NULL,
+  ended_at_ms INTEGER
+) STRICT;
+CREATE UNIQUE INDEX model_calls_running ON model_calls (turn_id, step) WHERE status = 'running';
+CREATE INDEX model_calls_turn ON model_calls (turn_id);
+
+CREATE TABLE agent_usage (
+  agent_id TEXT PRIMARY KEY REFERENCES agents (id),
+  calls INTEGER NOT NULL,
+  input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  nano_usd INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE agent_summaries (
+  agent_id TEXT NOT NULL REFERENCES agents (id),
+  through_number INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  turn_id TEXT NOT NULL REFERENCES turns (id),
+  step TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  PRIMARY KEY (agent_id, through_number)
+) STRICT, WITHOUT ROWID;
+
+ALTER TABLE turns ADD COLUMN waits_for TEXT;
+
+CREATE INDEX model_calls_ended ON model_calls (ended_at_ms);
+
+ALTER TABLE projects ADD COLUMN paused_json TEXT;
+ALTER TABLE agents ADD COLUMN paused_json TEXT;
+ALTER TABLE agents ADD COLUMN hour_from_turn INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE budget_changes (
+  -- Empty for the project's own.
+  agent_id TEXT PRIMARY KEY,
+  budget_json TEXT NOT NULL,
+  changed_by TEXT NOT NULL,
+  changed_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`,
+  },
 ];

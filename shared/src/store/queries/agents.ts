@@ -1,6 +1,6 @@
 import type { AgentView } from '../../model/views.js';
 import type { TurnStatus } from '../../model/states.js';
-import { type AgentRow, isUndelivered, unknownAgent } from '../rows.js';
+import { type AgentRow, isUndelivered, pauseOf, unknownAgent } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import { iso, parsed } from './page.js';
 
@@ -46,6 +46,7 @@ export function listAgents(reader: SqlReader): AgentView[] {
       model: row.model,
       state: row.state,
       stopping: row.stopping === 1,
+      paused: pauseOf(row),
       activeTurn: row.turn_id === null ? null : activeTurn(row.turn_id, row),
       unread: row.unread,
       undelivered: row.undelivered,

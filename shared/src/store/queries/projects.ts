@@ -2,8 +2,9 @@ import type { Labels } from '../../model/labels.js';
 import { type ProjectConfig, projectConfig } from '../../model/project-config.js';
 import type { ProjectView } from '../../model/views.js';
 import { SuzumioError } from '../../errors/suzumio-error.js';
+import { nanoPerUsd } from '../../model/model-cost.js';
 import type { ProjectStatus } from '../../model/project-status.js';
-import { projectRow } from '../rows.js';
+import { pauseOf, projectRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import { iso } from './page.js';
 
@@ -39,12 +40,24 @@ export function readProject(reader: SqlReader): ProjectView {
     },
     messages: count('messages'),
     artifacts: count('artifacts'),
-    tokens: tokensUsed(reader),
+    ...modelsUsed(reader),
+    paused: pauseOf(project),
   };
 }
 
+/** What models have answered and cost; where scripts stand for models, what runners say. */
+function modelsUsed(reader: SqlReader): { tokens: number; costUsd: number } {
+  const row = reader.get<{ thinks: number; tokens: number; nano: number }>(
+    `SELECT config_json ->> '$.backend.runner.mode' = 'ai' AS thinks,
+       (SELECT coalesce(sum(input_tokens + output_tokens), 0) FROM agent_usage) AS tokens,
+       (SELECT coalesce(sum(nano_usd), 0) FROM agent_usage) AS nano FROM projects`,
+  );
+  if (row?.thinks !== 1) return { tokens: tokensClaimed(reader), costUsd: 0 };
+  return { tokens: row.tokens, costUsd: row.nano / nanoPerUsd };
+}
+
 /** What runners say that their turns have used. Whatever they say, it is a number that a program can read. */
-function tokensUsed(reader: SqlReader): number {
+function tokensClaimed(reader: SqlReader): number {
   const row = reader.get<{ tokens: number }>(
     `SELECT coalesce(sum(CASE WHEN json_each.type = 'integer' THEN min(max(value, 0), 1000000000) ELSE 0 END), 0) AS tokens
      FROM turns JOIN json_each(usage_json) ON key IN ('inputTokens', 'outputTokens') WHERE usage_json IS NOT NULL`,

@@ -4,6 +4,7 @@ import { SuzumioError } from '../../errors/suzumio-error.js';
 import type { Priority } from '../../protocol/ids.js';
 import type { TurnRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
+import { listModelCalls } from './model-calls.js';
 import { iso, type Page, pageCharacters, parsed, untilFull } from './page.js';
 
 interface Row {
@@ -73,6 +74,7 @@ export function findTurn(reader: SqlReader, name: string): TurnDetail | undefine
     reads: reads.map(({ message_id }) => message_id),
     attempts: listAttempts(reader, row.id),
     calls: listToolCalls(reader, { limit: 10_000, turn: row.id }, detailCharacters),
+    modelCalls: listModelCalls(reader, row.id),
   };
 }
 

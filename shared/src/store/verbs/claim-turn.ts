@@ -1,11 +1,14 @@
 import { backendOf, mountsOf } from '../../config/sandbox-of.js';
 import { SuzumioError } from '../../errors/suzumio-error.js';
 import { type SelectedMail, selectMail, type UnreadMessage } from '../../mailbox/select-mail.js';
+import { contextLimitOf, presetOf } from '../../model/presets.js';
+import { renderSystem } from '../../prompt/render-system.js';
 import { type PromptInput, renderPrompt } from '../../prompt/render-prompt.js';
 import type { ClaimAnswer } from '../../protocol/attempts.js';
 import type { Priority } from '../../protocol/ids.js';
 import { admittedTools, coreToolNames } from '../../protocol/tool-names.js';
 import type { ProjectConfig } from '../../model/project-config.js';
+import { planHistory, type HistoryPlan } from '../queries/history.js';
 import { agentRow, type AgentRow, projectRow, turnRow, type TurnRow } from '../rows.js';
 import { listAttachments } from '../queries/artifacts.js';
 import type { SqlReader } from '../sql.js';
@@ -18,10 +21,15 @@ export interface PreparedTurn {
   mail: readonly SelectedMail[];
   /** The newest message when the prompt was written. */
   promptSeq: number;
+  /** Which earlier turns a model is told of. */
+  history?: HistoryPlan;
 }
 
 /** What a runner is told, frozen at the first claim; only the attempt's number differs later. */
-export type FrozenInput = Omit<ClaimAnswer['input'], 'tools' | 'limits'> & { toolNames: string[] };
+export type FrozenInput = Omit<ClaimAnswer['input'], 'tools' | 'limits' | 'history'> & {
+  toolNames: string[];
+  history?: HistoryPlan;
+};
 
 export interface Claim {
   turn: string;
@@ -31,6 +39,8 @@ export interface Claim {
   credential?: string | undefined;
   engine: string;
   leaseMs: number;
+  /** Whether no turn of the whole cell begins now. @default false */
+  cellPaused?: boolean;
   /** The hashes of the tokens that this attempt will have. */
   hashes: (attempt: number, epoch: number) => { lease: string; tool: string };
   /** Absent where the turn has been claimed before. */
@@ -61,7 +71,7 @@ export function claimTurn(tx: Tx, claim: Claim): Claimed | 'stale' | 'nothing-to
   const turn = turnRow(tx, claim.turn);
   const repeated = repeatedClaim(tx, turn, claim.claimId);
   if (repeated) return repeated;
-  assertClaimable(tx, turn, claim.worker);
+  assertClaimable(tx, turn, claim);
   if (turn.input_json === null) {
     if (!claim.prepared || !sameMail(tx, turn.agent_id, claim.prepared.mail)) return 'stale';
     if (claim.prepared.mail.length === 0) {
@@ -75,13 +85,16 @@ export function claimTurn(tx: Tx, claim: Claim): Claimed | 'stale' | 'nothing-to
 
 /** Reads the unread mail of a turn's agent and renders the prompt. Pure but for reading. */
 export function prepareTurn(reader: SqlReader, config: ProjectConfig, turn: string): PreparedTurn {
-  const agent = agentRow(reader, turnRow(reader, turn).agent_id);
+  const { agent_id, number } = turnRow(reader, turn);
+  const agent = agentRow(reader, agent_id);
   const { maxPromptMessages, maxPromptBytes } = config.scheduler;
   const unread = unreadMail(reader, agent.id, maxPromptMessages);
   const mail = selectMail(unread.messages, { maxMessages: maxPromptMessages, maxBytes: maxPromptBytes });
   const newest = reader.get<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM messages')?.seq ?? 0;
   const prompt = renderPrompt(promptInput(reader, config, agent, mail, unread.count - mail.length));
-  return { prompt, mail, promptSeq: newest };
+  const prepared = { prompt, mail, promptSeq: newest };
+  if (config.backend.runner.mode !== 'ai') return prepared;
+  return { ...prepared, history: planHistory(reader, agent.id, number, contextLimitOf(config, agent.id)) };
 }
 
 function repeatedClaim(tx: Tx, turn: TurnRow, claimId: string): Claimed | undefined {
@@ -98,7 +111,7 @@ function repeatedClaim(tx: Tx, turn: TurnRow, claimId: string): Claimed | undefi
   return { ...claimed(tx, turn, earlier.number), repeated: true };
 }
 
-function assertClaimable(tx: Tx, turn: TurnRow, worker: string): void {
+function assertClaimable(tx: Tx, turn: TurnRow, { worker, cellPaused = false }: Claim): void {
   const refuse = (reason: string) =>
     new SuzumioError('claim-refused', `${turn.id} cannot be claimed: ${reason}.`, { turn: turn.id });
   if (turn.status !== 'queued') throw refuse(`it is ${turn.status}`);
@@ -106,8 +119,11 @@ function assertClaimable(tx: Tx, turn: TurnRow, worker: string): void {
   if (turn.avoid_worker === worker && turn.not_before_ms + avoidForMs > tx.nowMs) {
     throw refuse('this worker has just failed to start it, so others come first');
   }
-  const { status } = projectRow(tx);
-  if (status !== 'running') throw refuse(`the project is ${status}`);
+  const project = projectRow(tx);
+  if (project.status !== 'running') throw refuse(`the project is ${project.status}`);
+  if (project.paused_json !== null) throw refuse('the project is paused');
+  if (agentRow(tx, turn.agent_id).paused_json !== null) throw refuse('its agent is paused');
+  if (cellPaused) throw refuse('the cell is paused');
 }
 
 /** Whether the mail that was rendered is still unread, and nothing in front of it has come meanwhile. */
@@ -154,7 +170,7 @@ function startAttempt(tx: Tx, turn: TurnRow, claim: Claim): Claimed {
     started_at_ms: tx.nowMs,
   });
   tx.run(
-    `UPDATE turns SET status = 'running', attempt = :attempt, avoid_worker = NULL, started_at_ms = coalesce(started_at_ms, :now)
+    `UPDATE turns SET status = 'running', attempt = :attempt, avoid_worker = NULL, waits_for = NULL, started_at_ms = coalesce(started_at_ms, :now)
      WHERE id = :turn`,
     { turn: turn.id, attempt, now: tx.nowMs },
   );
@@ -271,6 +287,7 @@ function toolNames(agent: AgentRow): string[] {
 function frozenInput(tx: Tx, turn: TurnRow, prepared: PreparedTurn): FrozenInput {
   const agent = agentRow(tx, turn.agent_id);
   const { mode, script } = tx.config.backend.runner;
+  const preset = presetOf(tx.config, agent.id);
   return {
     project: projectRow(tx).id,
     agent: {
@@ -284,6 +301,7 @@ function frozenInput(tx: Tx, turn: TurnRow, prepared: PreparedTurn): FrozenInput
     turn: {
       id: turn.id,
       prompt: prepared.prompt,
+      ...(mode === 'ai' ? { system: renderSystem(agent, projectRow(tx).id) } : {}),
       number: turn.number,
       mail: prepared.mail.map((message) => ({
         id: message.id,
@@ -300,8 +318,14 @@ function frozenInput(tx: Tx, turn: TurnRow, prepared: PreparedTurn): FrozenInput
     },
     runner:
       mode === 'ai'
-        ? { mode }
+        ? {
+            mode,
+            contextLimit: contextLimitOf(tx.config, agent.id),
+            maxSteps: tx.config.turn.maxSteps,
+            ...(preset === undefined ? {} : { model: preset }),
+          }
         : { mode, ...(script ? { script: script.filter((rule) => [agent.id, agent.base].includes(rule.agent)) } : {}) },
     toolNames: toolNames(agent),
+    ...(prepared.history ? { history: prepared.history } : {}),
   };
 }

@@ -16,15 +16,34 @@ export interface QueuedTurn {
   lost: boolean;
 }
 
-/** Queued turns that want a job now, the most urgent first, and how many others have one. */
-export function deliverableTurns(reader: SqlReader, nowMs: number): { wanting: QueuedTurn[]; outstanding: number } {
+/** The providers of models that are away, with when they may be tried again. */
+export type ProvidersAway = ReadonlyMap<string, number>;
+
+/**
+ * Queued turns that want a job now, the most urgent first, and how many others have one. A turn that waits for a provider
+ * goes on as soon as that answers others; and when it may be tried again, one turn of those that wait for it does.
+ */
+export function deliverableTurns(
+  reader: SqlReader,
+  nowMs: number,
+  away: ProvidersAway = new Map(),
+): { wanting: QueuedTurn[]; outstanding: number } {
   const project = projectRow(reader);
-  if (project.status !== 'running') return { wanting: [], outstanding: 0 };
-  const rows = reader.all<{ id: string; delivery: number; delivered_at_ms: number | null }>(
-    `SELECT id, delivery, delivered_at_ms FROM turns WHERE ${isQueued} AND not_before_ms <= :now
-     ORDER BY priority, queued_at_ms, id`,
+  if (project.status !== 'running' || project.paused_json !== null) return { wanting: [], outstanding: 0 };
+  const queued = reader.all<{ id: string; delivery: number; delivered_at_ms: number | null; waits_for: string | null }>(
+    `SELECT id, delivery, delivered_at_ms, waits_for FROM turns
+     WHERE ${isQueued} AND (not_before_ms <= :now OR waits_for IS NOT NULL)
+       AND (SELECT paused_json FROM agents WHERE agents.id = agent_id) IS NULL ORDER BY priority, queued_at_ms, id`,
     { now: nowMs },
   );
+  const tried = new Set<string>();
+  const rows = queued.filter(({ waits_for: provider }) => {
+    const untilMs = provider === null ? undefined : away.get(provider);
+    if (provider === null || untilMs === undefined) return true;
+    if (untilMs > nowMs || tried.has(provider)) return false;
+    tried.add(provider);
+    return true;
+  });
   const wanting = rows
     .filter((row) => row.delivered_at_ms === null || row.delivered_at_ms <= nowMs - redeliverAfterMs)
     .map((row) => ({ turn: row.id, epoch: project.epoch, delivery: row.delivery, lost: row.delivered_at_ms !== null }));
@@ -38,8 +57,8 @@ export function deliverableTurns(reader: SqlReader, nowMs: number): { wanting: Q
  */
 export function deliverTurn(tx: Tx, turn: string, seenDelivery: number): Omit<TurnJob, 'cell'> | undefined {
   const row = tx.get<{ delivery: number; priority: Priority }>(
-    `UPDATE turns SET delivery = delivery + 1, delivered_at_ms = :now
-     WHERE id = :turn AND status = 'queued' AND not_before_ms <= :now AND delivery = :seen
+    `UPDATE turns SET delivery = delivery + 1, delivered_at_ms = :now, not_before_ms = min(not_before_ms, :now)
+     WHERE id = :turn AND status = 'queued' AND (not_before_ms <= :now OR waits_for IS NOT NULL) AND delivery = :seen
      RETURNING delivery, priority`,
     { turn, now: tx.nowMs, seen: seenDelivery },
   );

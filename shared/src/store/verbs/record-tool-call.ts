@@ -1,11 +1,14 @@
 import { SuzumioError, isSuzumioError } from '../../errors/suzumio-error.js';
 import type { ErrorCode } from '../../errors/codes.js';
+import { functionName } from '../../protocol/conversation.js';
 import type { ToolResponse } from '../../protocol/runner.js';
 import { allowsTool, canonicalToolName } from '../../protocol/tool-names.js';
 import { agentRow, attemptRow, projectRow, turnRow, type TurnRow } from '../rows.js';
 import { authorizeTool } from '../authorize.js';
+import { requestHash } from '../request-hash.js';
 import type { SqlReader } from '../sql.js';
 import type { Json, Tx } from '../tx.js';
+import type { RecordedAnswer } from './model-calls.js';
 import { failTurn } from './report-attempt.js';
 
 /** A call of a core tool, as the ToolHost takes it from a runner. */
@@ -145,6 +148,9 @@ function refusalOf(tx: Tx, turn: TurnRow, call: ToolCall): RecordedResult | unde
     return refused('turn-ended', `This turn has ended with ${turn.ended_by_tool}.`);
   }
   if (projectRow(tx).status === 'completed') return refused('project-closed', 'The project is completed.');
+  if (tx.config.backend.runner.mode === 'ai' && !wasAskedFor(tx, call)) {
+    return refused('call-not-asked', `The model's answer asks for no such call of ${call.tool} at this step.`);
+  }
   const { maxToolCalls } = tx.config.turn;
   const made = tx.get<{ count: number }>('SELECT count(*) AS count FROM tool_calls WHERE turn_id = :turn', {
     turn: turn.id,
@@ -157,6 +163,37 @@ function refusalOf(tx: Tx, turn: TurnRow, call: ToolCall): RecordedResult | unde
     );
   }
   return undefined;
+}
+
+/**
+ * Whether a model asked for a call: with these words, and at its place where the runner names one. A runner that asks its
+ * models without us has only its allowlist to answer to.
+ */
+function wasAskedFor(tx: Tx, { turn, step, tool, requestHash: hash }: ToolCall): boolean {
+  const answers = tx.all<{ key: string; result_json: string }>(
+    'SELECT key, result_json FROM turn_steps WHERE turn_id = :turn AND key IN (SELECT step FROM model_calls WHERE turn_id = :turn)',
+    { turn },
+  );
+  const asked = answers.flatMap(({ key, result_json }) => {
+    const result = JSON.parse(result_json) as RecordedAnswer;
+    return result.ok ? result.answer.toolCalls.map((called, index) => ({ place: `${key}.${index}`, called })) : [];
+  });
+  if (step === undefined && answers.length === 0) return true;
+  return asked.some(
+    ({ place, called }) =>
+      (step === undefined || step === place) &&
+      called.name === functionName(tool) &&
+      hash === requestHash(tool, parsedArguments(called.arguments)),
+  );
+}
+
+/** What a model wrote as a call's input; nothing is an empty object. */
+function parsedArguments(written: string): unknown {
+  try {
+    return written.trim() === '' ? {} : JSON.parse(written);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The place of a call whose runner names none: its number in the attempt. */

@@ -84,7 +84,7 @@ export function failAttempt(
 ): AttemptEnded {
   const attempt = attemptRow(tx, id.turn, id.attempt);
   assertRunning(attempt, id);
-  return { turn: endByFailure(tx, turnRow(tx, id.turn), attempt, report.failure, report.stats) };
+  return { turn: endByFailure(tx, turnRow(tx, id.turn), attempt, report.failure, { stats: report.stats }) };
 }
 
 /** Ends an attempt whose deadline has passed, in one transaction: whatever its worker does later is too late. */
@@ -112,12 +112,21 @@ export function failTurn(tx: Tx, turn: TurnRow, failure: Failure): void {
   });
 }
 
-function endByFailure(
+/** What a turn waits for whose provider is away. */
+export interface ProviderWait {
+  /** By its key; the turn goes on as soon as it answers others again. */
+  provider: string;
+  /** When it may be asked again at the earliest. */
+  untilMs: number;
+}
+
+/** Ends a running attempt by a failure, and the turn with it or not, as {@link decideFailure} says. */
+export function endByFailure(
   tx: Tx,
   turn: TurnRow,
   attempt: AttemptRow,
   failure: Failure,
-  stats?: AttemptStats,
+  { stats, wait }: { stats?: AttemptStats | undefined; wait?: ProviderWait | undefined } = {},
 ): 'queued' | 'failed' {
   const { maxAttempts, startDeadline, providerPatience } = tx.config.turn;
   const decision = decideFailure(
@@ -132,9 +141,16 @@ function endByFailure(
     failTurn(tx, turn, decision.failure);
     return 'failed';
   }
+  const notBeforeMs = wait ? Math.max(tx.nowMs, wait.untilMs) : decision.notBeforeMs;
   tx.run(
-    `UPDATE turns SET status = 'queued', delivered_at_ms = NULL, not_before_ms = :notBefore, avoid_worker = :avoid WHERE id = :turn`,
-    { turn: turn.id, notBefore: decision.notBeforeMs, avoid: decision.avoidHost ? attempt.worker : null },
+    `UPDATE turns SET status = 'queued', delivered_at_ms = NULL, not_before_ms = :notBefore, waits_for = :waitsFor,
+       avoid_worker = :avoid WHERE id = :turn`,
+    {
+      turn: turn.id,
+      notBefore: notBeforeMs,
+      waitsFor: wait?.provider ?? null,
+      avoid: decision.avoidHost ? attempt.worker : null,
+    },
   );
   tx.emit({
     type: 'turn.requeued',
@@ -146,7 +162,7 @@ function endByFailure(
       attempt: attempt.number,
       code: failure.code,
       message: failure.message,
-      inMs: Math.max(0, decision.notBeforeMs - tx.nowMs),
+      inMs: Math.max(0, notBeforeMs - tx.nowMs),
     },
   });
   return 'queued';

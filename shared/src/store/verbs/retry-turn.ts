@@ -26,7 +26,7 @@ export function retryTurn(tx: Tx, agentId: string, actor: string): { turn: strin
   }
   tx.run(
     `UPDATE turns SET status = 'queued', allowance_from = attempt, queued_at_ms = :now, not_before_ms = 0,
-       avoid_worker = NULL, failure_json = NULL, ended_at_ms = NULL WHERE id = :turn`,
+       avoid_worker = NULL, waits_for = NULL, failure_json = NULL, ended_at_ms = NULL WHERE id = :turn`,
     { turn: turn.id, now: tx.nowMs },
   );
   tx.run(

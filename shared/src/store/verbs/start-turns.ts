@@ -2,25 +2,28 @@ import { readyAgents, type SchedulableAgent } from '../../mailbox/schedule.js';
 import type { ProjectConfig } from '../../model/project-config.js';
 import type { AgentState } from '../../model/states.js';
 import type { Priority } from '../../protocol/ids.js';
-import { projectRow } from '../rows.js';
+import { overTurnsPerHour, turnsPerHour } from '../../mailbox/turns-per-hour.js';
+import { agentRow, projectRow } from '../rows.js';
+import { spentBudget } from '../queries/usage.js';
 import type { SqlReader } from '../sql.js';
 import type { Tx } from '../tx.js';
+import { pauseAgent } from './pause.js';
 
-/** Agents with unread mail, as the scheduling rule sees them. Reads the inbox only: its size is the unread mail. */
+/** Agents with unread mail that nobody has paused, as the scheduling rule sees them. Reads the inbox only: its size is the unread mail. */
 export function agentsWithMail(reader: SqlReader): SchedulableAgent[] {
   return reader
     .all<{ id: string; state: AgentState; count: number; urgent: Priority; oldest: number }>(
       `SELECT agents.id, agents.state, count(*) AS count, min(inbox.priority) AS urgent, min(inbox.message_seq) AS oldest
-       FROM inbox JOIN agents ON agents.id = inbox.recipient GROUP BY inbox.recipient`,
+       FROM inbox JOIN agents ON agents.id = inbox.recipient WHERE paused_json IS NULL GROUP BY inbox.recipient`,
     )
     .map(({ id, state, count, urgent, oldest }) => ({ id, state, unread: { count, urgent, oldestSeq: oldest } }));
 }
 
 /** The agents that the mailbox rule gives a turn now, in the order in which they get it. */
 export function agentsToStart(reader: SqlReader, config: ProjectConfig): { agent: string; priority: Priority }[] {
-  const { status } = projectRow(reader);
-  if (status !== 'running') return [];
-  const agents = agentsWithMail(reader);
+  const { status, paused_json } = projectRow(reader);
+  if (status !== 'running' || paused_json !== null) return [];
+  const agents = agentsWithMail(reader).filter(({ id }) => spentBudget(reader, config, id) === undefined);
   if (agents.length === 0) return [];
   const { maxConcurrentTurns } = config.scheduler;
   const project = {
@@ -32,9 +35,31 @@ export function agentsToStart(reader: SqlReader, config: ProjectConfig): { agent
   return readyAgents(project, agents).map((agent) => ({ agent, priority: urgency.get(agent) ?? 'P1' }));
 }
 
-/** Applies the mailbox rule: queues one turn for each agent that is ready, and returns those turns. */
+/**
+ * Applies the mailbox rule: queues one turn for each agent that is ready, and returns those turns. An agent that has begun
+ * more in the last hour than it may is paused instead, and makes room for the next.
+ */
 export function startTurns(tx: Tx): string[] {
-  return agentsToStart(tx, tx.config).map(({ agent, priority }) => startTurn(tx, agent, priority));
+  for (;;) {
+    const ready = agentsToStart(tx, tx.config);
+    const over = ready.filter(({ agent }) => pauseWhereOver(tx, agent));
+    if (over.length === 0) return ready.map(({ agent, priority }) => startTurn(tx, agent, priority));
+  }
+}
+
+/** Who goes round too fast costs money that nobody meant to spend, so a person has to look. */
+function pauseWhereOver(tx: Tx, agent: string): boolean {
+  const limit = turnsPerHour(tx.config, agent);
+  if (limit === undefined) return false;
+  const { turns, hour_from_turn } = agentRow(tx, agent);
+  const limitBackAtMs = tx.get<{ at: number }>(
+    'SELECT queued_at_ms AS at FROM turns WHERE agent_id = :agent AND number = :number',
+    { agent, number: turns - limit + 1 },
+  )?.at;
+  if (!overTurnsPerHour(limit, { count: turns - hour_from_turn, limitBackAtMs }, tx.nowMs)) return false;
+  const reason = `It began ${String(limit)} turns within an hour, which is as many as it may (maxTurnsPerHour).`;
+  pauseAgent(tx, agent, { actor: 'system', reason });
+  return true;
 }
 
 /** Turns that are queued or running. */
@@ -56,5 +81,7 @@ function startTurn(tx: Tx, agent: string, priority: Priority): string {
     { turn, agent, now: tx.nowMs },
   );
   tx.emit({ type: 'turn.queued', actor: 'system', agent, turn, data: { number, priority } });
+  const spent = spentBudget(tx, tx.config, agent);
+  if (spent?.limit === 'turns') tx.emit({ type: 'budget.reached', actor: 'system', agent, data: { ...spent } });
   return turn;
 }

@@ -1,0 +1,109 @@
+import { Option } from 'commander';
+import { type UsageGroup, usageGroups } from '@suzumio/shared/model/usage';
+import { visibleLines } from '@suzumio/shared/prompt/body';
+import { findReads, requireApi } from '../reach/reach.js';
+import { dollars } from '../render/format.js';
+import { budgetTable, usageTable } from '../render/usage-tables.js';
+import { say, sayHint, sayJson, type Session } from '../session.js';
+import { UsageError } from '../usage-error.js';
+import type { Register } from './action.js';
+import { amount, moment } from './arguments.js';
+import { examples } from './help.js';
+import { tell } from './tell.js';
+
+/** What models cost, and what that may come to. */
+export const registerUsage: Register = (program, action) => {
+  examples(
+    program
+      .command('usage [project]')
+      .description('say what calls of models came to: tokens and dollars')
+      .addOption(new Option('--by <what>', 'what to add it up by').choices(usageGroups).default('project'))
+      .option('--from <day>', 'calls from this day of UTC on, or from this moment', moment)
+      .option('--to <day>', 'calls before this day of UTC, or before this moment', moment),
+    ['usage', 'a line for each project'],
+    ['usage newsroom --by agent'],
+    ['usage --by day --from 2026-11-01'],
+  ).action(action(usage));
+  examples(
+    program
+      .command('budget <project>')
+      .description('show what a project may use and has used, or change it')
+      .option('--usd <n>', 'dollars that its models may cost; "unlimited" lifts the limit', amount)
+      .option('--tokens <n>', 'tokens in and out', amount)
+      .option('--turns <n>', 'turns', amount)
+      .option('--agent <agent>', 'of one agent, instead of the whole project'),
+    ['budget newsroom', 'what is left'],
+    ['budget newsroom --usd 5', 'afterwards, agents retry goes on from where a turn stood'],
+    ['budget newsroom --agent editor --turns unlimited'],
+  ).action(action(budget));
+  examples(program.command('memory <project> <agent>').description('show what an agent remembers of turns long past'), [
+    'memory newsroom editor',
+  ]).action(action(memory));
+};
+
+interface UsageOptions {
+  by: UsageGroup;
+  from?: number;
+  to?: number;
+}
+
+async function usage(session: Session, project: string | undefined, options: UsageOptions): Promise<undefined> {
+  const answer = await (await findReads(session)).usage({ ...options, project });
+  sayJson(session, answer);
+  const { items, more, total, today } = answer;
+  if (items.length === 0) say(session, 'No model has been asked.');
+  else say(session, ...usageTable(options.by, items, total, session));
+  if (more > 0) say(session, `${more} more are added up in the total.`);
+  if (today?.budgetUsd != null && today.leftUsd !== null) {
+    const held = today.heldUsd === 0 ? '' : `, ${dollars(today.heldUsd)} held back by calls that run`;
+    say(
+      session,
+      `today, all projects: ${dollars(today.spentUsd)} of ${dollars(today.budgetUsd)} spent${held}; ${dollars(today.leftUsd)} left`,
+    );
+  }
+  if (items.length > 0) sayHint(session, project === undefined ? 'usage --by day' : `budget ${project}`);
+}
+
+type Limits = Partial<Record<'usd' | 'tokens' | 'turns', number | 'unlimited'>>;
+
+async function budget(
+  session: Session,
+  project: string,
+  { agent, ...limits }: Limits & { agent?: string },
+): Promise<undefined> {
+  if (Object.keys(limits).length === 0) {
+    if (agent !== undefined) throw new UsageError('Say what changes: --usd, --tokens or --turns.', `budget ${project}`);
+    const budgets = await (await findReads(session)).budgets(project);
+    sayJson(session, budgets);
+    say(session, ...budgetTable(budgets, session));
+    sayHint(session, `usage ${project} --by agent`);
+    return;
+  }
+  const api = await requireApi(session);
+  const budgets = await api.changeBudget(project, { ...limits, ...(agent === undefined ? {} : { agent }) });
+  const { agents } = await api.detail(project);
+  const stuck = agents.filter(({ failure }) => failure?.code === 'budget-reached').map(({ id }) => id);
+  const [one, ...others] = stuck;
+  const next =
+    one === undefined
+      ? `status ${project}`
+      : others.length === 0
+        ? `agents retry ${project} ${one}`
+        : `retry ${project} --failed`;
+  tell(session, budgets, budgetTable(budgets, session), next);
+}
+
+async function memory(session: Session, project: string, agent: string): Promise<undefined> {
+  const summaries = await (await findReads(session)).memory(project, agent);
+  sayJson(session, summaries);
+  if (summaries.length === 0) say(session, `${agent} has no summary: its turns are remembered as they were.`);
+  summaries.forEach(({ throughTurn, text, turn }, index) =>
+    say(
+      session,
+      ...(index === 0 ? [] : ['']),
+      `turns up to ${throughTurn}   (written in ${turn})`,
+      ...visibleLines(text.trimEnd()).map((line) => `  ${line}`),
+    ),
+  );
+  sayHint(session, `turns ${project}`);
+}

@@ -1,0 +1,47 @@
+import type { BudgetView } from '@suzumio/shared/model/budget';
+import type { UsageFigures, UsageGroup, UsageRow } from '@suzumio/shared/model/usage';
+import { oneLine } from '@suzumio/shared/prompt/body';
+import type { Session } from '../session.js';
+import { dollars } from './format.js';
+import { type Cell, table } from './table.js';
+
+/** What was used, a line for each, and the sum of all below where there are several. */
+export function usageTable(
+  by: UsageGroup,
+  rows: readonly UsageRow[],
+  total: UsageFigures,
+  { context }: Session,
+): string[] {
+  const several = by === 'agent' && new Set(rows.map(({ project }) => project)).size > 1;
+  const name = ({ project, key }: UsageRow) => oneLine(several ? `${project ?? ''} ${key}` : key);
+  return table(
+    [by.toUpperCase(), 'CALLS', 'TOKENS IN', 'TOKENS OUT', 'COST', 'ESTIMATED'],
+    [...rows.map((row) => [name(row), ...figures(row)]), ...(rows.length > 1 ? [['total', ...figures(total)]] : [])],
+    context.out,
+  );
+}
+
+function figures({ calls, inputTokens, outputTokens, costUsd, estimatedShare }: UsageFigures): string[] {
+  const estimated = estimatedShare === 0 ? '-' : `${Math.max(1, Math.round(estimatedShare * 100))}%`;
+  return [String(calls), String(inputTokens), String(outputTokens), dollars(costUsd), estimated];
+}
+
+/** What may be used, and has been. */
+export function budgetTable(budgets: readonly BudgetView[], { context }: Session): string[] {
+  return table(
+    ['BUDGET OF', 'COST', 'TOKENS', 'TURNS'],
+    budgets.map(({ agent, usd, tokens, turns }) => [
+      agent ?? 'the project',
+      use(usd, dollars),
+      use(tokens, String),
+      use(turns, String),
+    ]),
+    context.out,
+  );
+}
+
+function use({ limit, used }: BudgetView['usd'], written: (amount: number) => string): Cell {
+  if (limit === null) return `${written(used)}, unlimited`;
+  const text = `${written(used)} of ${written(limit)}`;
+  return used >= limit ? [text, 'bad'] : text;
+}

@@ -1,0 +1,15 @@
+import type { Environment } from '@suzumio/shared/config/environment';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+
+/**
+ * What all projects together may spend on models in a day, in dollars; undefined where nobody has said.
+ *
+ * @throws SuzumioError `settings-invalid`
+ */
+export function dayBudgetOf(environment: Environment): number | undefined {
+  const given = environment.SUZUMIO_BUDGET_USD_PER_DAY;
+  if (given === undefined || given === '') return undefined;
+  const budget = Number(given);
+  if (Number.isFinite(budget) && budget >= 0) return budget;
+  throw new SuzumioError('settings-invalid', `SUZUMIO_BUDGET_USD_PER_DAY is "${given}", not an amount in dollars.`);
+}

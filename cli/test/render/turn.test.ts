@@ -1,0 +1,64 @@
+import { expect, test } from '@jest/globals';
+import type { ModelCallView, TurnDetail } from '@suzumio/shared/model/views';
+import { renderTurn } from '@suzumio/cli/render/turn';
+
+const at = (clock: string) => `2026-11-21T${clock}Z`;
+const context = {
+  out: { write: () => undefined, isTerminal: false, colors: false, columns: undefined },
+  timeZone: 'UTC',
+};
+
+const call: ModelCallView = {
+  id: 'call_1',
+  step: '0',
+  attempt: 1,
+  purpose: 'turn',
+  status: 'answered',
+  preset: 'quick',
+  provider: 'one',
+  model: 'quick-1',
+  inputTokens: 1200,
+  outputTokens: 80,
+  costUsd: 0.0012,
+  estimated: false,
+  errorCode: null,
+  startedAt: at('20:00:00.000'),
+  endedAt: at('20:00:02.500'),
+};
+
+test('a turn lists what it has asked models, what it came to and how that ended', () => {
+  const turn: TurnDetail = {
+    id: 'turn_1',
+    seq: 1,
+    agent: 'ada',
+    number: 1,
+    status: 'running',
+    priority: 'P1',
+    attempt: 1,
+    text: null,
+    usage: null,
+    endedByTool: null,
+    failure: null,
+    queuedAt: at('20:00:00.000'),
+    notBefore: null,
+    startedAt: null,
+    endedAt: null,
+    toolCalls: 0,
+    prompt: null,
+    reads: [],
+    attempts: [],
+    calls: [],
+    modelCalls: [
+      call,
+      { ...call, step: '1', purpose: 'summary', estimated: true, costUsd: 0 },
+      { ...call, step: '2', status: 'failed', errorCode: 'provider-down', model: null, costUsd: 0, endedAt: null },
+    ],
+  };
+  const lines = renderTurn(turn, context);
+  expect(lines.slice(lines.indexOf('model calls') + 1).map((line) => line.split(/ {2,}/))).toEqual([
+    ['STEP', 'PRESET', 'MODEL', 'OUTCOME', 'TOKENS IN', 'TOKENS OUT', 'COST', 'TOOK'],
+    ['0', 'quick', 'quick-1', 'answered', '1200', '80', '$0.0012', '2.5 s'],
+    ['1 (summary)', 'quick', 'quick-1', 'answered', '1200 (estimated)', '80', '$0.00', '2.5 s'],
+    ['2', 'quick', 'provider-down', '1200', '80', '$0.00'],
+  ]);
+});

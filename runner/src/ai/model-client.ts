@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import OpenAI, { APIError } from 'openai';
+import {
+  type ChatMessage,
+  type ChatPurpose,
+  type ModelAnswer,
+  purposeHeader,
+  stepHeader,
+} from '@suzumio/shared/protocol/model-chat';
+import { type Problem, problem } from '@suzumio/shared/protocol/problem';
+import type { ToolDefinition } from '@suzumio/shared/protocol/runner';
+import { functionName } from '@suzumio/shared/protocol/conversation';
+import { defaultPatienceMs } from '../door/door-client.js';
+import type { Connector } from '../door/connector.js';
+import { exitCodes, messageOf, TurnFailure } from '../turn-failure.js';
+import { doorFetch } from './door-fetch.js';
+
+/** What is asked at one step of a turn. */
+export interface Question {
+  step: string;
+  purpose: ChatPurpose;
+  messages: readonly ChatMessage[];
+  tools: readonly ToolDefinition[];
+}
+
+/** An answer, or why there is none at this step and never will be. */
+export type ModelResult = { readonly answer: ModelAnswer } | { readonly problem: Problem };
+
+/** Asks the turn's model. A repeated question gets the journaled answer. */
+export interface ModelCaller {
+  ask(question: Question): Promise<ModelResult>;
+}
+
+export interface ModelClientOptions {
+  token: string;
+  /** How long the door may fail without pause. */
+  patienceMs?: number | undefined;
+  /** For one answer, from the question on. */
+  timeoutMs: number;
+  log: (line: string) => void;
+  /** Gets the text of answers while it comes. */
+  onText: (text: string) => void;
+}
+
+const firstDelayMs = 100;
+const longestDelayMs = 1_000;
+
+/** Asks by the `openai` package, through the door. */
+export function createModelClient(connector: Connector, options: ModelClientOptions): ModelCaller {
+  const { token, patienceMs = defaultPatienceMs, timeoutMs, log, onText } = options;
+  // Where it is said to be does not matter: the door leads to one place.
+  const client = new OpenAI({
+    baseURL: 'http://door/v1',
+    apiKey: token,
+    fetch: doorFetch(connector),
+    maxRetries: 0,
+    timeout: timeoutMs,
+  });
+  return {
+    async ask(question) {
+      let failingSince: number | undefined;
+      for (let delayMs = firstDelayMs; ; delayMs = Math.min(2 * delayMs, longestDelayMs)) {
+        try {
+          return { answer: await answerTo(client, question, onText) };
+        } catch (error) {
+          const refused = problemOf(error);
+          if (refused) return { problem: refused };
+          // What came to an end in the middle is in the journal, or will be: asking again costs nothing.
+          failingSince ??= performance.now();
+          log(`the model could not be asked (${messageOf(error)}); trying again for up to ${patienceMs} ms`);
+          if (performance.now() - failingSince + delayMs > patienceMs) {
+            throw new TurnFailure(`the door was away for ${patienceMs} ms: ${messageOf(error)}`, exitCodes.doorAway);
+          }
+          await sleep(delayMs);
+        }
+      }
+    },
+  };
+}
+
+async function answerTo(
+  client: OpenAI,
+  { step, purpose, messages, tools }: Question,
+  onText: (text: string) => void,
+): Promise<ModelAnswer> {
+  const stream = client.chat.completions.stream(
+    {
+      model: 'default',
+      // Both are the wire format; ours knows less of it.
+      messages: messages as unknown as OpenAI.ChatCompletionMessageParam[],
+      ...(tools.length === 0
+        ? {}
+        : {
+            tools: tools.map(({ name, description, inputSchema }) => ({
+              type: 'function' as const,
+              function: { name: functionName(name), description, parameters: inputSchema },
+            })),
+          }),
+    },
+    { headers: { [stepHeader]: step, [purposeHeader]: purpose } },
+  );
+  stream.on('content', onText);
+  const { choices, usage, model } = await stream.finalChatCompletion();
+  const [choice] = choices;
+  if (!choice) throw new Error('the answer is empty');
+  const { content, refusal, tool_calls: calls = [] } = choice.message;
+  return {
+    text: content ?? '',
+    ...(refusal ? { refusal } : {}),
+    toolCalls: calls.flatMap((call) =>
+      call.type === 'function' ? [{ id: call.id, name: call.function.name, arguments: call.function.arguments }] : [],
+    ),
+    finishReason: choice.finish_reason,
+    ...(usage ? { usage: { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens } } : {}),
+    model,
+  };
+}
+
+/** What the ToolHost refuses; undefined for what may go better another time. */
+function problemOf(error: unknown): Problem | undefined {
+  if (!(error instanceof APIError)) return undefined;
+  const status: unknown = error.status;
+  if (typeof status !== 'number' || status >= 500) return undefined;
+  const known = problem.safeParse((error as { error?: { problem?: unknown } }).error?.problem);
+  if (known.success) return known.data;
+  return {
+    type: 'about:blank',
+    title: 'refused',
+    status,
+    code: 'model-refused',
+    detail: `The question was answered ${status}.`,
+  };
+}

@@ -1,0 +1,223 @@
+import { describe, expect, test } from '@jest/globals';
+import type { ChatMessage, ModelAnswer } from '@suzumio/shared/protocol/model-chat';
+import type { RunnerTurnInput } from '@suzumio/shared/protocol/runner';
+import type { ModelResult, Question } from '../src/ai/model-client.js';
+import { think } from '../src/ai/think.js';
+import type { ToolResult } from '../src/tools/tool-client.js';
+
+type Said = Partial<ModelAnswer> | { code: string };
+
+/** A model that says one thing after the other, and tools that answer with their name. */
+function mind(
+  says: readonly Said[],
+  tool: (name: string, input: unknown, step: string) => ToolResult | undefined = () => undefined,
+) {
+  const questions: Question[] = [];
+  const calls: { tool: string; input: unknown; step: string }[] = [];
+  return {
+    questions,
+    calls,
+    model: {
+      ask(question: Question): Promise<ModelResult> {
+        // As it is now: the conversation goes on.
+        questions.push(structuredClone(question));
+        const said = says[questions.length - 1] ?? { text: 'The end.' };
+        if ('code' in said) {
+          const problem = { type: '', title: '', status: 422, code: said.code, detail: 'No.' };
+          return Promise.resolve({ problem });
+        }
+        return Promise.resolve({ answer: { text: '', toolCalls: [], finishReason: 'stop', ...said } });
+      },
+    },
+    tools: {
+      call(name: string, input: unknown, step: string): Promise<ToolResult> {
+        calls.push({ tool: name, input, step });
+        return Promise.resolve(tool(name, input, step) ?? { response: { output: { called: name } } });
+      },
+    },
+    log: () => undefined,
+  };
+}
+
+function turn(changes: Partial<RunnerTurnInput> = {}): RunnerTurnInput {
+  return {
+    project: 'paper',
+    agent: { id: 'ada', role: 'editor', prompt: 'Edit.' },
+    turn: { id: `turn_${'0'.repeat(26)}`, prompt: 'There is mail.', system: 'You are ada.' },
+    workspace: '/workspace',
+    controllerUrl: 'stdio:',
+    token: 't',
+    runner: { mode: 'ai' },
+    tools: ['messages.send', 'artifacts.list'].map((name) => ({ name, description: name, inputSchema: {} })),
+    ...changes,
+  };
+}
+
+const call = (name: string, written: unknown, id = `call-${name}`) => ({
+  id,
+  name,
+  arguments: typeof written === 'string' ? written : JSON.stringify(written),
+});
+const last = (messages: readonly ChatMessage[] | undefined) => messages?.at(-1);
+
+describe('a thinking turn', () => {
+  test('asks, carries out what is asked for in its order, tells what came of it, and ends with an answer that calls nothing', async () => {
+    const at = mind([
+      {
+        text: 'Looking.',
+        toolCalls: [call('artifacts_list', {}, 'a'), call('messages_send', { recipient: 'ben' }, 'b')],
+        finishReason: 'tool_calls',
+      },
+      { text: 'Done.', usage: { inputTokens: 3, outputTokens: 2 } },
+    ]);
+    expect(await think(turn(), at)).toEqual({
+      text: 'Looking.\n\nDone.',
+      usage: { answers: 2, inputTokens: 3, outputTokens: 2 },
+    });
+    expect(at.calls).toEqual([
+      { tool: 'artifacts.list', input: {}, step: '0.0' },
+      { tool: 'messages.send', input: { recipient: 'ben' }, step: '0.1' },
+    ]);
+    expect(at.questions.map(({ step, purpose }) => [step, purpose])).toEqual([
+      ['0', 'turn'],
+      ['1', 'turn'],
+    ]);
+    expect(at.questions[1]?.messages).toMatchObject([
+      { role: 'system', content: 'You are ada.' },
+      { role: 'user', content: 'There is mail.' },
+      { role: 'assistant', content: 'Looking.', tool_calls: [{ id: 'a' }, { id: 'b' }] },
+      { role: 'tool', tool_call_id: 'a', content: '{"called":"artifacts.list"}' },
+      { role: 'tool', tool_call_id: 'b', content: '{"called":"messages.send"}' },
+    ]);
+  });
+
+  test('ends with a call that ends the turn, and makes none after it', async () => {
+    const at = mind([{ toolCalls: [call('messages_send', {}), call('artifacts_list', {})] }], () => ({
+      response: { output: 'ok', endTurn: true },
+    }));
+    await think(turn(), at);
+    expect(at.calls).toHaveLength(1);
+    expect(at.questions).toHaveLength(1);
+  });
+
+  test.each([
+    [
+      'an unknown tool',
+      call('messages_sned', {}),
+      /tool-unknown: There is no tool "messages_sned"; there are messages_send, artifacts_list/,
+    ],
+    [
+      'arguments that are cut off',
+      call('messages_send', '{"recipient": "be'),
+      /arguments-invalid: The arguments are not JSON/,
+    ],
+  ])('tells the model of %s, and goes on', async (_name, made, told) => {
+    const at = mind([{ toolCalls: [made], finishReason: 'length' }]);
+    expect((await think(turn(), at)).text).toBe('The end.');
+    expect(at.calls).toEqual([]);
+    expect(last(at.questions[1]?.messages)?.content).toMatch(told);
+  });
+
+  test('tells the model why a tool refused', async () => {
+    const at = mind([{ toolCalls: [call('messages_send', {})] }], () => ({
+      problem: { type: '', title: '', status: 422, code: 'recipient-unknown', detail: 'There is no bob.' },
+    }));
+    await think(turn(), at);
+    expect(last(at.questions[1]?.messages)?.content).toBe('Error recipient-unknown: There is no bob.');
+  });
+
+  test('takes a call without arguments for one with none', async () => {
+    const at = mind([{ toolCalls: [call('artifacts_list', '')] }]);
+    await think(turn(), at);
+    expect(at.calls[0]?.input).toEqual({});
+  });
+
+  test('makes a part of far too many calls, and says so of the others', async () => {
+    const at = mind([{ toolCalls: Array.from({ length: 200 }, (_, n) => call('artifacts_list', {}, `c${n}`)) }]);
+    await think(turn(), at);
+    expect(at.calls).toHaveLength(32);
+    expect(last(at.questions[1]?.messages)?.content).toMatch(/too-many-calls/);
+    expect(at.questions[1]?.messages).toHaveLength(3 + 200);
+  });
+
+  test('goes on with an answer that was cut at its longest, but not for ever', async () => {
+    const cut = { text: 'And so', finishReason: 'length' };
+    expect((await think(turn(), mind([cut]))).text).toBe('And so\n\nThe end.');
+    await expect(think(turn(), mind(Array(9).fill(cut)))).rejects.toThrow('does not come to the end');
+  });
+
+  test.each<[string, Said, string]>([
+    ['was withheld', { finishReason: 'content_filter' }, 'content_filter'],
+    ['is a refusal', { refusal: 'I would rather not.' }, 'I would rather not.'],
+    ['never comes', { code: 'provider-refused' }, 'provider-refused: No.'],
+  ])('fails when the answer %s', async (_name, said, message) => {
+    await expect(think(turn(), mind([said]))).rejects.toThrow(message);
+  });
+
+  test.each([null, 'stop', 'eos', 'function_call'])(
+    'ends with an answer of any other end: %s',
+    async (finishReason) => {
+      expect((await think(turn(), mind([{ text: 'So.', finishReason }]))).text).toBe('So.');
+    },
+  );
+
+  test('cuts a result that is too long for a conversation', async () => {
+    const at = mind([{ toolCalls: [call('artifacts_list', {})] }], () => ({
+      response: { output: 'x'.repeat(100_000) },
+    }));
+    await think(turn(), at);
+    expect(last(at.questions[1]?.messages)?.content).toMatch(/^x{49152}\n\[cut: 50848 more characters\]$/);
+  });
+});
+
+describe('memory', () => {
+  const past: ChatMessage[] = [
+    { role: 'user', content: 'Earlier mail.' },
+    { role: 'assistant', content: 'Answered.' },
+  ];
+
+  test('puts notes and earlier turns before the prompt', async () => {
+    const at = mind([]);
+    await think(turn({ history: { summary: 'I am to be brief.', messages: past } }), at);
+    expect(at.questions[0]?.messages.map(({ content }) => content)).toEqual([
+      'You are ada.',
+      '[Your notes on your earlier turns]\nI am to be brief.\n[end of your notes]',
+      'Earlier mail.',
+      'Answered.',
+      'There is mail.',
+    ]);
+  });
+
+  test('sums up first what is too much, as a step of its own', async () => {
+    const at = mind([{ text: 'Notes.' }]);
+    await think(turn({ history: { compact: 'A long past.', messages: past } }), at);
+    expect(at.questions.map(({ step, purpose }) => [step, purpose])).toEqual([
+      ['0', 'summary'],
+      ['1', 'turn'],
+    ]);
+    expect(last(at.questions[0]?.messages)?.content).toBe('A long past.');
+    expect(at.questions[0]?.tools).toEqual([]);
+    expect(at.questions[1]?.messages[1]?.content).toContain('Notes.');
+  });
+
+  test('makes notes of the past when the conversation turns out too long, then drops old results', async () => {
+    const overflow = { code: 'context-overflow' };
+    const at = mind([
+      { toolCalls: [call('artifacts_list', {}, 'a')] },
+      overflow,
+      { text: 'Notes.' },
+      overflow,
+      { toolCalls: [call('artifacts_list', {}, 'b')] },
+    ]);
+    await think(turn({ history: { messages: past } }), at);
+    expect(at.questions.map(({ purpose }) => purpose)).toEqual(['turn', 'turn', 'summary', 'turn', 'turn', 'turn']);
+    const final = at.questions.at(-1)?.messages.map(({ content }) => content);
+    expect(final).not.toContain('Earlier mail.');
+    expect(final?.filter((content) => typeof content === 'string' && content.startsWith('[left out'))).toHaveLength(1);
+    expect(at.calls.map(({ step }) => step)).toEqual(['0.0', '4.0']);
+  });
+
+  test('fails when the prompt alone is too long', async () => {
+    await expect(think(turn(), mind([{ code: 'context-overflow' }]))).rejects.toThrow('context-overflow');
+  });
+});

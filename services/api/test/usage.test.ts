@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { BudgetListAnswer, ProjectDetailAnswer, SummaryListAnswer } from '@suzumio/shared/model/http-api';
+import type { UsageAnswer } from '@suzumio/shared/model/usage';
+import { teamYaml } from '../../../shared/test/support/cell.js';
+import { type TestApi, testApi } from './support/api.js';
+import { beginTurn } from './support/play.js';
+import { refusal } from './support/refusal.js';
+
+let api: TestApi;
+beforeEach(async () => {
+  api = await testApi({ budgetUsdPerDay: 2 });
+});
+afterEach(() => api.close());
+
+const named = (name: string) => teamYaml.replace('name: team', `name: ${name}`);
+
+/** An agent's call of a model, as a ToolHost leaves it. */
+async function asked(project: string, agent: string, usd: number): Promise<void> {
+  await beginTurn(api, project, agent);
+  await api.write(project, (tx) => {
+    const turn = tx.get<{ id: string }>('SELECT active_turn_id AS id FROM agents WHERE id = :agent', { agent })?.id;
+    tx.insert('model_calls', {
+      id: tx.newId('call'),
+      turn_id: turn ?? '',
+      agent_id: agent,
+      attempt: 1,
+      step: '0',
+      status: 'answered',
+      request_hash: 'h',
+      asked_preset: 'only',
+      purpose: 'turn',
+      owner: 'o',
+      until_ms: 0,
+      held_tokens: 0,
+      held_nano_usd: 0,
+      preset: 'only',
+      provider: 'one',
+      model: 'm',
+      input_tokens: 10,
+      output_tokens: 5,
+      nano_usd: usd * 1e9,
+      started_at_ms: tx.nowMs,
+      ended_at_ms: tx.nowMs,
+    });
+  });
+}
+
+const usage = async (query: string, token?: string) =>
+  (await api.get(`/api/usage${query}`, token === undefined ? {} : { token })).json as UsageAnswer;
+const detail = async (project = 'team') => (await api.get(`/api/projects/${project}`)).json as ProjectDetailAnswer;
+
+describe('usage', () => {
+  beforeEach(async () => {
+    for (const name of ['north', 'south']) await api.create(named(name));
+    await asked('north', 'ada', 0.5);
+    await asked('south', 'ada', 1);
+  });
+
+  test('is that of every project, with the day and what is left of it', async () => {
+    await api.cell.catalog.spending.settle('call', 1.5e9);
+    const { items, total, today } = await usage('');
+    expect(items.map(({ key, costUsd }) => [key, costUsd])).toEqual([
+      ['south', 1],
+      ['north', 0.5],
+    ]);
+    expect(total).toMatchObject({ calls: 2, inputTokens: 20, outputTokens: 10, costUsd: 1.5 });
+    expect(today).toMatchObject({ spentUsd: 1.5, budgetUsd: 2, leftUsd: 0.5 });
+  });
+
+  test('is that of one project where one is asked for, or where a token is for one', async () => {
+    expect((await usage('?project=north&by=agent')).items).toMatchObject([{ project: 'north', key: 'ada' }]);
+    const token = await api.token('read', 'south');
+    expect(await usage('', token)).toMatchObject({ items: [{ key: 'south' }], total: { calls: 1 }, today: null });
+    const other = await api.get('/api/usage?project=north', { token });
+    expect(refusal(other)).toMatchObject({ code: 'forbidden' });
+  });
+
+  test('is that of some days', async () => {
+    expect((await usage('?to=2020-01-01')).items).toEqual([]);
+    expect((await usage('?from=2020-01-01T00:00:00Z')).items).toHaveLength(2);
+    expect(refusal(await api.get('/api/usage?from=yesterday'))).toMatchObject({ code: 'invalid-request' });
+  });
+});
+
+describe('pausing', () => {
+  test('an agent and a project is told with who and why, and wakes the scheduler when it ends', async () => {
+    await api.create();
+    await api.post('/api/projects/team/agents/ada/pause', { reason: 'It loops.' });
+    await api.post('/api/projects/team/pause');
+    const { project, agents } = await detail();
+    expect(agents.find(({ id }) => id === 'ada')?.paused).toMatchObject({ by: 'admin', reason: 'It loops.' });
+    expect(project.paused).toMatchObject({ by: 'admin', reason: null });
+    const before = api.wakes.length;
+    await api.post('/api/projects/team/resume');
+    await api.post('/api/projects/team/agents/ada/resume');
+    const after = await detail();
+    expect([after.project.paused, ...after.agents.map(({ paused }) => paused)]).toEqual([null, null, null, null]);
+    expect(api.wakes.length).toBe(before + 2);
+  });
+
+  test('the whole cell is for administrators of the whole cell, and wakes every project when it ends', async () => {
+    for (const name of ['north', 'south']) await api.create(named(name));
+    for (const token of [await api.token('write'), await api.token('admin', 'north')]) {
+      expect(refusal(await api.post('/api/pause', {}, { token }))).toMatchObject({ code: 'forbidden' });
+    }
+    await api.post('/api/pause', { reason: 'The bill.' });
+    expect((await detail('north')).cellPaused).toMatchObject({ by: 'admin', reason: 'The bill.' });
+    api.wakes.length = 0;
+    await api.post('/api/resume');
+    expect((await detail('north')).cellPaused).toBeNull();
+    expect(api.wakes.sort()).toEqual(['north', 'south']);
+  });
+});
+
+test('a budget is changed for the project and for an agent, and says what is reached', async () => {
+  await api.create();
+  await beginTurn(api, 'team', 'ada');
+  const path = '/api/projects/team/budget';
+  await api.post(path, { turns: 1 });
+  await api.post(path, { agent: 'ben', tokens: 5 });
+  const { items } = (await api.get(path)).json as BudgetListAnswer;
+  expect(items).toMatchObject([
+    { agent: null, turns: { limit: 1, used: 1 } },
+    { agent: 'ben', tokens: { limit: 5, used: 0 } },
+  ]);
+  expect((await detail()).budgetsReached).toMatchObject([{ agent: null, limit: 'turns' }]);
+  await api.post(path, { turns: 'unlimited' });
+  expect((await detail()).budgetsReached).toEqual([]);
+  expect(refusal(await api.post(path, {}))).toMatchObject({ code: 'invalid-request' });
+});
+
+test('what an agent remembers is shown, the newest first', async () => {
+  await api.create();
+  await beginTurn(api, 'team', 'ada');
+  await api.write('team', (tx) => {
+    const turn = tx.get<{ id: string }>('SELECT id FROM turns')?.id ?? '';
+    for (const through of [1, 4]) {
+      const text = `Up to ${through}.`;
+      const row = { agent_id: 'ada', through_number: through, text, turn_id: turn, step: '0', created_at_ms: 0 };
+      tx.insert('agent_summaries', row);
+    }
+  });
+  const { items } = (await api.get('/api/projects/team/agents/ada/memory')).json as SummaryListAnswer;
+  expect(items.map(({ throughTurn, text }) => [throughTurn, text])).toEqual([
+    [4, 'Up to 4.'],
+    [1, 'Up to 1.'],
+  ]);
+});

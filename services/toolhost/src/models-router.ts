@@ -1,0 +1,58 @@
+import express, { type ErrorRequestHandler, type Router } from 'express';
+import { toProblem } from '@suzumio/shared/errors/problem';
+import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { parse } from '@suzumio/shared/http/validate';
+import { stepKey } from '@suzumio/shared/protocol/ids';
+import {
+  chatPath,
+  chatPurpose,
+  chatRequest,
+  maxChatBytes,
+  purposeHeader,
+  stepHeader,
+} from '@suzumio/shared/protocol/model-chat';
+import { attemptTokenOf } from './auth.js';
+import type { ToolhostContext } from './context.js';
+import { AnswerStream, completionOf } from './models/answer-wire.js';
+import { callModel } from './models/call-model.js';
+
+/** The model gateway: runners ask here, by the format of OpenAI's Chat Completions. */
+export function modelsRouter(context: ToolhostContext): Router {
+  const router = express.Router();
+
+  router.post(chatPath, express.json({ limit: maxChatBytes }), async (request, response) => {
+    const token = attemptTokenOf(request, 'tool', context.cell.id);
+    const named = request.get(stepHeader);
+    const step = named === undefined ? undefined : parse(stepKey, named, stepHeader);
+    const purpose = parse(chatPurpose, request.get(purposeHeader) ?? 'turn', purposeHeader);
+    const asked = parse(chatRequest, request.body, 'question to a model');
+    const id = `chatcmpl-${token.turn}-${step ?? 'seq'}`;
+    const stream = new AnswerStream(response, id);
+    const onText = (text: string) => {
+      if (asked.stream) stream.text(text);
+    };
+    try {
+      const { result } = await callModel(context, token, { step, purpose }, asked, onText);
+      if (!result.ok) throw new SuzumioError(result.code, result.message);
+      if (asked.stream) stream.end(result.answer);
+      else response.json(completionOf(result.answer, id));
+    } catch (error) {
+      // Too late for a status: the runner asks again, and is told then.
+      if (response.headersSent) response.destroy();
+      else throw error;
+    }
+  });
+  router.use(chatPath, inTheirWords);
+  return router;
+}
+
+/** Clients of Chat Completions look for what went wrong below `error`. */
+const inTheirWords: ErrorRequestHandler = (thrown: unknown, _request, response, next) => {
+  if (!isSuzumioError(thrown) || thrown.status >= 500) {
+    next(thrown);
+    return;
+  }
+  const problem = toProblem(thrown);
+  const { code, detail: message } = problem;
+  response.status(problem.status).json({ ...problem, error: { message, type: 'suzumio', code, problem } });
+};

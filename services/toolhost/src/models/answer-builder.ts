@@ -1,0 +1,126 @@
+import type { ModelAnswer, ModelToolCall, ModelUsage } from '@suzumio/shared/protocol/model-chat';
+import type { WireChunk, WireMessage, WireToolCall, WireUsage } from './chat-wire.js';
+import { ProviderFailure } from './provider-failure.js';
+
+/** The longest answer, all its texts together. */
+export const maxAnswerChars = 4 * 1024 * 1024;
+
+/** The most calls in one answer: more than a turn may make by default, so that it is the turn's limit that is met. */
+export const maxCallsInAnswer = 256;
+
+/**
+ * Puts an answer together from its pieces, as streaming servers send them: a call's name and arguments in parts, parts
+ * of several calls in any order, pieces without a choice, the usage at the end or not at all.
+ */
+export class AnswerBuilder {
+  #text = '';
+  #refusal = '';
+  #chars = 0;
+  #model: string | undefined;
+  #finishReason: string | null = null;
+  #usage: ModelUsage | undefined;
+  readonly #calls: { index: number | undefined; id: string; name: string; arguments: string }[] = [];
+
+  /** Whether the provider has said why it stopped. */
+  get finished(): boolean {
+    return this.#finishReason !== null;
+  }
+
+  /**
+   * Adds a piece, and returns the text that it brought.
+   *
+   * @throws ProviderFailure `answer-too-large`
+   */
+  add(chunk: WireChunk): string {
+    this.#model ??= chunk.model ?? undefined;
+    if (chunk.usage) this.#usage = usageOf(chunk.usage) ?? this.#usage;
+    // Only one answer is asked for; what belongs to another is not ours.
+    const choice = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
+    if (!choice) return '';
+    if (choice.finish_reason) this.#finishReason = choice.finish_reason;
+    return choice.delta ? this.#addMessage(choice.delta) : '';
+  }
+
+  /**
+   * The answer so far.
+   *
+   * @param place names the calls that came without a name of their own, or with one that is taken
+   */
+  answer(place: string): ModelAnswer {
+    return {
+      text: this.#text,
+      ...(this.#refusal === '' ? {} : { refusal: this.#refusal }),
+      toolCalls: withOwnIds(this.#calls, place),
+      finishReason: this.#finishReason,
+      ...(this.#usage === undefined ? {} : { usage: this.#usage }),
+      ...(this.#model === undefined ? {} : { model: this.#model }),
+    };
+  }
+
+  #addMessage({ content, refusal, tool_calls }: WireMessage): string {
+    const text = this.#counted(content ?? '');
+    this.#text += text;
+    this.#refusal += this.#counted(refusal ?? '');
+    for (const [position, part] of (tool_calls ?? []).entries()) this.#addCall(part, position);
+    return text;
+  }
+
+  #addCall(part: WireToolCall, position: number): void {
+    const call = this.#callOf(part, position);
+    call.id ||= part.id ?? '';
+    call.name += this.#counted(part.function?.name ?? '');
+    const written = part.function?.arguments ?? '';
+    call.arguments += this.#counted(typeof written === 'string' ? written : JSON.stringify(written));
+  }
+
+  /** The call that a part belongs to: by its index; without one, by its id; without both, the one begun last. */
+  #callOf({ index, id }: WireToolCall, position: number) {
+    const calls = this.#calls;
+    const known =
+      index !== undefined && index !== null
+        ? calls.find((call) => call.index === index)
+        : id
+          ? calls.find((call) => call.id === id)
+          : position === 0
+            ? calls.at(-1)
+            : undefined;
+    if (known) return known;
+    if (calls.length === maxCallsInAnswer) {
+      throw new ProviderFailure('answer-too-large', `the answer holds more than ${maxCallsInAnswer} tool calls`);
+    }
+    const call = { index: index ?? undefined, id: '', name: '', arguments: '' };
+    calls.push(call);
+    return call;
+  }
+
+  #counted(piece: string): string {
+    this.#chars += piece.length;
+    if (this.#chars > maxAnswerChars) {
+      throw new ProviderFailure('answer-too-large', `the answer is longer than ${maxAnswerChars} characters`);
+    }
+    return piece;
+  }
+}
+
+function usageOf(usage: WireUsage): ModelUsage | undefined {
+  const { prompt_tokens: input, completion_tokens: output } = usage;
+  if (typeof input !== 'number' && typeof output !== 'number') return undefined;
+  const cached = usage.prompt_tokens_details?.cached_tokens;
+  const reasoning = usage.completion_tokens_details?.reasoning_tokens;
+  return {
+    inputTokens: Math.ceil(input ?? 0),
+    outputTokens: Math.ceil(output ?? 0),
+    ...(typeof cached === 'number' ? { cachedTokens: Math.ceil(cached) } : {}),
+    ...(typeof reasoning === 'number' ? { reasoningTokens: Math.ceil(reasoning) } : {}),
+  };
+}
+
+/** Calls are answered by their ids, so each has one, and no two the same. */
+function withOwnIds(calls: readonly Omit<ModelToolCall, 'never'>[], place: string): ModelToolCall[] {
+  const taken = new Set<string>();
+  return calls.map(({ id, name, arguments: written }, index) => {
+    const own = id !== '' && !taken.has(id) ? id : `call_${place}_${index}`;
+    taken.add(own);
+    return { id: own, name, arguments: written };
+  });
+}

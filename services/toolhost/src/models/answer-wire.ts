@@ -1,0 +1,87 @@
+import type { Response } from 'express';
+import type { ModelAnswer } from '@suzumio/shared/protocol/model-chat';
+
+/** A journaled answer in the form in which providers give it. */
+export function completionOf(answer: ModelAnswer, id: string): object {
+  return {
+    id,
+    object: 'chat.completion',
+    created: 0,
+    model: answer.model ?? '',
+    choices: [{ index: 0, message: messageOf(answer), finish_reason: answer.finishReason ?? 'stop', logprobs: null }],
+    usage: usageOf(answer),
+  };
+}
+
+/**
+ * Sends an answer to a runner in pieces: its text as it comes, and the rest (what to call, why it ended, what it used)
+ * when it is in the journal. Nobody has the whole of an answer before that.
+ */
+export class AnswerStream {
+  #sent = '';
+
+  constructor(
+    private readonly response: Response,
+    private readonly id: string,
+  ) {}
+
+  /** A piece of text that has just come. */
+  text(piece: string): void {
+    this.#sent += piece;
+    this.#send({ choices: [{ index: 0, delta: { role: 'assistant', content: piece }, finish_reason: null }] });
+  }
+
+  /** Sends the rest. Where another provider went on with other words than were sent, the runner has to ask again. */
+  end(answer: ModelAnswer): void {
+    if (!answer.text.startsWith(this.#sent)) {
+      this.response.destroy();
+      return;
+    }
+    const { tool_calls: calls, ...message } = messageOf(answer);
+    const delta = {
+      ...message,
+      content: answer.text.slice(this.#sent.length),
+      ...(calls ? { tool_calls: calls.map((call, index) => ({ index, ...call })) } : {}),
+    };
+    this.#send({ choices: [{ index: 0, delta, finish_reason: null }] }, answer.model);
+    this.#send({ choices: [{ index: 0, delta: {}, finish_reason: answer.finishReason ?? 'stop' }] }, answer.model);
+    this.#send({ choices: [], usage: usageOf(answer) }, answer.model);
+    this.#write('data: [DONE]\n\n');
+    this.response.end();
+  }
+
+  #send(piece: object, model = ''): void {
+    const chunk = { id: this.id, object: 'chat.completion.chunk', created: 0, model, ...piece };
+    this.#write(`data: ${JSON.stringify(chunk)}\n\n`);
+  }
+
+  #write(text: string): void {
+    if (!this.response.headersSent) {
+      this.response.status(200).set({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    }
+    // A runner that has gone away, or reads slowly, holds nobody up: the answer is bounded, and ends in the journal.
+    if (!this.response.destroyed) this.response.write(text);
+  }
+}
+
+function messageOf({ text, refusal, toolCalls }: ModelAnswer) {
+  return {
+    role: 'assistant',
+    content: text === '' && toolCalls.length > 0 ? null : text,
+    refusal: refusal ?? null,
+    ...(toolCalls.length === 0
+      ? {}
+      : {
+          tool_calls: toolCalls.map(({ id, name, arguments: written }) => ({
+            id,
+            type: 'function',
+            function: { name, arguments: written },
+          })),
+        }),
+  };
+}
+
+function usageOf({ usage }: ModelAnswer) {
+  const { inputTokens = 0, outputTokens = 0 } = usage ?? {};
+  return { prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens: inputTokens + outputTokens };
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+
+// What providers send that speak Chat Completions. Only what is used is looked at, and servers differ: whatever may be
+// missing or null is taken so.
+
+const text = z.string().nullish();
+const count = z.number().nonnegative().nullish();
+
+export const wireUsage = z.object({
+  prompt_tokens: count,
+  completion_tokens: count,
+  prompt_tokens_details: z.object({ cached_tokens: count }).nullish(),
+  completion_tokens_details: z.object({ reasoning_tokens: count }).nullish(),
+});
+export type WireUsage = z.infer<typeof wireUsage>;
+
+const wireFunction = z.object({
+  name: text,
+  // Some servers send the arguments as the object that they should describe.
+  arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
+});
+
+export const wireToolCall = z.object({
+  index: z.int().nonnegative().nullish(),
+  id: text,
+  function: wireFunction.nullish(),
+});
+export type WireToolCall = z.infer<typeof wireToolCall>;
+
+const wireMessage = z.object({ content: text, refusal: text, tool_calls: z.array(wireToolCall).nullish() });
+export type WireMessage = z.infer<typeof wireMessage>;
+
+/** A whole answer. */
+export const wireCompletion = z.object({
+  model: text,
+  choices: z.array(z.object({ message: wireMessage, finish_reason: text })).min(1),
+  usage: wireUsage.nullish(),
+});
+
+/** One piece of a streamed answer. */
+export const wireChunk = z.object({
+  model: text,
+  choices: z.array(z.object({ index: z.int().nullish(), delta: wireMessage.nullish(), finish_reason: text })).nullish(),
+  usage: wireUsage.nullish(),
+  error: z.unknown().optional(),
+});
+export type WireChunk = z.infer<typeof wireChunk>;

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { defaultMaxOutputTokens } from '@suzumio/shared/model/model-cost';
+import type { Candidate } from '@suzumio/shared/model/presets';
+import type { SecretSource } from '@suzumio/shared/observability/secret-source';
+import type { ChatRequest } from '@suzumio/shared/protocol/model-chat';
+import type { ProviderRequest } from './ask-provider.js';
+
+/** Where a provider is, and what opens it. */
+export interface Endpoint {
+  baseURL: string;
+  headers: Record<string, string>;
+  /** Names the provider in the whole cell: the same place with the same key is the same provider, whatever files call it. */
+  key: string;
+}
+
+/**
+ * Reads a provider's address and key, as they are now.
+ *
+ * @throws SuzumioError `provider-refused`, naming the variable that is not set
+ */
+export function endpointOf({ provider }: Candidate, secrets: SecretSource): Endpoint {
+  const baseURL =
+    provider.baseURLEnv === undefined ? (provider.baseURL ?? '') : needed(secrets, provider.baseURLEnv, 'its address');
+  if (!URL.canParse(baseURL) || !/^https?:$/.test(new URL(baseURL).protocol)) {
+    throw new SuzumioError('provider-refused', 'The address of the provider is no http:// or https:// URL.');
+  }
+  const apiKey = provider.apiKeyEnv === undefined ? undefined : needed(secrets, provider.apiKeyEnv, 'its key');
+  const host = new URL(baseURL).host;
+  const hash = createHash('sha256')
+    .update(JSON.stringify([baseURL, provider.apiKeyEnv ?? null]))
+    .digest('hex');
+  return {
+    baseURL,
+    headers: { ...provider.headers, ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }) },
+    key: `${host}#${hash.slice(0, 8)}`,
+  };
+}
+
+/** The whole answer may take this long, and so long may nothing come, unless the provider's `timeoutMs` says otherwise. */
+export const defaultTimeoutMs = 10 * 60_000;
+const longestSilenceMs = 2 * 60_000;
+
+/**
+ * The request that a candidate gets: the conversation is the runner's, how the model is set the preset's.
+ *
+ * @param how `place` names calls without an id; `budgeted` whether somebody counts what it costs
+ */
+export function providerRequest(
+  { settings, provider }: Candidate,
+  endpoint: Endpoint,
+  request: ChatRequest,
+  { place, budgeted }: { place: string; budgeted: boolean },
+): ProviderRequest {
+  const timeoutMs = provider.timeoutMs ?? defaultTimeoutMs;
+  const tools = request.tools ?? [];
+  const asked = request.max_completion_tokens ?? request.max_tokens;
+  // Without a bound there is no worst case that a budget could be checked against.
+  const bound = settings.maxOutputTokens ?? (budgeted ? defaultMaxOutputTokens : undefined);
+  const maxTokens = bound === undefined ? asked : Math.min(bound, asked ?? Infinity);
+  return {
+    baseURL: endpoint.baseURL,
+    headers: endpoint.headers,
+    place,
+    timeoutMs,
+    silenceMs: Math.min(timeoutMs, longestSilenceMs),
+    body: {
+      model: settings.apiModel ?? settings.model,
+      messages: request.messages,
+      ...(tools.length === 0 ? {} : { tools, ...withToolChoice(settings.toolChoice) }),
+      ...(settings.temperature === undefined ? {} : { temperature: settings.temperature }),
+      ...(settings.topP === undefined ? {} : { top_p: settings.topP }),
+      ...(settings.reasoningEffort === undefined ? {} : { reasoning_effort: settings.reasoningEffort }),
+      ...(maxTokens === undefined ? {} : { [maxTokensField(endpoint.baseURL)]: maxTokens }),
+      stream: true,
+      stream_options: { include_usage: true },
+    },
+  };
+}
+
+function withToolChoice(choice: string | undefined): { tool_choice?: string } {
+  return choice === undefined ? {} : { tool_choice: choice };
+}
+
+/** OpenAI's newer models refuse the older name, and most other servers know only that. */
+function maxTokensField(baseURL: string): 'max_completion_tokens' | 'max_tokens' {
+  return /(^|\.)openai\.com$|(^|\.)openai\.azure\.com$/.test(new URL(baseURL).hostname)
+    ? 'max_completion_tokens'
+    : 'max_tokens';
+}
+
+function needed(secrets: SecretSource, name: string, what: string): string {
+  const value = secrets.read(name);
+  if (value !== undefined) return value;
+  throw new SuzumioError(
+    'provider-refused',
+    `The provider needs ${what} from the variable ${name}, which is not set where the ToolHost runs.`,
+    { variable: name },
+  );
+}

@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { purposeHeader, stepHeader } from '@suzumio/shared/protocol/model-chat';
+import { type Behaviour, type ModelServer, startModelServer } from '../../../../shared/test/support/model-server.js';
+import { type Begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
+
+let server: ModelServer;
+let bench: ToolhostBench;
+let behaviour: Behaviour;
+
+beforeEach(async () => {
+  server = await startModelServer(() => behaviour);
+  bench = await toolhostBench();
+});
+afterEach(async () => {
+  await bench.close();
+  await server.close();
+});
+
+const create = (contextLimit: number) =>
+  bench.testing.create(`
+name: memory
+task: Remember.
+backend:
+  runner:
+    mode: ai
+    model: only
+    models:
+      providers: { one: { type: openai-compatible, baseURL: "${server.baseURL}" } }
+      presets: { only: { provider: one, model: m, contextLimit: ${contextLimit} } }
+agents:
+  ada: { role: thinker, prompt: Think., tools: ["*"] }
+`);
+
+async function ask(attempt: Begun, step: string, said: Behaviour, purpose = 'turn'): Promise<void> {
+  behaviour = said;
+  const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${attempt.answer.toolToken}`,
+      'content-type': 'application/json',
+      [stepHeader]: step,
+      [purposeHeader]: purpose,
+    },
+    body: JSON.stringify({ messages: [{ role: 'user', content: `${step} of ${attempt.turn}` }] }),
+  });
+  if (!response.ok) throw new Error(await response.text());
+}
+
+/** A turn that looks at the artifacts, and says something. */
+async function takeTurn(project: string, mail: string, text: string): Promise<Begun> {
+  const attempt = await bench.begin(project, 'ada', mail);
+  await ask(attempt, '0', { text: 'Looking.', calls: [{ id: 'a', name: 'artifacts_list', arguments: {} }] });
+  await attempt.tool('artifacts.list', {}, { step: '0.0' });
+  await ask(attempt, '1', { text });
+  await attempt.report('complete', { output: { text } });
+  return attempt;
+}
+
+describe("an agent's memory", () => {
+  test('is its earlier turns in full, answers, calls and results, as long as they fit', async () => {
+    const project = await create(100_000);
+    expect((await takeTurn(project, 'First.', 'One.')).answer.input.history).toEqual({ messages: [] });
+    await takeTurn(project, 'Second.', 'Two.');
+    const { history, turn } = (await bench.begin(project, 'ada', 'Third.')).answer.input;
+    expect(turn.system).toContain('You are ada');
+    expect(history?.messages).toMatchObject([
+      { role: 'user', content: expect.stringContaining('First.') },
+      { role: 'assistant', content: 'Looking.', tool_calls: [{ id: 'a', function: { name: 'artifacts_list' } }] },
+      { role: 'tool', tool_call_id: 'a', content: 'Nothing has been published.' },
+      { role: 'assistant', content: 'One.' },
+      { role: 'user', content: expect.stringContaining('Second.') },
+      { role: 'assistant' },
+      { role: 'tool' },
+      { role: 'assistant', content: 'Two.' },
+    ]);
+  });
+
+  test('is the same for a later attempt of the same turn', async () => {
+    const project = await create(100_000);
+    await takeTurn(project, 'First.', 'One.');
+    const attempt = await bench.begin(project, 'ada', 'Second.');
+    await attempt.report('fail', { failure: { code: 'container-vanished', message: 'gone' } });
+    const again = await bench.claim(project, attempt.turn);
+    expect((again.body as { input?: unknown })['input']).toMatchObject({ history: attempt.answer.input.history });
+  });
+
+  test('leaves out turns that failed', async () => {
+    const project = await create(100_000);
+    const attempt = await bench.begin(project, 'ada', 'First.');
+    await attempt.report('fail', { failure: { code: 'non-zero-exit', message: 'oops' } });
+    await bench.testing.write(project, (tx) => tx.run(`UPDATE agents SET state = 'quiet', failure_json = NULL`));
+    expect((await bench.begin(project, 'ada', 'Second.')).answer.input.history).toEqual({ messages: [] });
+  });
+
+  test('becomes notes where it grows too long; they are kept, and stand for the older turns from then on', async () => {
+    const project = await create(3_000);
+    for (let n = 1; n <= 4; n += 1) await takeTurn(project, `Mail ${n}: ${'word '.repeat(150)}`, `Answer ${n}.`);
+    const attempt = await bench.begin(project, 'ada', 'Fifth.');
+    const { history } = attempt.answer.input;
+    expect(history?.compact).toContain('Answer 1.');
+    expect(history?.messages.length).toBeLessThan(16);
+    expect(JSON.stringify(history?.messages)).not.toContain('Answer 1.');
+    await ask(attempt, '0', { text: 'Notes: four words.' }, 'summary');
+    await ask(attempt, '1', { text: 'Five.' });
+    await attempt.report('complete', { output: { text: 'Five.' } });
+
+    const [summary] = await bench.testing.rows<{ text: string; through_number: number }>(
+      project,
+      'SELECT text, through_number FROM agent_summaries',
+    );
+    expect(summary?.text).toBe('Notes: four words.');
+    const next = (await bench.begin(project, 'ada', 'Sixth.')).answer.input.history;
+    expect(next?.summary ?? next?.compact).toContain('Notes: four words.');
+    // The notes themselves are no part of what was said in that turn.
+    expect(JSON.stringify(next?.messages)).not.toContain('four words');
+  });
+});
+
+describe('a tool call of a thinking turn', () => {
+  test.each([
+    ['that the model did not ask for', '0.0', 'messages.read', { id: 'msg_x' }],
+    ['with other words than the model wrote', '0.0', 'artifacts.list', { all: true }],
+    ['at a place where the model asked for none', '0.1', 'artifacts.list', {}],
+    ['of a step that was never answered', '3.0', 'artifacts.list', {}],
+  ])('%s is refused', async (_name, step, tool, input) => {
+    const project = await create(100_000);
+    const attempt = await bench.begin(project, 'ada', 'Go.');
+    await ask(attempt, '0', { calls: [{ name: 'artifacts_list', arguments: {} }] });
+    const { status, body } = await attempt.tool(tool, input, { step });
+    expect({ status, code: body['code'] }).toEqual({ status: 403, code: 'call-not-asked' });
+  });
+
+  test('from a runner that names no steps is held to what the model asked for, too', async () => {
+    const project = await create(100_000);
+    const attempt = await bench.begin(project, 'ada', 'Go.');
+    expect((await attempt.tool('artifacts.list', {})).status).toBe(200);
+    await ask(attempt, '0', { calls: [{ name: 'artifacts_list', arguments: {} }] });
+    expect((await attempt.tool('artifacts.list', {})).status).toBe(200);
+    expect((await attempt.tool('messages.read', { id: 'msg_x' })).body['code']).toBe('call-not-asked');
+  });
+});

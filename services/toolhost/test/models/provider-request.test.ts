@@ -1,0 +1,90 @@
+import { describe, expect, test } from '@jest/globals';
+import { loadProjectText } from '@suzumio/shared/config/load-project';
+import { candidatesFor } from '@suzumio/shared/model/presets';
+import { defaultTimeoutMs, endpointOf, providerRequest } from '../../src/models/provider-request.js';
+
+const candidate = (provider: string, preset = '') => {
+  const { config } = loadProjectText(
+    `name: p
+task: t
+backend:
+  runner:
+    model: only
+    models:
+      providers: { one: { type: openai-compatible, ${provider} } }
+      presets: { only: { provider: one, model: m ${preset} } }
+agents: { ada: { role: r, prompt: p } }
+`,
+    'test.yaml',
+  );
+  const [first] = candidatesFor(config, 'ada');
+  if (!first) throw new Error('there is no candidate');
+  return first;
+};
+const secrets = (values: Record<string, string>) => ({ read: (name: string) => values[name] });
+const chat = { messages: [{ role: 'user' as const, content: 'Well?' }], stream: false };
+const how = { place: '0', budgeted: false };
+
+describe('the request to a provider', () => {
+  test('goes to the address that a variable names, with the key of another', () => {
+    const one = candidate('baseURLEnv: WHERE, apiKeyEnv: KEY');
+    const endpoint = endpointOf(one, secrets({ WHERE: 'http://models:8000/v1', KEY: 'k' }));
+    expect(endpoint).toMatchObject({ baseURL: 'http://models:8000/v1', headers: { authorization: 'Bearer k' } });
+    expect(endpoint.key).toMatch(/^models:8000#[0-9a-f]{8}$/);
+  });
+
+  test.each([
+    ['a variable without a value', 'baseURLEnv: WHERE', {}, /its address from the variable WHERE, which is not set/],
+    ['no address', 'baseURLEnv: WHERE', { WHERE: 'models' }, /no http:\/\/ or https:\/\/ URL/],
+    ['another protocol', 'baseURL: "file:///etc/passwd"', {}, /no http:\/\/ or https:\/\/ URL/],
+    ['a key that is not set', 'baseURL: "http://models", apiKeyEnv: KEY', {}, /its key from the variable KEY/],
+  ])('is not made with %s', (_name, provider, values, message) => {
+    expect(() => endpointOf(candidate(provider), secrets(values as Record<string, string>))).toThrow(message);
+  });
+
+  test('has no authorization where the provider names no key: local servers want none', () => {
+    expect(endpointOf(candidate('baseURL: "http://127.0.0.1:11434/v1"'), secrets({})).headers).toEqual({});
+  });
+
+  test('is set as the preset says, and only so', () => {
+    const one = candidate('baseURL: "http://m"', ', topP: 0.5, toolChoice: required, reasoningEffort: low');
+    const tools = [{ type: 'function' as const, function: { name: 'look' } }];
+    const { body } = providerRequest(one, endpointOf(one, secrets({})), { ...chat, tools }, how);
+    expect(body).toEqual({
+      model: 'm',
+      messages: chat.messages,
+      tools,
+      tool_choice: 'required',
+      top_p: 0.5,
+      reasoning_effort: 'low',
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+  });
+
+  test('says no choice of tools where there are none', () => {
+    const one = candidate('baseURL: "http://m"', ', toolChoice: required');
+    expect(providerRequest(one, endpointOf(one, secrets({})), chat, how).body).not.toHaveProperty('tool_choice');
+  });
+
+  test.each([
+    ['https://api.openai.com/v1', 'max_completion_tokens'],
+    ['https://eu.api.openai.com/v1', 'max_completion_tokens'],
+    ['https://x.openai.azure.com/openai/v1', 'max_completion_tokens'],
+    ['https://openai.com.example.org/v1', 'max_tokens'],
+    ['http://127.0.0.1:11434/v1', 'max_tokens'],
+  ])('names the longest answer as %s knows it', (baseURL, field) => {
+    const one = candidate(`baseURL: "${baseURL}"`, ', maxOutputTokens: 50');
+    expect(providerRequest(one, endpointOf(one, secrets({})), chat, how).body).toMatchObject({ [field]: 50 });
+  });
+
+  test('is bounded in time by the provider, or by ten minutes', () => {
+    const short = candidate('baseURL: "http://m", timeoutMs: 30s');
+    expect(providerRequest(short, endpointOf(short, secrets({})), chat, how)).toMatchObject({
+      timeoutMs: 30_000,
+      silenceMs: 30_000,
+    });
+    const usual = candidate('baseURL: "http://m"');
+    expect(providerRequest(usual, endpointOf(usual, secrets({})), chat, how).timeoutMs).toBe(defaultTimeoutMs);
+  });
+});

@@ -1,0 +1,26 @@
+import type { ProjectConfig } from '../model/project-config.js';
+
+/** What an agent that thinks with a model gets where nothing is said. */
+export const defaultTurnsPerHour = 120;
+
+const hourMs = 60 * 60 * 1000;
+
+/** How many turns an agent may begin in an hour; undefined where there is no bound. Scripts cost nothing. */
+export function turnsPerHour(config: ProjectConfig, agent: string): number | undefined {
+  const limit = config.agents[agent]?.maxTurnsPerHour ?? config.scheduler.maxTurnsPerHour;
+  if (limit === 'unlimited') return undefined;
+  return limit ?? (config.backend.runner.mode === 'ai' ? defaultTurnsPerHour : undefined);
+}
+
+/** What the rule needs to know of an agent's turns. */
+export interface RecentTurns {
+  /** How many it has had since it was given a fresh allowance. */
+  readonly count: number;
+  /** When that turn was queued which is `limit` turns back; undefined where it has had fewer. */
+  readonly limitBackAtMs: number | undefined;
+}
+
+/** Whether an agent has used up what it may begin in an hour. */
+export function overTurnsPerHour(limit: number, { count, limitBackAtMs }: RecentTurns, nowMs: number): boolean {
+  return count >= limit && limitBackAtMs !== undefined && limitBackAtMs > nowMs - hourMs;
+}

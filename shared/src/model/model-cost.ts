@@ -1,0 +1,50 @@
+import type { ModelUsage } from '../protocol/model-chat.js';
+import type { Candidate, SinglePreset } from './presets.js';
+
+/** What a call uses: tokens in and out together, and its price in billionths of a dollar. */
+export interface Cost {
+  tokens: number;
+  nanoUsd: number;
+}
+
+/** Billionths of a dollar. Whole numbers, so that sums stay exact. */
+export const nanoPerUsd = 1e9;
+
+/** The longest answer that is asked for where the preset names none and a budget wants to know. */
+export const defaultMaxOutputTokens = 8_192;
+
+/**
+ * How many tokens a text has, for want of the model's own counting: more than tokenizers make of most languages (about
+ * four bytes each in English, three in others).
+ */
+export function estimatedTokens(bytes: number): number {
+  return Math.ceil(bytes / 3);
+}
+
+/** What an answer cost. A preset without a price costs nothing. */
+export function costOf(
+  settings: Pick<SinglePreset, 'price'>,
+  usage: Pick<ModelUsage, 'inputTokens' | 'outputTokens'>,
+): Cost {
+  const { input, output } = settings.price ?? { input: 0, output: 0 };
+  // Prices are in dollars a million tokens.
+  const perToken = nanoPerUsd / 1e6;
+  return {
+    tokens: usage.inputTokens + usage.outputTokens,
+    nanoUsd: Math.ceil(usage.inputTokens * input * perToken + usage.outputTokens * output * perToken),
+  };
+}
+
+/** The most that a call may come to, whichever of the candidates answers. */
+export function worstCost(candidates: readonly Candidate[], requestBytes: number): Cost {
+  const costs = candidates.map(({ settings }) =>
+    costOf(settings, {
+      inputTokens: estimatedTokens(requestBytes),
+      outputTokens: settings.maxOutputTokens ?? defaultMaxOutputTokens,
+    }),
+  );
+  return {
+    tokens: Math.max(0, ...costs.map(({ tokens }) => tokens)),
+    nanoUsd: Math.max(0, ...costs.map(({ nanoUsd }) => nanoUsd)),
+  };
+}

@@ -1,0 +1,72 @@
+import { SuzumioError } from '../errors/suzumio-error.js';
+import type { ModelsConfig } from './models-config.js';
+import type { ProjectConfig } from './project-config.js';
+
+type Preset = ModelsConfig['presets'][string];
+export type SinglePreset = Exclude<Preset, { 'model-list': string[] }>;
+export type ModelProvider = ModelsConfig['providers'][string];
+
+/** One model that may be asked, with how it is set and whom to ask. */
+export interface Candidate {
+  readonly preset: string;
+  readonly settings: SinglePreset;
+  readonly provider: ModelProvider;
+}
+
+/**
+ * The models that answer for an agent, in the order in which they are tried.
+ *
+ * @param asked a preset that the runner names: the agent's own, or one that its list leads to
+ * @throws SuzumioError `preset-unknown`
+ */
+export function candidatesFor(config: ProjectConfig, agent: string, asked?: string): Candidate[] {
+  const own = presetOf(config, agent);
+  const models = config.backend.runner.models;
+  if (own === undefined || models === undefined) {
+    throw new SuzumioError('preset-unknown', `Agent ${agent} has no model: name a preset in backend.runner.model.`);
+  }
+  const named = reachable(models, own);
+  if (asked !== undefined && asked !== 'default' && !named.has(asked)) {
+    const known = [...named].join(', ');
+    throw new SuzumioError(
+      'preset-unknown',
+      `Agent ${agent} may not use the preset "${asked.slice(0, 60)}", but ${known}.`,
+    );
+  }
+  return flatten(models, asked === undefined || asked === 'default' ? own : asked);
+}
+
+/** The preset of an agent: its own, else the project's. */
+export function presetOf(config: ProjectConfig, agent: string): string | undefined {
+  return config.agents[agent]?.model ?? config.backend.runner.model;
+}
+
+/** The smallest context that any of an agent's models has, in tokens. */
+export function contextLimitOf(config: ProjectConfig, agent: string): number {
+  const limits = candidatesFor(config, agent).map(({ settings }) => settings.contextLimit ?? defaultContextLimit);
+  return Math.min(...limits);
+}
+
+/** The context of a model whose preset names none: what nearly all of them have. */
+const defaultContextLimit = 32_000;
+
+/** Lists may name lists; the loader has refused those that lead back to themselves. */
+function flatten(models: ModelsConfig, id: string): Candidate[] {
+  const preset = models.presets[id];
+  if (preset === undefined) return [];
+  if ('model-list' in preset) {
+    const all = preset['model-list'].flatMap((next) => flatten(models, next));
+    return all.filter((one, index) => all.findIndex((other) => other.preset === one.preset) === index);
+  }
+  const provider = models.providers[preset.provider];
+  return provider === undefined ? [] : [{ preset: id, settings: preset, provider }];
+}
+
+function reachable(models: ModelsConfig, id: string): Set<string> {
+  const found = new Set([id]);
+  for (const next of found) {
+    const preset = models.presets[next];
+    if (preset !== undefined && 'model-list' in preset) for (const listed of preset['model-list']) found.add(listed);
+  }
+  return found;
+}

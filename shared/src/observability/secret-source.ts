@@ -1,0 +1,25 @@
+import type { Redactor } from './redactor.js';
+
+/**
+ * The only way to a provider's key. Keys are read when they are used, by the name that a project file gives; whatever was
+ * read is kept out of the log from then on.
+ */
+export interface SecretSource {
+  /** The value of a variable; undefined where it is not set or empty. */
+  read(name: string): string | undefined;
+}
+
+/** Keys in variables of this process. */
+export function environmentSecrets(
+  environment: Readonly<Record<string, string | undefined>>,
+  redactor: Redactor,
+): SecretSource {
+  return {
+    read(name) {
+      const value = environment[name]?.trim();
+      if (value === undefined || value === '') return undefined;
+      redactor.add(value);
+      return value;
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { ChatMessage, ModelAnswer } from './model-chat.js';
+
+// How a turn's steps become a conversation. The runner builds the one that it is having, and the ToolHost those of earlier
+// turns: from the same rules, so that a model sees its past as it saw it then, and providers' caches see it, too.
+
+/** The longest result of a tool in a conversation. */
+export const maxResultChars = 48 * 1024;
+
+/** A tool's name as models are told it: their names have no dots. */
+export function functionName(tool: string): string {
+  return tool.replaceAll('.', '_');
+}
+
+/** An answer as it stands in the conversation. */
+export function assistantMessage({ text, toolCalls }: Pick<ModelAnswer, 'text' | 'toolCalls'>): ChatMessage {
+  if (toolCalls.length === 0) return { role: 'assistant', content: text };
+  return {
+    role: 'assistant',
+    content: text === '' ? null : text,
+    tool_calls: toolCalls.map(({ id, name, arguments: written }) => ({
+      id,
+      type: 'function',
+      function: { name, arguments: written },
+    })),
+  };
+}
+
+/** What a tool's call came to, as the model is told. */
+export function toolMessage(
+  call: string,
+  result: { output: unknown } | { code: string; message: string },
+): ChatMessage {
+  const text =
+    'code' in result
+      ? `Error ${result.code}: ${result.message}`
+      : typeof result.output === 'string'
+        ? result.output
+        : JSON.stringify(result.output ?? null);
+  return { role: 'tool', tool_call_id: call, content: shortened(text) };
+}
+
+/** What a model is told of its earlier turns where they are too many to be told. */
+export function summaryMessage(summary: string): ChatMessage {
+  return { role: 'user', content: `[Your notes on your earlier turns]\n${summary}\n[end of your notes]` };
+}
+
+/** A conversation as one text, for a model that is to sum it up. */
+export function transcriptText(messages: readonly ChatMessage[]): string {
+  return messages
+    .map((message) => {
+      const said = typeof message.content === 'string' ? message.content : JSON.stringify(message.content ?? '');
+      const calls =
+        message.role === 'assistant' && message.tool_calls
+          ? message.tool_calls.map(({ function: called }) => `\n(calls ${called.name} ${shortened(called.arguments)})`)
+          : [];
+      return `## ${message.role}\n${shortened(said)}${calls.join('')}`;
+    })
+    .join('\n\n');
+}
+
+function shortened(text: string): string {
+  if (text.length <= maxResultChars) return text;
+  return `${text.slice(0, maxResultChars)}\n[cut: ${text.length - maxResultChars} more characters]`;
+}

@@ -1,0 +1,42 @@
+import type { Pause } from '../model/pause.js';
+import type { StoreContext } from './context.js';
+import { iso } from './queries/page.js';
+import type { Sql, SqlReader } from './sql.js';
+import type { Writer } from './writer.js';
+
+/** The pause of the whole cell: while it lasts, no project starts turns, and none is given to a worker. */
+export class CellPause {
+  constructor(
+    private readonly sql: Sql,
+    private readonly writer: Writer,
+    private readonly context: StoreContext,
+  ) {}
+
+  /** The pause that there is now. */
+  get current(): Pause | null {
+    return readCellPause(this.sql);
+  }
+
+  /** Pauses the cell; what is paused already is paused for the newer reason. */
+  async begin(actor: string, reason: string | undefined): Promise<Pause> {
+    return this.writer.write(() => {
+      const pause: Pause = { by: actor, at: iso(this.context.now()), reason: reason ?? null };
+      this.sql.run(
+        `INSERT INTO cell_pause (id, pause_json) VALUES (1, :pause) ON CONFLICT (id) DO UPDATE SET pause_json = :pause`,
+        { pause: JSON.stringify(pause) },
+      );
+      return pause;
+    });
+  }
+
+  /** Lets the cell go on. Projects and agents that were paused by themselves stay so. */
+  async end(): Promise<boolean> {
+    return this.writer.write(() => this.sql.run('DELETE FROM cell_pause').changes > 0);
+  }
+}
+
+/** The cell's pause as a catalog says it. */
+export function readCellPause(reader: SqlReader): Pause | null {
+  const row = reader.get<{ pause_json: string }>('SELECT pause_json FROM cell_pause');
+  return row ? (JSON.parse(row.pause_json) as Pause) : null;
+}

@@ -1,0 +1,32 @@
+import type { BudgetChange } from '../../model/budget.js';
+import type { ProjectConfig } from '../../model/project-config.js';
+import type { SqlReader } from '../sql.js';
+
+export type Budget = NonNullable<ProjectConfig['budget']>;
+
+/**
+ * A budget as it is now: the project file's, with what an operator has changed since.
+ *
+ * @param agent whose; without it, the project's
+ */
+export function budgetOf(reader: SqlReader, config: ProjectConfig, agent?: string): Budget | undefined {
+  const written = agent === undefined ? config.budget : config.agents[agent]?.budget;
+  const row = reader.get<{ budget_json: string }>('SELECT budget_json FROM budget_changes WHERE agent_id = :agent', {
+    agent: agent ?? '',
+  });
+  return row ? changed(written, JSON.parse(row.budget_json) as BudgetChange) : written;
+}
+
+function changed(written: Budget | undefined, change: BudgetChange): Budget {
+  const limits = Object.entries({ ...written, ...change }).filter(([, limit]) => limit !== 'unlimited');
+  return Object.fromEntries(limits);
+}
+
+/** Whether anybody's budget bounds what a call of this project may cost. */
+export function hasBudget(reader: SqlReader, config: ProjectConfig): boolean {
+  return (
+    config.budget !== undefined ||
+    Object.values(config.agents).some(({ budget }) => budget !== undefined) ||
+    reader.get('SELECT 1 FROM budget_changes LIMIT 1') !== undefined
+  );
+}

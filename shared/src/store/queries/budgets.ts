@@ -1,0 +1,35 @@
+import { nanoPerUsd } from '../../model/model-cost.js';
+import type { ProjectConfig } from '../../model/project-config.js';
+import type { BudgetReached, BudgetView } from '../../model/budget.js';
+import type { SqlReader } from '../sql.js';
+import { budgetOf } from './budget-of.js';
+import { spentBudgetOf, used } from './usage.js';
+
+/** The project's budget and those of agents that have one, with what is used of each. */
+export function listBudgets(reader: SqlReader, config: ProjectConfig): BudgetView[] {
+  const owners = [undefined, ...Object.keys(config.agents)];
+  return owners.flatMap((agent) => {
+    const budget = budgetOf(reader, config, agent);
+    if (agent !== undefined && (budget === undefined || Object.keys(budget).length === 0)) return [];
+    const { tokens, nanoUsd } = used(reader, agent);
+    const turns = reader.get<{ turns: number }>(
+      'SELECT coalesce(sum(turns), 0) AS turns FROM agents WHERE :agent IS NULL OR id = :agent',
+      { agent: agent ?? null },
+    );
+    const of = (limit: number | undefined, spent: number) => ({ limit: limit ?? null, used: spent });
+    return {
+      agent: agent ?? null,
+      tokens: of(budget?.tokens, tokens),
+      usd: of(budget?.usd, nanoUsd / nanoPerUsd),
+      turns: of(budget?.turns, turns?.turns ?? 0),
+    };
+  });
+}
+
+/** The budgets that keep agents from new turns. */
+export function budgetsReached(reader: SqlReader, config: ProjectConfig): BudgetReached[] {
+  return [undefined, ...Object.keys(config.agents)].flatMap((agent) => {
+    const reached = spentBudgetOf(reader, budgetOf(reader, config, agent), agent);
+    return reached ? { agent: agent ?? null, limit: reached.limit, message: reached.message } : [];
+  });
+}

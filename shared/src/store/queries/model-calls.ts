@@ -1,0 +1,73 @@
+import { nanoPerUsd } from '../../model/model-cost.js';
+import type { ModelCallView, SummaryView } from '../../model/views.js';
+import { agentRow } from '../rows.js';
+import type { SqlReader } from '../sql.js';
+import { iso } from './page.js';
+
+interface Row {
+  id: string;
+  step: string;
+  attempt: number;
+  purpose: ModelCallView['purpose'];
+  status: ModelCallView['status'];
+  preset: string;
+  provider: string | null;
+  model: string | null;
+  input_tokens: number;
+  output_tokens: number;
+  nano_usd: number;
+  estimated: number;
+  error_code: string | null;
+  started_at_ms: number;
+  ended_at_ms: number | null;
+}
+
+/** What a turn has asked models, in the order in which it did. */
+export function listModelCalls(reader: SqlReader, turn: string): ModelCallView[] {
+  return reader
+    .all<Row>(
+      `SELECT id, step, attempt, purpose, status, coalesce(preset, asked_preset) AS preset, provider, model,
+         input_tokens, output_tokens, nano_usd, estimated, error_code, started_at_ms, ended_at_ms
+       FROM model_calls WHERE turn_id = :turn ORDER BY seq LIMIT 10000`,
+      { turn },
+    )
+    .map((row) => ({
+      id: row.id,
+      step: row.step,
+      attempt: row.attempt,
+      purpose: row.purpose,
+      status: row.status,
+      preset: row.preset,
+      provider: row.provider,
+      model: row.model,
+      inputTokens: row.input_tokens,
+      outputTokens: row.output_tokens,
+      costUsd: row.nano_usd / nanoPerUsd,
+      estimated: row.estimated === 1,
+      errorCode: row.error_code,
+      startedAt: iso(row.started_at_ms),
+      endedAt: iso(row.ended_at_ms),
+    }));
+}
+
+/**
+ * What an agent's models have made of its older turns, the newest first.
+ *
+ * @throws SuzumioError `agent-unknown`
+ */
+export function listSummaries(reader: SqlReader, agent: string): SummaryView[] {
+  agentRow(reader, agent);
+  return reader
+    .all<{ through_number: number; text: string; turn_id: string; step: string; created_at_ms: number }>(
+      `SELECT through_number, text, turn_id, step, created_at_ms FROM agent_summaries WHERE agent_id = :agent
+       ORDER BY through_number DESC LIMIT 100`,
+      { agent },
+    )
+    .map((row) => ({
+      throughTurn: row.through_number,
+      text: row.text,
+      turn: row.turn_id,
+      step: row.step,
+      createdAt: iso(row.created_at_ms),
+    }));
+}

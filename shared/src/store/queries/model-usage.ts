@@ -1,0 +1,104 @@
+import { nanoPerUsd } from '../../model/model-cost.js';
+import type { DaySpendingView, UsageAnswer, UsageFigures, UsageGroup, UsageRow } from '../../model/usage.js';
+import type { DaySpending } from '../spending.js';
+import type { SqlReader } from '../sql.js';
+
+/** Which calls count: those that ended from the one moment on, and before the other. */
+export interface UsageSpan {
+  fromMs?: number | undefined;
+  toMs?: number | undefined;
+}
+
+/** What is added up; sums of whole numbers, so that they stay exact. */
+interface Sums {
+  calls: number;
+  input: number;
+  output: number;
+  nanoUsd: number;
+  estimated: number;
+}
+
+/** Sums of one project, by what they are of. */
+export type ProjectUsage = (Sums & { key: string })[];
+
+const keys: Readonly<Record<UsageGroup, string>> = {
+  project: `''`,
+  agent: 'agent_id',
+  model: 'model',
+  day: `date(ended_at_ms / 1000, 'unixepoch')`,
+};
+
+/** What one project's calls of models came to. */
+export function projectUsage(reader: SqlReader, by: UsageGroup, { fromMs = 0, toMs }: UsageSpan): ProjectUsage {
+  return reader.all<ProjectUsage[number]>(
+    `SELECT ${keys[by]} AS key, count(*) AS calls, sum(input_tokens) AS input, sum(output_tokens) AS output,
+       sum(nano_usd) AS nanoUsd, sum(CASE estimated WHEN 1 THEN input_tokens + output_tokens ELSE 0 END) AS estimated
+     FROM model_calls WHERE status = 'answered' AND ended_at_ms >= :from AND ended_at_ms < :to GROUP BY 1`,
+    { from: fromMs, to: toMs ?? Number.MAX_SAFE_INTEGER },
+  );
+}
+
+const maxRows = 1000;
+
+/** Adds up what several projects have used. */
+export class UsageSum {
+  readonly #sums = new Map<string, { project: string | null; key: string; sums: Sums }>();
+  readonly #total = nothing();
+
+  constructor(private readonly by: UsageGroup) {}
+
+  add(project: string, usage: ProjectUsage): void {
+    const ofProject = this.by === 'project' || this.by === 'agent';
+    for (const { key, ...sums } of usage) {
+      const name = this.by === 'project' ? project : key;
+      const id = `${ofProject ? project : ''}/${name}`;
+      const entry = this.#sums.get(id) ?? { project: ofProject ? project : null, key: name, sums: nothing() };
+      this.#sums.set(id, entry);
+      addTo(entry.sums, sums);
+      addTo(this.#total, sums);
+    }
+  }
+
+  answer(today: DaySpendingView | null): UsageAnswer {
+    const rows = [...this.#sums.values()].sort((a, b) =>
+      this.by === 'day' ? (a.key < b.key ? -1 : 1) : b.sums.nanoUsd - a.sums.nanoUsd || tokens(b.sums) - tokens(a.sums),
+    );
+    // Of days, the newest.
+    const kept = this.by === 'day' ? rows.slice(-maxRows) : rows.slice(0, maxRows);
+    const items = kept.map(({ project, key, sums }): UsageRow => ({ project, key, ...figures(sums) }));
+    return { by: this.by, items, more: rows.length - kept.length, total: figures(this.#total), today };
+  }
+}
+
+/** The cell's day, beside what it may cost. */
+export function dayView(day: DaySpending, budgetUsd: number | undefined): DaySpendingView {
+  const [spentUsd, heldUsd] = [day.spentNanoUsd / nanoPerUsd, day.heldNanoUsd / nanoPerUsd];
+  const left = budgetUsd === undefined ? null : Math.max(0, budgetUsd - spentUsd - heldUsd);
+  return { day: day.day, spentUsd, heldUsd, budgetUsd: budgetUsd ?? null, leftUsd: left };
+}
+
+function nothing(): Sums {
+  return { calls: 0, input: 0, output: 0, nanoUsd: 0, estimated: 0 };
+}
+
+function addTo(sum: Sums, more: Sums): void {
+  sum.calls += more.calls;
+  sum.input += more.input;
+  sum.output += more.output;
+  sum.nanoUsd += more.nanoUsd;
+  sum.estimated += more.estimated;
+}
+
+function tokens({ input, output }: Sums): number {
+  return input + output;
+}
+
+function figures(sums: Sums): UsageFigures {
+  return {
+    calls: sums.calls,
+    inputTokens: sums.input,
+    outputTokens: sums.output,
+    costUsd: sums.nanoUsd / nanoPerUsd,
+    estimatedShare: tokens(sums) === 0 ? 0 : sums.estimated / tokens(sums),
+  };
+}

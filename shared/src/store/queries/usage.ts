@@ -1,0 +1,109 @@
+import { type Cost, nanoPerUsd } from '../../model/model-cost.js';
+import type { ProjectConfig } from '../../model/project-config.js';
+import type { SqlReader } from '../sql.js';
+import { type Budget, budgetOf } from './budget-of.js';
+import type { Tx } from '../tx.js';
+
+/** A budget that would be passed. */
+export interface ExhaustedBudget {
+  /** Whose it is: an agent's id, or `project`. */
+  of: string;
+  limit: 'tokens' | 'usd' | 'turns';
+  message: string;
+}
+
+/**
+ * The budget that a call would pass at its worst, counting what calls that run now hold back.
+ *
+ * @param agent whose call it would be: its own budget counts, and the project's
+ */
+export function exhaustedBudget(tx: Tx, agent: string, worst: Cost): ExhaustedBudget | undefined {
+  const own = budgetOf(tx, tx.config, agent);
+  const budget = budgetOf(tx, tx.config);
+  return (
+    (own && passed(agent, own, used(tx, agent), worst)) ??
+    (budget && passed('project', budget, used(tx), worst)) ??
+    undefined
+  );
+}
+
+/** The budget that is used up for an agent, its own or the project's: it gets no new turn. */
+export function spentBudget(reader: SqlReader, config: ProjectConfig, agent: string): ExhaustedBudget | undefined {
+  return (
+    spentBudgetOf(reader, budgetOf(reader, config, agent), agent) ?? spentBudgetOf(reader, budgetOf(reader, config))
+  );
+}
+
+/** Whether one budget is used up: that of an agent, or, where none is named, of the project. */
+export function spentBudgetOf(
+  reader: SqlReader,
+  budget: Budget | undefined,
+  agent?: string,
+): ExhaustedBudget | undefined {
+  if (budget === undefined) return undefined;
+  const of = agent ?? 'project';
+  if (budget.turns !== undefined) {
+    const turns = reader.get<{ turns: number }>(
+      'SELECT coalesce(sum(turns), 0) AS turns FROM agents WHERE :agent IS NULL OR id = :agent',
+      { agent: agent ?? null },
+    )?.turns;
+    if ((turns ?? 0) >= budget.turns) {
+      return { of, limit: 'turns', message: `${whoseBudget(of)} of ${budget.turns} turns is used up.` };
+    }
+  }
+  if (budget.tokens === undefined && budget.usd === undefined) return undefined;
+  return passed(of, budget, used(reader, agent));
+}
+
+/** What has been used and is held back, by one agent or by all. */
+export function used(reader: SqlReader, agent?: string): Cost {
+  const sums = (table: string, tokens: string, usd: string, where: string) =>
+    reader.get<{ tokens: number; usd: number }>(
+      `SELECT coalesce(sum(${tokens}), 0) AS tokens, coalesce(sum(${usd}), 0) AS usd FROM ${table}
+       WHERE ${where} AND (:agent IS NULL OR agent_id = :agent)`,
+      { agent: agent ?? null },
+    ) ?? { tokens: 0, usd: 0 };
+  const spent = sums('agent_usage', 'input_tokens + output_tokens', 'nano_usd', 'true');
+  const held = sums('model_calls', 'held_tokens', 'held_nano_usd', `status = 'running'`);
+  return { tokens: spent.tokens + held.tokens, nanoUsd: spent.usd + held.usd };
+}
+
+/** @param call the worst that a call may come to; without one, whether anything is left at all */
+function passed(of: string, budget: Budget, now: Cost, call?: Cost): ExhaustedBudget | undefined {
+  const whose = whoseBudget(of);
+  const worst = call ?? { tokens: 1, nanoUsd: 1 };
+  const may = (what: string) => (call === undefined ? '' : `, and this call may ${what}`);
+  if (budget.tokens !== undefined && now.tokens + worst.tokens > budget.tokens) {
+    const message = `${whose} of ${budget.tokens} tokens is reached: ${now.tokens} are used${may(`use ${worst.tokens}`)}.`;
+    return { of, limit: 'tokens', message };
+  }
+  if (budget.usd !== undefined && now.nanoUsd + worst.nanoUsd > budget.usd * nanoPerUsd) {
+    const message = `${whose} of ${dollars(budget.usd * nanoPerUsd)} is reached: ${dollars(now.nanoUsd)} is spent${may(`cost ${dollars(worst.nanoUsd)}`)}.`;
+    return { of, limit: 'usd', message };
+  }
+  return undefined;
+}
+
+/** An amount as people read it. */
+export function dollars(nanoUsd: number): string {
+  const usd = nanoUsd / nanoPerUsd;
+  return `$${usd !== 0 && usd < 0.01 ? usd.toPrecision(2) : usd.toFixed(2)}`;
+}
+
+function whoseBudget(of: string): string {
+  return of === 'project' ? "The project's budget" : `The budget of ${of}`;
+}
+
+/** What all agents of a project have used. */
+export function projectUsage(reader: SqlReader): {
+  calls: number;
+  inputTokens: number;
+  outputTokens: number;
+  nanoUsd: number;
+} {
+  const row = reader.get<{ calls: number; inputTokens: number; outputTokens: number; nanoUsd: number }>(
+    `SELECT coalesce(sum(calls), 0) AS calls, coalesce(sum(input_tokens), 0) AS inputTokens,
+       coalesce(sum(output_tokens), 0) AS outputTokens, coalesce(sum(nano_usd), 0) AS nanoUsd FROM agent_usage`,
+  );
+  return row ?? { calls: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0 };
+}

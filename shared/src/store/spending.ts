@@ -1,0 +1,79 @@
+import type { StoreContext } from './context.js';
+import type { Sql, SqlReader } from './sql.js';
+import type { Writer } from './writer.js';
+
+/** What the whole cell has spent on a day, in billionths of a dollar. Days are those of UTC. */
+export interface DaySpending {
+  day: string;
+  spentNanoUsd: number;
+  /** By calls that are being made, at their worst. */
+  heldNanoUsd: number;
+}
+
+/** The cell's spending by day, which a budget of the operator may bound. Each project counts its own besides. */
+export class Spending {
+  constructor(
+    private readonly sql: Sql,
+    private readonly writer: Writer,
+    private readonly context: StoreContext,
+  ) {}
+
+  today(): DaySpending {
+    return spendingOn(this.sql, this.context.now());
+  }
+
+  /**
+   * Holds back the worst that a call may cost, for as long as its process is believed.
+   *
+   * @returns what was spent and held before, where that leaves too little
+   */
+  async hold(
+    call: string,
+    worstNanoUsd: number,
+    limitNanoUsd: number,
+    untilMs: number,
+  ): Promise<DaySpending | undefined> {
+    return this.writer.write(() => {
+      const now = this.today();
+      if (now.spentNanoUsd + now.heldNanoUsd + worstNanoUsd > limitNanoUsd) return now;
+      this.sql.run(
+        `INSERT INTO spending_held (call, nano_usd, until_ms) VALUES (:call, :usd, :until)
+         ON CONFLICT (call) DO UPDATE SET until_ms = :until`,
+        { call, usd: worstNanoUsd, until: untilMs },
+      );
+      return undefined;
+    });
+  }
+
+  /** What a call came to in the end, and what it held back no longer is. */
+  async settle(call: string, nanoUsd: number): Promise<void> {
+    await this.writer.write(() => {
+      const now = this.context.now();
+      this.sql.run('DELETE FROM spending_held WHERE call = :call OR until_ms <= :now', { call, now });
+      if (nanoUsd === 0) return;
+      this.sql.run(
+        `INSERT INTO spending (day, nano_usd) VALUES (:day, :usd)
+         ON CONFLICT (day) DO UPDATE SET nano_usd = nano_usd + :usd`,
+        { day: dayOf(now), usd: nanoUsd },
+      );
+    });
+  }
+}
+
+/** What a catalog says of the day of a moment. */
+export function spendingOn(reader: SqlReader, nowMs: number): DaySpending {
+  const day = dayOf(nowMs);
+  const sum = (sql: string, params: Record<string, string | number>) =>
+    reader.get<{ sum: number }>(sql, params)?.sum ?? 0;
+  return {
+    day,
+    spentNanoUsd: sum('SELECT coalesce(sum(nano_usd), 0) AS sum FROM spending WHERE day = :day', { day }),
+    heldNanoUsd: sum('SELECT coalesce(sum(nano_usd), 0) AS sum FROM spending_held WHERE until_ms > :now', {
+      now: nowMs,
+    }),
+  };
+}
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}

@@ -1,0 +1,58 @@
+import type { Pause } from '../../model/pause.js';
+import { agentRow, pauseOf } from '../rows.js';
+import { iso } from '../queries/page.js';
+import type { Tx } from '../tx.js';
+
+/** Who pauses or resumes, and why. */
+export interface PauseRequest {
+  actor: string;
+  reason?: string | undefined;
+}
+
+/**
+ * Keeps a project from starting turns and from giving queued ones to workers, until it is resumed. What runs goes to its
+ * end, and mail is accepted as always. What is paused already is paused for the newer reason.
+ */
+export function pauseProject(tx: Tx, request: PauseRequest): Pause {
+  const pause = newPause(tx, request);
+  tx.run('UPDATE projects SET paused_json = :pause', { pause: JSON.stringify(pause) });
+  tx.emit({ type: 'project.paused', actor: request.actor, data: { reason: pause.reason } });
+  return pause;
+}
+
+/** Lets a project go on. Agents that were paused by themselves stay so. Returns whether it was paused. */
+export function resumeProject(tx: Tx, { actor }: PauseRequest): boolean {
+  if (tx.run('UPDATE projects SET paused_json = NULL WHERE paused_json IS NOT NULL').changes === 0) return false;
+  tx.emit({ type: 'project.resumed', actor });
+  return true;
+}
+
+/**
+ * The same for one agent.
+ *
+ * @throws SuzumioError `agent-unknown`
+ */
+export function pauseAgent(tx: Tx, agentId: string, request: PauseRequest): Pause {
+  const agent = agentRow(tx, agentId);
+  const pause = newPause(tx, request);
+  tx.run('UPDATE agents SET paused_json = :pause WHERE id = :id', { pause: JSON.stringify(pause), id: agent.id });
+  tx.emit({ type: 'agent.paused', actor: request.actor, agent: agent.id, data: { reason: pause.reason } });
+  return pause;
+}
+
+/**
+ * Lets an agent go on; its turns of the last hour no longer count towards its bound. Returns whether it was paused.
+ *
+ * @throws SuzumioError `agent-unknown`
+ */
+export function resumeAgent(tx: Tx, agentId: string, { actor }: PauseRequest): boolean {
+  const agent = agentRow(tx, agentId);
+  if (pauseOf(agent) === null) return false;
+  tx.run('UPDATE agents SET paused_json = NULL, hour_from_turn = turns WHERE id = :id', { id: agent.id });
+  tx.emit({ type: 'agent.resumed', actor, agent: agent.id });
+  return true;
+}
+
+function newPause(tx: Tx, { actor, reason }: PauseRequest): Pause {
+  return { by: actor, at: iso(tx.nowMs), reason: reason ?? null };
+}

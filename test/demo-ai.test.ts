@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { type Behaviour, type ModelServer, type Reply, startModelServer } from '../shared/test/support/model-server.js';
+
+const command = fileURLToPath(new URL('../cli/dist/main.js', import.meta.url));
+let root: string;
+let server: ModelServer;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'suzumio-demo-test-'));
+  server = await startModelServer(({ body }) => {
+    const agent = /^You are ([\w-]+),/.exec(String(body.messages[0]?.content))?.[1] ?? '';
+    const from = body.messages.findLastIndex(({ role }) => role === 'user');
+    const prompt = body.messages[from]?.content;
+    const step = body.messages.slice(from).filter(({ role }) => role === 'assistant').length;
+    return reply(agent, typeof prompt === 'string' ? prompt : '', step);
+  });
+}, 30_000);
+afterEach(async () => {
+  await server.close();
+  await rm(root, { recursive: true, force: true });
+});
+
+async function demo(args: readonly string[], more: Readonly<Record<string, string>> = {}) {
+  const env = { PATH: process.env['PATH'], HOME: root, SUZUMIO_ROOT: join(root, 'data'), ...more };
+  const child = spawn(process.execPath, [command, 'demo', '--ai', ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const closed = once(child, 'close') as Promise<[number]>;
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
+  return { code, out, err };
+}
+
+const call = (name: string, input: object) => ({ name, arguments: input });
+const mail = (recipient: string, body: string): Reply => ({ calls: [call('messages_send', { recipient, body })] });
+
+/** What a good model does in the newsroom. */
+function reply(agent: string, prompt: string, step: number): Behaviour {
+  if (agent.startsWith('reporter')) {
+    const gauge = agent === 'reporter-1' ? 'north.csv' : 'south.csv';
+    if (step === 0) return { calls: [call('artifacts_publish', { path: gauge })] };
+    if (step === 1) return { calls: [call('artifacts_read', { name: gauge })] };
+    return step === 2 ? mail('editor', `Summary of ${gauge}: the level rose.`) : { text: 'Reported.' };
+  }
+  if (agent === 'checker') return step === 0 ? mail('editor', 'ACCEPT') : { text: 'Checked.' };
+  if (prompt.includes('ACCEPT') || prompt.includes('rose fastest')) {
+    return step === 0 ? { calls: [call('completion_submit', { report: '# River\nIt rose.' })] } : { text: '' };
+  }
+  if (prompt.includes("Tonight's bulletin")) {
+    if (step > 0) return { text: 'Assigned.' };
+    return {
+      calls: ['reporter-1', 'reporter-2'].map((recipient) =>
+        call('messages_send', { recipient, body: 'Your gauge, please.' }),
+      ),
+    };
+  }
+  if (prompt.includes('south.csv')) return step === 0 ? mail('checker', 'Please check.') : { text: 'Sent on.' };
+  return { text: 'I wait for the other one.' };
+}
+
+test('the demo thinks with a model of its own, without a key, and says what it cost', async () => {
+  const { code, out, err } = await demo(['--base-url', server.baseURL, '--model', 'scripted', '--price', '1/2'], {
+    OPENAI_API_KEY: 'sk-not-for-that-server',
+  });
+  expect({ code, err, out }).toMatchObject({ code: 0, err: '' });
+  expect(out).toContain('approved the report (version 2)');
+  expect(out).toMatch(/cost: {3}\$0\.\d+ \(\d+ tokens in, \d+ out, \d+ answers\)/);
+  expect(server.requests.every(({ headers }) => headers.authorization === undefined)).toBe(true);
+  expect(server.requests[0]?.body.model).toBe('scripted');
+}, 180_000);
+
+test('the demo stops where its budget is reached', async () => {
+  const args = ['--base-url', server.baseURL, '--model', 'scripted', '--price', '10/20', '--budget', '0.05'];
+  const { code, err } = await demo(args);
+  expect({ code, err }).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("The project's budget of $0.05 is reached"),
+  });
+}, 120_000);
+
+test.each([
+  ['no key and no server', [], 'OPENAI_API_KEY'],
+  ['a server without a model', ['--base-url', 'http://127.0.0.1:1/v1'], '--model NAME'],
+  ['a model without a price', ['--model', 'gpt-x'], '--price IN/OUT'],
+])(
+  'the demo asks for what is missing: %s',
+  async (_name, args, said) => {
+    const { code, err } = await demo(args, said === 'OPENAI_API_KEY' ? {} : { OPENAI_API_KEY: 'sk-none' });
+    expect(code).not.toBe(0);
+    expect(err).toContain(said);
+  },
+  60_000,
+);
