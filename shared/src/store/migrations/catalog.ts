@@ -122,4 +122,35 @@ CREATE TABLE spending_held (
 ) STRICT, WITHOUT ROWID;
 `,
   },
+  {
+    // Identities that outlive projects, and the teams that they are in; the agents that a token of a handler opens.
+    version: 5,
+    sql: `
+CREATE TABLE teams (
+  name TEXT PRIMARY KEY,
+  description TEXT NOT NULL,
+  -- The project that it works in while it has no other, once there is one.
+  project TEXT,
+  created_at_ms INTEGER NOT NULL,
+  updated_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE profiles (
+  id TEXT PRIMARY KEY,
+  nickname TEXT NOT NULL UNIQUE,
+  role TEXT NOT NULL,
+  team TEXT REFERENCES teams (name),
+  persona TEXT NOT NULL,
+  model TEXT,
+  skills_json TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  updated_at_ms INTEGER NOT NULL,
+  retired_at_ms INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX profiles_role ON profiles (role);
+CREATE INDEX profiles_team ON profiles (team) WHERE team IS NOT NULL;
+
+ALTER TABLE tokens ADD COLUMN agents_json TEXT;
+`,
+  },
 ];

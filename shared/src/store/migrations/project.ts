@@ -320,4 +320,29 @@ CREATE TABLE budget_changes (
 ) STRICT, WITHOUT ROWID;
 `,
   },
+  {
+    // Which team an agent is in and whose profile it started from; work that was assigned, and how it stands.
+    version: 7,
+    sql: `
+ALTER TABLE agents ADD COLUMN team TEXT;
+ALTER TABLE agents ADD COLUMN profile_id TEXT;
+
+CREATE TABLE tasks (
+  seq INTEGER PRIMARY KEY,
+  message_id TEXT NOT NULL UNIQUE REFERENCES messages (id),
+  thread_id TEXT NOT NULL,
+  assigner TEXT NOT NULL,
+  assignee TEXT NOT NULL REFERENCES agents (id),
+  role TEXT NOT NULL,
+  team TEXT,
+  state TEXT NOT NULL CHECK (state IN ('open', 'accepted', 'done', 'declined')),
+  -- The reply that brought it into this state; none while it is open.
+  state_message_id TEXT REFERENCES messages (id),
+  created_at_ms INTEGER NOT NULL,
+  state_at_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX tasks_unfinished ON tasks (assignee) WHERE state IN ('open', 'accepted');
+CREATE INDEX tasks_thread ON tasks (thread_id);
+`,
+  },
 ];
