@@ -66,6 +66,12 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
         tone: 'plain',
       };
     }
+    case 'message.redelivered':
+      return {
+        who,
+        what: `message ${data.number('seq')} of turn ${data.number('turnNumber')} is unread again`,
+        tone: 'plain',
+      };
     case 'turn.queued':
       return event.data.retry === true
         ? { who, what: turn('queued again', `by ${oneLine(event.actor)}`), tone: 'plain' }

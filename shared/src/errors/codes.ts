@@ -40,6 +40,8 @@ export const errorCodes = {
   'turn-unknown': { status: 404, retryable: false },
   'turn-state-refused': { status: 409, retryable: false },
   'message-unknown': { status: 404, retryable: false },
+  'thread-unknown': { status: 404, retryable: false },
+  'redelivery-refused': { status: 409, retryable: false },
   'recipient-unknown': { status: 422, retryable: false },
   'recipient-ambiguous': { status: 422, retryable: false },
   'recipient-self': { status: 422, retryable: false },

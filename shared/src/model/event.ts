@@ -9,6 +9,7 @@ export const eventTypes = [
   'project.completed',
   'project.stopped',
   'message.created',
+  'message.redelivered',
   'turn.queued',
   'turn.started',
   'turn.requeued',

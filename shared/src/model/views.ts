@@ -133,6 +133,38 @@ export const attemptView = z.object({
 });
 export type AttemptView = z.infer<typeof attemptView>;
 
+/** What an agent that a message went to has made of it. */
+export const messageReceipt = z.object({
+  agent: z.string(),
+  /** Whether it waits in the agent's inbox. */
+  unread: z.boolean(),
+  /** The turns that have read it, the earliest first: another one only after it was delivered again. */
+  reads: z.array(
+    z.object({
+      turn: z.string(),
+      /** The how-manieth turn of its agent that is. */
+      turnNumber: z.int(),
+      /** What became of the turn. */
+      status: z.enum(turnStatuses),
+      failure: failure.nullable(),
+      /** The turn's attempts. The prompt of each held the message. */
+      attempts: z.array(
+        attemptView.pick({ number: true, status: true, failure: true, startedAt: true, endedAt: true }),
+      ),
+      readAt: time,
+      /** Whether that turn failed or was cancelled, and the message was not delivered again. */
+      undelivered: z.boolean(),
+      /** When it was taken from that turn, to be delivered again. */
+      voidedAt: time.nullable(),
+    }),
+  ),
+});
+export type MessageReceipt = z.infer<typeof messageReceipt>;
+
+/** One message, and what became of it. */
+export const messageDetail = messageView.extend({ receipts: z.array(messageReceipt) });
+export type MessageDetail = z.infer<typeof messageDetail>;
+
 export const toolCallView = z.object({
   id: z.string(),
   seq,

@@ -34,6 +34,9 @@ const contradictions: Readonly<Record<string, string>> = {
   'mail is read by its reader’s own turn, which was claimed': `
     SELECT message_id FROM message_reads JOIN turns ON turns.id = turn_id
     WHERE recipient <> agent_id OR attempt = 0 OR input_json IS NULL`,
+  'mail that was given back is that of a turn which will not go on': `
+    SELECT message_id FROM message_reads JOIN turns ON turns.id = turn_id
+    WHERE voided_at_ms IS NOT NULL AND status NOT IN ('failed', 'cancelled')`,
   'a turn that has attempts has its input, its prompt and some mail': `
     SELECT id FROM turns WHERE attempt > 0
       AND (input_json IS NULL OR prompt IS NULL OR NOT EXISTS (SELECT 1 FROM message_reads WHERE turn_id = turns.id))`,

@@ -31,6 +31,7 @@ describe('a token', () => {
       name: 'ann',
       scope: 'write',
       project: null,
+      agents: null,
       state: 'good',
       createdAt: '2026-11-21T20:00:00.000Z',
       createdBy: 'admin',
@@ -52,6 +53,29 @@ describe('a token', () => {
     for (const hidden of [secret, secret.slice(4), testing.cell.directory.adminToken().slice(4)]) {
       expect(bytes).not.toContain(hidden);
     }
+  });
+
+  test('of a handler is for some agents of one project, and says so', async () => {
+    const project = await testing.create();
+    const { secret, token } = await create({ scope: 'handler', project, agents: ['ada', 'ben', 'ada'] });
+    expect(token).toMatchObject({ scope: 'handler', project, agents: ['ada', 'ben'] });
+    expect(tokens().list()).toMatchObject([{ agents: ['ada', 'ben'] }]);
+    expect(tokens().identify(secret)).toMatchObject({ scope: 'handler', project, agents: ['ada', 'ben'] });
+  });
+
+  test.each([
+    [{ scope: 'handler', agents: ['ada'] }, 'name the project and the agents'],
+    [{ scope: 'handler', project: 'team' }, 'name the project and the agents'],
+    [{ scope: 'handler', project: 'team', agents: [] }, 'name the project and the agents'],
+    [{ scope: 'read', project: 'team', agents: ['ada'] }, 'leave the agents out'],
+    [{ scope: 'worker', agents: ['ada'] }, 'leave the agents out'],
+  ] as const)('of %j makes no sense', async (change, message) => {
+    await testing.create();
+    await expect(create(change)).rejects.toMatchObject({
+      code: 'invalid-request',
+      message: expect.stringContaining(message),
+    });
+    expect(tokens().list()).toEqual([]);
   });
 
   test('is taken out of whatever is logged', async () => {

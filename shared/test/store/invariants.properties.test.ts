@@ -7,6 +7,7 @@ import { deliverTurn } from '@suzumio/shared/store/verbs/deliver-turn';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { startProject, stopProject } from '@suzumio/shared/store/verbs/project-transitions';
 import { expireLease, extendLease } from '@suzumio/shared/store/verbs/report-attempt';
+import { redeliverMessage } from '@suzumio/shared/store/verbs/redeliver-message';
 import { retryTurn } from '@suzumio/shared/store/verbs/retry-turn';
 import { teamYaml, type TestCell, testCell } from '../support/cell.js';
 import { contradictionsIn } from '@suzumio/shared/store/contradictions';
@@ -42,6 +43,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('advance'), ms: fc.constantFrom(1, 1_000, leaseMs, 90_000) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('retry'), agent }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reset'), agent, again: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('redeliver'), attempt }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel'), agent }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('stop agent'), agent, now: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('start agent'), agent }) },
@@ -97,6 +99,8 @@ class World {
         return of.write((tx) => retryTurn(tx, named, 'test'));
       case 'reset':
         return of.write((tx) => resetAgent(tx, named, 'test', { redeliver: next.again ?? false }));
+      case 'redeliver':
+        return of.write((tx) => redeliverMessage(tx, String((next.attempt ?? 0) + 1), { actor: 'test' }));
       case 'cancel':
         return of.write((tx) => cancelActiveTurn(tx, of.activeTurn(named) ?? '', 'test'));
       case 'stop agent':

@@ -343,6 +343,9 @@ CREATE TABLE tasks (
 ) STRICT;
 CREATE INDEX tasks_unfinished ON tasks (assignee) WHERE state IN ('open', 'accepted');
 CREATE INDEX tasks_thread ON tasks (thread_id);
+
+-- Reads of messages that were delivered again.
+CREATE INDEX message_reads_voided ON message_reads (message_id) WHERE voided_at_ms IS NOT NULL;
 `,
   },
 ];

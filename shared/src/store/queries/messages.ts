@@ -1,3 +1,4 @@
+import { SuzumioError } from '../../errors/suzumio-error.js';
 import type { MessageView } from '../../model/views.js';
 import type { Priority } from '../../protocol/ids.js';
 import { isUndelivered } from '../rows.js';
@@ -5,7 +6,7 @@ import type { SqlParams, SqlReader } from '../sql.js';
 import { listAttachments } from './artifacts.js';
 import { iso, type Page, pageCharacters, untilFull } from './page.js';
 
-interface Row {
+export interface MessageRow {
   seq: number;
   id: string;
   sender: string;
@@ -43,8 +44,47 @@ export function listInbox(reader: SqlReader, { agent, undelivered, ...page }: In
   return messagesWhere(reader, wanted, page, { agent: agent ?? null });
 }
 
+/**
+ * The messages of one thread, in the order in which they were written.
+ *
+ * @throws SuzumioError `thread-unknown`
+ */
+export function listThread(reader: SqlReader, name: string, page: Page): MessageView[] {
+  return messagesWhere(reader, 'thread_id = :thread', page, { thread: threadCalled(reader, name) });
+}
+
+/**
+ * A message by its id or its number.
+ *
+ * @throws SuzumioError `message-unknown`
+ */
+export function messageCalled(reader: SqlReader, name: string): MessageRow {
+  const row = rowCalled(reader, name);
+  if (row) return row;
+  throw new SuzumioError(
+    'message-unknown',
+    `There is no message "${name.slice(0, 80)}" in this project; write its id or its number.`,
+  );
+}
+
+/** A thread's id, by that or by any message in it. */
+function threadCalled(reader: SqlReader, name: string): string {
+  const row = rowCalled(reader, name);
+  if (row) return row.thread_id;
+  throw new SuzumioError(
+    'thread-unknown',
+    `There is no thread "${name.slice(0, 80)}" in this project; write its id, or the id or number of a message in it.`,
+  );
+}
+
+function rowCalled(reader: SqlReader, name: string): MessageRow | undefined {
+  return /^\d{1,15}$/.test(name)
+    ? reader.get<MessageRow>('SELECT * FROM messages WHERE seq = :seq', { seq: Number(name) })
+    : reader.get<MessageRow>('SELECT * FROM messages WHERE id = :name', { name });
+}
+
 export function findMessage(reader: SqlReader, id: string): MessageView | undefined {
-  const row = reader.get<Row>('SELECT * FROM messages WHERE id = :id', { id });
+  const row = reader.get<MessageRow>('SELECT * FROM messages WHERE id = :id', { id });
   return row && messageView(reader, row);
 }
 
@@ -61,7 +101,7 @@ function messagesWhere(reader: SqlReader, wanted: string, page: Page, params: Sq
   const order = `seq ${after === undefined ? 'DESC' : 'ASC'}`;
   const rows = `SELECT * FROM messages WHERE ${wanted} AND seq > :after ORDER BY ${order} LIMIT :limit`;
   return reader
-    .all<Row>(`${untilFull(rows, order, 'length(body)')} ORDER BY seq`, {
+    .all<MessageRow>(`${untilFull(rows, order, 'length(body)')} ORDER BY seq`, {
       ...params,
       after: after ?? 0,
       limit,
@@ -70,7 +110,7 @@ function messagesWhere(reader: SqlReader, wanted: string, page: Page, params: Sq
     .map((row) => messageView(reader, row));
 }
 
-function messageView(reader: SqlReader, row: Row): MessageView {
+export function messageView(reader: SqlReader, row: MessageRow): MessageView {
   const recipients = reader.all<{ agent: string; turn: string | null; at: number | null; undelivered: number }>(
     `SELECT recipient AS agent, NULL AS turn, NULL AS at, 0 AS undelivered FROM inbox WHERE message_seq = :seq
      UNION ALL

@@ -150,7 +150,8 @@ export function listToolCalls(
     }));
 }
 
-function listAttempts(reader: SqlReader, turn: string): AttemptView[] {
+/** The attempts of a turn, in their order. */
+export function listAttempts(reader: SqlReader, turn: string): AttemptView[] {
   return reader
     .all<{
       number: number;

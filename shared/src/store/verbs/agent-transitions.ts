@@ -1,9 +1,9 @@
 import { SuzumioError } from '../../errors/suzumio-error.js';
 import { type AgentAction, assertAgentAllows } from '../../model/agent-actions.js';
-import type { Priority } from '../../protocol/ids.js';
-import { agentRow, type AgentRow, isUndelivered, turnRow } from '../rows.js';
+import { agentRow, type AgentRow, turnRow } from '../rows.js';
 import type { Tx } from '../tx.js';
 import { cancelTurn } from './end-turn.js';
+import { giveBack, undeliveredMail } from './redeliver-message.js';
 
 /**
  * Keeps an agent from starting turns; its mail waits. A turn that no worker has claimed is cancelled, which costs
@@ -61,18 +61,8 @@ export function resetAgent(tx: Tx, agentId: string, actor: string, options: { re
 
 /** Makes the undelivered mail of an agent unread again, in the order in which it was written. */
 function redeliver(tx: Tx, agent: string): string[] {
-  const mail = tx.all<{ id: string; seq: number; priority: Priority }>(
-    `SELECT m.id, m.seq, m.priority FROM turns JOIN message_reads r ON r.turn_id = turns.id JOIN messages m ON m.id = r.message_id
-     WHERE turns.${isUndelivered} AND turns.agent_id = :agent AND r.voided_at_ms IS NULL ORDER BY m.seq`,
-    { agent },
-  );
-  for (const { id, seq, priority } of mail) {
-    tx.run(
-      `UPDATE message_reads SET voided_at_ms = :now WHERE message_id = :id AND recipient = :agent AND voided_at_ms IS NULL`,
-      { id, agent, now: tx.nowMs },
-    );
-    tx.insert('inbox', { recipient: agent, priority, message_seq: seq });
-  }
+  const mail = undeliveredMail(tx, 'turns.agent_id = :agent', { agent });
+  giveBack(tx, mail);
   return mail.map(({ id }) => id);
 }
 

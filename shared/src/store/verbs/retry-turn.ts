@@ -6,7 +6,7 @@ import type { Tx } from '../tx.js';
 
 /**
  * Puts the last turn of an agent back in the queue, where it failed or was cancelled: the next attempt goes on from the
- * journal, with fresh allowances.
+ * journal, with fresh allowances. A turn of whose mail some was delivered again is over for good.
  *
  * @throws SuzumioError `agent-unknown`, `agent-state-refused`
  */
@@ -16,11 +16,18 @@ export function retryTurn(tx: Tx, agentId: string, actor: string): { turn: strin
   const turn = tx.get<TurnRow>('SELECT * FROM turns WHERE agent_id = :agent ORDER BY number DESC LIMIT 1', {
     agent: agent.id,
   });
-  if (!turn || !(agent.state === 'failed' ? turn.status === 'failed' : canGoOn(tx, turn))) {
+  if (!turn || !(agent.state === 'failed' ? turn.status === 'failed' : canGoOn(turn))) {
     const why = turn === undefined ? 'has had no turn yet' : `its turn ${turn.number} is ${turn.status}`;
     throw new SuzumioError(
       'agent-state-refused',
       `Agent ${agent.id} is ${agent.state} and ${why}: there is nothing to retry.`,
+      { agent: agent.id, state: agent.state },
+    );
+  }
+  if (wasGivenBack(tx, turn.id)) {
+    throw new SuzumioError(
+      'agent-state-refused',
+      `Mail of turn ${turn.number} of ${agent.id} was delivered again, so that turn cannot go on with it: reset the agent.`,
       { agent: agent.id, state: agent.state },
     );
   }
@@ -37,11 +44,15 @@ export function retryTurn(tx: Tx, agentId: string, actor: string): { turn: strin
   return { turn: turn.id, number: turn.number };
 }
 
-/** Whether a turn was cancelled while it worked, and its mail is still its own: it was not delivered again since. */
-function canGoOn(reader: SqlReader, { id, status, attempt }: TurnRow): boolean {
+/** Whether a turn was cancelled while it worked. */
+function canGoOn({ status, attempt }: TurnRow): boolean {
+  return status === 'cancelled' && attempt > 0;
+}
+
+/** Whether some of the mail that a turn's prompt holds is another turn's now, or will be. */
+function wasGivenBack(reader: SqlReader, turn: string): boolean {
   return (
-    status === 'cancelled' &&
-    attempt > 0 &&
-    reader.get('SELECT 1 FROM message_reads WHERE turn_id = :id AND voided_at_ms IS NULL LIMIT 1', { id }) !== undefined
+    reader.get('SELECT 1 FROM message_reads WHERE turn_id = :turn AND voided_at_ms IS NOT NULL LIMIT 1', { turn }) !==
+    undefined
   );
 }

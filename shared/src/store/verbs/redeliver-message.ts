@@ -1,0 +1,102 @@
+import { SuzumioError } from '../../errors/suzumio-error.js';
+import type { TurnStatus } from '../../model/states.js';
+import type { Priority } from '../../protocol/ids.js';
+import { messageCalled } from '../queries/messages.js';
+import { agentRow, isUndelivered } from '../rows.js';
+import type { SqlParams, SqlReader } from '../sql.js';
+import type { Tx } from '../tx.js';
+
+/** A message that an agent has read in a turn which did not do what it asks for. */
+export interface UndeliveredMail {
+  id: string;
+  seq: number;
+  priority: Priority;
+  /** Who has read it. */
+  agent: string;
+  /** The turn that did, and its number. */
+  turn: string;
+  number: number;
+}
+
+/** Who has it unread again. */
+export interface RedeliveredMessage {
+  id: string;
+  agents: string[];
+}
+
+/**
+ * Makes one undelivered message unread again, for each agent that has it undelivered or for one of them. A new turn will
+ * read it, and may repeat what an earlier one did; the earlier one cannot be retried any more. What state an agent is in
+ * does not matter, nor change: a failed one reads its mail once it is reset.
+ *
+ * @param name the message's id or number
+ * @throws SuzumioError `message-unknown`, `agent-unknown`, `redelivery-refused`
+ */
+export function redeliverMessage(
+  tx: Tx,
+  name: string,
+  options: { agent?: string | undefined; actor: string },
+): RedeliveredMessage {
+  const { id, seq } = messageCalled(tx, name);
+  const agent = options.agent === undefined ? null : agentRow(tx, options.agent).id;
+  const wanted = 'm.id = :id AND (:agent IS NULL OR turns.agent_id = :agent)';
+  const mail = undeliveredMail(tx, wanted, { id, agent });
+  if (mail.length === 0) {
+    throw new SuzumioError(
+      'redelivery-refused',
+      `Message ${String(seq)} is not undelivered${agent === null ? '' : ` to ${agent}`}: ${standing(tx, { id, seq, agent })}.`,
+      { message: id },
+    );
+  }
+  giveBack(tx, mail);
+  for (const { agent: reader, turn, number } of mail) {
+    tx.emit({
+      type: 'message.redelivered',
+      actor: options.actor,
+      agent: reader,
+      turn,
+      data: { message: id, seq, turnNumber: number },
+    });
+  }
+  return { id, agents: mail.map((one) => one.agent) };
+}
+
+/** Mail that is undelivered, in the order in which it was written. `wanted` narrows messages `m` and their `turns`. */
+export function undeliveredMail(reader: SqlReader, wanted: string, params: SqlParams): UndeliveredMail[] {
+  return reader.all<UndeliveredMail>(
+    `SELECT m.id, m.seq, m.priority, turns.agent_id AS agent, turns.id AS turn, turns.number
+     FROM turns JOIN message_reads r ON r.turn_id = turns.id JOIN messages m ON m.id = r.message_id
+     WHERE turns.${isUndelivered} AND r.voided_at_ms IS NULL AND ${wanted} ORDER BY m.seq, turns.agent_id`,
+    params,
+  );
+}
+
+/** Takes mail from the turns that read it and puts it back into the inboxes: it is never in both, nor in neither. */
+export function giveBack(tx: Tx, mail: readonly UndeliveredMail[]): void {
+  for (const { id, seq, priority, agent } of mail) {
+    tx.run(
+      `UPDATE message_reads SET voided_at_ms = :now WHERE message_id = :id AND recipient = :agent AND voided_at_ms IS NULL`,
+      { id, agent, now: tx.nowMs },
+    );
+    tx.insert('inbox', { recipient: agent, priority, message_seq: seq });
+  }
+}
+
+/** How a message stands with those that it went to, or with one of them. */
+function standing(reader: SqlReader, of: { id: string; seq: number; agent: string | null }): string {
+  const rows = reader.all<{ agent: string; number: number | null; status: TurnStatus | null }>(
+    `SELECT recipient AS agent, NULL AS number, NULL AS status FROM inbox WHERE message_seq = :seq
+     UNION ALL
+     SELECT recipient, turns.number, turns.status FROM message_reads JOIN turns ON turns.id = turn_id
+     WHERE message_id = :id AND voided_at_ms IS NULL ORDER BY agent`,
+    { id: of.id, seq: of.seq },
+  );
+  const told = rows
+    .filter(({ agent }) => of.agent === null || agent === of.agent)
+    .map(({ agent, number, status }) =>
+      number === null || status === null
+        ? `${agent} has it unread`
+        : `${agent} read it in turn ${String(number)}, which is ${status}`,
+    );
+  return told.length === 0 ? 'it went to no agent' : told.join(', ');
+}
