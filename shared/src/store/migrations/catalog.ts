@@ -130,7 +130,7 @@ CREATE TABLE teams (
   name TEXT PRIMARY KEY,
   description TEXT NOT NULL,
   -- The project that it works in while it has no other, once there is one.
-  project TEXT,
+  project TEXT REFERENCES projects (id) ON DELETE SET NULL,
   created_at_ms INTEGER NOT NULL,
   updated_at_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

@@ -326,11 +326,13 @@ CREATE TABLE budget_changes (
     sql: `
 ALTER TABLE agents ADD COLUMN team TEXT;
 ALTER TABLE agents ADD COLUMN profile_id TEXT;
+-- The team whose standing project it is; null for all others.
+ALTER TABLE projects ADD COLUMN standing_team TEXT;
 
 CREATE TABLE tasks (
   seq INTEGER PRIMARY KEY,
+  -- Also its own id, and its thread's, which begins with this message.
   message_id TEXT NOT NULL UNIQUE REFERENCES messages (id),
-  thread_id TEXT NOT NULL,
   assigner TEXT NOT NULL,
   assignee TEXT NOT NULL REFERENCES agents (id),
   role TEXT NOT NULL,
@@ -342,7 +344,6 @@ CREATE TABLE tasks (
   state_at_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX tasks_unfinished ON tasks (assignee) WHERE state IN ('open', 'accepted');
-CREATE INDEX tasks_thread ON tasks (thread_id);
 
 -- Reads of messages that were delivered again.
 CREATE INDEX message_reads_voided ON message_reads (message_id) WHERE voided_at_ms IS NOT NULL;

@@ -1,0 +1,42 @@
+import { suggest } from '../config/suggest.js';
+import { SuzumioError } from '../errors/suzumio-error.js';
+
+/** What a persona can be told of the project that it is used in. */
+export const personaVariables = [
+  'project.name',
+  'project.task',
+  'agent.id',
+  'agent.nickname',
+  'agent.role',
+  'team',
+] as const;
+export type PersonaVariable = (typeof personaVariables)[number];
+
+const variable = /\{\{\s*([^{}]*?)\s*\}\}/g;
+
+/**
+ * Refuses a persona with a variable that no project could fill.
+ *
+ * @throws SuzumioError `persona-invalid`, with the line and column of each
+ */
+export function checkPersona(persona: string): void {
+  const unknown = [...persona.matchAll(variable)].filter(([, name = '']) => !isVariable(name));
+  if (unknown.length === 0) return;
+  const lines = unknown.slice(0, 20).map(({ index, 1: name = '' }) => {
+    const before = persona.slice(0, index).split('\n');
+    const meant = suggest(name, personaVariables);
+    const hint = meant === undefined ? `there are ${personaVariables.join(', ')}` : `did you mean {{${meant}}}?`;
+    const place = `${String(before.length)}:${String((before.at(-1)?.length ?? 0) + 1)}`;
+    return `persona:${place}  unknown variable {{${name.slice(0, 60)}}}: ${hint}`;
+  });
+  throw new SuzumioError('persona-invalid', lines.join('\n'));
+}
+
+/** A persona with its variables filled. What they come to is text, in which nothing is looked for again. */
+export function fillPersona(persona: string, values: Readonly<Record<PersonaVariable, string>>): string {
+  return persona.replace(variable, (whole, name: string) => (isVariable(name) ? values[name] : whole));
+}
+
+function isVariable(name: string): name is PersonaVariable {
+  return (personaVariables as readonly string[]).includes(name);
+}
