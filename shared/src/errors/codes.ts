@@ -49,7 +49,7 @@ export const errorCodes = {
   'recipient-self': { status: 422, retryable: false },
   'channel-unknown': { status: 422, retryable: false },
   'channel-not-member': { status: 422, retryable: false },
-  'team-unknown': { status: 422, retryable: false },
+  'team-unknown': { status: 404, retryable: false },
   'team-empty': { status: 422, retryable: false },
   'nobody-fits': { status: 409, retryable: false },
   'task-unknown': { status: 422, retryable: false },
