@@ -66,6 +66,17 @@ describe('with nothing running', () => {
     expect(existsSync(world.root)).toBe(false);
   });
 
+  test('a handler gets one for its agents, which the list shows', async () => {
+    await world.run('init', await world.write('notes.yaml', notesProject('notes')));
+    const { err } = await create('desk', '--scope', 'handler', '--project', 'notes', '--agents', 'writer, lead');
+    expect(err).toContain('desk may run the turns of writer, lead in the project notes, until it is revoked.');
+    expect((await world.run('tokens', 'list')).out).toMatch(/^desk +handler +notes \(writer, lead\) +good /m);
+    expect(await world.run('tokens', 'create', 'more', '--scope', 'handler', '--project', 'notes')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('name the project and the agents'),
+    });
+  });
+
   test('what cannot be is said', async () => {
     await create('ci', '--scope', 'read');
     expect(await world.run('tokens', 'create', 'ci', '--scope', 'read')).toMatchObject({

@@ -11,20 +11,22 @@ import { examples } from './help.js';
 import { sayRows, withLimit } from './list.js';
 import { tell } from './tell.js';
 
-/** Tokens: who may use the API, and which workers may claim turns. */
+/** Tokens: who may use the API, and which workers and handlers may claim turns. */
 export const registerTokens: Register = (program, action) => {
   const group: Command = program
     .command('tokens')
-    .description('say who may use the API, and which workers may claim turns');
+    .description('say who may use the API, and which workers and handlers may claim turns');
   examples(
     group
       .command('create <name>')
       .description('make a token and print its secret, this once')
       .addOption(new Option('--scope <scope>', 'what it opens').choices(tokenScopes).makeOptionMandatory())
       .option('--project <project>', 'only that project')
+      .option('--agents <agents>', 'for a handler: the agents whose turns it runs, with commas between them')
       .option('--expires <when>', 'a time such as 30d, or a moment such as 2030-01-31T12:00:00Z; never, unless told'),
     ['tokens create ci --scope write --project newsroom --expires 30d'],
     ['tokens create east-1 --scope worker', 'for a turn-worker'],
+    ['tokens create desk --scope handler --project newsroom --agents editor,checker', 'for a program of your own'],
   ).action(action(create));
   examples(group.command('list').description('list the tokens, without their secrets'), ['tokens list']).action(
     action(list),
@@ -40,10 +42,11 @@ export const registerTokens: Register = (program, action) => {
 async function create(
   session: Session,
   name: string,
-  options: { scope: TokenScope; project?: string; expires?: string },
+  options: { scope: TokenScope; project?: string; agents?: string; expires?: string },
 ): Promise<undefined> {
   const { scope, project, expires } = options;
-  const request = parse(createTokenRequest, { name, scope, project, expires }, 'token');
+  const agents = options.agents?.split(',').map((agent) => agent.trim());
+  const request = parse(createTokenRequest, { name, scope, project, agents, expires }, 'token');
   const created = await (await findTokens(session)).create(request);
   sayJson(session, created);
   if (session.json) return;
@@ -55,7 +58,7 @@ async function create(
   if (context.out.isTerminal) sayNext(session, 'tokens list', `tokens revoke ${name}`);
 }
 
-function opens({ scope, project }: TokenView): string {
+function opens({ scope, project, agents }: TokenView): string {
   const what = project === null ? 'every project' : `the project ${project}`;
   switch (scope) {
     case 'read':
@@ -67,7 +70,7 @@ function opens({ scope, project }: TokenView): string {
     case 'worker':
       return 'may claim turns at the ToolHost';
     case 'handler':
-      return 'may do nothing yet: the scope is for agents that run elsewhere';
+      return `may run the turns of ${(agents ?? []).join(', ')} in ${what}`;
   }
 }
 

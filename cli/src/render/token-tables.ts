@@ -9,7 +9,7 @@ export function tokenTable(tokens: readonly TokenView[], { context }: Session): 
     tokens.map((token) => [
       token.name,
       token.scope,
-      token.project ?? 'all',
+      whose(token),
       token.state,
       dayAndTime(token.createdAt, context),
       token.createdBy,
@@ -17,6 +17,11 @@ export function tokenTable(tokens: readonly TokenView[], { context }: Session): 
     ]),
     context.out,
   );
+}
+
+function whose({ project, agents }: TokenView): string {
+  if (agents !== null) return `${project ?? ''} (${agents.join(', ')})`;
+  return project ?? 'all';
 }
 
 export function auditTable(entries: readonly AuditEntry[], { context }: Session): string[] {

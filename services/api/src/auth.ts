@@ -6,7 +6,7 @@ import type { Catalog } from '@suzumio/shared/store/catalog';
 import type { RateLimiter } from './rate-limiter.js';
 
 /** Who acts where no token is asked for. */
-const anybody: ApiIdentity = { tokenId: null, name: anonymousActor, scope: 'admin', project: null };
+const anybody: ApiIdentity = { tokenId: null, name: anonymousActor, scope: 'admin', project: null, agents: null };
 
 export interface AuthenticationOptions {
   /** Whether requests without a token may do everything. A token that is shown has to be good all the same. */

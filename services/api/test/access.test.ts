@@ -79,7 +79,7 @@ describe('the token', () => {
     const [read, write, handler, bound] = [
       await api.token('read'),
       await api.token('write'),
-      await api.token('handler'),
+      await api.token('handler', 'team'),
       await api.token('write', 'other'),
     ];
     expect((await api.get('/api/projects/team', { token: read })).status).toBe(200);

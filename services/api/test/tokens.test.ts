@@ -62,6 +62,9 @@ describe('an administrator', () => {
     [{ name: 'ci', scope: 'read', expires: 'soon' }, 'such as 30d'],
     [{ name: 'ci', scope: 'read', expires: '2001-01-01T00:00:00Z' }, 'between now and ten years'],
     [{ name: 'ci', scope: 'worker', project: 'team' }, 'every project'],
+    [{ name: 'ci', scope: 'handler', project: 'team' }, 'name the project and the agents'],
+    [{ name: 'ci', scope: 'handler', project: 'team', agents: ['Ada!'] }, 'agents'],
+    [{ name: 'ci', scope: 'write', project: 'team', agents: ['ada'] }, 'leave the agents out'],
     [{ name: 'ci', scope: 'read', secret: 'mine' }, 'unknown field "secret"'],
   ])('is told what is wrong with %j', async (body, detail) => {
     const answer = refusal(await api.post('/api/tokens', body));
@@ -127,7 +130,7 @@ describe('a token of the scope', () => {
     ['read', undefined, ['read', 'stream']],
     ['write', undefined, [...inProject, 'create']],
     ['admin', undefined, everything],
-    ['handler', undefined, []],
+    ['handler', 'team', []],
     ['worker', undefined, []],
     ['read', 'team', ['read', 'stream']],
     ['write', 'team', inProject],

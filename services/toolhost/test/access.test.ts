@@ -15,8 +15,10 @@ beforeEach(async () => {
 });
 afterEach(() => bench.close());
 
-const credential = async (scope: TokenScope, name: string) =>
-  (await bench.testing.cell.catalog.tokens.create({ name, scope, actor: 'admin' })).secret;
+const credential = async (scope: TokenScope, name: string) => {
+  const bound = scope === 'handler' ? { project, agents: ['ada'] } : {};
+  return (await bench.testing.cell.catalog.tokens.create({ name, scope, ...bound, actor: 'admin' })).secret;
+};
 const audit = () => bench.testing.cell.catalog.audit.list({ limit: 10 });
 
 describe('a worker’s credential', () => {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { parseDuration } from '../protocol/duration.js';
-import { projectId } from '../protocol/ids.js';
+import { agentId, projectId } from '../protocol/ids.js';
 
 /**
  * What a token is for: `read`, `write` and `admin` open the API, each more of it than the one before; `worker` opens the
- * ToolHost's listener for workers; `handler` is kept for agents that run elsewhere and opens nothing yet.
+ * ToolHost's listener for workers; `handler` opens the turns of some external agents of one project there.
  */
 export const tokenScopes = ['read', 'write', 'admin', 'handler', 'worker'] as const;
 export const tokenScope = z.enum(tokenScopes);
@@ -53,6 +53,9 @@ function momentOf(text: string, nowMs: number): number | undefined {
   return z.iso.datetime({ offset: true }).safeParse(text).success ? Date.parse(text) : undefined;
 }
 
+/** The agents whose turns a handler's token opens. */
+export const tokenAgents = z.array(agentId).min(1).max(100);
+
 const time = z.iso.datetime();
 
 /** A token without its secret, which nobody has but its holder. */
@@ -61,6 +64,8 @@ export const tokenView = z.object({
   scope: tokenScope,
   /** The one project that it opens; null where it opens all. */
   project: projectId.nullable(),
+  /** The agents whose turns it opens; null where it is no handler's. */
+  agents: z.array(z.string()).nullable(),
   state: z.enum(['good', 'expired', 'revoked']),
   createdAt: time,
   /** Whose token made it; `user` where it was made in the data directory itself. */

@@ -4,7 +4,7 @@ import { directoryEntry, maxAttachments } from '../protocol/artifacts.js';
 import { duration } from '../protocol/duration.js';
 import { priority, projectId } from '../protocol/ids.js';
 import { maxMessageBytes } from '../store/verbs/post-message.js';
-import { auditEntry, tokenExpiry, tokenName, tokenScope, tokenView } from './access-token.js';
+import { auditEntry, tokenAgents, tokenExpiry, tokenName, tokenScope, tokenView } from './access-token.js';
 import { artifactName, maxArtifactDescription } from './artifact-name.js';
 import { budgetChange, budgetReached, budgetView } from './budget.js';
 import { eventType, projectEvent } from './event.js';
@@ -180,6 +180,10 @@ export const resetAgentRequest = request({
   /** Makes its undelivered mail unread again: a new turn reads it, and may repeat what an earlier one did. */
   redeliver: z.boolean().default(false),
 });
+export const redeliverRequest = request({
+  /** Only for this one of the agents that have the message undelivered. */
+  agent: z.string().max(200).optional(),
+});
 export const pauseRequest = request({
   /** For whoever looks at it later. */
   reason: z.string().trim().min(1).max(500).optional(),
@@ -199,6 +203,8 @@ export const createTokenRequest = request({
   scope: tokenScope,
   /** The one project that it opens; without it all of them. */
   project: projectId.optional(),
+  /** The agents whose turns a handler's token opens; for no other scope. */
+  agents: tokenAgents.optional(),
   /** After which time, such as `30d`, or at which moment it ends; without it never. */
   expires: tokenExpiry.optional(),
 });
@@ -237,6 +243,9 @@ export const postedMessage = z.object({
   /** The agents that have it unread now. */
   recipients: z.array(z.string()),
 });
+
+/** The agents that have the message unread again. */
+export const redeliveredMessage = z.object({ id: z.string(), agents: z.array(z.string()) });
 
 export const projectAnswer = z.object({ project: projectView });
 export type ProjectAnswer = z.infer<typeof projectAnswer>;

@@ -14,6 +14,8 @@ export interface ApiIdentity {
   name: string;
   scope: TokenScope;
   project: string | null;
+  /** The agents whose turns it opens; null where it is no handler's. */
+  agents: readonly string[] | null;
 }
 
 export interface NewToken {
@@ -21,6 +23,8 @@ export interface NewToken {
   scope: TokenScope;
   /** The one project that it opens. */
   project?: string | undefined;
+  /** The agents whose turns it opens: for handlers, and for nobody else. */
+  agents?: readonly string[] | undefined;
   /** See `tokenExpiry`. */
   expires?: string | undefined;
   /** Who makes it. */
@@ -31,6 +35,7 @@ interface TokenRow {
   name: string;
   scope: TokenScope;
   project: string | null;
+  agents_json: string | null;
   created_at_ms: number;
   created_by: string;
   expires_at_ms: number | null;
@@ -87,12 +92,13 @@ export class ApiTokens {
   /** Who holds this secret, if anybody. */
   identify(secret: string): ApiIdentity | undefined {
     const hash = hashToken(secret);
-    const row = this.sql.get<ApiIdentity & { hash: string }>(
-      `SELECT id AS tokenId, name, scope, project, hash FROM tokens WHERE hash = :hash AND ${isGood}`,
+    const row = this.sql.get<Omit<ApiIdentity, 'agents'> & { agents_json: string | null; hash: string }>(
+      `SELECT id AS tokenId, name, scope, project, agents_json, hash FROM tokens WHERE hash = :hash AND ${isGood}`,
       { hash, now: this.context.now() },
     );
     if (!row || !sameHash(row.hash, hash)) return undefined;
-    return { tokenId: row.tokenId, name: row.name, scope: row.scope, project: row.project };
+    const { tokenId, name, scope, project } = row;
+    return { tokenId, name, scope, project, agents: agentsOf(row) };
   }
 
   /** Whether a token is neither revoked nor expired. */
@@ -164,13 +170,14 @@ export class ApiTokens {
 
   #insert(token: Omit<NewToken, 'expires'> & { hash: string; expiresAtMs: number | null }, now: number): void {
     this.sql.run(
-      `INSERT INTO tokens (id, name, scope, project, hash, created_at_ms, created_by, expires_at_ms)
-       VALUES (:id, :name, :scope, :project, :hash, :now, :actor, :expiresAtMs)`,
+      `INSERT INTO tokens (id, name, scope, project, agents_json, hash, created_at_ms, created_by, expires_at_ms)
+       VALUES (:id, :name, :scope, :project, :agents, :hash, :now, :actor, :expiresAtMs)`,
       {
         id: this.context.id('tok'),
         name: token.name,
         scope: token.scope,
         project: token.project ?? null,
+        agents: token.agents === undefined ? null : JSON.stringify([...new Set(token.agents)]),
         hash: token.hash,
         now,
         actor: token.actor,
@@ -188,13 +195,14 @@ export class ApiTokens {
   #list(now: number): TokenView[] {
     return this.sql
       .all<TokenRow>(
-        `SELECT name, scope, project, created_at_ms, created_by, expires_at_ms, revoked_at_ms FROM tokens
+        `SELECT name, scope, project, agents_json, created_at_ms, created_by, expires_at_ms, revoked_at_ms FROM tokens
          ORDER BY created_at_ms, id`,
       )
       .map((row) => ({
         name: row.name,
         scope: row.scope,
         project: row.project,
+        agents: agentsOf(row),
         state: stateOf(row, now),
         createdAt: iso(row.created_at_ms),
         createdBy: row.created_by,
@@ -209,12 +217,21 @@ function stateOf({ revoked_at_ms, expires_at_ms }: TokenRow, now: number): Token
   return expires_at_ms !== null && expires_at_ms <= now ? 'expired' : 'good';
 }
 
-function refuseNonsense({ scope, project }: NewToken): void {
-  if (scope !== 'worker' || project === undefined) return;
-  throw new SuzumioError(
-    'invalid-request',
-    "A worker's token is for every project of the cell; leave the project out.",
-  );
+function agentsOf({ agents_json }: { agents_json: string | null }): string[] | null {
+  return agents_json === null ? null : (JSON.parse(agents_json) as string[]);
+}
+
+function refuseNonsense({ scope, project, agents }: NewToken): void {
+  const refuse = (message: string) => new SuzumioError('invalid-request', message);
+  if (scope === 'worker' && project !== undefined) {
+    throw refuse("A worker's token is for every project of the cell; leave the project out.");
+  }
+  if (scope === 'handler' && (project === undefined || agents === undefined || agents.length === 0)) {
+    throw refuse("A handler's token is for some agents of one project; name the project and the agents.");
+  }
+  if (scope !== 'handler' && agents !== undefined) {
+    throw refuse("Only a handler's token is for some agents; leave the agents out.");
+  }
 }
 
 function momentFor(expires: string | undefined, now: number): number | null {

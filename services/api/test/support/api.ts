@@ -102,7 +102,8 @@ export async function testApi(
     async token(scope, project) {
       tokens += 1;
       const name = `${scope}-${String(tokens)}`;
-      return (await cell.cell.catalog.tokens.create({ name, scope, project, actor: 'test' })).secret;
+      const agents = scope === 'handler' ? ['ada'] : undefined;
+      return (await cell.cell.catalog.tokens.create({ name, scope, project, agents, actor: 'test' })).secret;
     },
     async close() {
       await api.stop();
