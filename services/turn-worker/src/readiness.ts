@@ -17,12 +17,18 @@ export class Readiness {
   readonly #stop = new AbortController();
   #ready = false;
   #told = false;
+  #problem: string | undefined;
   #probing: Promise<void> | undefined;
 
   constructor(private readonly options: ReadinessOptions) {}
 
   get ready(): boolean {
     return this.#ready;
+  }
+
+  /** The code of what the last probe found missing. */
+  get problem(): string | undefined {
+    return this.#problem;
   }
 
   /** Probes for the first time; resolves after one probe, whatever it found. */
@@ -52,10 +58,12 @@ export class Readiness {
           await probe();
           if (this.#told) logger.info('the worker takes jobs again');
           this.#told = false;
+          this.#problem = undefined;
           await this.#change(!this.#stopped());
           return;
         } catch (error) {
           const code = error instanceof AttemptFailure ? error.code : undefined;
+          this.#problem = code ?? 'internal';
           if (!this.#told) logger.error({ code, err: error }, `the worker takes no jobs: ${messageOf(error)}`);
           this.#told = true;
         }

@@ -10,12 +10,13 @@ import { type TurnWorkerConfig, turnWorkerConfig, type TurnWorkerSettings } from
 import { DockerEngine } from './engine/docker/docker-engine.js';
 import { ProcessEngine } from './engine/process/process-engine.js';
 import { GoneProjects } from './gone-projects.js';
+import { Presence } from './presence.js';
 import { Readiness } from './readiness.js';
 import { openFreeSubdirectory, openWorkerDirectory, type WorkerDirectory } from './worker-directory.js';
 import { Workspaces } from './workspace/workspaces.js';
 
 export interface TurnWorkerDependencies {
-  transport: Pick<Transport, 'consumeTurns' | 'announce'>;
+  transport: Pick<Transport, 'consumeTurns' | 'announce' | 'depart'>;
   logger: Logger;
   metrics?: AttemptMetrics & Pick<Metrics, 'workerReady'>;
   /** A project's policy, where it is another one than the configuration's. */
@@ -39,9 +40,6 @@ export interface TurnWorker {
   /** Whether jobs are taken now. */
   readonly ready: boolean;
 }
-
-/** A worker is forgotten after ten seconds without this. */
-const announceMs = 3_000;
 
 /** Builds a turn-worker. Nothing happens before it is started. */
 export function createTurnWorker(settings: TurnWorkerSettings, dependencies: TurnWorkerDependencies): TurnWorker {
@@ -73,6 +71,7 @@ export function createTurnWorker(settings: TurnWorkerSettings, dependencies: Tur
 /** What exists between start and stop. */
 class RunningWorker {
   readonly #readiness: Readiness;
+  readonly #presence: Presence;
   readonly #engines: Engines;
   readonly #runner: AttemptRunner;
   readonly #timers: NodeJS.Timeout[] = [];
@@ -96,6 +95,15 @@ class RunningWorker {
       logger,
     });
     this.#engines = dependencies.engines ?? createEngines(config, directory, logger, onSuspect);
+    this.#presence = new Presence({
+      transport: dependencies.transport,
+      worker,
+      slots: config.slots,
+      cells: Object.keys(config.cells),
+      engines: this.#engines,
+      readiness: () => this.#readiness,
+      logger,
+    });
     const workspaces = new Workspaces({
       workerDir: path,
       boot,
@@ -126,10 +134,8 @@ class RunningWorker {
     const directory = await open(config.workerDir, config.shimFile);
     const worker = new RunningWorker(config, dependencies, directory);
     await worker.#readiness.start();
-    worker.#timers.push(
-      setInterval(() => worker.#announce(), announceMs),
-      setInterval(() => worker.#sweep(), config.limits.sweepMs),
-    );
+    worker.#presence.start();
+    worker.#timers.push(setInterval(() => worker.#sweep(), config.limits.sweepMs));
     return worker;
   }
 
@@ -141,8 +147,10 @@ class RunningWorker {
     for (const timer of this.#timers) clearInterval(timer);
     await this.#readiness.stop();
     await this.#consumer?.pause();
+    this.#presence.drain();
     await this.#runner.close(this.config.limits.shutdownGraceMs);
     await this.#consumer?.close();
+    await this.#presence.close();
     await this.#sweeping;
     for (const engine of Object.values(this.#engines)) await engine.close();
     await this.directory.release();
@@ -162,24 +170,15 @@ class RunningWorker {
   async #change(ready: boolean): Promise<void> {
     const { metrics, transport } = this.dependencies;
     metrics?.workerReady.set(ready ? 1 : 0);
+    this.#presence.announce();
     if (!ready) {
       await this.#consumer?.pause();
       return;
     }
     if (this.#consumer) this.#consumer.resume();
     else this.#consumer = transport.consumeTurns({ concurrency: this.config.slots }, (job) => this.#runner.run(job));
-    this.#announce();
     // What ended while this worker was away is due now.
     this.#sweep();
-  }
-
-  /** A worker that takes no jobs has no slots to offer: it says nothing, and is forgotten. */
-  #announce(): void {
-    const { transport, logger } = this.dependencies;
-    if (!this.ready) return;
-    transport
-      .announce({ worker: this.directory.worker, slots: this.config.slots })
-      .catch((error: unknown) => logger.debug({ err: error }, 'the worker could not be announced'));
   }
 
   #sweep(): void {

@@ -147,11 +147,19 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
         return new Set(ids.filter((_id, index) => liveStates.has(states[index] ?? 'unknown')));
       }),
     waitingTurnJobs: () => command(() => turns.getJobCountByTypes('waiting', 'prioritized')),
+    turnJobsAhead: (job) =>
+      command(async () => {
+        const id = turnJobId(job);
+        // Every job has a priority, so that all that wait stand in one sorted set.
+        return (await forJobs.client.zrank(turns.toKey('prioritized'), id)) ?? undefined;
+      }),
     consumeTurns: ({ concurrency }, handler) =>
       own(consumeBullMq({ ...queues.turns, queue: queues.turns.name, concurrency, handler, prefix, clients, logger })),
 
     announce: (presence) => command(() => fleet.announce(presence)),
+    depart: (worker) => command(() => fleet.depart(worker)),
     fleetSlots: () => command(() => fleet.slots()),
+    fleet: () => command(() => fleet.workers()),
 
     healthy: () =>
       forHints

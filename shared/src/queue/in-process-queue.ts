@@ -19,6 +19,8 @@ export interface InProcessQueue<T> {
   has(id: string): boolean;
   /** How many items wait. */
   readonly waiting: number;
+  /** How many items are taken before the one of this id; undefined where it does not wait. */
+  ahead(id: string): number | undefined;
   consume(concurrency: number, handler: (item: T) => Promise<void>): TurnConsumer;
   close(): Promise<void>;
 }
@@ -85,6 +87,11 @@ export function createInProcessQueue<T>(rules: InProcessQueueRules<T>, logger: L
     remove: (id) => void waiting.delete(id),
     get waiting() {
       return waiting.size;
+    },
+    ahead(id) {
+      const order = [...waiting].sort(([, a], [, b]) => rules.rankOf(a) - rules.rankOf(b));
+      const place = order.findIndex(([other]) => other === id);
+      return place === -1 ? undefined : place;
     },
     has: (id) => waiting.has(id) || running.has(id),
     consume(concurrency, handler) {

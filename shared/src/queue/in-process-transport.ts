@@ -2,6 +2,7 @@ import type { Logger } from '../observability/logger.js';
 import { createInProcessQueue } from './in-process-queue.js';
 import { presenceMs, queuePriority, queues, type TurnJob, turnJobId } from './jobs.js';
 import { createListeners } from './listeners.js';
+import type { WorkerPresence } from './presence.js';
 import type { EventHint, Transport } from './transport.js';
 
 export interface InProcessTransportOptions {
@@ -23,8 +24,14 @@ export function createInProcessTransport(options: InProcessTransportOptions): Tr
   );
   const hints = createListeners<EventHint>(logger);
   const recovered = createListeners<undefined>(logger);
-  const fleet = new Map<string, { slots: number; untilMs: number }>();
+  const fleet = new Map<string, { presence: WorkerPresence; untilMs: number }>();
   let closed = false;
+
+  /** Workers that live; the others are forgotten. */
+  function living(): WorkerPresence[] {
+    for (const [worker, { untilMs }] of fleet) if (untilMs <= nowMs()) fleet.delete(worker);
+    return [...fleet.values()].map(({ presence }) => presence);
+  }
 
   return {
     wake: (project) => {
@@ -47,18 +54,17 @@ export function createInProcessTransport(options: InProcessTransportOptions): Tr
     waitingTurnJobs: () => Promise.resolve(turns.waiting),
     consumeTurns: ({ concurrency }, handler) => turns.consume(concurrency, handler),
 
-    announce: ({ worker, slots }) => {
-      fleet.set(worker, { slots, untilMs: nowMs() + presenceMs });
+    turnJobsAhead: (job) => Promise.resolve(turns.ahead(turnJobId(job))),
+    announce: (presence) => {
+      fleet.set(presence.worker, { presence, untilMs: nowMs() + presenceMs });
       return Promise.resolve();
     },
-    fleetSlots: () => {
-      let total = 0;
-      for (const [worker, { slots, untilMs }] of fleet) {
-        if (untilMs > nowMs()) total += slots;
-        else fleet.delete(worker);
-      }
-      return Promise.resolve(total);
+    depart: (worker) => {
+      fleet.delete(worker);
+      return Promise.resolve();
     },
+    fleetSlots: () => Promise.resolve(living().reduce((total, { slots }) => total + slots, 0)),
+    fleet: () => Promise.resolve(living()),
 
     healthy: () => Promise.resolve(!closed),
     onRecovered: (listener) => recovered.add(listener),

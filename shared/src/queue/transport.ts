@@ -1,4 +1,5 @@
 import type { TurnJob, TurnJobRef } from './jobs.js';
+import type { WorkerPresence } from './presence.js';
 
 /** How long `close` of a consumer waits for its handlers. Who needs longer stops taking work first and waits itself. */
 export const closeWithinMs = 5_000;
@@ -12,12 +13,6 @@ export interface Consumer {
 export interface EventHint {
   project: string;
   seq: number;
-}
-
-/** What a worker tells the fleet: that it lives, and how many turns it can run at once. */
-export interface WorkerPresence {
-  worker: string;
-  slots: number;
 }
 
 /**
@@ -46,13 +41,19 @@ export interface Transport {
   liveTurnJobs(jobs: readonly TurnJobRef[]): Promise<ReadonlySet<string>>;
   /** How many jobs on the turn queue, of whatever cell, no worker has taken. Rejects as `addTurnJob` does. */
   waitingTurnJobs(): Promise<number>;
+  /** How many jobs are taken before this one; undefined where it does not wait. Rejects as `addTurnJob` does. */
+  turnJobsAhead(job: TurnJobRef): Promise<number | undefined>;
   /** Takes turn jobs, at most `concurrency` at a time. The handler's outcome means nothing to the queue. */
   consumeTurns(options: { concurrency: number }, handler: (job: TurnJob) => Promise<void>): TurnConsumer;
 
   /** A worker says that it lives; forgotten after ten seconds. */
   announce(presence: WorkerPresence): Promise<void>;
+  /** A worker says that it goes: it is forgotten at once. */
+  depart(worker: string): Promise<void>;
   /** Slots of all workers that live. */
   fleetSlots(): Promise<number>;
+  /** What each worker that lives has last said. Rejects as `addTurnJob` does. */
+  fleet(): Promise<WorkerPresence[]>;
 
   /** Whether jobs can be carried now. */
   healthy(): Promise<boolean>;

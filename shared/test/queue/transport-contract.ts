@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { type TurnJob, turnJobId } from '@suzumio/shared/queue/jobs';
+import type { WorkerPresence } from '@suzumio/shared/queue/presence';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import { eventually } from '../support/poll.js';
 import { gate, noteIn, turnJob } from './jobs.js';
@@ -97,6 +98,7 @@ function contractTests(open: () => Promise<Transport> | Transport): void {
       expect(seen).toEqual([job]);
       expect((await transport.liveTurnJobs([job])).size).toBe(1);
       expect(await transport.waitingTurnJobs()).toBe(0);
+      expect(await transport.turnJobsAhead(job)).toBeUndefined();
       done.open();
       await eventually('the job is gone', async () => (await transport.liveTurnJobs([job])).size === 0);
     });
@@ -105,6 +107,8 @@ function contractTests(open: () => Promise<Transport> | Transport): void {
       await opened();
       const priorities = ['P3', 'P1', 'P0', 'P2', 'P1', 'P0'] as const;
       for (const [n, priority] of priorities.entries()) await transport.addTurnJob(turnJob(n, { priority }));
+      const ahead = (n: number) => transport.turnJobsAhead(turnJob(n));
+      expect(await Promise.all([2, 5, 1, 4, 3, 0, 9].map(ahead))).toEqual([0, 1, 2, 3, 4, 5, undefined]);
       const seen: string[] = [];
       transport.consumeTurns(
         { concurrency: 1 },
@@ -255,6 +259,27 @@ function contractTests(open: () => Promise<Transport> | Transport): void {
       expect(await transport.fleetSlots()).toBe(5);
       await transport.announce({ worker: 'one', slots: 0 });
       expect(await transport.fleetSlots()).toBe(3);
+    });
+
+    test('whoever asks is told all that a worker said, until it goes', async () => {
+      await opened();
+      const busy: WorkerPresence = {
+        worker: 'one',
+        slots: 2,
+        state: 'ready',
+        cells: ['main'],
+        backends: ['docker'],
+        images: ['runner:1'],
+      };
+      await transport.announce(busy);
+      await transport.announce({ worker: 'two', slots: 0, state: 'draining' });
+      expect((await transport.fleet()).sort((a, b) => a.worker.localeCompare(b.worker))).toEqual([
+        busy,
+        { worker: 'two', slots: 0, state: 'draining' },
+      ]);
+      await transport.depart('two');
+      await transport.depart('never-there');
+      expect(await transport.fleet()).toEqual([busy]);
     });
   });
 

@@ -16,6 +16,8 @@ export interface TurnEngine {
   evict(agent: AgentRef): Promise<void>;
   /** Looks up what a sandbox will be made of. */
   prepare(limits: SandboxLimits): Promise<PreparedSandbox>;
+  /** The names of the images that it has; absent where its turns need none. */
+  images?(): Promise<string[]>;
   /** Projects of which ended sandboxes are kept. */
   kept(): Promise<ProjectRef[]>;
   /** Removes ended sandboxes that were kept long enough, or whose project is gone. */

@@ -107,6 +107,11 @@ export class DockerEngine implements TurnEngine {
     };
   }
 
+  async images(): Promise<string[]> {
+    const images = await this.#docker.listImages();
+    return images.flatMap(({ RepoTags: tags, RepoDigests: digests }) => [...(tags ?? []), ...(digests ?? [])]);
+  }
+
   async kept(): Promise<ProjectRef[]> {
     return (await this.#notRunning()).flatMap(({ Labels: labels }) => projectOf(labels) ?? []);
   }

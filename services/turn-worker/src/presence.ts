@@ -1,0 +1,106 @@
+import { messageOf } from '@suzumio/shared/errors/suzumio-error';
+import type { Logger } from '@suzumio/shared/observability/logger';
+import { maxNamedImages, type WorkerPresence } from '@suzumio/shared/queue/presence';
+import type { Transport } from '@suzumio/shared/queue/transport';
+import type { Engines } from './attempt/worker-parts.js';
+
+export interface PresenceOptions {
+  transport: Pick<Transport, 'announce' | 'depart'>;
+  worker: string;
+  slots: number;
+  cells: readonly string[];
+  engines: Engines;
+  /** Whether jobs are taken now, and why not. */
+  readiness: () => { ready: boolean; problem: string | undefined };
+  logger: Logger;
+}
+
+/** A worker is forgotten after ten seconds without this. */
+const announceMs = 3_000;
+/** Images come and go seldom. */
+const imagesMs = 10_000;
+
+/**
+ * Tells the fleet that this worker lives, what it takes, and what keeps it from more. One that takes no jobs says so, and
+ * offers no slots.
+ */
+export class Presence {
+  #timer: NodeJS.Timeout | undefined;
+  #draining = false;
+  #closed = false;
+  #images: readonly string[] | undefined;
+  #imagesAtMs = -Infinity;
+  #looking = false;
+  /** One thing is said after the other, so that a farewell is the last. */
+  #said: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: PresenceOptions) {}
+
+  start(): void {
+    this.#timer = setInterval(() => this.announce(), announceMs);
+    this.announce();
+  }
+
+  announce(): void {
+    if (this.#closed) return;
+    this.#lookForImages();
+    this.#say(() => this.options.transport.announce(this.#presence()));
+  }
+
+  /** From now on it takes no jobs; what it runs goes on. */
+  drain(): void {
+    this.#draining = true;
+    this.announce();
+  }
+
+  /** Says farewell. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#closed = true;
+    this.#say(() => this.options.transport.depart(this.options.worker));
+    await this.#said;
+  }
+
+  #presence(): WorkerPresence {
+    const { worker, slots, cells, engines, readiness } = this.options;
+    const { ready, problem } = readiness();
+    const takes = ready && !this.#draining;
+    return {
+      worker,
+      slots: takes ? slots : 0,
+      state: this.#draining ? 'draining' : ready ? 'ready' : 'not-ready',
+      ...(ready || problem === undefined ? {} : { problem }),
+      cells: [...cells],
+      backends: Object.keys(engines),
+      ...(this.#images === undefined ? {} : { images: [...this.#images] }),
+    };
+  }
+
+  #say(what: () => Promise<void>): void {
+    this.#said = this.#said
+      .then(what)
+      .catch((error: unknown) => this.options.logger.debug({ err: error }, 'the worker could not be announced'));
+  }
+
+  /** Beside the announcements: an engine that hangs must not make its worker look dead. */
+  #lookForImages(): void {
+    const engine = this.options.engines.docker;
+    if (!engine?.images || this.#looking || performance.now() - this.#imagesAtMs < imagesMs) return;
+    this.#looking = true;
+    engine
+      .images()
+      .then((images) => {
+        const first = this.#images === undefined;
+        this.#images = images.length > maxNamedImages ? undefined : images;
+        this.#imagesAtMs = performance.now();
+        if (first) this.announce();
+      })
+      .catch((error: unknown) => {
+        this.#images = undefined;
+        this.options.logger.debug({ reason: messageOf(error) }, 'the images could not be listed');
+      })
+      .finally(() => {
+        this.#looking = false;
+      });
+  }
+}
