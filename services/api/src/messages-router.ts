@@ -1,15 +1,17 @@
 import express, { type Router } from 'express';
-import { pageQuery } from '@suzumio/shared/model/http-api';
-import { listMessages } from '@suzumio/shared/store/queries/messages';
+import { noQuery, pageQuery, redeliverRequest } from '@suzumio/shared/model/http-api';
+import { listMessages, listThread } from '@suzumio/shared/store/queries/messages';
+import { readMessageDetail } from '@suzumio/shared/store/queries/receipts';
+import { redeliverMessage } from '@suzumio/shared/store/verbs/redeliver-message';
 import { identityOf } from './auth.js';
-import { queryOf } from './body.js';
+import { bodyOf, queryOf } from './body.js';
 import { commitOnce, keyOf } from './commit-once.js';
 import type { ApiContext } from './context.js';
 import { listAnswer } from './list-answer.js';
 import { postFromUser, readMessage } from './message-request.js';
 import { withProject } from './project-access.js';
 
-/** Mail: read all of it, send some. */
+/** Mail: read all of it or what belongs together, send some, deliver some again. */
 export function messagesRouter(context: ApiContext): Router {
   const router = express.Router();
 
@@ -17,6 +19,25 @@ export function messagesRouter(context: ApiContext): Router {
     const page = queryOf(request, pageQuery);
     const messages = await withProject(context, response, request.params.project, (store) =>
       store.snapshot((reader) => listMessages(reader, page)),
+    );
+    response.json(listAnswer(messages));
+  });
+
+  router.get('/api/projects/:project/messages/:message', async (request, response) => {
+    queryOf(request, noQuery);
+    const { project, message } = request.params;
+    response.json(
+      await withProject(context, response, project, (store) =>
+        store.snapshot((reader) => readMessageDetail(reader, message)),
+      ),
+    );
+  });
+
+  router.get('/api/projects/:project/threads/:thread', async (request, response) => {
+    const page = queryOf(request, pageQuery);
+    const { project, thread } = request.params;
+    const messages = await withProject(context, response, project, (store) =>
+      store.snapshot((reader) => listThread(reader, thread, page)),
     );
     response.json(listAnswer(messages));
   });
@@ -31,6 +52,18 @@ export function messagesRouter(context: ApiContext): Router {
     );
     context.transport.wake(project);
     response.status(201).json(answer);
+  });
+
+  router.post('/api/projects/:project/messages/:message/redeliver', async (request, response) => {
+    const { agent } = bodyOf(request, redeliverRequest);
+    const { project, message } = request.params;
+    const actor = identityOf(response).name;
+    const key = keyOf(request, response);
+    const { answer } = await withProject(context, response, project, (store) =>
+      commitOnce(store, key, (tx) => ({ ...redeliverMessage(tx, message, { agent, actor }) })),
+    );
+    context.transport.wake(project);
+    response.json(answer);
   });
   return router;
 }

@@ -10,6 +10,7 @@ import * as views from '@suzumio/shared/model/views';
 import { directoryEntry } from '@suzumio/shared/protocol/artifacts';
 import { problem } from '@suzumio/shared/protocol/problem';
 import { accessOperations } from './access-operations.js';
+import { mailOperations } from './mail-operations.js';
 import type { Operation } from './operation.js';
 import { projectOperations } from './project-operations.js';
 import { recordOperations } from './record-operations.js';
@@ -18,6 +19,7 @@ import { usageOperations } from './usage-operations.js';
 /** Every operation of the API. A route that is not here, and an entry without a route, fail the contract test. */
 export const operations: readonly Operation[] = [
   ...projectOperations,
+  ...mailOperations,
   ...recordOperations,
   ...usageOperations,
   ...accessOperations,
@@ -31,6 +33,7 @@ export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
   RequestChanges: api.requestChangesRequest,
   StopAgent: api.stopAgentRequest,
   ResetAgent: api.resetAgentRequest,
+  RedeliverMessage: api.redeliverRequest,
   Pause: api.pauseRequest,
   ChangeBudget: api.budgetRequest,
   CreateToken: api.createTokenRequest,
@@ -58,6 +61,9 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   Tick: api.tickAnswer,
   Message: views.messageView,
   MessageList: api.messageListAnswer,
+  MessageDetail: views.messageDetail,
+  Receipt: views.messageReceipt,
+  RedeliveredMessage: api.redeliveredMessage,
   PostedMessage: api.postedMessage,
   Turn: views.turnView,
   TurnDetail: views.turnDetail,
@@ -99,6 +105,8 @@ export const pathParameters: Readonly<Record<string, { description: string; sche
   project: { description: "The project's id: its name in the project file.", schema: views.projectView.shape.id },
   agent: { description: "The agent's id.", schema: z.string() },
   turn: { description: "The turn's id, or `agent:number`.", schema: z.string() },
+  message: { description: "The message's id, or its number.", schema: z.string() },
+  thread: { description: "The thread's id, or the id or number of a message in it.", schema: z.string() },
   artifact: { description: "The artifact's id.", schema: z.string() },
   token: { description: "The token's name.", schema: z.string() },
 };

@@ -5,11 +5,7 @@ import {
   createProjectRequest,
   deleteProjectAnswer,
   emptyRequest,
-  inboxQuery,
-  messageListAnswer,
   noQuery,
-  pageQuery,
-  postedMessage,
   projectAnswer,
   projectDetailAnswer,
   projectListAnswer,
@@ -19,7 +15,6 @@ import {
   resetAgentAnswer,
   resetAgentRequest,
   retryAnswer,
-  sendMessageRequest,
   stopAgentRequest,
   stopRequest,
   tickAnswer,
@@ -27,7 +22,7 @@ import {
 import { projectConfig } from '@suzumio/shared/model/project-config';
 import { json, type Operation } from './operation.js';
 
-/** Projects, what is done to them as a whole, and their mail. */
+/** Projects, what is done to them as a whole, and to their agents. */
 export const projectOperations: readonly Operation[] = [
   {
     id: 'listProjects',
@@ -199,43 +194,5 @@ export const projectOperations: readonly Operation[] = [
     summary: 'Has a scheduler look at a project now.',
     request: emptyRequest,
     answers: { 200: { description: 'It was told to.', content: json(tickAnswer) } },
-  },
-  {
-    id: 'listInbox',
-    group: 'Mail',
-    method: 'get',
-    path: '/api/projects/:project/inbox',
-    summary: 'Unread mail, or mail that was read by turns which failed or were cancelled; of all agents or of one.',
-    query: inboxQuery,
-    answers: { 200: { description: 'A part of the list.', content: json(messageListAnswer) } },
-    refusals: ['agent-unknown'],
-  },
-  {
-    id: 'listMessages',
-    group: 'Mail',
-    method: 'get',
-    path: '/api/projects/:project/messages',
-    summary: 'All mail of a project.',
-    query: pageQuery,
-    answers: { 200: { description: 'A part of the list.', content: json(messageListAnswer) } },
-  },
-  {
-    id: 'sendMessage',
-    group: 'Mail',
-    method: 'post',
-    path: '/api/projects/:project/messages',
-    summary: 'Sends mail from the person, to an agent or to a channel.',
-    request: sendMessageRequest,
-    answers: { 201: { description: 'The message is in the inboxes that it is for.', content: json(postedMessage) } },
-    refusals: [
-      'recipient-unknown',
-      'recipient-ambiguous',
-      'recipient-self',
-      'channel-unknown',
-      'attachment-unknown',
-      'priority-unknown',
-      'sender-forged',
-      'idempotency-mismatch',
-    ],
   },
 ];

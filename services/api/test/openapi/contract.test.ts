@@ -42,6 +42,7 @@ const bodies: Readonly<Record<string, () => unknown>> = {
   stopAgent: () => ({ now: true }),
   resetAgent: () => ({ redeliver: true }),
   sendMessage: () => mail,
+  redeliverMessage: () => ({ agent: 'ben' }),
   pauseAgent: () => ({ reason: 'It loops.' }),
   pauseProject: () => ({ reason: 'It is night.' }),
   changeBudget: () => ({ turns: 50 }),
@@ -58,6 +59,7 @@ const states: Readonly<Record<string, ProjectState>> = {
   requestChanges: 'submitted',
   retryAgent: 'failed',
   resetAgent: 'failed',
+  redeliverMessage: 'failed',
   stopAgent: 'running',
   startAgent: 'with a stopped agent',
   cancelTurn: 'at work',
@@ -181,10 +183,12 @@ const guards: Partial<Record<ErrorCode, Refuse>> = {
 /** How those are made to refuse that look. */
 const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
   'agent-unknown': (operation, { body }) =>
-    operation.id === 'changeBudget'
+    operation.id === 'changeBudget' || operation.id === 'redeliverMessage'
       ? world.call(operation, { body: { ...(body as object), agent: 'zoe' } })
       : world.call(operation, { agent: 'zoe', query: queryFor(operation, 'agent=zoe') }),
   'turn-unknown': (operation) => world.call(operation, { turn: 'ada:9', query: queryFor(operation, 'turn=turn_1') }),
+  'message-unknown': (operation) => world.call(operation, { message: '999' }),
+  'thread-unknown': (operation) => world.call(operation, { message: 'msg_1' }),
   'artifact-unknown': (operation) => world.call(operation, { artifact: 'art_1' }),
   'artifact-entry-unknown': ({ id, ...operation }) =>
     world.call(
@@ -212,6 +216,7 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
       stopProject: { now: false },
       stopAgent: { now: false },
       resetAgent: { redeliver: false },
+      redeliverMessage: { agent: 'ada' },
       pauseAgent: { reason: 'It rests.' },
       pauseProject: { reason: 'It is day.' },
       changeBudget: { turns: 60 },
@@ -246,6 +251,7 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
     post('createProject', { file: file().replace('prompt: Write.', 'prompt: Write., workspace: { from: /etc }') }),
   'retryAgent agent-state-refused': () => world.call(operationCalled('retryAgent')),
   'resetAgent agent-state-refused': () => world.call(operationCalled('resetAgent')),
+  'redeliverMessage redelivery-refused': () => world.call(operationCalled('redeliverMessage')),
   'stopAgent agent-state-refused': async () =>
     world.call(operationCalled('stopAgent'), { project: await world.project('failed') }),
   'startAgent agent-state-refused': () => world.call(operationCalled('startAgent')),

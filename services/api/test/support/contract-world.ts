@@ -18,6 +18,7 @@ export interface Sample extends CallOptions {
   agent?: string;
   turn?: string;
   artifact?: string;
+  message?: string;
   /** A token's name. */
   of?: string;
   query?: string;
@@ -79,7 +80,16 @@ export async function contractWorld(): Promise<ContractWorld> {
     (operation: Operation, sample: Sample = {}) => {
       const { project = 'team', agent = 'ben', turn = 'ada:1', of: token = 'ann', query, ...options } = sample;
       const subject = operation.id === 'listArtifactEntries' ? directory : artifact.id;
-      const parts: Record<string, string> = { project, agent, turn, token, artifact: sample.artifact ?? subject };
+      const { message = '1' } = sample;
+      const parts: Record<string, string> = {
+        project,
+        agent,
+        turn,
+        token,
+        artifact: sample.artifact ?? subject,
+        message,
+        thread: message,
+      };
       const path = operation.path.replaceAll(/:(\w+)/g, (_whole, part: string) => parts[part] ?? '');
       return of.call(operation.method.toUpperCase(), `${path}${query === undefined ? '' : `?${query}`}`, options);
     };
