@@ -59,6 +59,8 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
         next: [`report ${project}`],
       };
     case 'message.created': {
+      // Its task's own event says the same.
+      if (data.text('kind') === 'task') return undefined;
       const to = data.text('recipient') || data.text('channel');
       return {
         who: `${data.text('sender')} -> ${to}`,
@@ -72,6 +74,18 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
         what: `message ${data.number('seq')} of turn ${data.number('turnNumber')} is unread again`,
         tone: 'plain',
       };
+    case 'task.assigned':
+      return {
+        who: `${data.text('assigner')} -> ${who}`,
+        what: `${data.text('priority')}  task for ${data.text('role')}${inTeam(data.text('team'))}: "${data.text('excerpt')}"`,
+        tone: 'plain',
+      };
+    case 'task.accepted':
+      return { who, what: `accepted the task of ${data.text('assigner')}`, tone: 'quiet' };
+    case 'task.done':
+      return { who, what: `did the task of ${data.text('assigner')}`, tone: 'good' };
+    case 'task.declined':
+      return { who, what: `declined the task of ${data.text('assigner')}`, tone: 'bad' };
     case 'turn.queued':
       return event.data.retry === true
         ? { who, what: turn('queued again', `by ${oneLine(event.actor)}`), tone: 'plain' }
@@ -136,6 +150,10 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
         tone: 'quiet',
       };
   }
+}
+
+function inTeam(team: string): string {
+  return team === '' ? '' : ` of ${team}`;
 }
 
 function attached(artifacts: number): string {

@@ -4,7 +4,7 @@ import { ConfigErrors, type ConfigProblem } from './config-problem.js';
 import { unescapeReferences, variablesIn } from './environment.js';
 import { presetOf } from '../model/presets.js';
 import type { LoadedProject } from './load-project.js';
-import { backendOf, mountsOf } from './sandbox-of.js';
+import { backendOf, isExternal, mountsOf } from './sandbox-of.js';
 import { describePath } from './schema-problems.js';
 
 /** A field that this version understands and would not keep to. */
@@ -48,15 +48,17 @@ export function unsupportedFields(config: ProjectConfig): UnsupportedField[] {
     'nothing works without the API yet: leave it out',
   );
   for (const [id, agent] of Object.entries(config.agents)) {
-    if (backend.runner.mode === 'ai' && presetOf(config, id) === undefined) {
+    if (backend.runner.mode === 'ai' && !isExternal(agent) && presetOf(config, id) === undefined) {
       const message = `agent ${id} has no model to think with: name a preset in backend.runner.model, or write mode: mock`;
       found.push({ path: ['agents', id], message, missing: true });
     }
     for (const [field, message] of unsupportedAgentFields) {
       refuse(agent[field] !== undefined, ['agents', id, field], message);
     }
-    refuse(agent.backend === 'external', ['agents', id, 'backend'], 'turns are not handed out yet: docker or process');
-    if (agent.backend === 'external' || backendOf(config, agent) !== 'process') continue;
+    for (const field of isExternal(agent) ? fieldsOfHosts : []) {
+      refuse(agent[field] !== undefined, ['agents', id, field], 'its handler runs where it likes: leave it out');
+    }
+    if (isExternal(agent) || backendOf(config, agent) !== 'process') continue;
     const own = agent.mounts !== undefined && agent.mounts.length > 0;
     refuse(
       mountsOf(docker.mounts, agent).length > 0,
@@ -69,9 +71,11 @@ export function unsupportedFields(config: ProjectConfig): UnsupportedField[] {
 
 const unsupportedAgentFields = [
   ['profile', 'profiles are not registered yet: leave it out'],
-  ['team', 'agents have no teams yet: leave it out'],
   ['skills', 'skills are not loaded yet: write the text into the prompt'],
 ] as const satisfies readonly (readonly [keyof AgentConfig, string])[];
+
+/** What is asked of a host that runs turns: there is none for an external agent. */
+const fieldsOfHosts = ['mounts', 'env', 'workspace'] as const satisfies readonly (keyof AgentConfig)[];
 
 /** Whether a text in the notation of the file says where a runner can go. */
 function isHttpUrl(text: string): boolean {

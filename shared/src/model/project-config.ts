@@ -7,13 +7,18 @@ import type { BuiltInToolpack } from '../protocol/tool-names.js';
 import { modelsConfig } from './models-config.js';
 import { decimal, flag, line, prose, wholeNumber } from './scalar-config.js';
 import { size } from './size-config.js';
+import { teamName } from './team-name.js';
 
 /** The participant that stands for the person; no agent may have this id. */
 export const USER_ID = 'user';
 
+/** Who the system's own notices are from; no agent may have this id. */
+export const SYSTEM_ID = 'system';
+
 /** An agent's id as a key of the file. */
 const agentKey = agentId
   .refine((id) => id !== USER_ID, { error: `"${USER_ID}" is reserved for the person` })
+  .refine((id) => id !== SYSTEM_ID, { error: `"${SYSTEM_ID}" is reserved for notices of the system` })
   .refine((id) => /\D/.test(id), { error: 'an id of digits only would not keep its place among the agents' });
 
 export const channelName = z.string().regex(/^#[\p{L}\p{N}][\p{L}\p{N}._-]{0,62}$/u, {
@@ -124,7 +129,7 @@ export const agentConfig = z.strictObject({
   mounts: z.exactOptional(z.array(mountConfig).max(32)),
   env: z.exactOptional(containerEnv),
   profile: z.exactOptional(nameLine),
-  team: z.exactOptional(nameLine),
+  team: z.exactOptional(teamName),
   skills: z.exactOptional(z.array(line(4096)).max(100)),
   backend: z.exactOptional(z.enum(['docker', 'process', 'external'])),
   workspace: z.exactOptional(z.strictObject({ from: line(4096) })),

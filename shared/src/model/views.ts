@@ -3,9 +3,11 @@ import { artifactKind, attachment } from '../protocol/artifacts.js';
 import { failure } from '../protocol/failure-codes.js';
 import { labels } from './labels.js';
 import { priority, projectId } from '../protocol/ids.js';
+import { messageKind } from '../protocol/message-kind.js';
 import { agentStates, turnStatuses } from './states.js';
 import { pause } from './pause.js';
 import { projectStatuses } from './project-status.js';
+import { taskStates } from './task-states.js';
 
 const time = z.iso.datetime();
 
@@ -39,6 +41,7 @@ export const agentView = z.object({
   base: z.string(),
   role: z.string(),
   displayName: z.string().nullable(),
+  team: z.string().nullable(),
   prompt: z.string(),
   tools: z.array(z.string()),
   model: z.string().nullable(),
@@ -76,7 +79,7 @@ export const messageView = z.object({
   recipient: z.string().nullable(),
   channel: z.string().nullable(),
   priority,
-  kind: z.string(),
+  kind: messageKind,
   body: z.string(),
   threadId: z.string(),
   replyTo: z.string().nullable(),
@@ -97,6 +100,28 @@ export type MessageView = z.infer<typeof messageView>;
 
 /** A place in a list: what `after` of the list's query counts. */
 const seq = z.int();
+
+/** Work that was assigned. */
+export const taskView = z.object({
+  /** That of the message which assigned it, and of the thread that began with it. */
+  id: z.string(),
+  seq,
+  /** An agent, or `user`. */
+  assigner: z.string(),
+  assignee: z.string(),
+  /** What was asked for. */
+  role: z.string(),
+  team: z.string().nullable(),
+  priority,
+  /** The beginning of its text. */
+  excerpt: z.string(),
+  state: z.enum(taskStates),
+  /** The reply that brought it into this state; null while it is open. */
+  stateMessage: z.string().nullable(),
+  createdAt: time,
+  stateAt: time,
+});
+export type TaskView = z.infer<typeof taskView>;
 
 export const turnView = z.object({
   id: z.string(),

@@ -14,6 +14,8 @@ export interface ProjectRow {
   epoch: number;
   changes_requested_seq: number;
   paused_json: string | null;
+  /** The team whose standing project it is. */
+  standing_team: string | null;
   created_at_ms: number;
   status_at_ms: number;
 }
@@ -23,6 +25,7 @@ export interface AgentRow {
   base: string;
   role: string;
   display_name: string | null;
+  team: string | null;
   prompt: string;
   tools_json: string;
   model: string | null;
@@ -36,6 +39,11 @@ export interface AgentRow {
   /** Turns after this one count towards the bound of an hour. */
   hour_from_turn: number;
   snapshot: string | null;
+  /** 1 where a handler runs its turns. */
+  external: number;
+  /** The handler that asked for one of its turns last, and when that was. */
+  handler: string | null;
+  handler_seen_at_ms: number | null;
 }
 
 export interface TurnRow {
@@ -66,6 +74,8 @@ export interface AttemptRow {
   status: 'running' | 'completed' | 'failed' | 'cancelled';
   claim_id: string;
   worker: string;
+  /** What runs it; `external` where a handler does. */
+  engine: string;
   lease_token_hash: string;
   lease_until_ms: number;
   unnamed_calls: number;
@@ -85,7 +95,7 @@ export const isUndelivered = `status IN ('failed', 'cancelled')`;
 /** The project's one row, without its file, which may be long. */
 export function projectRow(reader: SqlReader): ProjectRow {
   const row = reader.get<ProjectRow>(
-    'SELECT id, status, task, report_path, epoch, changes_requested_seq, paused_json, created_at_ms, status_at_ms FROM projects',
+    'SELECT id, status, task, report_path, epoch, changes_requested_seq, paused_json, standing_team, created_at_ms, status_at_ms FROM projects',
   );
   if (!row) throw new SuzumioError('store-corrupt', 'The project database has no project in it.');
   return row;

@@ -41,6 +41,7 @@ export function listAgents(reader: SqlReader): AgentView[] {
       base: row.base,
       role: row.role,
       displayName: row.display_name,
+      team: row.team,
       prompt: row.prompt,
       tools: JSON.parse(row.tools_json) as string[],
       model: row.model,

@@ -1,6 +1,7 @@
 import { SuzumioError } from '../../errors/suzumio-error.js';
 import type { MessageView } from '../../model/views.js';
 import type { Priority } from '../../protocol/ids.js';
+import type { MessageKind } from '../../protocol/message-kind.js';
 import { isUndelivered } from '../rows.js';
 import type { SqlParams, SqlReader } from '../sql.js';
 import { listAttachments } from './artifacts.js';
@@ -13,7 +14,7 @@ export interface MessageRow {
   recipient: string | null;
   channel: string | null;
   priority: Priority;
-  kind: string;
+  kind: MessageKind;
   body: string;
   thread_id: string;
   reply_to: string | null;

@@ -1,3 +1,4 @@
+import { isExternal } from '../../config/sandbox-of.js';
 import type { Labels } from '../../model/labels.js';
 import type { ProjectConfig } from '../../model/project-config.js';
 import type { Tx } from '../tx.js';
@@ -9,6 +10,7 @@ export function initializeProject(
     config: ProjectConfig;
     actor: string;
     labels: Labels;
+    standingTeam?: string | undefined;
     epoch: number;
     snapshots: ReadonlyMap<string, string>;
   },
@@ -21,6 +23,7 @@ export function initializeProject(
     config_json: JSON.stringify(config),
     labels_json: JSON.stringify(project.labels),
     epoch: project.epoch,
+    standing_team: project.standingTeam ?? null,
     created_at_ms: tx.nowMs,
     status_at_ms: tx.nowMs,
   });
@@ -31,9 +34,12 @@ export function initializeProject(
       base: agent.base,
       role: agent.role,
       display_name: agent.displayName ?? null,
+      team: agent.team ?? null,
       prompt: agent.prompt,
       tools_json: JSON.stringify(agent.tools),
       model: agent.model ?? null,
+      profile_id: agent.profile ?? null,
+      external: isExternal(agent) ? 1 : 0,
       state: 'quiet',
       snapshot: project.snapshots.get(id) ?? null,
       state_at_ms: tx.nowMs,

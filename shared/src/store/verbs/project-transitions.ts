@@ -3,8 +3,9 @@ import { USER_ID } from '../../model/project-config.js';
 import { nextProjectStatus, type ProjectAction, type ProjectStatus } from '../../model/project-status.js';
 import { isQueued, projectRow, type TurnRow } from '../rows.js';
 import type { Tx } from '../tx.js';
+import type { PostedMessage } from '../mail/write-message.js';
 import { cancelTurn } from './end-turn.js';
-import { type NewMessage, type PostedMessage, postMessage } from './post-message.js';
+import { type NewMessage, postMessage } from './post-message.js';
 
 /** @throws SuzumioError `transition-refused`, as every verb here */
 export function startProject(tx: Tx, actor: string): void {
@@ -58,13 +59,19 @@ export function requestChanges(
  * Records a report that is already on disk as the next version and hands the project to the person.
  *
  * @throws SuzumioError `stale-submit` when changes were requested after the turn's prompt was written;
- *   `transition-refused`
+ *   `project-standing`; `transition-refused`
  */
 export function submitReport(
   tx: Tx,
   report: { path: string; agent: string; turn: string; promptSeq: number },
 ): { version: number } {
   const project = projectRow(tx);
+  if (project.standing_team !== null) {
+    throw new SuzumioError(
+      'project-standing',
+      `This is the standing project of the team ${project.standing_team}: it goes on, and nothing is handed in. Answer whoever asked by mail.`,
+    );
+  }
   if (report.promptSeq < project.changes_requested_seq) {
     throw new SuzumioError(
       'stale-submit',

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * What a message is: plain mail to one agent (`direct`) or to a channel (`channel`), work that was assigned (`task`), an

@@ -1,0 +1,30 @@
+import { SuzumioError } from '../../errors/suzumio-error.js';
+import { type Attachment, maxAttachments } from '../../protocol/artifacts.js';
+import { findArtifact } from '../queries/artifacts.js';
+import type { SqlReader } from '../sql.js';
+
+/**
+ * What names stand for, each artifact once, in their order.
+ *
+ * @param names ids of artifacts, or names, of which the newest is meant
+ * @throws SuzumioError `attachment-unknown`, `invalid-request`
+ */
+export function attachmentsOf(reader: SqlReader, names: readonly string[]): Attachment[] {
+  if (names.length > maxAttachments) {
+    throw new SuzumioError('invalid-request', `A message carries ${String(maxAttachments)} artifacts at most.`);
+  }
+  const found = new Map<string, Attachment>();
+  for (const name of names) {
+    const artifact = findArtifact(reader, { id: name }) ?? findArtifact(reader, { name });
+    if (!artifact) {
+      throw new SuzumioError(
+        'attachment-unknown',
+        `Nothing is published as "${name}", so it cannot be attached; give the id or the name of an artifact of this project.`,
+        { attachment: name },
+      );
+    }
+    const { id, kind, files, sizeBytes } = artifact;
+    found.set(id, { id, name: artifact.name, kind, files, sizeBytes });
+  }
+  return [...found.values()];
+}

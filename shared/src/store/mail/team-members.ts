@@ -1,0 +1,34 @@
+import { SuzumioError } from '../../errors/suzumio-error.js';
+import { ALL_AGENTS } from '../../model/team-name.js';
+import type { SqlReader } from '../sql.js';
+
+/**
+ * The team that is meant by a name, with or without the `@` that stands before it in mail; none where all agents are.
+ *
+ * @throws SuzumioError `team-unknown`, which names those that there are
+ */
+export function findTeam(reader: SqlReader, name: string | undefined): string | undefined {
+  if (name === undefined) return undefined;
+  const wanted = name.trim().toLowerCase().replace(/^@/, '');
+  if (wanted === ALL_AGENTS) return undefined;
+  const teams = [...new Set(roster(reader).flatMap(({ team }) => team ?? []))];
+  if (teams.includes(wanted)) return wanted;
+  throw new SuzumioError(
+    'team-unknown',
+    teams.length === 0
+      ? `There is no team "${name}"; no agent of this project is in any.`
+      : `There is no team "${name}" in this project; there are ${teams.join(', ')}.`,
+    { team: name },
+  );
+}
+
+/** The agents of a team, or all of them, in their order. */
+export function teamMembers(reader: SqlReader, team: string | undefined): string[] {
+  return roster(reader)
+    .filter((agent) => team === undefined || agent.team === team)
+    .map(({ id }) => id);
+}
+
+function roster(reader: SqlReader): { id: string; team: string | null }[] {
+  return reader.all('SELECT id, team FROM agents ORDER BY position');
+}

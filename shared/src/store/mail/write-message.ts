@@ -1,0 +1,95 @@
+import { SYSTEM_ID, USER_ID } from '../../model/project-config.js';
+import type { Priority } from '../../protocol/ids.js';
+import type { MessageKind } from '../../protocol/message-kind.js';
+import { isQueued } from '../rows.js';
+import type { Tx } from '../tx.js';
+import type { Address } from './address.js';
+import { attachmentsOf } from './attach.js';
+import { excerptOf } from './excerpt.js';
+
+/** What somebody says, wherever it goes. */
+export interface MessageText {
+  /** An agent's id, `user`, or `system`. */
+  sender: string;
+  priority: Priority;
+  body: string;
+  /** Artifacts that it carries: their ids, or names, of which the newest is meant. */
+  attachments?: readonly string[] | undefined;
+  /** The turn that wrote it. */
+  turn?: string | undefined;
+  /** Who did it: the agent, or the name of the token that a person used. */
+  actor: string;
+}
+
+/** What a message is, and which one it answers: without that it begins a thread of its own. */
+export interface MessagePlace {
+  kind: MessageKind;
+  replyTo?: { id: string; threadId: string };
+}
+
+export interface PostedMessage {
+  id: string;
+  seq: number;
+  /** The agents that have it unread now. */
+  recipients: string[];
+}
+
+/**
+ * Writes a message, one inbox row for each agent that it goes to, and its event. Every message comes to be here.
+ *
+ * @throws SuzumioError `attachment-unknown`, `invalid-request`
+ */
+export function writeMessage(tx: Tx, message: MessageText, address: Address, place: MessagePlace): PostedMessage {
+  const attachments = attachmentsOf(tx, message.attachments ?? []);
+  const id = tx.newId('msg');
+  const threadId = place.replyTo?.threadId ?? id;
+  const seq = tx.insert('messages', {
+    id,
+    sender: message.sender,
+    recipient: address.recipient ?? null,
+    channel: address.channel ?? null,
+    priority: message.priority,
+    kind: place.kind,
+    body: message.body,
+    thread_id: threadId,
+    reply_to: place.replyTo?.id ?? null,
+    turn_id: message.turn ?? null,
+    actor: message.actor,
+    created_at_ms: tx.nowMs,
+  });
+  attachments.forEach((artifact, position) => {
+    tx.insert('message_attachments', { message_seq: seq, position, artifact_id: artifact.id });
+  });
+  for (const recipient of address.agents) {
+    tx.insert('inbox', { recipient, priority: message.priority, message_seq: seq });
+    hastenQueuedTurn(tx, recipient, message.priority);
+  }
+  tx.emit({
+    type: 'message.created',
+    actor: message.actor,
+    agent: [USER_ID, SYSTEM_ID].includes(message.sender) ? undefined : message.sender,
+    turn: message.turn,
+    data: {
+      message: id,
+      kind: place.kind,
+      sender: message.sender,
+      recipient: address.recipient,
+      channel: address.channel,
+      thread: threadId,
+      replyTo: place.replyTo?.id,
+      priority: message.priority,
+      excerpt: excerptOf(message.body),
+      ...(attachments.length > 0 ? { attachments: attachments.map((artifact) => ({ ...artifact })) } : {}),
+    },
+  });
+  return { id, seq, recipients: address.agents };
+}
+
+/** More urgent mail for a turn that still waits makes it a more urgent job: it is delivered again. */
+function hastenQueuedTurn(tx: Tx, agent: string, priority: Priority): void {
+  tx.run(
+    `UPDATE turns SET priority = :priority, delivered_at_ms = NULL
+     WHERE agent_id = :agent AND ${isQueued} AND attempt = 0 AND priority > :priority`,
+    { agent, priority },
+  );
+}

@@ -1,0 +1,58 @@
+import type { TaskState } from '../../model/task-states.js';
+import type { TaskView } from '../../model/views.js';
+import type { Priority } from '../../protocol/ids.js';
+import { excerptOf } from '../mail/excerpt.js';
+import type { SqlReader } from '../sql.js';
+import { iso, type Page } from './page.js';
+
+/** Which tasks are wanted. */
+export interface TaskPage extends Page {
+  state?: TaskState | undefined;
+  assignee?: string | undefined;
+  /** An agent's id, or `user`. */
+  assigner?: string | undefined;
+}
+
+interface Row {
+  seq: number;
+  message_id: string;
+  assigner: string;
+  assignee: string;
+  role: string;
+  team: string | null;
+  state: TaskState;
+  state_message_id: string | null;
+  created_at_ms: number;
+  state_at_ms: number;
+  priority: Priority;
+  beginning: string;
+}
+
+/** Tasks in the order in which they were assigned. */
+export function listTasks(reader: SqlReader, { limit, after, state, assignee, assigner }: TaskPage): TaskView[] {
+  const order = `tasks.seq ${after === undefined ? 'DESC' : 'ASC'}`;
+  return reader
+    .all<Row>(
+      `SELECT * FROM (
+         SELECT tasks.*, messages.priority, substr(messages.body, 1, 1000) AS beginning
+         FROM tasks JOIN messages ON messages.id = message_id
+         WHERE tasks.seq > :after AND (:state IS NULL OR state = :state)
+           AND (:assignee IS NULL OR assignee = :assignee) AND (:assigner IS NULL OR assigner = :assigner)
+         ORDER BY ${order} LIMIT :limit) ORDER BY seq`,
+      { limit, after: after ?? 0, state: state ?? null, assignee: assignee ?? null, assigner: assigner ?? null },
+    )
+    .map((row) => ({
+      id: row.message_id,
+      seq: row.seq,
+      assigner: row.assigner,
+      assignee: row.assignee,
+      role: row.role,
+      team: row.team,
+      priority: row.priority,
+      excerpt: excerptOf(row.beginning),
+      state: row.state,
+      stateMessage: row.state_message_id,
+      createdAt: iso(row.created_at_ms),
+      stateAt: iso(row.state_at_ms),
+    }));
+}

@@ -1,0 +1,50 @@
+import { leastLoaded } from '../../mailbox/least-loaded.js';
+import { assignableAgents } from '../mail/assignable.js';
+import { excerptOf } from '../mail/excerpt.js';
+import { findTeam } from '../mail/team-members.js';
+import { type MessageText, type PostedMessage, writeMessage } from '../mail/write-message.js';
+import type { Tx } from '../tx.js';
+
+/** Work for whoever has a role. */
+export interface NewTask extends MessageText {
+  role: string;
+  /** The team that it has to be of; without it any agent of the project will do. */
+  team?: string | undefined;
+}
+
+/** `id` is the message's, the thread's and the task's. */
+export interface AssignedTask extends PostedMessage {
+  assignee: string;
+}
+
+/**
+ * Assigns work to the least loaded agent that has the role. Whoever assigns next finds the inbox with this task in it,
+ * so that no two assignments take the same agent for idle.
+ *
+ * @throws SuzumioError `nobody-fits`, `team-unknown`, `attachment-unknown`, `invalid-request`
+ */
+export function assignTask(tx: Tx, task: NewTask): AssignedTask {
+  const { sender: assigner, priority } = task;
+  const role = task.role.trim();
+  const team = findTeam(tx, task.team);
+  const assignee = leastLoaded(assignableAgents(tx, tx.config, { role, team, assigner }));
+  const posted = writeMessage(tx, task, { recipient: assignee, agents: [assignee] }, { kind: 'task' });
+  tx.insert('tasks', {
+    message_id: posted.id,
+    assigner,
+    assignee,
+    role,
+    team: team ?? null,
+    state: 'open',
+    created_at_ms: tx.nowMs,
+    state_at_ms: tx.nowMs,
+  });
+  tx.emit({
+    type: 'task.assigned',
+    actor: task.actor,
+    agent: assignee,
+    turn: task.turn,
+    data: { task: posted.id, assigner, role, team, priority, excerpt: excerptOf(task.body) },
+  });
+  return { ...posted, assignee };
+}

@@ -1,0 +1,107 @@
+import { SuzumioError } from '../../errors/suzumio-error.js';
+import { USER_ID } from '../../model/project-config.js';
+import type { TaskMove } from '../../model/task-states.js';
+import type { MessageKind } from '../../protocol/message-kind.js';
+import { addressOf } from '../mail/address.js';
+import { type MovedTask, moveTask } from '../mail/move-task.js';
+import { type MessageText, type PostedMessage, writeMessage } from '../mail/write-message.js';
+import type { SqlReader } from '../sql.js';
+import type { Tx } from '../tx.js';
+
+/** An answer to a message. Without `recipient` and `channel` it goes to whoever wrote that one. */
+export interface NewReply extends MessageText {
+  /** The id of the message that it answers. */
+  message: string;
+  /** An agent's id or display name, or `user`. */
+  recipient?: string | undefined;
+  channel?: string | undefined;
+  /** What becomes with it of the task that the thread is about. */
+  task?: TaskMove | undefined;
+}
+
+export interface PostedReply extends PostedMessage {
+  threadId: string;
+  /** Who or what it is addressed to. */
+  to: string;
+  /** The task that it moved. */
+  task: MovedTask | null;
+}
+
+interface Parent {
+  id: string;
+  sender: string;
+  kind: MessageKind;
+  thread_id: string;
+}
+
+/**
+ * Writes an answer into the thread of the message that it answers, and moves that thread's task where it says so.
+ *
+ * An agent answers only what it has seen: what it wrote, what a prompt of its has held, and what it has read by its id
+ * in this turn. The person has seen everything.
+ *
+ * @throws SuzumioError `message-unknown`, `message-unseen`, `message-unanswerable`, `task-unknown`, `task-not-assignee`,
+ *   `task-state-refused`, and what `postMessage` throws
+ */
+export function replyToMessage(tx: Tx, reply: NewReply): PostedReply {
+  const parent = parentOf(tx, reply);
+  const { recipient, channel } = reply;
+  const address = addressOf(
+    tx,
+    reply.sender,
+    recipient === undefined && channel === undefined ? { recipient: authorOf(parent, reply.sender) } : reply,
+  );
+  const posted = writeMessage(tx, reply, address, {
+    kind: 'reply',
+    replyTo: { id: parent.id, threadId: parent.thread_id },
+  });
+  const task = reply.task ? moveTask(tx, { id: parent.thread_id, to: reply.task, by: reply, reply: posted.id }) : null;
+  return { ...posted, threadId: parent.thread_id, to: address.recipient ?? address.channel ?? '', task };
+}
+
+function parentOf(tx: Tx, { message, sender, turn }: NewReply): Parent {
+  const parent = tx.get<Parent>('SELECT id, sender, kind, thread_id FROM messages WHERE id = :message', { message });
+  if (!parent) {
+    throw new SuzumioError('message-unknown', `There is no message "${message}" in this project.`, { message });
+  }
+  if (!hasSeen(tx, sender, parent, turn)) {
+    throw new SuzumioError(
+      'message-unseen',
+      `${sender} has not seen ${message}: only what stood in a prompt or was read with messages.read can be answered.`,
+      { message },
+    );
+  }
+  if (parent.kind === 'event') {
+    throw new SuzumioError(
+      'message-unanswerable',
+      `${message} is a notice of the system, which reads no mail; send to an agent or to "${USER_ID}" instead.`,
+      { message },
+    );
+  }
+  return parent;
+}
+
+/** Mail that waits unread has not been seen, even if an earlier turn of the agent had it before it was put back. */
+function hasSeen(reader: SqlReader, agent: string, { id, sender }: Parent, turn: string | undefined): boolean {
+  if (agent === USER_ID || agent === sender) return true;
+  const read = reader.get(
+    'SELECT 1 FROM message_reads WHERE message_id = :id AND recipient = :agent AND voided_at_ms IS NULL',
+    { id, agent },
+  );
+  if (read !== undefined || turn === undefined) return read !== undefined;
+  const looked = reader.get(
+    `SELECT 1 FROM tool_calls WHERE turn_id = :turn AND tool = 'messages.read' AND status = 'succeeded'
+       AND json_extract(input_json, '$.id') = :id`,
+    { turn, id },
+  );
+  return looked !== undefined;
+}
+
+function authorOf({ id, sender }: Parent, replier: string): string {
+  if (sender !== replier) return sender;
+  throw new SuzumioError(
+    'recipient-self',
+    `${replier} wrote ${id} itself; name a recipient or a channel for what it adds.`,
+    { recipient: sender },
+  );
+}
