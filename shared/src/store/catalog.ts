@@ -9,10 +9,12 @@ import type { StoreContext } from './context.js';
 import type { DataDirectory } from './data-directory.js';
 import { migrate } from './migrate.js';
 import { catalogMigrations } from './migrations/catalog.js';
+import { Profiles } from './profiles.js';
 import { ProjectDeletions } from './project-deletions.js';
 import { Sql, type SqlParams } from './sql.js';
 import { Providers } from './providers.js';
 import { Spending } from './spending.js';
+import { Teams } from './teams.js';
 import { Writer } from './writer.js';
 
 /** A control-plane process as the others see it. */
@@ -28,6 +30,8 @@ export interface NewEntry {
   status: ProjectStatus;
   labels: Labels;
   epoch: number;
+  /** The team whose standing project it is: in the place of another one, or only where it has none. */
+  standing?: { team: string; instead: boolean } | undefined;
 }
 
 /** Which projects are listed. */
@@ -66,6 +70,11 @@ export class Catalog {
   /** Which projects are being deleted: no list shows them. */
   readonly deletions: ProjectDeletions;
 
+  /** Identities that outlive projects. */
+  readonly profiles: Profiles;
+  /** What they are in. */
+  readonly teams: Teams;
+
   /** Which providers of models are away. */
   readonly providers: Providers;
   /** What the cell spends. */
@@ -82,6 +91,8 @@ export class Catalog {
     this.tokens = new ApiTokens(sql, this.#writer, context);
     this.audit = new AuditLog(sql, this.#writer, context);
     this.deletions = new ProjectDeletions(sql, this.#writer, context);
+    this.profiles = new Profiles(sql, this.#writer, context);
+    this.teams = new Teams(sql, this.#writer, context);
     this.providers = new Providers(sql, this.#writer, context);
     this.spending = new Spending(sql, this.#writer, context);
     this.pause = new CellPause(sql, this.#writer, context);
@@ -164,6 +175,7 @@ export class Catalog {
           labels: JSON.stringify(labels),
         },
       );
+      if (entry.standing) this.teams.stand(entry.standing, project);
       place();
     });
   }

@@ -79,11 +79,15 @@ export class Cell {
   /** The catalog lacks what it lost, and what was put in its place when the process was killed. */
   async #addMissing(project: string): Promise<void> {
     try {
-      const entry = await this.stores.use(project, ({ reader }) => ({
-        status: readStatus(reader).status,
-        labels: readLabels(reader),
-        epoch: projectRow(reader).epoch,
-      }));
+      const entry = await this.stores.use(project, ({ reader }) => {
+        const { epoch, standing_team } = projectRow(reader);
+        return {
+          status: readStatus(reader).status,
+          labels: readLabels(reader),
+          epoch,
+          ...(standing_team === null ? {} : { standing: { team: standing_team, instead: false } }),
+        };
+      });
       await this.catalog.addProject(project, entry);
       await this.noteStatus(project);
     } catch (error) {

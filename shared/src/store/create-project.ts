@@ -28,6 +28,8 @@ export interface NewProject {
   labels?: Labels | undefined;
   /** What its maker allowed it beyond the policy of this host. */
   grant?: Grant | undefined;
+  /** The team whose standing project it is: it is never submitted. */
+  standingTeam?: string | undefined;
   /** Runs in the project's first transaction, once it is initialized: its first mail, its start. */
   begin?: ((tx: Tx) => void) | undefined;
 }
@@ -95,13 +97,14 @@ async function writeDatabase(
   project: NewProject,
   given: { epoch: number; snapshots: ReadonlyMap<string, string> },
 ): Promise<NewEntry> {
-  const { config, actor, labels = {} } = project;
+  const { config, actor, labels = {}, standingTeam } = project;
   const store = ProjectStore.create(config, join(building, 'project.db'), context);
   try {
     return await store.write((tx) => {
-      initializeProject(tx, { config, actor, labels, ...given });
+      initializeProject(tx, { config, actor, labels, standingTeam, ...given });
       project.begin?.(tx);
-      return { status: projectRow(tx).status, labels, epoch: given.epoch };
+      const standing = standingTeam === undefined ? undefined : { team: standingTeam, instead: true };
+      return { status: projectRow(tx).status, labels, epoch: given.epoch, standing };
     });
   } finally {
     await store.close();

@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import { hintFrom } from '../config/suggest.js';
+import { SuzumioError } from '../errors/suzumio-error.js';
+import type { ProfileSummary, ProfileView } from '../model/profile.js';
+import type { Skill } from '../model/skill.js';
+import { checkPersona } from '../profiles/persona.js';
+import type { ProfileRegistry } from '../profiles/registry.js';
+import type { StoreContext } from './context.js';
+import { iso } from './queries/page.js';
+import type { Sql } from './sql.js';
+import { unknownTeam } from './teams.js';
+import { type IdempotencyKey, once } from './verbs/once.js';
+import type { Writer } from './writer.js';
+
+/** What a profile says of whoever it is. */
+export interface ProfileFields {
+  role: string;
+  team: string | null;
+  persona: string;
+  model: string | null;
+  skills: Skill[];
+}
+
+export type NewProfile = ProfileFields & { nickname: string };
+
+/** What of a profile is to be different; what is not named stays. */
+export type ProfileChange = { [Field in keyof ProfileFields]?: ProfileFields[Field] | undefined };
+
+/** Which profiles are listed, in the order of their nicknames. */
+export interface ProfileListing {
+  role?: string | undefined;
+  team?: string | undefined;
+  /** Those that are retired, instead of those that are not. @default false */
+  retired?: boolean | undefined;
+  /** The nickname after which the list goes on. */
+  after?: string | undefined;
+  limit: number;
+}
+
+interface ProfileRow {
+  id: string;
+  nickname: string;
+  role: string;
+  team: string | null;
+  persona: string;
+  model: string | null;
+  skills_json: string;
+  created_at_ms: number;
+  updated_at_ms: number;
+  retired_at_ms: number | null;
+}
+
+/**
+ * The cell's persistent identities. None is ever removed: one that was retired keeps its nickname, so that what was said
+ * by it or to it is nobody else's.
+ */
+export class Profiles implements ProfileRegistry {
+  constructor(
+    private readonly sql: Sql,
+    private readonly writer: Writer,
+    private readonly context: StoreContext,
+  ) {}
+
+  /** @throws SuzumioError `profile-exists`, `persona-invalid`, `team-unknown`, `idempotency-mismatch` */
+  async create(profile: NewProfile, key?: IdempotencyKey): Promise<ProfileView> {
+    checkPersona(profile.persona);
+    return this.#once(key, (nowMs) => {
+      const { nickname } = profile;
+      const taken = this.#row(nickname);
+      if (taken) {
+        const still = taken.retired_at_ms === null ? '' : ', which is retired and keeps its name';
+        throw new SuzumioError('profile-exists', `There is a profile "${nickname}" already${still}.`, { nickname });
+      }
+      this.#assertTeam(profile.team);
+      this.sql.run(
+        `INSERT INTO profiles (id, nickname, role, team, persona, model, skills_json, created_at_ms, updated_at_ms)
+         VALUES (:id, :nickname, :role, :team, :persona, :model, :skills, :nowMs, :nowMs)`,
+        { ...columnsOf(profile), id: randomUUID(), nickname, nowMs },
+      );
+      return this.get(nickname);
+    });
+  }
+
+  /**
+   * A profile, by its nickname or its id.
+   *
+   * @throws SuzumioError `profile-unknown`
+   */
+  get(name: string): ProfileView {
+    return this.find(name) ?? this.#unknown(name);
+  }
+
+  find(name: string): ProfileView | undefined {
+    const row = this.#row(name);
+    return row && viewOf(row);
+  }
+
+  nicknames(): string[] {
+    return this.sql
+      .all<{ nickname: string }>('SELECT nickname FROM profiles WHERE retired_at_ms IS NULL ORDER BY nickname')
+      .map(({ nickname }) => nickname);
+  }
+
+  list({ role, team, retired = false, after, limit }: ProfileListing): ProfileSummary[] {
+    const rows = this.sql.all<ProfileRow>(
+      `SELECT * FROM profiles
+       WHERE nickname > :after AND (retired_at_ms IS NOT NULL) = :retired
+         AND (:role IS NULL OR role = :role) AND (:team IS NULL OR team = :team)
+       ORDER BY nickname LIMIT :limit`,
+      { role: role ?? null, team: team ?? null, retired: retired ? 1 : 0, after: after ?? '', limit },
+    );
+    return rows.map(summaryOf);
+  }
+
+  /**
+   * Changes a profile. Projects that started from it keep what it was.
+   *
+   * @throws SuzumioError `profile-unknown`, `profile-retired`, `persona-invalid`, `team-unknown`, `idempotency-mismatch`
+   */
+  async update(name: string, change: ProfileChange, key?: IdempotencyKey): Promise<ProfileView> {
+    if (change.persona !== undefined) checkPersona(change.persona);
+    return this.#once(key, (nowMs) => {
+      const profile = this.get(name);
+      refuseRetired(profile);
+      const { role, team, persona, model, skills } = change;
+      const given = Object.entries({ role, team, persona, model, skills }).filter(([, value]) => value !== undefined);
+      const changed: ProfileFields = { ...profile, ...Object.fromEntries(given) };
+      this.#assertTeam(changed.team);
+      this.sql.run(
+        `UPDATE profiles SET role = :role, team = :team, persona = :persona, model = :model, skills_json = :skills,
+           updated_at_ms = :nowMs WHERE id = :id`,
+        { ...columnsOf(changed), id: profile.id, nowMs },
+      );
+      return this.get(profile.id);
+    });
+  }
+
+  /**
+   * Keeps a profile for history only. Doing so again changes nothing.
+   *
+   * @throws SuzumioError `profile-unknown`, `idempotency-mismatch`
+   */
+  async retire(name: string, key?: IdempotencyKey): Promise<ProfileView> {
+    return this.#once(key, (nowMs) => {
+      const { id } = this.get(name);
+      this.sql.run(
+        'UPDATE profiles SET retired_at_ms = :nowMs, updated_at_ms = :nowMs WHERE id = :id AND retired_at_ms IS NULL',
+        { id, nowMs },
+      );
+      return this.get(id);
+    });
+  }
+
+  #once(key: IdempotencyKey | undefined, effect: (nowMs: number) => ProfileView): Promise<ProfileView> {
+    const { sql } = this;
+    return this.writer.write(() => {
+      const nowMs = this.context.now();
+      return once({ nowMs, get: sql.get.bind(sql), run: sql.run.bind(sql) }, key, () => effect(nowMs));
+    });
+  }
+
+  #row(name: string): ProfileRow | undefined {
+    // No nickname looks like an id.
+    return this.sql.get<ProfileRow>('SELECT * FROM profiles WHERE nickname = :name OR id = :name', { name });
+  }
+
+  #assertTeam(team: string | null): void {
+    if (team !== null && !this.sql.get('SELECT 1 FROM teams WHERE name = :team', { team })) unknownTeam(this.sql, team);
+  }
+
+  #unknown(name: string): never {
+    const shown = name.slice(0, 80);
+    throw new SuzumioError('profile-unknown', `There is no profile "${shown}"${hintFrom(name, this.nicknames())}`, {
+      profile: shown,
+    });
+  }
+}
+
+/** @throws SuzumioError `profile-retired` */
+export function refuseRetired({ nickname, retiredAt }: Pick<ProfileSummary, 'nickname' | 'retiredAt'>): void {
+  if (retiredAt === null) return;
+  throw new SuzumioError('profile-retired', `${nickname} is retired since ${retiredAt}, and kept for history only.`, {
+    profile: nickname,
+  });
+}
+
+function columnsOf({ role, team, persona, model, skills }: ProfileFields) {
+  return { role, team, persona, model, skills: JSON.stringify(skills) };
+}
+
+function viewOf(row: ProfileRow): ProfileView {
+  return { ...summaryOf(row), persona: row.persona, skills: JSON.parse(row.skills_json) as Skill[] };
+}
+
+function summaryOf(row: ProfileRow): ProfileSummary {
+  return {
+    id: row.id,
+    nickname: row.nickname,
+    role: row.role,
+    team: row.team,
+    model: row.model,
+    skills: (JSON.parse(row.skills_json) as Skill[]).map(({ name }) => name),
+    createdAt: iso(row.created_at_ms),
+    updatedAt: iso(row.updated_at_ms),
+    retiredAt: iso(row.retired_at_ms),
+  };
+}
