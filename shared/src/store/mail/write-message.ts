@@ -1,11 +1,11 @@
 import { SYSTEM_ID, USER_ID } from '../../model/project-config.js';
 import type { Priority } from '../../protocol/ids.js';
 import type { MessageKind } from '../../protocol/message-kind.js';
-import { isQueued } from '../rows.js';
 import type { Tx } from '../tx.js';
 import type { Address } from './address.js';
 import { attachmentsOf } from './attach.js';
 import { excerptOf } from './excerpt.js';
+import { putInInbox } from './put-in-inbox.js';
 
 /** What somebody says, wherever it goes. */
 export interface MessageText {
@@ -61,8 +61,7 @@ export function writeMessage(tx: Tx, message: MessageText, address: Address, pla
     tx.insert('message_attachments', { message_seq: seq, position, artifact_id: artifact.id });
   });
   for (const recipient of address.agents) {
-    tx.insert('inbox', { recipient, priority: message.priority, message_seq: seq });
-    hastenQueuedTurn(tx, recipient, message.priority);
+    putInInbox(tx, recipient, { seq, priority: message.priority });
   }
   tx.emit({
     type: 'message.created',
@@ -83,13 +82,4 @@ export function writeMessage(tx: Tx, message: MessageText, address: Address, pla
     },
   });
   return { id, seq, recipients: address.agents };
-}
-
-/** More urgent mail for a turn that still waits makes it a more urgent job: it is delivered again. */
-function hastenQueuedTurn(tx: Tx, agent: string, priority: Priority): void {
-  tx.run(
-    `UPDATE turns SET priority = :priority, delivered_at_ms = NULL
-     WHERE agent_id = :agent AND ${isQueued} AND attempt = 0 AND priority > :priority`,
-    { agent, priority },
-  );
 }

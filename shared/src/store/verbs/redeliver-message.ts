@@ -1,6 +1,7 @@
 import { SuzumioError } from '../../errors/suzumio-error.js';
 import type { TurnStatus } from '../../model/states.js';
 import type { Priority } from '../../protocol/ids.js';
+import { putInInbox } from '../mail/put-in-inbox.js';
 import { messageCalled } from '../queries/messages.js';
 import { agentRow, isUndelivered } from '../rows.js';
 import type { SqlParams, SqlReader } from '../sql.js';
@@ -78,7 +79,7 @@ export function giveBack(tx: Tx, mail: readonly UndeliveredMail[]): void {
       `UPDATE message_reads SET voided_at_ms = :now WHERE message_id = :id AND recipient = :agent AND voided_at_ms IS NULL`,
       { id, agent, now: tx.nowMs },
     );
-    tx.insert('inbox', { recipient: agent, priority, message_seq: seq });
+    putInInbox(tx, agent, { seq, priority });
   }
 }
 
