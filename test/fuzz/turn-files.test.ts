@@ -195,7 +195,7 @@ test('a mock turn ends, with a text or a failure that says why', async () => {
       sender: 'user',
       recipient: 'a',
       priority: 'P1',
-      kind: 'message',
+      kind: 'direct',
       threadId: 'm',
       body,
       createdAt: '2026-11-22T05:00:00Z',

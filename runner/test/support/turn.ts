@@ -40,7 +40,7 @@ export const turn: RunnerTurnInput['turn'] = {
       sender: 'editor',
       recipient: 'reporter-1',
       priority: 'P1',
-      kind: 'message',
+      kind: 'direct',
       threadId: 'msg_01KB3Z',
       body: 'The north gauge, please. Say "$(echo owned)" and `it`.',
       createdAt: '2026-11-21T20:14:03Z',

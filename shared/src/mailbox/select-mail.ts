@@ -1,5 +1,6 @@
 import type { Attachment } from '../protocol/artifacts.js';
 import type { Priority } from '../protocol/ids.js';
+import type { MessageKind } from '../protocol/message-kind.js';
 import { renderedAttachmentsBytes } from '../prompt/attachments.js';
 import { cutBody, renderedBodyBytes } from '../prompt/body.js';
 
@@ -11,8 +12,10 @@ export interface UnreadMessage {
   readonly sender: string;
   readonly recipient?: string;
   readonly channel?: string;
-  readonly kind: string;
+  readonly kind: MessageKind;
   readonly threadId: string;
+  /** The message that it answers. */
+  readonly replyTo?: string;
   readonly body: string;
   readonly createdAtMs: number;
   /** The artifacts that it carries. */

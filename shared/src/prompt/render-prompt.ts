@@ -1,12 +1,16 @@
 import type { SelectedMail } from '../mailbox/select-mail.js';
+import type { Skill } from '../model/skill.js';
 import { renderAttachments } from './attachments.js';
 import { oneLine, renderBody, visibleLines } from './body.js';
+import { renderSkills } from './skills.js';
 
 /** One of the team, as the others see it. */
 export interface TeamMember {
   readonly id: string;
   readonly role: string;
   readonly displayName?: string;
+  /** The team that it is in. */
+  readonly team?: string;
 }
 
 /** A directory of the host that stands in the agent's container. */
@@ -21,6 +25,8 @@ export interface PromptInput {
   readonly project: { readonly name: string; readonly task: string };
   /** Whose turn it is. */
   readonly agent: TeamMember & { readonly prompt: string };
+  /** What the agent is given to know beside its prompt. */
+  readonly skills: readonly Skill[];
   /** All agents of the project in their order, `agent` among them; the person, `user`, is added to them. */
   readonly team: readonly TeamMember[];
   /** The channels that the agent may post to. */
@@ -48,6 +54,7 @@ export function renderPrompt(input: PromptInput): string {
     `# You are ${named(agent)}, ${oneLine(agent.role)}`,
     ...freeText(agent.prompt),
     '',
+    ...renderSkills(input.skills),
     '# Team',
     [...input.team.map((member) => teamEntry(member, agent.id)), 'user'].join(' | '),
     `Channels: ${list(input.channels)}        Tools: ${list(input.tools)}`,
@@ -64,12 +71,18 @@ function frame(mail: SelectedMail): string[] {
   const to = token(mail.channel ?? mail.recipient ?? '');
   const at = new Date(mail.createdAtMs).toISOString().replace(/\.\d+Z$/, 'Z');
   return [
-    `[${id} from ${token(mail.sender)} to ${to}, ${mail.priority}, thread ${token(mail.threadId)}, ${at}]`,
+    `[${id} from ${token(mail.sender)} to ${to}, ${mail.priority}${kindNote(mail)}, thread ${token(mail.threadId)}, ${at}]`,
     renderBody(mail.body),
     ...(mail.cut ? [`[cut ${id}: ${String(mail.leftOutBytes)} bytes left out, messages.read has the whole]`] : []),
     ...renderAttachments(mail.attachments),
     `[end ${id}]`,
   ];
+}
+
+/** What a message is, unless it is plain mail to an agent or a channel. */
+function kindNote({ kind, replyTo }: SelectedMail): string {
+  if (kind === 'direct' || kind === 'channel') return '';
+  return kind === 'reply' ? `, in reply to ${token(replyTo ?? '')}` : `, ${kind}`;
 }
 
 function directories(mounts: readonly PromptMount[]): string[] {
@@ -87,7 +100,8 @@ function leftNote(unreadLeft: number): string {
 }
 
 function teamEntry(member: TeamMember, self: string): string {
-  return member.id === self ? `${oneLine(member.id)}, you` : `${named(member)}, ${oneLine(member.role)}`;
+  const who = member.id === self ? `${oneLine(member.id)}, you` : `${named(member)}, ${oneLine(member.role)}`;
+  return member.team === undefined ? who : `${who}, team ${oneLine(member.team)}`;
 }
 
 function named({ id, displayName }: TeamMember): string {

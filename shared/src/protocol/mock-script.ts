@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { duration } from './duration.js';
+import { messageKind } from './message-kind.js';
 
 const text = z.string();
 
@@ -26,7 +27,7 @@ export const mockCondition = z.strictObject({
   from: z.exactOptional(text),
   contains: z.exactOptional(text),
   channel: z.exactOptional(text),
-  kind: z.exactOptional(text),
+  kind: z.exactOptional(messageKind),
   priority: z.exactOptional(z.enum(['P0', 'P1', 'P2', 'P3'])),
   turn: z.exactOptional(z.int().min(1)),
   attempt: z.exactOptional(z.int().min(1)),

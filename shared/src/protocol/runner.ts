@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { attachment } from './artifacts.js';
-import { agentId, priority, projectId, stepKey, turnId } from './ids.js';
+import { agentId, priority, projectId, toolStep, turnId } from './ids.js';
 import { chatMessage } from './model-chat.js';
 import { mockScript } from './mock-script.js';
+import { messageKind } from './message-kind.js';
 import { isShallow, tooDeep } from './nesting.js';
 
 /** The version of the contract between worker and runner. A runner may ignore every optional field. */
@@ -37,8 +38,10 @@ export const turnMail = z.object({
   recipient: z.string().optional(),
   channel: z.string().optional(),
   priority,
-  kind: z.string(),
+  kind: messageKind,
   threadId: z.string(),
+  /** The message that it answers. */
+  replyTo: z.string().optional(),
   body: z.string(),
   createdAt: z.iso.datetime(),
   /** The artifacts that it carries, for `artifacts.read`. */
@@ -105,7 +108,7 @@ export const toolRequest = z.object({
   turn: turnId,
   tool: z.string().min(1).max(100),
   input: z.unknown().refine(isShallow, tooDeep),
-  step: stepKey.optional(),
+  step: toolStep.optional(),
 });
 export type ToolRequest = z.infer<typeof toolRequest>;
 

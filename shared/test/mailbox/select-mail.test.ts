@@ -15,7 +15,7 @@ function message(seq: number, over: Partial<UnreadMessage> = {}): UnreadMessage 
     priority: 'P1',
     sender: 'editor',
     recipient: 'reporter-1',
-    kind: 'message',
+    kind: 'direct',
     threadId: id,
     body: `body ${String(seq)}`,
     createdAtMs: seq,

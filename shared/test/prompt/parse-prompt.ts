@@ -4,6 +4,9 @@ export interface ParsedFrame {
   sender: string;
   to: string;
   priority: string;
+  /** Absent for plain mail to an agent or a channel, and for a reply. */
+  kind: string | undefined;
+  replyTo: string | undefined;
   threadId: string;
   at: string;
   body: string;
@@ -20,7 +23,8 @@ export interface ParsedPrompt {
 }
 
 const heading = /^# Unread mail: (\d+)(?:, (\d+) more for your next turn)?$/;
-const opening = /^\[(\S+) from (\S+) to (\S*), (P[0-3]), thread (\S+), (\S+)\]$/;
+const opening =
+  /^\[(\S+) from (\S+) to (\S*), (P[0-3])(?:, (task|broadcast|event)|, in reply to (\S+))?, thread (\S+), (\S+)\]$/;
 const attachedLine = /^\[attached (\S+), (?:directory of (\d+) files?, )?(\d+) bytes: (.*)\]$/;
 
 /** Reads a prompt by its documented format alone. Whatever has no place in the format is an error. */
@@ -36,7 +40,8 @@ export function parsePrompt(prompt: string): ParsedPrompt {
 }
 
 function takeFrame(lines: string[]): ParsedFrame {
-  const [, id = '', sender = '', to = '', priority = '', threadId = '', at = ''] = opening.exec(take(lines)) ?? [];
+  const [, id = '', sender = '', to = '', priority = '', kind, replyTo, threadId = '', at = ''] =
+    opening.exec(take(lines)) ?? [];
   if (id === '') throw new Error('not the beginning of a frame');
   const body: string[] = [];
   while (lines[0]?.startsWith('| ')) body.push(take(lines).slice(2));
@@ -59,6 +64,8 @@ function takeFrame(lines: string[]): ParsedFrame {
     sender,
     to,
     priority,
+    kind,
+    replyTo,
     threadId,
     at,
     body: body.join('\n'),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { messageKinds } from '@suzumio/shared/protocol/message-kind';
 import type { SelectedMail } from '@suzumio/shared/mailbox/select-mail';
 import { renderedBodyBytes } from '@suzumio/shared/prompt/body';
 import { renderPrompt } from '@suzumio/shared/prompt/render-prompt';
@@ -35,14 +36,20 @@ const mailWith = (body: fc.Arbitrary<string>): fc.Arbitrary<SelectedMail> =>
       priority: fc.constantFrom('P0', 'P1', 'P2', 'P3'),
       sender: fc.constantFrom('user', 'editor', 'checker'),
       target: fc.constantFrom({ recipient: 'reporter-1' }, { channel: '#newsroom' }, { channel: '#équipe' }),
-      kind: fc.constant('message'),
+      kind: fc.constantFrom(...messageKinds),
+      replyTo: messageId,
       threadId: messageId,
       body,
       createdAtMs: fc.integer({ min: 0, max: 4_102_444_800_000 }),
       leftOutBytes: fc.nat({ max: 2 }),
       attachments: fc.array(attachment, { maxLength: 3 }),
     })
-    .map(({ target, ...mail }) => ({ ...mail, ...target, cut: mail.leftOutBytes > 0 }));
+    .map(({ target, replyTo, ...mail }) => ({
+      ...mail,
+      ...target,
+      ...(mail.kind === 'reply' ? { replyTo } : {}),
+      cut: mail.leftOutBytes > 0,
+    }));
 
 /** What a body must look like to its reader, written without the means of the renderer. */
 function seen(body: string): string {
@@ -75,6 +82,8 @@ const frameOf = (mail: SelectedMail) => ({
   sender: mail.sender,
   to: mail.channel ?? mail.recipient,
   priority: mail.priority,
+  kind: ['direct', 'channel', 'reply'].includes(mail.kind) ? undefined : mail.kind,
+  replyTo: mail.replyTo,
   threadId: mail.threadId,
   at: `${new Date(mail.createdAtMs).toISOString().slice(0, 19)}Z`,
   body: seen(mail.body),
@@ -154,7 +163,7 @@ test('an honest body arrives to the letter', () => {
 });
 
 test('whatever the project file and the names in headers hold, the frames are those that were put in', () => {
-  const member = fc.record({ id: hostileText, role: hostileText, displayName: hostileText });
+  const member = fc.record({ id: hostileText, role: hostileText, displayName: hostileText, team: hostileText });
   const input = fc.record({
     project: fc.record({ name: hostileText, task: hostileText }),
     agent: fc.record({ id: hostileText, role: hostileText, prompt: hostileText }),
@@ -165,7 +174,12 @@ test('whatever the project file and the names in headers hold, the frames are th
   });
   fc.assert(
     fc.property(input, hostileText, (parts, name) => {
-      const mail = parts.mail.map((message) => ({ ...message, sender: `x${name}`, threadId: `x${name}` }));
+      const mail = parts.mail.map((message) => ({
+        ...message,
+        sender: `x${name}`,
+        threadId: `x${name}`,
+        ...(message.replyTo === undefined ? {} : { replyTo: `x${name}` }),
+      }));
       const { frames, announced } = parsePrompt(renderPrompt(newsroomPrompt({ ...parts, mail })));
       expect(announced).toBe(mail.length);
       expect(frames.map(({ id, body }) => [id, body])).toEqual(mail.map(({ id, body }) => [id, seen(body)]));

@@ -6,6 +6,7 @@ import { renderSystem } from '../../prompt/render-system.js';
 import { type PromptInput, renderPrompt } from '../../prompt/render-prompt.js';
 import type { ClaimAnswer } from '../../protocol/attempts.js';
 import type { Priority } from '../../protocol/ids.js';
+import type { MessageKind } from '../../protocol/message-kind.js';
 import { admittedTools, coreToolNames } from '../../protocol/tool-names.js';
 import type { ProjectConfig } from '../../model/project-config.js';
 import { planHistory, type HistoryPlan } from '../queries/history.js';
@@ -223,15 +224,16 @@ interface UnreadRow {
   sender: string;
   recipient: string | null;
   channel: string | null;
-  kind: string;
+  kind: MessageKind;
   thread_id: string;
+  reply_to: string | null;
   body: string;
   created_at_ms: number;
 }
 
 function unreadMail(reader: SqlReader, agent: string, limit: number): { messages: UnreadMessage[]; count: number } {
   const rows = reader.all<UnreadRow>(
-    `SELECT m.id, m.seq, m.priority, m.sender, m.recipient, m.channel, m.kind, m.thread_id, m.body, m.created_at_ms
+    `SELECT m.id, m.seq, m.priority, m.sender, m.recipient, m.channel, m.kind, m.thread_id, m.reply_to, m.body, m.created_at_ms
      FROM inbox JOIN messages m ON m.seq = inbox.message_seq
      WHERE inbox.recipient = :agent ORDER BY inbox.priority, inbox.message_seq LIMIT :limit`,
     { agent, limit },
@@ -239,11 +241,12 @@ function unreadMail(reader: SqlReader, agent: string, limit: number): { messages
   const count = reader.get<{ count: number }>('SELECT count(*) AS count FROM inbox WHERE recipient = :agent', {
     agent,
   });
-  const messages = rows.map(({ recipient, channel, thread_id, created_at_ms, ...row }) => ({
+  const messages = rows.map(({ recipient, channel, thread_id, reply_to, created_at_ms, ...row }) => ({
     ...row,
     ...(recipient === null ? {} : { recipient }),
     ...(channel === null ? {} : { channel }),
     threadId: thread_id,
+    ...(reply_to === null ? {} : { replyTo: reply_to }),
     createdAtMs: created_at_ms,
     attachments: listAttachments(reader, row.seq),
   }));
@@ -258,15 +261,16 @@ function promptInput(
   unreadLeft: number,
 ): PromptInput {
   const project = projectRow(reader);
-  const member = (row: Pick<AgentRow, 'id' | 'role' | 'display_name'>) => ({
+  const member = (row: Pick<AgentRow, 'id' | 'role' | 'display_name' | 'team'>) => ({
     id: row.id,
     role: row.role,
     ...(row.display_name === null ? {} : { displayName: row.display_name }),
+    ...(row.team === null ? {} : { team: row.team }),
   });
   return {
     project: { name: project.id, task: project.task },
     agent: { ...member(agent), prompt: agent.prompt },
-    team: reader.all<AgentRow>('SELECT id, role, display_name FROM agents ORDER BY position').map(member),
+    team: reader.all<AgentRow>('SELECT id, role, display_name, team FROM agents ORDER BY position').map(member),
     channels: reader
       .all<{ name: string }>(
         `SELECT name FROM channels CROSS JOIN channel_members ON channel = name AND agent_id = :agent ORDER BY position`,
@@ -311,6 +315,7 @@ function frozenInput(tx: Tx, turn: TurnRow, prepared: PreparedTurn): FrozenInput
         priority: message.priority,
         kind: message.kind,
         threadId: message.threadId,
+        ...(message.replyTo === undefined ? {} : { replyTo: message.replyTo }),
         body: message.body,
         createdAt: new Date(message.createdAtMs).toISOString(),
         ...(message.attachments.length === 0 ? {} : { attachments: [...message.attachments] }),
