@@ -1,6 +1,5 @@
 import express, { type Request, type Router } from 'express';
 import { parse } from '@suzumio/shared/http/validate';
-import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import {
   type ClaimAnswer,
   claimRequest,
@@ -12,11 +11,12 @@ import {
 } from '@suzumio/shared/protocol/attempts';
 import { maxOutputBytes } from '@suzumio/shared/protocol/runner';
 import { projectId, turnId } from '@suzumio/shared/protocol/ids';
-import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import { externalEngine } from '@suzumio/shared/protocol/handlers';
+import type { AttemptRow } from '@suzumio/shared/store/rows';
 import { writeTurnLog } from '@suzumio/shared/store/turn-logs';
-import { completeTurn, extendLease, failAttempt } from '@suzumio/shared/store/verbs/report-attempt';
-import { claimRoute, requireWorker, withLease } from './auth.js';
-import { claim } from './claim.js';
+import { completeTurn, extendLease, failAttempt, isOverTime } from '@suzumio/shared/store/verbs/report-attempt';
+import { claimRoute, rejected, requireWorker, withLease } from './auth.js';
+import { claim, counted } from './claim.js';
 import { sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
 
@@ -36,9 +36,10 @@ export function attemptsRouter(context: ToolhostContext): Router {
     const credential = await requireWorker(context, request, claimRoute);
     const body = parse(claimRequest, request.body, 'claim');
     const { project, turn } = request.params;
-    response.json(
-      await context.cell.stores.use(project, (store) => countedClaim(context, store, turn, { ...body, credential })),
+    const claimed = await context.cell.stores.use(project, (store) =>
+      counted(context, () => claim(context, store, turn, { ...body, credential })),
     );
+    response.json(claimed.answer satisfies ClaimAnswer);
   });
 
   router.post(goneRoute, express.json({ limit: '256kb' }), async (request, response) => {
@@ -51,19 +52,25 @@ export function attemptsRouter(context: ToolhostContext): Router {
 
   router.post(`${attempt}/heartbeat`, async (request, response) => {
     response.json(
-      await withLease(context, request, async (store, { status, lease_until_ms }, token) => {
+      await withLease(context, request, async (store, attempt, token) => {
         // Most heartbeats find enough of the lease left, and cost a read.
-        const leftMs = lease_until_ms - context.cell.context.now();
-        if (status === 'running' && leftMs * 3 >= context.leaseMs * 2) return { leaseMs: leftMs, cancel: false };
-        return store.write((tx) => extendLease(tx, token, context.leaseMs));
+        const nowMs = context.cell.context.now();
+        const leftMs = attempt.lease_until_ms - nowMs;
+        const due = leftMs * 3 < context.leaseMs * 2 || isOverTime(store.config, attempt, nowMs);
+        if (attempt.status === 'running' && !due) return { leaseMs: leftMs, cancel: false };
+        const answer = await store.write((tx) => extendLease(tx, token, context.leaseMs));
+        // It may have ended just now.
+        if (answer.cancel) context.transport.wake(store.project);
+        return answer;
       }),
     );
   });
 
   router.post(`${attempt}/complete`, express.json({ limit: maxOutputBytes + 65_536 }), async (request, response) => {
     response.json(
-      await withLease(context, request, async (store, _row, token) => {
+      await withLease(context, request, async (store, row, token) => {
         const report = parse(completeRequest, request.body, 'report');
+        if (report.snapshot !== undefined) requireWorkspace(row);
         const ended = await store.write((tx) => completeTurn(tx, token, report));
         context.transport.wake(store.project);
         return ended;
@@ -92,37 +99,27 @@ export function attemptsRouter(context: ToolhostContext): Router {
   router
     .route(`${attempt}/content/:sha256`)
     .get(async (request, response) => {
-      await withLease(context, request, (_store, _row, token) =>
-        sendContent(context, token.project, request.params['sha256'], request.method === 'HEAD', response),
-      );
+      await withLease(context, request, (_store, row, token) => {
+        requireWorkspace(row);
+        return sendContent(context, token.project, request.params['sha256'], request.method === 'HEAD', response);
+      });
     })
     .put(async (request, response) => {
-      await withLease(context, request, (_store, _row, token) =>
-        storeContent(context, token.project, request, response),
-      );
+      await withLease(context, request, (_store, row, token) => {
+        requireWorkspace(row);
+        return storeContent(context, token.project, request, response);
+      });
     });
   return router;
 }
 
-async function countedClaim(
-  context: ToolhostContext,
-  store: ProjectStore,
-  turn: string,
-  body: Parameters<typeof claim>[3],
-): Promise<ClaimAnswer> {
-  try {
-    const { answer, repeated } = await claim(context, store, turn, body);
-    context.metrics.claims.inc({ outcome: repeated ? 'repeated' : 'granted' });
-    return answer;
-  } catch (error) {
-    const outcome = isSuzumioError(error, 'nothing-to-do')
-      ? 'nothing-to-do'
-      : isSuzumioError(error) && error.status < 500
-        ? 'refused'
-        : 'failed';
-    context.metrics.claims.inc({ outcome });
-    throw error;
-  }
+/**
+ * A handler has no workspace: its lease opens no content.
+ *
+ * @throws SuzumioError `token-rejected`
+ */
+function requireWorkspace({ engine }: AttemptRow): void {
+  if (engine === externalEngine) throw rejected();
 }
 
 function bodyBytes(request: Request): Buffer {

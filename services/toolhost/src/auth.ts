@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { projectId } from '@suzumio/shared/protocol/ids';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import type { ApiIdentity } from '@suzumio/shared/store/api-tokens';
 import { authorizeLease } from '@suzumio/shared/store/authorize';
 import type { AttemptRow } from '@suzumio/shared/store/rows';
 import {
@@ -46,13 +47,23 @@ export function attemptTokenOf(request: Request, kind: AttemptTokenKind, cell: s
  *
  * @throws SuzumioError `unauthenticated`, `token-rejected` when it is none of a worker
  */
-export async function requireWorker(
+export async function requireWorker(context: ToolhostContext, request: Request, route: string): Promise<string> {
+  return (await requireScope(context, request, 'worker', route)).name;
+}
+
+/**
+ * Whose token a request comes with, which is to have this scope.
+ *
+ * @throws SuzumioError `unauthenticated`, `token-rejected`
+ */
+export async function requireScope(
   { cell: { catalog } }: ToolhostContext,
   request: Request,
+  scope: 'worker' | 'handler',
   route: string,
-): Promise<string> {
+): Promise<ApiIdentity> {
   const identity = catalog.tokens.identify(bearerToken(request));
-  if (identity?.scope === 'worker') return identity.name;
+  if (identity?.scope === scope) return identity;
   const error = rejected();
   if (identity) {
     const { method, params } = request;

@@ -1,5 +1,5 @@
 import { backendOf, sandboxOf } from '@suzumio/shared/config/sandbox-of';
-import { messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { contextLimitOf } from '@suzumio/shared/model/presets';
 import type { ProjectConfig } from '@suzumio/shared/model/project-config';
 import { sandboxDenials, type SandboxRequest } from '@suzumio/shared/policy/check-sandbox';
@@ -9,7 +9,7 @@ import type { Failure } from '@suzumio/shared/protocol/failure-codes';
 import { runnerProtocol } from '@suzumio/shared/protocol/runner';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { readHistory } from '@suzumio/shared/store/queries/history';
-import { turnRow } from '@suzumio/shared/store/rows';
+import { agentRow, turnRow } from '@suzumio/shared/store/rows';
 import { attemptToken, hashToken } from '@suzumio/shared/store/tokens';
 import { type Claimed, claimTurn, prepareTurn, type PreparedTurn } from '@suzumio/shared/store/verbs/claim-turn';
 import { failTurn } from '@suzumio/shared/store/verbs/report-attempt';
@@ -19,9 +19,24 @@ import { toolDefinitions } from './tools/catalogue.js';
 /** Mail that keeps arriving makes a claim render again; after this many times the worker asks anew. */
 const maxRenderings = 10;
 
+/** Who claims a turn. */
+export interface Claimant {
+  claimId: string;
+  worker: string;
+  credential: string;
+  engine: string;
+  /** The most messages that the turn takes. */
+  batch?: number | undefined;
+}
+
+/** What a claim was granted: the attempt, and its secrets. */
+export interface Granted {
+  claimed: Claimed;
+  tokens: { lease: string; tool: string };
+}
+
 /**
- * Gives a turn to a worker. The prompt is rendered before the transaction, which then checks that the inbox is still
- * what it was rendered from.
+ * Gives a turn to a worker.
  *
  * @returns the answer, and whether the same claim has been granted before
  * @throws SuzumioError `claim-refused`, `attempt-over`, `nothing-to-do`, `protocol-unsupported`, `turn-unknown`
@@ -38,19 +53,35 @@ export async function claim(
       `This ToolHost speaks version ${String(attemptsProtocol)} of the attempts protocol, the worker version ${String(request.protocol)}; bring both to the same release.`,
     );
   }
+  const { claimed, tokens } = await grant(context, store, turn, request);
+  return { answer: answer(context, store, claimed, tokens), repeated: claimed.repeated };
+}
+
+/**
+ * Gives a turn to whoever claims it. The prompt is rendered before the transaction, which then checks that the inbox is
+ * still what it was rendered from.
+ *
+ * @throws SuzumioError `claim-refused`, `attempt-over`, `nothing-to-do`, `turn-unknown`
+ */
+export async function grant(
+  context: ToolhostContext,
+  store: ProjectStore,
+  turn: string,
+  { batch, ...claimant }: Claimant,
+): Promise<Granted> {
   const tokens = (attempt: number, epoch: number) => {
     const of = { cell: context.cell.id, project: store.project, epoch, turn, attempt };
     return {
-      lease: attemptToken(context.cellKey, 'lease', of, request.claimId),
-      tool: attemptToken(context.cellKey, 'tool', of, request.claimId),
+      lease: attemptToken(context.cellKey, 'lease', of, claimant.claimId),
+      tool: attemptToken(context.cellKey, 'tool', of, claimant.claimId),
     };
   };
   for (let rendering = 0; rendering < maxRenderings; rendering += 1) {
-    const prepared = await prepare(context, store, turn);
+    const prepared = await prepare(context, store, turn, batch);
     const claimed = await store.write((tx) =>
       claimTurn(tx, {
         turn,
-        ...request,
+        ...claimant,
         leaseMs: context.leaseMs,
         cellPaused: context.cell.catalog.pause.current !== null,
         hashes: (attempt, epoch) => {
@@ -63,10 +94,7 @@ export async function claim(
     if (claimed === 'nothing-to-do') {
       throw new SuzumioError('nothing-to-do', `${turn} has no mail left to act on; it was cancelled.`, { turn });
     }
-    if (claimed !== 'stale') {
-      const { attempt, epoch, repeated } = claimed;
-      return { answer: answer(context, store, claimed, tokens(attempt, epoch)), repeated };
-    }
+    if (claimed !== 'stale') return { claimed, tokens: tokens(claimed.attempt, claimed.epoch) };
   }
   throw new SuzumioError('store-busy', `Mail for ${turn} arrives faster than its prompt can be written; claim again.`, {
     turn,
@@ -82,10 +110,13 @@ async function prepare(
   { policyOf, host }: ToolhostContext,
   store: ProjectStore,
   turn: string,
+  batch: number | undefined,
 ): Promise<PreparedTurn | undefined> {
   const row = turnRow(store.reader, turn);
+  // A handler runs on no host of ours.
+  const { external } = agentRow(store.reader, row.agent_id);
   const denials =
-    row.status === 'queued'
+    row.status === 'queued' && external === 0
       ? sandboxDenials(policyOf(store.project), sandboxRequest(store.config, row.agent_id), host)
       : [];
   if (denials.length > 0) {
@@ -95,7 +126,7 @@ async function prepare(
   }
   if (row.input_json !== null) return undefined;
   try {
-    return store.snapshot((reader) => prepareTurn(reader, store.config, turn));
+    return store.snapshot((reader) => prepareTurn(reader, store.config, turn, { batch }));
   } catch (error) {
     const message = `The prompt could not be written: ${messageOf(error)}`;
     await failUnclaimed(store, turn, { code: 'prompt-failed', message });
@@ -141,4 +172,24 @@ function sandboxRequest(config: ProjectConfig, id: string): SandboxRequest {
   const agent = config.agents[id];
   if (!agent) throw new Error(`the project has no agent ${id}`);
   return { backend: backendOf(config, agent), sandbox: sandboxOf(config, agent), timeoutMs: config.turn.timeout };
+}
+
+/** Counts what came of a claim. */
+export async function counted<Result extends { repeated: boolean }>(
+  { metrics }: ToolhostContext,
+  claiming: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    const result = await claiming();
+    metrics.claims.inc({ outcome: result.repeated ? 'repeated' : 'granted' });
+    return result;
+  } catch (error) {
+    const outcome = isSuzumioError(error, 'nothing-to-do')
+      ? 'nothing-to-do'
+      : isSuzumioError(error) && error.status < 500
+        ? 'refused'
+        : 'failed';
+    metrics.claims.inc({ outcome });
+    throw error;
+  }
 }

@@ -10,7 +10,9 @@ import { policyWithGrants } from '@suzumio/shared/policy/grant';
 import { hostPaths } from '@suzumio/shared/policy/host-paths';
 import { defaultPolicy, type Policy } from '@suzumio/shared/policy/policy';
 import { attemptsRouter } from './attempts-router.js';
+import { ClaimWaits } from './claim-waits.js';
 import type { ToolhostContext, ToolhostDependencies } from './context.js';
+import { handlersRouter } from './handlers-router.js';
 import { modelsRouter } from './models-router.js';
 import { toolsRouter } from './tools-router.js';
 
@@ -46,6 +48,7 @@ export interface Toolhost {
 /** The only door out of a container: verifies, records and executes what agents do. Stateless; run as many as you like. */
 export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDependencies): Toolhost {
   let servers: { worker: HttpServer; runner: HttpServer } | undefined;
+  let waits: ClaimWaits | undefined;
   let delist: (() => Promise<void>) | undefined;
 
   async function start(): Promise<void> {
@@ -63,7 +66,8 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
     const { allowedHosts, bodyPace = {} } = config;
     const listen = ({ host, port }: ToolhostConfig['worker'], ...routers: Router[]) =>
       startHttpServer(listener(context, routers, { host, allowedHosts }), { host, port, bodyPace });
-    const worker = await listen(config.worker, attemptsRouter(context));
+    waits = new ClaimWaits(context.transport);
+    const worker = await listen(config.worker, attemptsRouter(context), handlersRouter(context, waits));
     try {
       servers = { worker, runner: await listen(config.runner, toolsRouter(context), modelsRouter(context)) };
       delist = await cell.catalog.enlist({ service: 'toolhost', cell: cell.id, transport: config.transportName });
@@ -75,6 +79,7 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
   }
 
   async function stop(): Promise<void> {
+    waits?.close();
     await Promise.all([servers?.worker.stop(), servers?.runner.stop()]);
     await delist?.();
     delist = undefined;

@@ -1,17 +1,22 @@
-import type { AgentConfig, ProjectConfig } from '../model/project-config.js';
+import type { AgentConfig, FileAgentConfig, FileConfig } from '../model/project-config.js';
 import type { ClaimAnswer, SandboxLimits } from '../protocol/attempts.js';
 import { unescapeReferences } from './environment.js';
 
+/** Whether a handler of the users' own runs an agent's turns, somewhere else. */
+export function isExternal({ backend }: Pick<AgentConfig, 'backend'>): boolean {
+  return backend === 'external';
+}
+
 /** What runs an agent's turns: its own backend, else the project's. */
-export function backendOf({ backend }: ProjectConfig, agent: Pick<AgentConfig, 'backend'>): ClaimAnswer['backend'] {
+export function backendOf({ backend }: FileConfig, agent: Pick<AgentConfig, 'backend'>): ClaimAnswer['backend'] {
   if (agent.backend === 'external') throw new Error('turns of external agents run in no backend');
   return agent.backend ?? backend.kind;
 }
 
 /** What an agent's containers are made of and bounded by. */
 export function sandboxOf(
-  { backend: { image, controllerUrl, docker } }: ProjectConfig,
-  agent: AgentConfig,
+  { backend: { image, controllerUrl, docker } }: FileConfig,
+  agent: FileAgentConfig,
 ): SandboxLimits {
   return {
     image,

@@ -100,6 +100,8 @@ export const errorCodes = {
   'token-rejected': { status: 401, retryable: false },
   'attempt-over': { status: 409, retryable: false },
   'claim-refused': { status: 409, retryable: false },
+  'handler-agent-refused': { status: 403, retryable: false },
+  'agent-not-external': { status: 409, retryable: false },
   'nothing-to-do': { status: 409, retryable: false },
   'protocol-unsupported': { status: 409, retryable: false },
 

@@ -24,6 +24,7 @@ export const failureCodes = {
   'container-vanished': 'machinery',
 
   'non-zero-exit': 'agent',
+  'handler-failed': 'agent',
   'output-missing': 'agent',
   'output-invalid': 'agent',
   'output-too-large': 'agent',

@@ -19,6 +19,12 @@ export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 /** A step's place in its turn, such as `3` or `3.0`, or `seq.4` for a runner that names no steps. */
 export const stepKey = z.string().regex(/^(?:\d{1,6}(?:\.\d{1,6})?|seq\.\d{1,6})$/);
 
+/**
+ * The place of a tool call: a step's, or a handler's. A handler has no steps of a model: its calls are `sdk.4`, by their
+ * number in the turn, or `key.` and what the handler calls them by.
+ */
+export const toolStep = z.union([stepKey, z.string().regex(/^(?:sdk\.\d{1,6}|key\.[\w.:-]{1,100})$/)]);
+
 /** How urgent a message is: `P0` first. It orders mail in a prompt and jobs in the queue, and interrupts nothing. */
 export const priority = z.enum(['P0', 'P1', 'P2', 'P3']);
 export type Priority = z.infer<typeof priority>;

@@ -328,6 +328,11 @@ ALTER TABLE agents ADD COLUMN team TEXT;
 ALTER TABLE agents ADD COLUMN profile_id TEXT;
 -- The team whose standing project it is; null for all others.
 ALTER TABLE projects ADD COLUMN standing_team TEXT;
+-- 1 where a handler runs its turns; and which handler asked for one last, and when.
+ALTER TABLE agents ADD COLUMN external INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE agents ADD COLUMN handler TEXT;
+ALTER TABLE agents ADD COLUMN handler_seen_at_ms INTEGER;
+CREATE INDEX turn_attempts_handlers ON turn_attempts (claim_id) WHERE engine = 'external';
 
 CREATE TABLE tasks (
   seq INTEGER PRIMARY KEY,

@@ -5,6 +5,7 @@ import { contextLimitOf, presetOf } from '../../model/presets.js';
 import { renderSystem } from '../../prompt/render-system.js';
 import { type PromptInput, renderPrompt } from '../../prompt/render-prompt.js';
 import type { ClaimAnswer } from '../../protocol/attempts.js';
+import { externalEngine } from '../../protocol/handlers.js';
 import type { Priority } from '../../protocol/ids.js';
 import type { MessageKind } from '../../protocol/message-kind.js';
 import { admittedTools, coreToolNames } from '../../protocol/tool-names.js';
@@ -62,7 +63,8 @@ const avoidForMs = 5_000;
 
 /**
  * Gives a queued turn to a worker: a new attempt with a lease. At the first claim the mail that the prompt holds becomes
- * read and the input is frozen. The same `claimId` gets the same answer for as long as its attempt runs.
+ * read and the input is frozen. The same `claimId` gets the same answer for as long as its attempt runs. Turns of external
+ * agents go to handlers and to nobody else.
  *
  * Returns `stale` when the inbox is not what the prompt was rendered from: render again.
  *
@@ -84,17 +86,27 @@ export function claimTurn(tx: Tx, claim: Claim): Claimed | 'stale' | 'nothing-to
   return startAttempt(tx, turnRow(tx, claim.turn), claim);
 }
 
-/** Reads the unread mail of a turn's agent and renders the prompt. Pure but for reading. */
-export function prepareTurn(reader: SqlReader, config: ProjectConfig, turn: string): PreparedTurn {
+/**
+ * Reads the unread mail of a turn's agent and renders the prompt. Pure but for reading.
+ *
+ * @param batch the most messages that the turn takes, where that is fewer than the project allows
+ */
+export function prepareTurn(
+  reader: SqlReader,
+  config: ProjectConfig,
+  turn: string,
+  { batch = Infinity }: { batch?: number | undefined } = {},
+): PreparedTurn {
   const { agent_id, number } = turnRow(reader, turn);
   const agent = agentRow(reader, agent_id);
   const { maxPromptMessages, maxPromptBytes } = config.scheduler;
-  const unread = unreadMail(reader, agent.id, maxPromptMessages);
-  const mail = selectMail(unread.messages, { maxMessages: maxPromptMessages, maxBytes: maxPromptBytes });
+  const maxMessages = Math.min(batch, maxPromptMessages);
+  const unread = unreadMail(reader, agent.id, maxMessages);
+  const mail = selectMail(unread.messages, { maxMessages, maxBytes: maxPromptBytes });
   const newest = reader.get<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM messages')?.seq ?? 0;
   const prompt = renderPrompt(promptInput(reader, config, agent, mail, unread.count - mail.length));
   const prepared = { prompt, mail, promptSeq: newest };
-  if (config.backend.runner.mode !== 'ai') return prepared;
+  if (config.backend.runner.mode !== 'ai' || agent.external === 1) return prepared;
   return { ...prepared, history: planHistory(reader, agent.id, number, contextLimitOf(config, agent.id)) };
 }
 
@@ -112,7 +124,7 @@ function repeatedClaim(tx: Tx, turn: TurnRow, claimId: string): Claimed | undefi
   return { ...claimed(tx, turn, earlier.number), repeated: true };
 }
 
-function assertClaimable(tx: Tx, turn: TurnRow, { worker, cellPaused = false }: Claim): void {
+function assertClaimable(tx: Tx, turn: TurnRow, { worker, engine, claimId, cellPaused = false }: Claim): void {
   const refuse = (reason: string) =>
     new SuzumioError('claim-refused', `${turn.id} cannot be claimed: ${reason}.`, { turn: turn.id });
   if (turn.status !== 'queued') throw refuse(`it is ${turn.status}`);
@@ -123,8 +135,23 @@ function assertClaimable(tx: Tx, turn: TurnRow, { worker, cellPaused = false }: 
   const project = projectRow(tx);
   if (project.status !== 'running') throw refuse(`the project is ${project.status}`);
   if (project.paused_json !== null) throw refuse('the project is paused');
-  if (agentRow(tx, turn.agent_id).paused_json !== null) throw refuse('its agent is paused');
+  const agent = agentRow(tx, turn.agent_id);
+  if (agent.paused_json !== null) throw refuse('its agent is paused');
+  const byHandler = engine === externalEngine;
+  if (byHandler !== (agent.external === 1)) {
+    throw refuse(byHandler ? 'its agent is not external' : 'its agent is external, and a handler claims its turns');
+  }
+  // Two requests with one claimId may wait at two ToolHosts: only one of them gets a turn.
+  if (byHandler && turnOfClaim(tx, claimId) !== undefined) throw refuse('this claim was granted another turn');
   if (cellPaused) throw refuse('the cell is paused');
+}
+
+/** The turn that a handler's claim was granted, if it was. */
+export function turnOfClaim(reader: SqlReader, claimId: string): string | undefined {
+  return reader.get<{ turn: string }>(
+    `SELECT turn_id AS turn FROM turn_attempts WHERE engine = 'external' AND claim_id = :claimId`,
+    { claimId },
+  )?.turn;
 }
 
 /** Whether the mail that was rendered is still unread, and nothing in front of it has come meanwhile. */
@@ -190,7 +217,8 @@ function startAttempt(tx: Tx, turn: TurnRow, claim: Claim): Claimed {
       attempt,
       worker: claim.worker,
       credential: claim.credential,
-      backend: backendOf(tx.config, tx.config.agents[turn.agent_id] ?? {}),
+      backend:
+        claim.engine === externalEngine ? externalEngine : backendOf(tx.config, tx.config.agents[turn.agent_id] ?? {}),
       sinceQueuedMs: tx.nowMs - turn.queued_at_ms,
       sinceMessageMs: attempt === 1 ? tx.nowMs - oldestReadMs(tx, turn.id) : undefined,
     },
@@ -270,6 +298,7 @@ function promptInput(
   return {
     project: { name: project.id, task: project.task },
     agent: { ...member(agent), prompt: agent.prompt },
+    skills: config.agents[agent.id]?.skills ?? [],
     team: reader.all<AgentRow>('SELECT id, role, display_name, team FROM agents ORDER BY position').map(member),
     channels: reader
       .all<{ name: string }>(
@@ -278,7 +307,7 @@ function promptInput(
       )
       .map(({ name }) => name),
     tools: toolNames(agent),
-    mounts: mountsOf(config.backend.docker.mounts, config.agents[agent.id] ?? {}),
+    mounts: agent.external === 1 ? [] : mountsOf(config.backend.docker.mounts, config.agents[agent.id] ?? {}),
     mail,
     unreadLeft,
   };
@@ -290,7 +319,8 @@ function toolNames(agent: AgentRow): string[] {
 
 function frozenInput(tx: Tx, turn: TurnRow, prepared: PreparedTurn): FrozenInput {
   const agent = agentRow(tx, turn.agent_id);
-  const { mode, script } = tx.config.backend.runner;
+  const { mode, script } =
+    agent.external === 1 ? { mode: 'mock' as const, script: undefined } : tx.config.backend.runner;
   const preset = presetOf(tx.config, agent.id);
   return {
     project: projectRow(tx).id,

@@ -20,7 +20,8 @@ export interface QueuedTurn {
 export type ProvidersAway = ReadonlyMap<string, number>;
 
 /**
- * Queued turns that want a job now, the most urgent first, and how many others have one. A turn that waits for a provider
+ * Queued turns that want a job now, the most urgent first, and how many others have one. Those of external agents never
+ * get one: their handlers claim them. A turn that waits for a provider
  * goes on as soon as that answers others; and when it may be tried again, one turn of those that wait for it does.
  */
 export function deliverableTurns(
@@ -33,7 +34,7 @@ export function deliverableTurns(
   const queued = reader.all<{ id: string; delivery: number; delivered_at_ms: number | null; waits_for: string | null }>(
     `SELECT id, delivery, delivered_at_ms, waits_for FROM turns
      WHERE ${isQueued} AND (not_before_ms <= :now OR waits_for IS NOT NULL)
-       AND (SELECT paused_json FROM agents WHERE agents.id = agent_id) IS NULL ORDER BY priority, queued_at_ms, id`,
+       AND (SELECT paused_json IS NULL AND external = 0 FROM agents WHERE agents.id = agent_id) ORDER BY priority, queued_at_ms, id`,
     { now: nowMs },
   );
   const tried = new Set<string>();

@@ -139,7 +139,8 @@ function execute(tx: Tx, turn: TurnRow, call: ToolCall, effect: (site: ToolCallS
 
 function refusalOf(tx: Tx, turn: TurnRow, call: ToolCall): RecordedResult | undefined {
   const refused = (code: ErrorCode, message: string): RecordedResult => ({ ok: false, code, message, refused: true });
-  const allowed = JSON.parse(agentRow(tx, call.agent).tools_json) as string[];
+  const { tools_json, external } = agentRow(tx, call.agent);
+  const allowed = JSON.parse(tools_json) as string[];
   if (!allowsTool(allowed, call.tool)) {
     const list = allowed.length === 0 ? 'none' : allowed.map(canonicalToolName).join(', ');
     return refused('tool-not-allowed', `Agent ${call.agent} may not use ${call.tool}; its tools are: ${list}.`);
@@ -148,7 +149,7 @@ function refusalOf(tx: Tx, turn: TurnRow, call: ToolCall): RecordedResult | unde
     return refused('turn-ended', `This turn has ended with ${turn.ended_by_tool}.`);
   }
   if (projectRow(tx).status === 'completed') return refused('project-closed', 'The project is completed.');
-  if (tx.config.backend.runner.mode === 'ai' && !wasAskedFor(tx, call)) {
+  if (tx.config.backend.runner.mode === 'ai' && external === 0 && !wasAskedFor(tx, call)) {
     return refused('call-not-asked', `The model's answer asks for no such call of ${call.tool} at this step.`);
   }
   const { maxToolCalls } = tx.config.turn;

@@ -1,6 +1,8 @@
 import { SuzumioError } from '../../errors/suzumio-error.js';
 import { decideFailure } from '../../model/failure-policy.js';
+import type { ProjectConfig } from '../../model/project-config.js';
 import type { AttemptEnded, AttemptStats } from '../../protocol/attempts.js';
+import { externalEngine } from '../../protocol/handlers.js';
 import type { Failure } from '../../protocol/failure-codes.js';
 import type { RunnerTurnOutput } from '../../protocol/runner.js';
 import { attemptRow, type AttemptRow, turnRow, type TurnRow } from '../rows.js';
@@ -13,13 +15,23 @@ export interface AttemptId {
   attempt: number;
 }
 
+/** Whether a handler has had a turn for longer than a turn may take. Of containers their worker sees to that. */
+export function isOverTime(config: ProjectConfig, { engine, started_at_ms }: AttemptRow, nowMs: number): boolean {
+  return engine === externalEngine && nowMs - started_at_ms >= config.turn.timeout;
+}
+
 /**
  * Extends a lease, writing only when less than two thirds of it are left. An attempt past its deadline is good until
- * `expireLease` has ended it.
+ * `expireLease` has ended it. A handler's that has taken too long ends here.
  */
 export function extendLease(tx: Tx, id: AttemptId, leaseMs: number): { leaseMs: number; cancel: boolean } {
   const attempt = attemptRow(tx, id.turn, id.attempt);
   if (attempt?.status !== 'running') return { leaseMs: 0, cancel: true };
+  if (isOverTime(tx.config, attempt, tx.nowMs)) {
+    const message = `The turn took longer than its limit of ${String(tx.config.turn.timeout)} ms.`;
+    endByFailure(tx, turnRow(tx, id.turn), attempt, { code: 'time-limit', message });
+    return { leaseMs: 0, cancel: true };
+  }
   const leftMs = attempt.lease_until_ms - tx.nowMs;
   if (leftMs * 3 >= leaseMs * 2) return { leaseMs: leftMs, cancel: false };
   tx.run('UPDATE turn_attempts SET lease_until_ms = :until WHERE turn_id = :turn AND number = :attempt', {
@@ -94,7 +106,7 @@ export function expireLease(tx: Tx, id: AttemptId): 'queued' | 'failed' | undefi
   const turn = turnRow(tx, id.turn);
   return endByFailure(tx, turn, attempt, {
     code: 'lease-expired',
-    message: `Worker ${attempt.worker} was not heard of for a whole lease.`,
+    message: `${attempt.engine === externalEngine ? 'Handler' : 'Worker'} ${attempt.worker} was not heard of for a whole lease.`,
   });
 }
 

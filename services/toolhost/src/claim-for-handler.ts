@@ -1,0 +1,147 @@
+import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { externalEngine, type handlerClaimRequest, type HandlerTurn } from '@suzumio/shared/protocol/handlers';
+import type { ApiIdentity } from '@suzumio/shared/store/api-tokens';
+import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import { mailOfTurn, turnsForHandler } from '@suzumio/shared/store/queries/handlers';
+import { agentRow, turnRow } from '@suzumio/shared/store/rows';
+import type { SqlReader } from '@suzumio/shared/store/sql';
+import { turnOfClaim } from '@suzumio/shared/store/verbs/claim-turn';
+import { agentsToNote, noteHandler } from '@suzumio/shared/store/verbs/note-handler';
+import type { z } from 'zod';
+import { rejected } from './auth.js';
+import { counted, grant, type Granted } from './claim.js';
+import type { ClaimWait } from './claim-waits.js';
+import type { ToolhostContext } from './context.js';
+
+/** A token of the scope `handler`, with what it is bound to. */
+export interface HandlerIdentity extends ApiIdentity {
+  tokenId: string;
+  project: string;
+  agents: readonly string[];
+}
+
+type HandlerClaim = z.output<typeof handlerClaimRequest>;
+
+/** A wait looks again after this long even if it heard of nothing: hints may be lost, and backoffs pass silently. */
+const lookAgainMs = 1_000;
+
+/**
+ * Gives a handler a turn of one of its agents: one that is queued, or the first that is while it waits.
+ *
+ * @returns undefined where there was none for as long as it may wait
+ * @throws SuzumioError `handler-agent-refused`, `agent-unknown`, `agent-not-external`, `attempt-over`, `token-rejected`
+ */
+export async function claimForHandler(
+  context: ToolhostContext,
+  identity: HandlerIdentity,
+  request: HandlerClaim,
+  wait: ClaimWait,
+): Promise<HandlerTurn | undefined> {
+  const { stores, catalog } = context.cell;
+  const deadlineMs = performance.now() + request.waitMs;
+  const { handler } = request;
+  const agents = await stores.use(identity.project, async (store) => {
+    const found = agentsOf(store.reader, identity, request);
+    const unknown = agentsToNote(store.reader, { handler, agents: found, nowMs: context.cell.context.now() });
+    if (unknown.length > 0) await store.write((tx) => noteHandler(tx, handler, unknown));
+    return found;
+  });
+  for (;;) {
+    if (!catalog.tokens.stillGood(identity.tokenId)) throw rejected();
+    const turn = await stores.use(identity.project, (store) =>
+      claimNow(context, store, identity, request, agents, wait),
+    );
+    if (turn) return turn;
+    const leftMs = deadlineMs - performance.now();
+    if (leftMs <= 0 || wait.over) return undefined;
+    await wait.next(Math.min(leftMs, lookAgainMs));
+  }
+}
+
+/**
+ * The agents whose turns are asked for.
+ *
+ * @throws SuzumioError `handler-agent-refused`, `agent-unknown`, `agent-not-external`
+ */
+function agentsOf(reader: SqlReader, identity: HandlerIdentity, { agents, team }: HandlerClaim): string[] {
+  const { name, project } = identity;
+  const own = identity.agents.join(', ');
+  const foreign = agents?.find((agent) => !identity.agents.includes(agent));
+  if (foreign !== undefined) {
+    const message = `The token "${name}" is for ${own} of the project ${project}, and opens no turn of ${foreign}.`;
+    throw new SuzumioError('handler-agent-refused', message, { agent: foreign });
+  }
+  const rows = (agents ?? identity.agents).map((agent) => agentRow(reader, agent));
+  const inHouse = rows.find(({ external }) => external === 0);
+  if (inHouse) {
+    const message = `Turns of ${inHouse.id} run in a backend of Suzumio's own; a handler runs those of agents with "backend: external".`;
+    throw new SuzumioError('agent-not-external', message, { agent: inHouse.id });
+  }
+  const wanted = rows.filter((row) => team === undefined || row.team === team);
+  if (wanted.length === 0) {
+    const message = `The token "${name}" is for ${own} of the project ${project}, none of which is in the team ${String(team)}.`;
+    throw new SuzumioError('handler-agent-refused', message, { team });
+  }
+  return wanted.map(({ id }) => id);
+}
+
+/** Claims a turn that is queued now, or the one that this claim was granted before. */
+async function claimNow(
+  context: ToolhostContext,
+  store: ProjectStore,
+  identity: HandlerIdentity,
+  request: HandlerClaim,
+  agents: readonly string[],
+  wait: ClaimWait,
+): Promise<HandlerTurn | undefined> {
+  const claim = async (turn: string): Promise<HandlerTurn> => {
+    const { claimId, handler, batch } = request;
+    const claimant = { claimId, worker: handler, credential: identity.name, engine: externalEngine, batch };
+    const { granted } = await counted(context, async () => {
+      const result = await grant(context, store, turn, claimant);
+      return { granted: result, repeated: result.claimed.repeated };
+    });
+    return answer(context, store, granted);
+  };
+  const before = turnOfClaim(store.reader, request.claimId);
+  if (before !== undefined) {
+    if (!agents.includes(turnRow(store.reader, before).agent_id)) throw rejected();
+    return claim(before);
+  }
+  if (wait.over || context.cell.catalog.pause.current !== null) return undefined;
+  for (const turn of turnsForHandler(store.reader, { agents, nowMs: context.cell.context.now() })) {
+    try {
+      return await claim(turn);
+    } catch (error) {
+      // Another handler was first, or its mail is gone. Or this claim was granted a turn at another ToolHost.
+      if (!isSuzumioError(error, 'claim-refused', 'nothing-to-do')) throw error;
+      const granted = turnOfClaim(store.reader, request.claimId);
+      if (granted !== undefined) return claim(granted);
+    }
+  }
+  return undefined;
+}
+
+function answer(context: ToolhostContext, store: ProjectStore, { claimed, tokens }: Granted): HandlerTurn {
+  const { agent, turn, toolNames } = claimed.input;
+  return {
+    project: store.project,
+    agent: {
+      id: agent.id,
+      role: agent.role,
+      prompt: agent.prompt,
+      displayName: agent.displayName ?? null,
+      model: agent.model ?? null,
+    },
+    id: turn.id,
+    number: turnRow(store.reader, turn.id).number,
+    attempt: claimed.attempt,
+    prompt: turn.prompt,
+    mail: mailOfTurn(store.reader, turn.id),
+    tools: toolNames,
+    leaseToken: tokens.lease,
+    toolToken: tokens.tool,
+    leaseMs: context.leaseMs,
+    timeoutMs: store.config.turn.timeout,
+  };
+}

@@ -1,0 +1,119 @@
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { Transport } from '@suzumio/shared/queue/transport';
+
+/** The most claims of one token that wait at a time here. */
+const mostOfToken = 64;
+
+/** A claim that waits for a turn. */
+export interface ClaimWait {
+  /** Whether it was called off: its handler gave it up, asked again, or is gone; or this process stops. */
+  readonly over: boolean;
+  /** Returns when something has happened in the project, when it is over, or after `ms`. */
+  next(ms: number): Promise<void>;
+  /** Calls it off: its request is answered at once. */
+  cancel(): void;
+  /** Called when nothing is claimed for it any more. */
+  end(): void;
+}
+
+interface Waiting extends ClaimWait {
+  project: string;
+  token: string;
+  notice(): void;
+  ended: Promise<void>;
+}
+
+/**
+ * The claims of handlers that wait in this process. Of one claim, one request waits at a time: a second one ends the
+ * first, and begins when that has been answered, so that no turn is claimed twice for it or for nobody.
+ */
+export class ClaimWaits {
+  readonly #waiting = new Map<string, Waiting>();
+  #forget: (() => void) | undefined;
+  #closed = false;
+
+  constructor(private readonly transport: Transport) {}
+
+  /** @throws SuzumioError `rate-limited` when too many claims of this token wait */
+  async begin(claim: { project: string; token: string; claimId: string }): Promise<ClaimWait> {
+    const key = keyOf(claim);
+    for (let prior = this.#waiting.get(key); prior; prior = this.#waiting.get(key)) {
+      prior.cancel();
+      await prior.ended;
+    }
+    const ofToken = [...this.#waiting.values()].filter(({ token }) => token === claim.token).length;
+    if (ofToken >= mostOfToken) {
+      const message = `${String(mostOfToken)} claims of this token wait already; let one handler wait for all its agents.`;
+      throw new SuzumioError('rate-limited', message);
+    }
+    // The first to wait listens for all.
+    this.#forget ??= this.transport.onHint(({ project }) => this.#notice(project));
+    const wait = waiting(claim, () => this.#waiting.delete(key));
+    if (this.#closed) wait.cancel();
+    this.#waiting.set(key, wait);
+    return wait;
+  }
+
+  /** Ends a wait, if there is one: its request is answered at once. */
+  cancel(claim: { project: string; token: string; claimId: string }): void {
+    this.#waiting.get(keyOf(claim))?.cancel();
+  }
+
+  /** Ends all of them; what comes after does not wait. */
+  close(): void {
+    this.#closed = true;
+    this.#forget?.();
+    for (const wait of this.#waiting.values()) wait.cancel();
+  }
+
+  #notice(project: string): void {
+    for (const wait of this.#waiting.values()) {
+      if (wait.project === project) wait.notice();
+    }
+  }
+}
+
+function keyOf({ project, token, claimId }: { project: string; token: string; claimId: string }): string {
+  return [project, token, claimId].join(' ');
+}
+
+function waiting({ project, token }: { project: string; token: string }, onEnd: () => void): Waiting {
+  let over = false;
+  /** Whether something happened that was not looked at yet. */
+  let noticed = false;
+  let wake: () => void = () => undefined;
+  const { promise: ended, resolve } = Promise.withResolvers<undefined>();
+  const notice = () => {
+    noticed = true;
+    wake();
+  };
+  return {
+    project,
+    token,
+    ended,
+    notice,
+    get over() {
+      return over;
+    },
+    cancel() {
+      over = true;
+      notice();
+    },
+    async next(ms) {
+      if (!noticed) {
+        await new Promise<void>((woken) => {
+          const timer = setTimeout(woken, ms);
+          wake = () => {
+            clearTimeout(timer);
+            woken();
+          };
+        });
+      }
+      noticed = false;
+    },
+    end() {
+      onEnd();
+      resolve(undefined);
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import express, { type Request, type Router } from 'express';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { parse } from '@suzumio/shared/http/validate';
+import {
+  externalEngine,
+  handlerClaimRequest,
+  type HandlerClaimAnswer,
+  type HandlerSelf,
+  handlersProtocol,
+} from '@suzumio/shared/protocol/handlers';
+import { projectId } from '@suzumio/shared/protocol/ids';
+import { attemptRow } from '@suzumio/shared/store/rows';
+import { attemptTokenOf, rejected, requireScope } from './auth.js';
+import { claimForHandler, type HandlerIdentity } from './claim-for-handler.js';
+import type { ClaimWaits } from './claim-waits.js';
+import type { ToolhostContext } from './context.js';
+import { toolsRouter } from './tools-router.js';
+
+const selfRoute = '/handlers/self';
+const claimRoute = '/projects/:project/handlers/claim';
+const waitRoute = '/projects/:project/handlers/claims/:claimId';
+
+/** The routes of handlers: see `protocol/handlers.ts`. */
+export function handlersRouter(context: ToolhostContext, waits: ClaimWaits): Router {
+  const router = express.Router();
+
+  router.get(selfRoute, async (request, response) => {
+    const { project, agents } = await requireHandler(context, request, selfRoute);
+    response.json({ protocol: handlersProtocol, project, agents: [...agents] } satisfies HandlerSelf);
+  });
+
+  router.post(claimRoute, express.json({ limit: '16kb' }), async (request, response) => {
+    const identity = await requireHandler(context, request, claimRoute);
+    await audited(context, request, identity, claimRoute, async () => {
+      requireProject(identity, request.params.project);
+      const claim = parse(handlerClaimRequest, request.body, 'claim');
+      requireProtocol(claim.protocol);
+      const { project, tokenId: token } = identity;
+      const wait = await waits.begin({ project, token, claimId: claim.claimId });
+      response.once('close', () => wait.cancel());
+      try {
+        const turn = await claimForHandler(context, identity, claim, wait);
+        response.json({ turn: turn ?? null } satisfies HandlerClaimAnswer);
+      } finally {
+        wait.end();
+      }
+    });
+  });
+
+  router.delete(waitRoute, async (request, response) => {
+    const identity = await requireHandler(context, request, waitRoute);
+    await audited(context, request, identity, waitRoute, () => {
+      requireProject(identity, request.params.project);
+      const { project, tokenId: token } = identity;
+      waits.cancel({ project, token, claimId: request.params.claimId });
+      response.status(204).end();
+    });
+  });
+
+  // A handler reaches one address: what runners ask at the other listener, it asks here, and nobody else does.
+  router.use(['/tool', '/content'], async (request, _response, next) => {
+    const token = attemptTokenOf(request, 'tool', context.cell.id);
+    await context.cell.stores.use(token.project, ({ reader }) => {
+      if (attemptRow(reader, token.turn, token.attempt)?.engine !== externalEngine) throw rejected();
+    });
+    next();
+  });
+  router.use(toolsRouter(context));
+  return router;
+}
+
+async function requireHandler(context: ToolhostContext, request: Request, route: string): Promise<HandlerIdentity> {
+  const identity = await requireScope(context, request, 'handler', route);
+  const { tokenId, project, agents } = identity;
+  if (tokenId === null || project === null || agents === null) throw rejected();
+  return { ...identity, tokenId, project, agents };
+}
+
+/** @throws SuzumioError `forbidden` */
+function requireProject({ name, project }: HandlerIdentity, asked: unknown): void {
+  if (asked === project) return;
+  throw new SuzumioError('forbidden', `The token "${name}" is for the project ${project} only.`);
+}
+
+/** @throws SuzumioError `protocol-unsupported` */
+function requireProtocol(protocol: number): void {
+  if (protocol === handlersProtocol) return;
+  throw new SuzumioError(
+    'protocol-unsupported',
+    `This ToolHost speaks version ${String(handlersProtocol)} of the handlers protocol, the handler version ${String(protocol)}; bring both to the same release.`,
+  );
+}
+
+/** Runs what a handler asks for; that it asked for what is not its own leaves a row. */
+async function audited(
+  { cell: { catalog } }: ToolhostContext,
+  { method, params }: Request,
+  { name }: HandlerIdentity,
+  route: string,
+  body: () => Promise<void> | void,
+): Promise<void> {
+  try {
+    await body();
+  } catch (error) {
+    if (error instanceof SuzumioError && error.status === 403) {
+      const project = projectId.safeParse(params['project']).data ?? null;
+      await catalog.audit.add({ token: name, method, route, project, code: error.code });
+    }
+    throw error;
+  }
+}

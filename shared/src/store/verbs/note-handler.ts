@@ -1,0 +1,27 @@
+import type { SqlReader } from '../sql.js';
+import type { Tx } from '../tx.js';
+
+/** That a handler is there is written down no more often than this. */
+const noteEveryMs = 10_000;
+
+/** Those of a handler's agents of which it is not known, or not known lately, that it asked for their turns. */
+export function agentsToNote(
+  reader: SqlReader,
+  { handler, agents, nowMs }: { handler: string; agents: readonly string[]; nowMs: number },
+): string[] {
+  return reader
+    .all<{ id: string }>(
+      `SELECT id FROM agents WHERE id IN (SELECT value FROM json_each(:agents))
+         AND (handler IS NOT :handler OR handler_seen_at_ms <= :before)`,
+      { handler, agents: JSON.stringify(agents), before: nowMs - noteEveryMs },
+    )
+    .map(({ id }) => id);
+}
+
+/** Writes down that a handler asks for the turns of some agents. */
+export function noteHandler(tx: Tx, handler: string, agents: readonly string[]): void {
+  tx.run(
+    `UPDATE agents SET handler = :handler, handler_seen_at_ms = :now WHERE id IN (SELECT value FROM json_each(:agents))`,
+    { handler, now: tx.nowMs, agents: JSON.stringify(agents) },
+  );
+}
