@@ -2,6 +2,10 @@
 export const coreToolNames = [
   'messages.send',
   'messages.read',
+  'messages.reply',
+  'messages.broadcast',
+  'tasks.assign',
+  'tasks.list',
   'artifacts.publish',
   'artifacts.list',
   'artifacts.read',

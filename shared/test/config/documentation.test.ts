@@ -56,7 +56,6 @@ describe('docs/project-file.md', () => {
       'toolpacks',
       'enabled',
       'profile',
-      'team',
       'skills',
       'backend',
     ]) {

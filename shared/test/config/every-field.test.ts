@@ -62,6 +62,7 @@ const ofThePrompt: [string, Change, Change?][] = [
   ['agents.ada.role', { 'agents.ada.role': 'poet' }],
   ['agents.ada.prompt', { 'agents.ada.prompt': 'Rhyme.' }],
   ['agents.ada.displayName', { 'agents.ada.displayName': 'Yuki' }],
+  ['agents.ada.team', { 'agents.ada.team': 'x' }],
   ['agents.ada.tools', { 'agents.ada.tools': ['messages.send'] }],
   ['agents.ben.count', { 'agents.ben.count': 2 }],
   ['agents.ben.names', { 'agents.ben.names': ['Akari', 'Ren'] }],
@@ -154,7 +155,6 @@ const refused: [string, Change][] = [
   ['tools.toolpacks[].', { 'tools.toolpacks': [{ id: 'a', path: '/a' }] }],
   ['observability.http.enabled', { 'observability.http.enabled': false }],
   ['agents.ada.profile', { 'agents.ada.profile': 'x' }],
-  ['agents.ada.team', { 'agents.ada.team': 'x' }],
   ['agents.ada.skills', { 'agents.ada.skills': ['/a.md'] }],
 ];
 

@@ -5,8 +5,12 @@ import { artifactsList } from './artifacts-list.js';
 import { artifactsPublish } from './artifacts-publish.js';
 import { artifactsRead } from './artifacts-read.js';
 import { completionSubmit } from './completion-submit.js';
+import { messagesBroadcast } from './messages-broadcast.js';
 import { messagesRead } from './messages-read.js';
+import { messagesReply } from './messages-reply.js';
 import { messagesSend } from './messages-send.js';
+import { tasksAssign } from './tasks-assign.js';
+import { tasksList } from './tasks-list.js';
 import type { CoreTool } from './tool.js';
 import { waitForSignal } from './wait-for-signal.js';
 
@@ -14,6 +18,10 @@ import { waitForSignal } from './wait-for-signal.js';
 const coreTools: Readonly<Record<CoreToolName, CoreTool>> = {
   'messages.send': messagesSend,
   'messages.read': messagesRead,
+  'messages.reply': messagesReply,
+  'messages.broadcast': messagesBroadcast,
+  'tasks.assign': tasksAssign,
+  'tasks.list': tasksList,
   'artifacts.publish': artifactsPublish,
   'artifacts.list': artifactsList,
   'artifacts.read': artifactsRead,

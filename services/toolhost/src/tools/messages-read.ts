@@ -16,8 +16,8 @@ export const messagesRead = defineTool({
           message: id,
         });
       }
-      const { sender, recipient, channel, priority, threadId, createdAt, attachments } = message;
-      const metadata = { id, sender, recipient, channel, priority, threadId, createdAt, attachments };
+      const { sender, recipient, channel, priority, kind, threadId, replyTo, createdAt, attachments } = message;
+      const metadata = { id, sender, recipient, channel, priority, kind, threadId, replyTo, createdAt, attachments };
       return { output: message.body, metadata };
     },
 });

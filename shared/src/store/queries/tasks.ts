@@ -1,7 +1,9 @@
+import { USER_ID } from '../../model/project-config.js';
 import type { TaskState } from '../../model/task-states.js';
 import type { TaskView } from '../../model/views.js';
 import type { Priority } from '../../protocol/ids.js';
 import { excerptOf } from '../mail/excerpt.js';
+import { agentRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import { iso, type Page } from './page.js';
 
@@ -28,8 +30,15 @@ interface Row {
   beginning: string;
 }
 
-/** Tasks in the order in which they were assigned. */
+/**
+ * Tasks in the order in which they were assigned.
+ *
+ * @throws SuzumioError `agent-unknown`
+ */
 export function listTasks(reader: SqlReader, { limit, after, state, assignee, assigner }: TaskPage): TaskView[] {
+  for (const agent of [assignee, assigner]) {
+    if (agent !== undefined && agent !== USER_ID) agentRow(reader, agent);
+  }
   const order = `tasks.seq ${after === undefined ? 'DESC' : 'ASC'}`;
   return reader
     .all<Row>(

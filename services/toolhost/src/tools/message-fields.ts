@@ -1,0 +1,21 @@
+import * as z from 'zod';
+import { maxAttachments } from '@suzumio/shared/protocol/artifacts';
+import { priority } from '@suzumio/shared/protocol/ids';
+import { maxMessageBytes } from '@suzumio/shared/store/verbs/post-message';
+
+/** A name in a tool's input. */
+export const name = z.string().min(1).max(200);
+
+/** What every tool takes that writes mail. */
+export const messageFields = {
+  priority: priority.default('P1').describe('P0 is the most urgent, P3 the least.'),
+  body: z
+    .string()
+    .min(1)
+    .refine((body) => Buffer.byteLength(body) <= maxMessageBytes, `at most ${String(maxMessageBytes)} bytes`),
+  attachments: z
+    .array(name)
+    .max(maxAttachments)
+    .optional()
+    .describe('Published artifacts to point the reader to: their ids, or names (the newest of that name).'),
+};

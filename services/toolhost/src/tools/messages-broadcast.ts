@@ -1,0 +1,19 @@
+import * as z from 'zod';
+import { broadcast } from '@suzumio/shared/store/verbs/broadcast';
+import { messageFields, name } from './message-fields.js';
+import { defineTool } from './tool.js';
+
+export const messagesBroadcast = defineTool({
+  name: 'messages.broadcast',
+  description:
+    'Announce something to every agent of a team, or of the whole project, but yourself. It wakes all of them, each for a ' +
+    'turn of its own: use it for what everybody has to know, and messages.send or messages.reply for everything else.',
+  input: z.strictObject({
+    team: name.optional().describe('A team as it stands after agents in your prompt. Leave out for all agents.'),
+    ...messageFields,
+  }),
+  prepare: (input) => (tx, site) => {
+    const { id, recipients } = broadcast(tx, { ...input, sender: site.agent, actor: site.agent, turn: site.turn });
+    return { output: `Sent to ${recipients.join(', ')} as ${id}.`, metadata: { message: id, recipients } };
+  },
+});

@@ -1,0 +1,28 @@
+import * as z from 'zod';
+import { taskMoves } from '@suzumio/shared/model/task-states';
+import { replyToMessage } from '@suzumio/shared/store/verbs/reply-to-message';
+import { messageFields, name } from './message-fields.js';
+import { defineTool } from './tool.js';
+
+export const messagesReply = defineTool({
+  name: 'messages.reply',
+  description:
+    'Answer a message that you have read. The answer stays in its thread and goes to whoever wrote it, unless you name ' +
+    'another recipient or a channel. If the thread is about a task that you were assigned, say with "task" how it stands: ' +
+    '"accepted" when you begin something longer, "done" with the result, "declined" with the reason. The last two are final.',
+  input: z.strictObject({
+    message: z.string().min(1).max(100).describe('The id of the message that you answer, such as msg_01ABC….'),
+    recipient: name.optional().describe('An agent id or name, or "user". Leave out to answer the sender.'),
+    channel: name.optional().describe('A channel such as "#project", instead of a recipient.'),
+    task: z.enum(taskMoves).optional().describe('What becomes of the task that you were assigned in this thread.'),
+    ...messageFields,
+  }),
+  prepare: (input) => (tx, site) => {
+    const reply = replyToMessage(tx, { ...input, sender: site.agent, actor: site.agent, turn: site.turn });
+    const { id, recipients, threadId, to, task } = reply;
+    return {
+      output: `Replied to ${to} as ${id}.${task ? ` Task ${task.id} is ${task.state}.` : ''}`,
+      metadata: { message: id, recipients, threadId, task },
+    };
+  },
+});
