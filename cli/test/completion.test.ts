@@ -15,6 +15,7 @@ const names: Names = {
   projects: () => Promise.resolve(['newsroom', 'weekly']),
   agents: (project) => Promise.resolve(project === 'newsroom' ? ['editor', 'checker'] : []),
   turns: () => Promise.resolve(['editor:1', 'checker:1']),
+  messages: () => Promise.resolve([{ word: '12', meaning: 'editor: The north gauge, please.' }]),
 };
 const words = async (...typed: string[]) => {
   const found = await complete(wholeProgram(), typed, names);
@@ -46,6 +47,9 @@ describe('what may stand where the cursor is', () => {
     [['agents', 'stop', 'newsroom', 'c'], ['checker']],
     [['agents', 'stop', 'weekly', ''], []],
     [['turns', 'show', 'newsroom', 'editor:'], ['editor:1']],
+    [['messages', 'show', 'newsroom', ''], ['12']],
+    [['thread', 'newsroom', '1'], ['12']],
+    [['redeliver', 'newsroom', '12', '--agent', 'c'], ['checker']],
     [
       ['logs', 'newsroom', 'e'],
       ['editor', 'editor:1'],

@@ -44,6 +44,15 @@ const cases: Readonly<Record<string, Case>> = {
 
   messages: { args: ['messages', 'busy'], with: busy },
   'messages-json': { args: ['messages', 'newsroom', '--limit', '1', '--json'], with: newsroom },
+  'messages-show': { args: ['messages', 'show', 'newsroom', '2'], with: newsroom },
+  'messages-show-unknown': { args: ['messages', 'show', 'newsroom', '99'], with: newsroom },
+  thread: { args: ['thread', 'busy', '4'], with: busy },
+  redeliver: { args: ['redeliver', 'late', '1'], with: { late: 'cancelled' }, answers: ['y'] },
+  'redeliver-failed': {
+    args: ['redeliver', 'late-2', '1', '--agent', 'checker', '--yes'],
+    with: { 'late-2': 'failed' },
+  },
+  'redeliver-refused': { args: ['redeliver', 'newsroom', '1'], with: newsroom },
   inbox: { args: ['inbox', 'busy'], with: busy },
   'inbox-agent': { args: ['inbox', 'newsroom', 'editor'], with: newsroom },
   'inbox-undelivered': { args: ['inbox', 'newsroom', '--undelivered'], with: newsroom },

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { UsageError } from '../usage-error.js';
-import type { AgentView, TurnDetail } from '@suzumio/shared/model/views';
-import type { ApiClient } from '../reach/api-client.js';
+import type { AgentView } from '@suzumio/shared/model/views';
 import { findReads, requireApi } from '../reach/reach.js';
 import { count } from '../render/format.js';
 import { agentTable } from '../render/tables.js';
@@ -10,6 +9,7 @@ import type { Register } from './action.js';
 import { confirm } from './confirm.js';
 import { examples } from './help.js';
 import { sayRows } from './list.js';
+import { repeatWarning } from './repeat-warning.js';
 import { tell } from './tell.js';
 
 /** Agents: who they are, and what an operator does to one. */
@@ -93,7 +93,8 @@ async function reset(
 ): Promise<undefined> {
   const api = await requireApi(session);
   if (redeliver) {
-    const what = await warning(api, project, agent);
+    const mail = await api.inbox(project, 1000, { agent, undelivered: true });
+    const what = await repeatWarning(api, project, mail, agent);
     if (what !== undefined)
       await confirm(session, what, { yes, command: `agents reset ${project} ${agent} --redeliver` });
   }
@@ -106,32 +107,6 @@ async function reset(
     const left = `${agent} is reset; ${count(rest, 'message')} that it has read stay${rest === 1 ? 's' : ''} undelivered.`;
     tell(session, answer, [left], `inbox ${project} ${agent} --undelivered`);
   }
-}
-
-/** What a person should know before mail is delivered again: what its turns did may be done twice. */
-async function warning(api: ApiClient, project: string, agent: string): Promise<string | undefined> {
-  const mail = await api.inbox(project, 1000, { agent, undelivered: true });
-  const ids = new Set(
-    mail
-      .flatMap(({ recipients }) => recipients.filter((one) => one.undelivered && one.agent === agent))
-      .map(({ turn }) => turn),
-  );
-  if (ids.size === 0) return undefined;
-  const done: string[] = [];
-  for (const id of ids) done.push(...effectsOf(await api.turn(project, id ?? '')));
-  const again = `A new turn of ${agent} will read ${count(mail.length, 'message')} again.`;
-  return done.length === 0
-    ? `${again} Nothing was done for ${mail.length === 1 ? 'it' : 'them'} so far.`
-    : `${again} Already done, and possibly repeated:\n${done.join('\n')}`;
-}
-
-/** Calls that succeeded, by tool: what a turn has done outside its container. */
-function effectsOf({ agent, number, calls }: TurnDetail): string[] {
-  const counts = new Map<string, number>();
-  for (const { tool, status } of calls) {
-    if (status === 'succeeded' || status === 'unknown') counts.set(tool, (counts.get(tool) ?? 0) + 1);
-  }
-  return [...counts].map(([tool, times]) => `  ${agent}:${number}  ${tool}${times === 1 ? '' : `, ${times} times`}`);
 }
 
 async function stop(session: Session, project: string, agent: string, { now }: { now: boolean }): Promise<undefined> {

@@ -1,13 +1,16 @@
+import { oneLine } from '@suzumio/shared/prompt/body';
 import { Argument, type Command } from 'commander';
 import { complete, type Names, optionValue } from '../completion/candidates.js';
 import { installation, scripts, type Shell, shells } from '../completion/scripts.js';
 import type { ProjectReads } from '../reach/project-reads.js';
+import { cut } from '../render/format.js';
 import { findReads } from '../reach/reach.js';
 import { createSession, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { examples } from './help.js';
 
-const newestTurns = 50;
+/** How many of what there may be any number of. */
+const newest = 50;
 
 export const registerCompletion: Register = (program, action) => {
   examples(
@@ -44,7 +47,7 @@ async function answer(program: Command, asked: Session, words: string[]): Promis
 }
 
 function namesFrom(session: Session): Names {
-  const quietly = async (ask: (reads: ProjectReads) => Promise<string[]>): Promise<string[]> => {
+  const quietly = async <Name>(ask: (reads: ProjectReads) => Promise<Name[]>): Promise<Name[]> => {
     try {
       return await ask(await findReads(session));
     } catch {
@@ -56,8 +59,16 @@ function namesFrom(session: Session): Names {
     agents: (project) => quietly(async (reads) => (await reads.detail(project)).agents.map(({ id }) => id)),
     turns: (project) =>
       quietly(async (reads) => {
-        const turns = await reads.turns(project, newestTurns);
+        const turns = await reads.turns(project, newest);
         return turns.map(({ agent, number }) => `${agent}:${number}`).reverse();
+      }),
+    messages: (project) =>
+      quietly(async (reads) => {
+        const messages = await reads.messages(project, newest);
+        return messages.reverse().map(({ seq, sender, body }) => ({
+          word: String(seq),
+          meaning: cut(`${sender}: ${oneLine(body.slice(0, 200))}`, 60),
+        }));
       }),
   };
 }

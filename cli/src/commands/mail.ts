@@ -1,12 +1,15 @@
+import type { Command } from 'commander';
 import type { Priority } from '@suzumio/shared/protocol/ids';
 import type { ProjectReads } from '../reach/project-reads.js';
 import { findReads, requireApi } from '../reach/reach.js';
+import { renderMessage, renderThread } from '../render/message.js';
 import { inboxTable, messageTable, type WaitingMail } from '../render/tables.js';
 import { sayHint, sayJson, say, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { collected, parsePriority } from './arguments.js';
 import { examples } from './help.js';
 import { sayRows, withLimit } from './list.js';
+import { registerRedeliver } from './redeliver.js';
 import { tell } from './tell.js';
 
 /** Mail: send it, list it, see what waits. */
@@ -24,11 +27,26 @@ export const registerMail: Register = (program, action) => {
     ['send newsroom "#newsroom" P2 Please keep it short', 'to all of a channel'],
     ['send newsroom checker P1 "These, please." --attach draft.md', 'with what has been published'],
   ).action(action(send));
-  examples(
-    withLimit(program.command('messages <project>').description('list mail')),
+  const mail: Command = examples(
+    withLimit(program.command('messages <project>').description('list mail, or show one message')),
     ['messages newsroom --limit 10'],
     ["messages newsroom --json | jq -r '.[].body'", 'the whole text of each'],
+    ['messages show newsroom 12', 'who has read it, and what became of that'],
   ).action(action(messages));
+  examples(
+    mail
+      .command('show <project> <message>')
+      .description('show one message, by its number or id, and what became of it with each that it went to'),
+    ['messages show newsroom 12'],
+  ).action(action(show));
+  examples(
+    withLimit(
+      program
+        .command('thread <project> <message-or-thread>')
+        .description('show a thread, named by its id or by any message in it'),
+    ),
+    ['thread newsroom 12', 'the whole conversation that message 12 is part of'],
+  ).action(action(thread));
   examples(
     withLimit(
       program
@@ -39,6 +57,7 @@ export const registerMail: Register = (program, action) => {
     ['inbox newsroom', 'the unread mail of all agents'],
     ['inbox newsroom checker --undelivered', 'what a failed turn has left behind'],
   ).action(action(inbox));
+  registerRedeliver(program, action);
 };
 
 async function send(
@@ -67,10 +86,37 @@ async function send(
   }
 }
 
+async function show(session: Session, project: string, name: string): Promise<undefined> {
+  const reads = await findReads(session);
+  const message = await reads.message(project, name);
+  sayJson(session, message);
+  if (session.json) return;
+  const parent = message.replyTo === null ? undefined : await reads.message(project, message.replyTo);
+  say(session, ...renderMessage(message, parent, session.context));
+  if (session.context.out.isTerminal) say(session, '');
+  const left = message.recipients.some(({ undelivered }) => undelivered);
+  sayHint(session, `thread ${project} ${message.seq}`, ...(left ? [`redeliver ${project} ${message.seq}`] : []));
+}
+
+async function thread(
+  session: Session,
+  project: string,
+  name: string,
+  { limit }: { limit: number },
+): Promise<undefined> {
+  const messages = await (await findReads(session)).thread(project, name, limit);
+  sayJson(session, messages);
+  say(session, ...renderThread(messages, session.context));
+  if (session.context.out.isTerminal) say(session, '');
+  const last = messages.at(-1);
+  if (last) sayHint(session, `messages show ${project} ${last.seq}`);
+}
+
 async function messages(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {
   const rows = await (await findReads(session)).messages(project, limit);
   sayRows(session, rows, `${project} has no messages yet.`, messageTable);
-  sayHint(session, `inbox ${project}`);
+  const last = rows.at(-1);
+  sayHint(session, ...(last ? [`messages show ${project} ${last.seq}`] : []), `inbox ${project}`);
 }
 
 interface InboxOptions {
@@ -106,7 +152,12 @@ async function inbox(
   }
   say(session, '', 'A turn that is retried goes on where it stood; after a reset, a new turn may repeat what it did.');
   const first = named[0]?.agent ?? 'AGENT';
-  sayNext(session, `agents retry ${project} ${first}`, `agents reset ${project} ${first} --redeliver`);
+  sayNext(
+    session,
+    `agents retry ${project} ${first}`,
+    `agents reset ${project} ${first} --redeliver`,
+    `redeliver ${project} ${named[0]?.message.seq ?? 'MESSAGE'}`,
+  );
 }
 
 /** The turns that read the mail, as a person names them, with what became of them. */

@@ -13,6 +13,8 @@ export interface Names {
   agents(project: string): Promise<string[]>;
   /** The newest turns, as `agent:number`. */
   turns(project: string): Promise<string[]>;
+  /** The newest messages, by their numbers, with what they say. */
+  messages(project: string): Promise<Candidate[]>;
 }
 
 /** What may stand where the cursor is: words, or the name of a file. */
@@ -113,6 +115,9 @@ async function valuesOf(name: string, given: readonly string[], names: Names): P
       return asCandidates(await names.turns(project));
     case 'agent-or-turn':
       return asCandidates([...(await names.agents(project)), ...(await names.turns(project))]);
+    case 'message':
+    case 'message-or-thread':
+      return names.messages(project);
     case 'priority':
       return asCandidates(priority.options);
     case 'shell':

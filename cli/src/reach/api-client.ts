@@ -14,6 +14,7 @@ import {
   projectAnswer,
   projectDetailAnswer,
   projectListAnswer,
+  redeliveredMessage,
   requestChangesAnswer,
   resetAgentAnswer,
   retryAnswer,
@@ -25,7 +26,7 @@ import {
 import type { Labels } from '@suzumio/shared/model/labels';
 import type { BudgetChange } from '@suzumio/shared/model/budget';
 import { usageAnswer } from '@suzumio/shared/model/usage';
-import { turnDetail } from '@suzumio/shared/model/views';
+import { messageDetail, turnDetail } from '@suzumio/shared/model/views';
 import type { Priority } from '@suzumio/shared/protocol/ids';
 import { type ApiAddress, createApiRequests } from './api-requests.js';
 import { createArtifactTransfers } from './artifact-transfers.js';
@@ -72,6 +73,8 @@ export function createApiClient({ url, token }: ApiAddress) {
     },
     detail: (project) => json(projectDetailAnswer, 'GET', `/${segment(project)}`),
     messages: (project, limit) => list(messageListAnswer, project, 'messages', limit),
+    message: (project, name) => json(messageDetail, 'GET', toMessage(project, name)),
+    thread: (project, name, limit) => list(messageListAnswer, project, `threads/${segment(name)}`, limit),
     inbox: (project, limit, { agent, undelivered }) =>
       list(messageListAnswer, project, 'inbox', limit, { agent, undelivered: String(undelivered) }),
     turns: (project, limit, agent?: string) => list(turnListAnswer, project, 'turns', limit, { agent }),
@@ -110,6 +113,8 @@ export function createApiClient({ url, token }: ApiAddress) {
       json(requestChangesAnswer, 'POST', `/${segment(project)}/request-changes`, { recipient, body }),
     send: (project: string, message: OutgoingMessage) =>
       json(postedMessage, 'POST', `/${segment(project)}/messages`, message),
+    redeliver: (project: string, message: string, agent?: string) =>
+      json(redeliveredMessage, 'POST', `${toMessage(project, message)}/redeliver`, { agent }),
     retryAgent: (project: string, agent: string) => json(retryAnswer, 'POST', toAgent(project, agent, 'retry'), {}),
     resetAgent: (project: string, agent: string, redeliver: boolean) =>
       json(resetAgentAnswer, 'POST', toAgent(project, agent, 'reset'), { redeliver }),
@@ -142,6 +147,10 @@ interface OutgoingMessage {
 
 function toAgent(project: string, agent: string, action: string): string {
   return `/${segment(project)}/agents/${segment(agent)}/${action}`;
+}
+
+function toMessage(project: string, message: string): string {
+  return `/${segment(project)}/messages/${segment(message)}`;
 }
 
 /** A name that a person typed, as one segment of a path. */

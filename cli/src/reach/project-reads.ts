@@ -5,6 +5,7 @@ import type { UsageAnswer, UsageGroup } from '@suzumio/shared/model/usage';
 import type {
   AgentView,
   ArtifactView,
+  MessageDetail,
   MessageView,
   ProjectView,
   SummaryView,
@@ -38,6 +39,10 @@ export interface ProjectReads {
   projects(): Promise<string[]>;
   detail(project: string): Promise<ProjectDetail>;
   messages(project: string, limit: number): Promise<MessageView[]>;
+  /** One message, by its id or number, and what became of it. */
+  message(project: string, name: string): Promise<MessageDetail>;
+  /** The messages of a thread, named by its id or by any message in it. */
+  thread(project: string, name: string, limit: number): Promise<MessageView[]>;
   /** Unread mail of all agents or of one; or that which a failed or cancelled turn has left behind. */
   inbox(
     project: string,

@@ -8,9 +8,10 @@ import { listAgents } from '@suzumio/shared/store/queries/agents';
 import { findArtifact, listArtifacts } from '@suzumio/shared/store/queries/artifacts';
 import { budgetsReached, listBudgets } from '@suzumio/shared/store/queries/budgets';
 import { listEvents } from '@suzumio/shared/store/queries/events';
-import { listInbox, listMessages } from '@suzumio/shared/store/queries/messages';
+import { listInbox, listMessages, listThread } from '@suzumio/shared/store/queries/messages';
 import { listSummaries } from '@suzumio/shared/store/queries/model-calls';
 import { dayView, projectUsage, UsageSum } from '@suzumio/shared/store/queries/model-usage';
+import { readMessageDetail } from '@suzumio/shared/store/queries/receipts';
 import { listReports, readConfig, readProject } from '@suzumio/shared/store/queries/projects';
 import { findTurn, listToolCalls, listTurns, turnCalled } from '@suzumio/shared/store/queries/turns';
 import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';
@@ -40,6 +41,8 @@ export function createStoreReads({ root, context: { env, now } }: Session): Proj
         budgetsReached: budgetsReached(reader, readConfig(reader)),
       })),
     messages: (project, limit) => read(project, (reader) => listMessages(reader, { limit })),
+    message: (project, name) => read(project, (reader) => readMessageDetail(reader, name)),
+    thread: (project, name, limit) => read(project, (reader) => listThread(reader, name, { limit })),
     inbox: (project, limit, { agent, undelivered }) =>
       read(project, (reader) => {
         if (agent !== undefined) agentRow(reader, agent);

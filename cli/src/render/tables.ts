@@ -6,12 +6,15 @@ import { count, dayAndTime, duration, shortHash, size } from './format.js';
 import { type Cell, table, type Tone } from './table.js';
 
 export function messageTable(messages: readonly MessageView[], { context }: Session): string[] {
+  const kinds = !messages.every(isPlain);
   return table(
-    ['TIME', 'FROM', 'TO', 'PRIORITY', 'READ', 'BODY'],
+    ['NO', 'TIME', 'FROM', 'TO', ...(kinds ? ['KIND'] : []), 'PRIO', 'READ', 'BODY'],
     messages.map((message) => [
+      String(message.seq),
       dayAndTime(message.createdAt, context),
       message.sender,
       message.recipient ?? message.channel ?? '',
+      ...(kinds ? [isPlain(message) ? '' : message.kind] : []),
       message.priority,
       readState(message),
       oneLine(message.body),
@@ -20,7 +23,13 @@ export function messageTable(messages: readonly MessageView[], { context }: Sess
   );
 }
 
-function readState({ recipients }: MessageView): Cell {
+/** Whether it is no more than mail to somebody. */
+function isPlain({ kind }: MessageView): boolean {
+  return kind === 'direct' || kind === 'channel';
+}
+
+/** In a word, how those have it that it went to. */
+export function readState({ recipients }: MessageView): Cell {
   if (recipients.length === 0) return '-';
   if (recipients.some(({ undelivered }) => undelivered)) return ['undelivered', 'bad'];
   const read = recipients.filter(({ turn }) => turn !== null).length;
@@ -37,12 +46,15 @@ export interface WaitingMail {
 }
 
 export function inboxTable(mail: readonly WaitingMail[], { context }: Session): string[] {
+  const kinds = !mail.every(({ message }) => isPlain(message));
   const left = mail.some(({ leftBy }) => leftBy !== undefined);
   return table(
-    ['FOR', 'FROM', 'PRIORITY', 'TIME', ...(left ? ['READ BY'] : []), 'BODY'],
+    ['NO', 'FOR', 'FROM', ...(kinds ? ['KIND'] : []), 'PRIO', 'TIME', ...(left ? ['READ BY'] : []), 'BODY'],
     mail.map(({ agent, message, leftBy }) => [
+      String(message.seq),
       agent,
       message.sender + (message.channel === null ? '' : ` in ${message.channel}`),
+      ...(kinds ? [isPlain(message) ? '' : message.kind] : []),
       message.priority,
       dayAndTime(message.createdAt, context),
       ...(left ? [leftBy ?? ''] : []),
