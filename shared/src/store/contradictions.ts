@@ -24,11 +24,23 @@ const contradictions: Readonly<Record<string, string>> = {
     WHERE (token_hash IS NOT NULL) <> (turns.id IS NOT NULL AND turns.status = 'running')`,
   'each message is, for each of those it went to, either unread or read once': `
     SELECT messages.id AS message, reader.id AS reader FROM messages JOIN agents AS reader
-    WHERE (recipient = reader.id OR (reader.id <> sender AND EXISTS (
-        SELECT 1 FROM channel_members WHERE channel_members.channel = messages.channel AND agent_id = reader.id)))
+    WHERE (recipient IS reader.id OR (reader.id <> sender AND (coalesce(recipient, '') IN ('@all', '@' || coalesce(reader.team, 'all'))
+        OR EXISTS (SELECT 1 FROM channel_members WHERE channel_members.channel = messages.channel AND agent_id = reader.id))))
       <> ((SELECT count(*) FROM inbox WHERE message_seq = messages.seq AND inbox.recipient = reader.id)
         + (SELECT count(*) FROM message_reads WHERE message_id = messages.id AND message_reads.recipient = reader.id
              AND voided_at_ms IS NULL))`,
+  'a reply is in the thread of what it answers, and every other message begins one': `
+    SELECT messages.id FROM messages LEFT JOIN messages AS parent ON parent.id = messages.reply_to
+    WHERE (messages.kind = 'reply') <> (parent.id IS NOT NULL) OR messages.thread_id <> coalesce(parent.thread_id, messages.id)`,
+  'a message says by its address whether it went to one, to a channel or to a team': `
+    SELECT id FROM messages WHERE kind <> 'reply'
+      AND ((kind = 'channel') <> (channel IS NOT NULL) OR (kind = 'broadcast') <> coalesce(recipient LIKE '@%', 0))`,
+  'a task is a message that assigned it, to its assignee': `
+    SELECT messages.id FROM messages LEFT JOIN tasks ON message_id = messages.id
+    WHERE (kind = 'task') <> (message_id IS NOT NULL) OR sender <> assigner OR recipient <> assignee`,
+  'a task is open until a reply of its assignee, in its thread, says otherwise': `
+    SELECT message_id FROM tasks LEFT JOIN messages ON messages.id = state_message_id
+    WHERE (state = 'open') <> (messages.id IS NULL) OR messages.sender <> assignee OR thread_id <> message_id`,
   'an inbox row has its message’s priority': `
     SELECT message_seq FROM inbox JOIN messages ON seq = message_seq WHERE inbox.priority <> messages.priority`,
   'mail is read by its reader’s own turn, which was claimed': `

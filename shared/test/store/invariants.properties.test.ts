@@ -2,19 +2,30 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { resetAgent, startAgent, stopAgent } from '@suzumio/shared/store/verbs/agent-transitions';
+import { taskMoves, type TaskMove } from '@suzumio/shared/model/task-states';
+import { assignTask } from '@suzumio/shared/store/verbs/assign-task';
+import { broadcast } from '@suzumio/shared/store/verbs/broadcast';
 import { cancelActiveTurn } from '@suzumio/shared/store/verbs/cancel-turn';
 import { deliverTurn } from '@suzumio/shared/store/verbs/deliver-turn';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { startProject, stopProject } from '@suzumio/shared/store/verbs/project-transitions';
 import { expireLease, extendLease } from '@suzumio/shared/store/verbs/report-attempt';
 import { redeliverMessage } from '@suzumio/shared/store/verbs/redeliver-message';
+import { replyToMessage } from '@suzumio/shared/store/verbs/reply-to-message';
 import { retryTurn } from '@suzumio/shared/store/verbs/retry-turn';
+import type { Tx } from '@suzumio/shared/store/tx';
 import { teamYaml, type TestCell, testCell } from '../support/cell.js';
 import { contradictionsIn } from '@suzumio/shared/store/contradictions';
 import { type Begun, hashes, leaseMs, makeTeam, type Team } from './team.js';
 
 const agents = ['ada', 'ben', 'cat'] as const;
 const agent = fc.constantFrom(...agents);
+/** Two of a team that share a role, and one of none. */
+const rosterYaml = teamYaml
+  .replace('role: reader', 'role: reader, team: desk')
+  .replace('role: watcher', 'role: reader, team: desk');
+const sender = fc.constantFrom(...agents, 'user');
+const team = fc.constantFrom('desk', 'all', undefined);
 const address = fc.oneof(
   fc.record({ recipient: fc.constantFrom(...agents, 'user') }),
   fc.record({ channel: fc.constantFrom('#team', '#pair') }),
@@ -28,6 +39,28 @@ const step = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({ do: fc.constant('mail'), address, priority: fc.constantFrom('P0', 'P1', 'P3') }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('broadcast'), sender, team }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('assign'), sender, team, role: fc.constantFrom('reader', 'writer') }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('answer task'),
+      nth: fc.nat({ max: 5 }),
+      move: fc.constantFrom(...taskMoves),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('reply'),
+      nth: fc.nat({ max: 30 }),
+      sender,
+      address: fc.option(address, { nil: undefined }),
+    }),
   },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('schedule') }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('claim'), agent, again: fc.boolean() }) },
@@ -54,7 +87,12 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('start') }) },
 );
 type Step = Partial<{
-  address: { recipient?: string; channel?: string };
+  address: { recipient?: string; channel?: string } | undefined;
+  sender: string;
+  team: string | undefined;
+  role: string;
+  nth: number;
+  move: TaskMove;
   priority: 'P0' | 'P1' | 'P3';
   agent: string;
   again: boolean;
@@ -70,6 +108,7 @@ type Step = Partial<{
 class World {
   readonly attempts: Begun[] = [];
   readonly #claims = new Map<string, string>();
+  #words = 0;
 
   constructor(readonly of: Team) {}
 
@@ -82,6 +121,18 @@ class World {
         return of.write((tx) =>
           postMessage(tx, { sender: 'user', priority: 'P1', body: 'Go.', actor: 'test', ...next.address }),
         );
+      case 'broadcast':
+        return of.write((tx) => broadcast(tx, { ...this.#said(next.sender), team: next.team }));
+      case 'assign':
+        return of.write((tx) =>
+          assignTask(tx, { ...this.#said(next.sender), role: next.role ?? 'reader', team: next.team }),
+        );
+      case 'reply':
+        return of.write((tx) =>
+          replyToMessage(tx, { ...this.#said(next.sender), message: String((next.nth ?? 0) + 1), ...next.address }),
+        );
+      case 'answer task':
+        return of.write((tx) => this.#answerTask(tx, next));
       case 'work':
         await of.mail(named);
         await of.schedule();
@@ -146,6 +197,18 @@ class World {
     this.attempts.push({ turn, attempt: claimed.attempt });
   }
 
+  /** What nobody else says. */
+  #said(sender = 'user') {
+    this.#words += 1;
+    return { sender, priority: 'P1' as const, body: `Word ${String(this.#words)}.`, actor: 'test' };
+  }
+
+  #answerTask(tx: Tx, { nth = 0, move }: Step) {
+    const tasks = tx.all<{ message_id: string; assignee: string }>('SELECT message_id, assignee FROM tasks');
+    const task = tasks[nth % Math.max(1, tasks.length)];
+    return task && replyToMessage(tx, { ...this.#said(task.assignee), message: task.message_id, task: move });
+  }
+
   /** A call that takes effect says so once and for all: its message is unlike any other. */
   #call(id: Begun, at: number, ends: boolean) {
     const sender = this.of.rows<{ agent: string }>(`SELECT agent_id AS agent FROM turns WHERE id = '${id.turn}'`)[0];
@@ -171,7 +234,7 @@ describe('whatever happens to a project', () => {
   afterAll(() => testing.close());
   const world = async () => {
     projects += 1;
-    const project = await testing.create(teamYaml.replace('name: team', `name: team-${String(projects)}`));
+    const project = await testing.create(rosterYaml.replace('name: team', `name: team-${String(projects)}`));
     return new World(await makeTeam(testing, project));
   };
 

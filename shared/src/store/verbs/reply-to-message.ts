@@ -1,16 +1,16 @@
 import { SuzumioError } from '../../errors/suzumio-error.js';
 import { USER_ID } from '../../model/project-config.js';
 import type { TaskMove } from '../../model/task-states.js';
-import type { MessageKind } from '../../protocol/message-kind.js';
 import { addressOf } from '../mail/address.js';
 import { type MovedTask, moveTask } from '../mail/move-task.js';
 import { type MessageText, type PostedMessage, writeMessage } from '../mail/write-message.js';
+import { messageCalled, type MessageRow } from '../queries/messages.js';
 import type { SqlReader } from '../sql.js';
 import type { Tx } from '../tx.js';
 
 /** An answer to a message. Without `recipient` and `channel` it goes to whoever wrote that one. */
 export interface NewReply extends MessageText {
-  /** The id of the message that it answers. */
+  /** The message that it answers, by its id or its number. */
   message: string;
   /** An agent's id or display name, or `user`. */
   recipient?: string | undefined;
@@ -25,13 +25,6 @@ export interface PostedReply extends PostedMessage {
   to: string;
   /** The task that it moved. */
   task: MovedTask | null;
-}
-
-interface Parent {
-  id: string;
-  sender: string;
-  kind: MessageKind;
-  thread_id: string;
 }
 
 /**
@@ -59,30 +52,27 @@ export function replyToMessage(tx: Tx, reply: NewReply): PostedReply {
   return { ...posted, threadId: parent.thread_id, to: address.recipient ?? address.channel ?? '', task };
 }
 
-function parentOf(tx: Tx, { message, sender, turn }: NewReply): Parent {
-  const parent = tx.get<Parent>('SELECT id, sender, kind, thread_id FROM messages WHERE id = :message', { message });
-  if (!parent) {
-    throw new SuzumioError('message-unknown', `There is no message "${message}" in this project.`, { message });
-  }
+function parentOf(tx: Tx, { message, sender, turn }: NewReply): MessageRow {
+  const parent = messageCalled(tx, message);
   if (!hasSeen(tx, sender, parent, turn)) {
     throw new SuzumioError(
       'message-unseen',
-      `${sender} has not seen ${message}: only what stood in a prompt or was read with messages.read can be answered.`,
-      { message },
+      `${sender} has not seen ${parent.id}: only what stood in a prompt or was read with messages.read can be answered.`,
+      { message: parent.id },
     );
   }
   if (parent.kind === 'event') {
     throw new SuzumioError(
       'message-unanswerable',
-      `${message} is a notice of the system, which reads no mail; send to an agent or to "${USER_ID}" instead.`,
-      { message },
+      `${parent.id} is a notice of the system, which reads no mail; send to an agent or to "${USER_ID}" instead.`,
+      { message: parent.id },
     );
   }
   return parent;
 }
 
 /** Mail that waits unread has not been seen, even if an earlier turn of the agent had it before it was put back. */
-function hasSeen(reader: SqlReader, agent: string, { id, sender }: Parent, turn: string | undefined): boolean {
+function hasSeen(reader: SqlReader, agent: string, { id, sender }: MessageRow, turn: string | undefined): boolean {
   if (agent === USER_ID || agent === sender) return true;
   const read = reader.get(
     'SELECT 1 FROM message_reads WHERE message_id = :id AND recipient = :agent AND voided_at_ms IS NULL',
@@ -97,7 +87,7 @@ function hasSeen(reader: SqlReader, agent: string, { id, sender }: Parent, turn:
   return looked !== undefined;
 }
 
-function authorOf({ id, sender }: Parent, replier: string): string {
+function authorOf({ id, sender }: MessageRow, replier: string): string {
   if (sender !== replier) return sender;
   throw new SuzumioError(
     'recipient-self',
