@@ -1,5 +1,5 @@
 import { projectDenials, refuseByPolicy } from '@suzumio/shared/policy/check-project';
-import type { LoadedProject } from '@suzumio/shared/config/load-project';
+import type { ProjectSource } from '@suzumio/shared/config/project-source';
 import { directoryOf, type Grant, grantFor, withGrant } from '@suzumio/shared/policy/grant';
 import { hostPaths } from '@suzumio/shared/policy/host-paths';
 import { loadPolicy, policyFileOf } from '@suzumio/shared/policy/load-policy';
@@ -36,7 +36,7 @@ export function hostPolicy(session: Session, { allowProcess = false }: PolicyOpt
  * @returns what has to be kept with the project, so that its turns are allowed what was allowed now
  * @throws {ConfigErrors} `policy-denied`
  */
-export function admitOwnFile(session: Session, loaded: LoadedProject, policy: Policy): Grant | undefined {
+export function admitOwnFile(session: Session, loaded: ProjectSource, policy: Policy): Grant | undefined {
   const host = hostPaths([session.root], { mounting: false });
   const roots = [...policy.workspaces.roots, ...directoryOf(loaded.files)];
   const own = { ...policy, workspaces: { roots } };

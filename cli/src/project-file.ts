@@ -1,27 +1,50 @@
+import { existsSync } from 'node:fs';
 import { formatProblem } from '@suzumio/shared/config/config-problem';
-import { type LoadedProject, loadProjectFile } from '@suzumio/shared/config/load-project';
+import { readProjectFile } from '@suzumio/shared/config/load-project';
+import type { LoadedProject, ProjectSource } from '@suzumio/shared/config/project-source';
 import { renderConfig } from '@suzumio/shared/config/render-config';
 import { refuseUnsupported } from '@suzumio/shared/config/unsupported';
+import { neverRetired, noProfiles } from '@suzumio/shared/profiles/registry';
+import { startFromProfiles } from '@suzumio/shared/profiles/start-from-profiles';
 import type { Grant } from '@suzumio/shared/policy/grant';
 import type { Cell } from '@suzumio/shared/store/cell';
+import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import type { NewProject } from '@suzumio/shared/store/create-project';
 import { describeGrant } from './host-policy.js';
+import { withProfiles } from './reach/profile-registry.js';
 import { say, type Session } from './session.js';
 
 /**
- * Loads a project file that is to be run.
+ * Loads a project file that is to be run from this machine's data directory, with the profiles that are registered there.
  *
  * @throws {ConfigErrors} with everything that is wrong, or is not supported yet
  */
-export function loadForUse(session: Session, file: string, configRoot?: string): LoadedProject {
-  const loaded = loadProjectFile(file, { env: session.context.env, configRoot });
+export async function loadForUse(session: Session, file: string, configRoot?: string): Promise<LoadedProject> {
+  const source = readProjectFile(file, { env: session.context.env, configRoot });
+  const made = existsSync(new DataDirectory(session.root).projectFile(source.config.name));
+  const loaded = await withProfiles(session.root, (profiles) =>
+    startFromProfiles(source, made ? neverRetired(profiles) : profiles),
+  );
   refuseUnsupported(loaded);
   sayWarnings(session, loaded);
   return loaded;
 }
 
+/**
+ * Loads a project file that is to be posted to a server elsewhere, which has the profiles.
+ *
+ * @throws {ConfigErrors} with everything that can be told to be wrong from here
+ */
+export function loadForPosting(session: Session, file: string, configRoot?: string): ProjectSource {
+  const source = readProjectFile(file, { env: session.context.env, configRoot });
+  const agents = Object.values(source.config.agents);
+  if (agents.every(({ profile }) => profile === undefined)) refuseUnsupported(startFromProfiles(source, noProfiles));
+  sayWarnings(session, source);
+  return source;
+}
+
 /** Tells what is allowed in a file and probably not meant. */
-export function sayWarnings({ context }: Session, { warnings }: LoadedProject): void {
+export function sayWarnings({ context }: Session, { warnings }: ProjectSource): void {
   for (const warning of warnings) {
     context.err.write(`${formatProblem({ ...warning, message: `warning: ${warning.message}` })}\n`);
   }

@@ -1,4 +1,4 @@
-import { loadProjectFile } from '@suzumio/shared/config/load-project';
+import { readProjectFile } from '@suzumio/shared/config/load-project';
 import { renderConfig } from '@suzumio/shared/config/render-config';
 import { sayJson, type Session } from '../session.js';
 import { sayWarnings } from '../project-file.js';
@@ -19,7 +19,7 @@ export const registerConfig: Register = (program, action) => {
 };
 
 function render(session: Session, file: string, options: { configRoot?: string }): Promise<undefined> {
-  const loaded = loadProjectFile(file, { env: session.context.env, configRoot: options.configRoot });
+  const loaded = readProjectFile(file, { env: session.context.env, configRoot: options.configRoot });
   sayWarnings(session, loaded);
   sayJson(session, loaded.config);
   if (!session.json) session.context.out.write(renderConfig(loaded.config));

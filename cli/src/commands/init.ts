@@ -1,11 +1,11 @@
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import type { LoadedProject } from '@suzumio/shared/config/load-project';
+import type { LoadedProject, ProjectSource } from '@suzumio/shared/config/project-source';
 import { renderConfig } from '@suzumio/shared/config/render-config';
 import type { Labels } from '@suzumio/shared/model/labels';
-import type { ProjectConfig } from '@suzumio/shared/model/project-config';
+import type { FileConfig } from '@suzumio/shared/model/project-config';
 import { Cell } from '@suzumio/shared/store/cell';
 import { admitOwnFile, hostPolicy, type PolicyOptions } from '../host-policy.js';
-import { createFrom, loadForUse, sayGrant } from '../project-file.js';
+import { createFrom, loadForPosting, loadForUse, sayGrant } from '../project-file.js';
 import { findApi, requireApi } from '../reach/reach.js';
 import { count } from '../render/format.js';
 import { sayJson, say, sayNext, type Session } from '../session.js';
@@ -36,9 +36,8 @@ async function init(
   if (session.url !== undefined && options.allowProcess) {
     throw new SuzumioError('invalid-request', 'The policy of a server elsewhere decides: leave out --allow-process.');
   }
-  const loaded = loadForUse(session, file, configRoot);
-  if (session.url === undefined) await makeHere(session, loaded, options, labels);
-  else await makeThere(session, loaded, labels);
+  if (session.url === undefined) await makeHere(session, await loadForUse(session, file, configRoot), options, labels);
+  else await makeThere(session, loadForPosting(session, file, configRoot), labels);
 }
 
 async function makeHere(
@@ -65,7 +64,7 @@ async function makeHere(
 }
 
 /** A file is posted with everything in it that it names: the server reads nothing of this machine. */
-async function makeThere(session: Session, { config }: LoadedProject, labels: Labels | undefined): Promise<void> {
+async function makeThere(session: Session, { config }: ProjectSource, labels: Labels | undefined): Promise<void> {
   const api = await requireApi(session);
   await api.create({ file: renderConfig(config), ...(labels === undefined ? {} : { labels }) });
   sayJson(session, { project: config.name });
@@ -73,11 +72,11 @@ async function makeThere(session: Session, { config }: LoadedProject, labels: La
   sayNext(session, ...firstSteps(config));
 }
 
-function sayInitialized(session: Session, { name, agents, channels }: ProjectConfig): void {
+function sayInitialized(session: Session, { name, agents, channels }: FileConfig): void {
   const team = count(Object.keys(agents).length, 'agent');
   say(session, `${name} is initialized: ${team}, ${count(channels.length, 'channel')}`);
 }
 
-function firstSteps({ name, agents }: ProjectConfig): string[] {
+function firstSteps({ name, agents }: FileConfig): string[] {
   return [`start ${name}`, `send ${name} ${Object.keys(agents)[0] ?? ''} P1 "…"`];
 }

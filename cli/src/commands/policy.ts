@@ -1,4 +1,4 @@
-import { loadProjectFile } from '@suzumio/shared/config/load-project';
+import { readProjectFile } from '@suzumio/shared/config/load-project';
 import { refuseByPolicy } from '@suzumio/shared/policy/check-project';
 import { hostPaths } from '@suzumio/shared/policy/host-paths';
 import { renderPolicy } from '@suzumio/shared/policy/render-policy';
@@ -33,7 +33,7 @@ function show(session: Session): Promise<undefined> {
 }
 
 function check(session: Session, file: string, { configRoot }: { configRoot?: string }): Promise<undefined> {
-  const loaded = loadProjectFile(file, { env: session.context.env, configRoot });
+  const loaded = readProjectFile(file, { env: session.context.env, configRoot });
   sayWarnings(session, loaded);
   refuseByPolicy(loaded, hostPolicy(session), hostPaths([session.root], { mounting: false }));
   sayJson(session, { project: loaded.config.name, allowed: true });

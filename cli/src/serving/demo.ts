@@ -1,7 +1,8 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type LoadedProject, loadProjectFile } from '@suzumio/shared/config/load-project';
+import { loadProjectFile } from '@suzumio/shared/config/load-project';
+import type { LoadedProject } from '@suzumio/shared/config/project-source';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { ProjectEvent } from '@suzumio/shared/model/event';
 import type { ProjectConfig } from '@suzumio/shared/model/project-config';

@@ -1,6 +1,6 @@
 import { configDefaults } from '@suzumio/shared/config/defaults';
-import { backendOf } from '@suzumio/shared/config/sandbox-of';
-import type { LoadedProject } from '@suzumio/shared/config/load-project';
+import type { LoadedProject } from '@suzumio/shared/config/project-source';
+import { backendOf, isExternal } from '@suzumio/shared/config/sandbox-of';
 import { renderConfig } from '@suzumio/shared/config/render-config';
 import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { Grant } from '@suzumio/shared/policy/grant';
@@ -27,7 +27,7 @@ export interface UpOptions extends PolicyOptions {
 /** Serves, and does everything that a project file needs to be run and followed. */
 export async function up(session: Session, file: string | undefined, options: UpOptions): Promise<undefined> {
   const policy = hostPolicy(session, options);
-  const project = file === undefined ? undefined : ownProject(session, file, options, policy);
+  const project = file === undefined ? undefined : await ownProject(session, file, options, policy);
   const running = await findApi(session);
   if (running) {
     say(session, `Using the server that runs at ${running.url}.`);
@@ -62,14 +62,22 @@ interface OwnProject {
   readonly grant: Grant | undefined;
 }
 
-function ownProject(session: Session, file: string, { configRoot }: UpOptions, policy: Policy): OwnProject {
-  const loaded = loadForUse(session, file, configRoot);
+async function ownProject(
+  session: Session,
+  file: string,
+  { configRoot }: UpOptions,
+  policy: Policy,
+): Promise<OwnProject> {
+  const loaded = await loadForUse(session, file, configRoot);
   return { loaded, grant: admitOwnFile(session, loaded, policy) };
 }
 
 function sayProcesses(session: Session, { config }: LoadedProject): void {
   const agents = Object.keys(config.agents);
-  const unsealed = agents.filter((id) => backendOf(config, config.agents[id] ?? {}) === 'process');
+  const unsealed = agents.filter((id) => {
+    const agent = config.agents[id] ?? {};
+    return !isExternal(agent) && backendOf(config, agent) === 'process';
+  });
   if (unsealed.length === 0) return;
   const whose = unsealed.length === agents.length ? 'this project' : unsealed.join(', ');
   say(session, `Turns of ${whose} run as processes of this machine, without any isolation: its file asks for it.`);
@@ -101,7 +109,7 @@ async function createIfNew(session: Session, { loaded, grant }: OwnProject): Pro
     if (renderConfig(made) !== renderConfig(loaded.config)) {
       say(
         session,
-        `${name} was made from another version of this file and stays as it is; change the name in the file for a new project.`,
+        `${name} was made from another version of this file, or of a profile in it, and stays as it is; change the name in the file for a new project.`,
       );
     }
     return false;

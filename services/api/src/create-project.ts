@@ -1,5 +1,6 @@
 import { formatProblem } from '@suzumio/shared/config/config-problem';
-import { loadProjectText, type LoadedProject } from '@suzumio/shared/config/load-project';
+import { loadProjectText } from '@suzumio/shared/config/load-project';
+import type { LoadedProject } from '@suzumio/shared/config/project-source';
 import { renderConfig } from '@suzumio/shared/config/render-config';
 import { refuseUnsupported } from '@suzumio/shared/config/unsupported';
 import { isSuzumioError, type SuzumioError } from '@suzumio/shared/errors/suzumio-error';
@@ -29,7 +30,7 @@ export interface PostedProject {
  * when any part is refused.
  *
  * @returns the answer, and whether it is that of an earlier request
- * @throws SuzumioError `invalid-config`, `not-supported-yet`, `policy-denied`, `project-exists`, and what the mail is
+ * @throws SuzumioError `invalid-config`, `profile-unknown`, `profile-retired`, `not-supported-yet`, `policy-denied`, `project-exists`, and what the mail is
  *   refused with
  */
 export async function createPostedProject(
@@ -37,7 +38,7 @@ export async function createPostedProject(
   posted: PostedProject,
 ): Promise<{ answer: CreateProjectAnswer; repeated: boolean }> {
   const { cell, policy, host } = context;
-  const loaded = loadProjectText(posted.file, 'file');
+  const loaded = loadProjectText(posted.file, 'file', cell.catalog);
   // First: what nobody may ask for is refused as that, whether or not it is supported.
   refuseByPolicy(loaded, policy, host);
   refuseUnsupported(loaded);

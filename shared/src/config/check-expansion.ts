@@ -1,15 +1,15 @@
-import type { ProjectConfig } from '../model/project-config.js';
+import type { FileConfig } from '../model/project-config.js';
 import { childOf, type ConfigNode } from './config-node.js';
 import type { ProblemList } from './config-problem.js';
 import { configLimits } from './limits.js';
 
 /** Refuses a small file that comes to a large project: counted agents, each with all that its entry says, in many channels. */
-export function refuseExpansion(root: ConfigNode, config: ProjectConfig, problems: ProblemList): void {
+export function refuseExpansion(root: ConfigNode, config: FileConfig, problems: ProblemList): void {
   const { agentsBytes, members } = configLimits;
   const refuse = (section: string, message: string): void =>
     problems.add('too-large', (childOf(root, section) ?? root).place, message);
   const sizes = new Map<string, number>();
-  const sizeOf = (agent: ProjectConfig['agents'][string]): number => {
+  const sizeOf = (agent: FileConfig['agents'][string]): number => {
     const size = sizes.get(agent.base) ?? JSON.stringify(agent).length;
     sizes.set(agent.base, size);
     return size;

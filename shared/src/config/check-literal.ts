@@ -41,7 +41,6 @@ function hostPaths(root: ConfigNode): ConfigNode[] {
   const paths = [
     ...mounts.map((mount) => childOf(mount, 'source')),
     ...agents.map((agent) => childOf(childOf(agent, 'workspace'), 'from')),
-    ...agents.flatMap((agent) => itemsOf(childOf(agent, 'skills'))),
     ...itemsOf(childOf(childOf(root, 'tools'), 'toolpacks')).map((pack) => childOf(pack, 'path')),
   ];
   return paths.filter((node) => node !== undefined);

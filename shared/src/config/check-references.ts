@@ -24,6 +24,7 @@ export function checkReferences(
   checkChannels(root, agents, rendered, problems);
   checkScript(root, agents, problems);
   checkModels(root, problems);
+  checkIdentities(root, problems);
 }
 
 /** Every agent's id and every entry's id under `agents`. */
@@ -69,6 +70,16 @@ function checkAgentIds(root: ConfigNode, problems: ProblemList): AgentIds {
     problems.add('value-invalid', place, `agents: a project has at most ${configLimits.agents} agents`);
   }
   return { expanded, named };
+}
+
+/** An agent that starts from no profile says itself who it is. */
+function checkIdentities(root: ConfigNode, problems: ProblemList): void {
+  for (const [id, { keyPlace, value }] of entriesOf(childOf(root, 'agents'))) {
+    if (value.kind !== 'map' || value.entries.has('profile')) continue;
+    for (const field of ['role', 'prompt']) {
+      if (!value.entries.has(field)) problems.add('field-missing', keyPlace, `agents.${id}.${field}: is required`);
+    }
+  }
 }
 
 /** Mail may be addressed by display name, where that is clear. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import type { AgentConfig, mountConfig, ProjectConfig } from '../model/project-config.js';
+import type { FileAgentConfig, FileConfig, mountConfig, ProjectConfig } from '../model/project-config.js';
 import { agentCount, expandAgentId } from './agent-ids.js';
 import { configDefaults } from './defaults.js';
 import type { SourceAgent, SourceConfig } from './source-schema.js';
@@ -11,8 +11,8 @@ import type { SourceAgent, SourceConfig } from './source-schema.js';
  *
  * @param directory what relative paths are relative to
  */
-export function completeConfig(source: SourceConfig, directory: string): ProjectConfig {
-  const agents: Record<string, AgentConfig> = {};
+export function completeConfig(source: SourceConfig, directory: string): FileConfig {
+  const agents: Record<string, FileAgentConfig> = {};
   const idsOfEntry = new Map<string, string[]>();
   for (const [base, agent] of Object.entries(source.agents)) {
     const expanded = expandAgent(base, agent, directory);
@@ -45,14 +45,13 @@ export function completeConfig(source: SourceConfig, directory: string): Project
   };
 }
 
-function expandAgent(base: string, source: SourceAgent, directory: string): [string, AgentConfig][] {
-  const { count, names, tools, mounts, skills, workspace, ...rest } = source;
-  const config: AgentConfig = {
+function expandAgent(base: string, source: SourceAgent, directory: string): [string, FileAgentConfig][] {
+  const { count, names, tools, mounts, workspace, ...rest } = source;
+  const config: FileAgentConfig = {
     base,
     ...rest,
     tools: tools ?? [],
     ...(mounts && { mounts: completeMounts(mounts, directory) }),
-    ...(skills && { skills: skills.map((skill) => resolve(directory, skill)) }),
     ...(workspace && { workspace: { from: resolve(directory, workspace.from) } }),
   };
   return expandAgentId(base, agentCount(count, names)).map((id, index) => {

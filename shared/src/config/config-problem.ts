@@ -38,6 +38,10 @@ export type ConfigProblemCode =
   | 'preset-cycle'
   | 'model-missing'
   | 'price-missing'
+  | 'profile-duplicate'
+  | 'profile-name-clash'
+  | 'profile-retired'
+  | 'profile-unknown'
   | 'preset-unknown'
   | 'provider-unknown'
   | 'secret-in-file'
@@ -68,7 +72,12 @@ export function formatProblem(problem: ConfigProblem): string {
 export class ConfigErrors extends SuzumioError {
   constructor(
     readonly problems: readonly ConfigProblem[],
-    code: 'invalid-config' | 'not-supported-yet' | 'policy-denied' = 'invalid-config',
+    code:
+      | 'invalid-config'
+      | 'not-supported-yet'
+      | 'policy-denied'
+      | 'profile-unknown'
+      | 'profile-retired' = 'invalid-config',
     details: ErrorDetails = {},
   ) {
     const lines = problems.map(formatProblem);

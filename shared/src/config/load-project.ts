@@ -1,49 +1,54 @@
 import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type ProjectConfig, projectConfig } from '../model/project-config.js';
+import { type FileConfig, fileConfig } from '../model/project-config.js';
+import { noProfiles, type ProfileRegistry } from '../profiles/registry.js';
+import { startFromProfiles } from '../profiles/start-from-profiles.js';
 import { refuseExpansion } from './check-expansion.js';
 import { checkReferences } from './check-references.js';
 import { refuseReadingThisMachine } from './check-literal.js';
 import { refuseSecrets } from './check-secrets.js';
 import { completeConfig } from './complete-config.js';
-import { childOf, type ConfigNode, type ConfigPath, locate, mapScalars, toPlain } from './config-node.js';
-import { type ConfigProblem, type Place, ProblemList } from './config-problem.js';
+import { childOf, type ConfigNode, locate, mapScalars, toPlain } from './config-node.js';
+import { ProblemList } from './config-problem.js';
 import { type Environment, substituteEnvironment, unescapeEnvironment } from './environment.js';
 import { readTextFile } from './file-source.js';
 import { unescapeImport } from './import-marker.js';
 import { configLimits } from './limits.js';
+import type { LoadedProject, ProjectSource } from './project-source.js';
+import { readSkillFiles, refuseSkillFiles } from './read-skills.js';
 import { resolveExtends } from './resolve-extends.js';
 import { resolveImports } from './resolve-imports.js';
 import { parseTree } from './schema-problems.js';
 import { sourceConfig } from './source-schema.js';
 import { fullBudget, readYaml } from './yaml-reader.js';
 
-/** A project file that was found to be right. */
-export interface LoadedProject {
-  readonly config: ProjectConfig;
-  /** The file as it was written. */
-  readonly sourceText: string;
-  /** Real paths of the file and of all that it imports; empty for a posted text. */
-  readonly files: readonly string[];
-  /** What is allowed and probably not meant. */
-  readonly warnings: readonly ConfigProblem[];
-  /** Where a field of `config` was written; for a default, where it would be. */
-  locate(path: ConfigPath): Place;
-}
-
 export interface LoadFileOptions {
   /** The variables that `${NAME}` stands for. */
   readonly env: Environment;
-  /** A directory that no import may leave, symbolic links followed. */
+  /** A directory that no import and no skill may leave, symbolic links followed. */
   readonly configRoot?: string | undefined;
 }
 
+/** Where the profiles are that agents start from. @default there are none */
+export interface ProfileOptions {
+  readonly profiles?: ProfileRegistry | undefined;
+}
+
 /**
- * Loads a project file from this machine's disk: parse, imports, environment, `extends`, defaults, validation.
+ * Loads a project file from this machine's disk, with the profiles that its agents start from.
  *
  * @throws {ConfigErrors} with everything that is wrong
  */
-export function loadProjectFile(path: string, options: LoadFileOptions): LoadedProject {
+export function loadProjectFile(path: string, options: LoadFileOptions & ProfileOptions): LoadedProject {
+  return startFromProfiles(readProjectFile(path, options), options.profiles ?? noProfiles);
+}
+
+/**
+ * Reads a project file from this machine's disk: parse, imports, environment, `extends`, skills, defaults, validation.
+ *
+ * @throws {ConfigErrors} with everything that is wrong
+ */
+export function readProjectFile(path: string, options: LoadFileOptions): ProjectSource {
   const problems = new ProblemList();
   const warnings = new ProblemList();
   const content = readTextFile(path);
@@ -67,11 +72,12 @@ export function loadProjectFile(path: string, options: LoadFileOptions): LoadedP
     const context = { problems, configRoot, files, budget };
     const imported = resolveImports(parsed, [{ name: path, realPath: content.realPath }], context);
     const substituted = substituteEnvironment(imported, options.env, problems, warnings);
-    return resolveExtends(refuseSecrets(substituted, problems), problems);
+    const merged = resolveExtends(refuseSecrets(substituted, problems), problems);
+    return readSkillFiles(merged, dirname(content.realPath), context);
   };
-  const root = isRendered(parsed) ? refuseSecrets(takeLiterally(parsed), problems) : resolved();
+  const root = isRendered(parsed) ? takeLiterally(parsed, problems) : resolved();
   const config = validate(root, dirname(content.realPath), problems, warnings);
-  return loaded(config, root, content.text, [...files], warnings);
+  return sourceOf(config, root, content.text, [...files], warnings);
 }
 
 /** The real path of a directory; `null` where there is none. */
@@ -84,12 +90,21 @@ function directoryAt(path: string): string | null {
 }
 
 /**
- * Loads a project file that was posted. It is taken literally: nothing is read from this machine's environment or
+ * Loads a project file that was posted, with the profiles that its agents start from.
+ *
+ * @throws {ConfigErrors} with everything that is wrong
+ */
+export function loadProjectText(text: string, fileName: string, { profiles }: ProfileOptions = {}): LoadedProject {
+  return startFromProfiles(readProjectText(text, fileName), profiles ?? noProfiles);
+}
+
+/**
+ * Reads a project file that was posted. It is taken literally: nothing is read from this machine's environment or
  * disk, and what asks for that is refused.
  *
  * @throws {ConfigErrors} with everything that is wrong
  */
-export function loadProjectText(text: string, fileName: string): LoadedProject {
+export function readProjectText(text: string, fileName: string): ProjectSource {
   const problems = new ProblemList();
   const warnings = new ProblemList();
   if (Buffer.byteLength(text) > configLimits.fileBytes) {
@@ -99,9 +114,9 @@ export function loadProjectText(text: string, fileName: string): LoadedProject {
   }
   const parsed = readYaml(text, fileName, problems, fullBudget());
   refuseReadingThisMachine(parsed, problems);
-  const root = refuseSecrets(takeLiterally(parsed), problems);
+  const root = takeLiterally(parsed, problems);
   const config = validate(root, '/', problems, warnings);
-  return loaded(config, root, text, [], warnings);
+  return sourceOf(config, root, text, [], warnings);
 }
 
 function isRendered(root: ConfigNode): boolean {
@@ -109,38 +124,39 @@ function isRendered(root: ConfigNode): boolean {
 }
 
 /** Takes off the escapes, and looks for nothing to resolve. */
-function takeLiterally(root: ConfigNode): ConfigNode {
-  return mapScalars(unescapeEnvironment(root), (scalar) =>
+function takeLiterally(root: ConfigNode, problems: ProblemList): ConfigNode {
+  const literal = mapScalars(unescapeEnvironment(root), (scalar) =>
     typeof scalar.value === 'string' && scalar.style === 'inline'
       ? { ...scalar, value: unescapeImport(scalar.value) }
       : scalar,
   );
+  return refuseSkillFiles(refuseSecrets(literal, problems), problems);
 }
 
-function validate(root: ConfigNode, directory: string, problems: ProblemList, warnings: ProblemList): ProjectConfig {
+function validate(root: ConfigNode, directory: string, problems: ProblemList, warnings: ProblemList): FileConfig {
   const rendered = isRendered(root);
   checkReferences(root, rendered, problems, warnings);
   const complete = rendered ? toPlain(root) : completeSource(root, directory, problems);
   // The rendered form is parsed whatever the source was: one schema says what a config is, and in which order.
-  const config = complete === undefined ? undefined : parseTree(projectConfig, root, complete, problems);
+  const config = complete === undefined ? undefined : parseTree(fileConfig, root, complete, problems);
   if (config === undefined || !problems.isEmpty) throw problems.toError();
   return config;
 }
 
-function completeSource(root: ConfigNode, directory: string, problems: ProblemList): ProjectConfig | undefined {
+function completeSource(root: ConfigNode, directory: string, problems: ProblemList): FileConfig | undefined {
   const source = parseTree(sourceConfig, root, toPlain(root), problems);
   const config = source !== undefined && problems.isEmpty ? completeConfig(source, directory) : undefined;
   if (config !== undefined) refuseExpansion(root, config, problems);
   return config;
 }
 
-function loaded(
-  config: ProjectConfig,
+function sourceOf(
+  config: FileConfig,
   root: ConfigNode,
   sourceText: string,
   files: readonly string[],
   warnings: ProblemList,
-): LoadedProject {
+): ProjectSource {
   return {
     config,
     sourceText,

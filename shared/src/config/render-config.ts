@@ -1,5 +1,5 @@
 import { Document, isScalar, Scalar, visit } from 'yaml';
-import type { ProjectConfig } from '../model/project-config.js';
+import type { FileConfig } from '../model/project-config.js';
 import { escapeEnvironment, isReadAtRunTime } from './environment.js';
 import { escapeImport } from './import-marker.js';
 
@@ -7,7 +7,7 @@ import { escapeImport } from './import-marker.js';
  * The project file with everything resolved, marked `rendered: 1`. Loading it gives the same config again, whatever
  * the environment: texts that look like variables or imports are escaped.
  */
-export function renderConfig(config: ProjectConfig): string {
+export function renderConfig(config: FileConfig): string {
   const document = new Document(escapeTexts(config, []), { aliasDuplicateObjects: false });
   visit(document, {
     Scalar: (_key, node) => {

@@ -100,7 +100,8 @@ function describe(chain: readonly OpenFile[], last: string): string {
   return [...chain.map((file) => file.name), last].join(' -> ');
 }
 
-function isInside(root: string, path: string): boolean {
+/** Whether a path is a directory or below it. Both are real paths. */
+export function isInside(root: string, path: string): boolean {
   const way = relative(root, path);
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

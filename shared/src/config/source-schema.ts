@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import {
-  agentConfig,
   atLeastOneAgent,
   backendConfig,
   channelConfig,
   dockerConfig,
+  fileAgentConfig,
   hasEntries,
   mountConfig,
   observabilityConfig,
@@ -20,11 +20,11 @@ import { configLimits } from './limits.js';
 
 const sourceMount = mountConfig.partial({ readonly: true });
 
-const sourceAgent = agentConfig.omit({ base: true, mounts: true }).extend({
-  tools: agentConfig.shape.tools.optional(),
+const sourceAgent = fileAgentConfig.omit({ base: true, mounts: true }).extend({
+  tools: fileAgentConfig.shape.tools.optional(),
   mounts: z.array(sourceMount).max(32).optional(),
   count: wholeNumber(1, configLimits.agents).optional(),
-  names: z.array(agentConfig.shape.displayName.unwrap()).max(configLimits.agents).optional(),
+  names: z.array(fileAgentConfig.shape.displayName.unwrap()).max(configLimits.agents).optional(),
 });
 export type SourceAgent = z.infer<typeof sourceAgent>;
 

@@ -3,7 +3,7 @@ import type { ConfigPath } from './config-node.js';
 import { ConfigErrors, type ConfigProblem } from './config-problem.js';
 import { unescapeReferences, variablesIn } from './environment.js';
 import { presetOf } from '../model/presets.js';
-import type { LoadedProject } from './load-project.js';
+import type { LoadedProject } from './project-source.js';
 import { backendOf, isExternal, mountsOf } from './sandbox-of.js';
 import { describePath } from './schema-problems.js';
 
@@ -52,9 +52,6 @@ export function unsupportedFields(config: ProjectConfig): UnsupportedField[] {
       const message = `agent ${id} has no model to think with: name a preset in backend.runner.model, or write mode: mock`;
       found.push({ path: ['agents', id], message, missing: true });
     }
-    for (const [field, message] of unsupportedAgentFields) {
-      refuse(agent[field] !== undefined, ['agents', id, field], message);
-    }
     for (const field of isExternal(agent) ? fieldsOfHosts : []) {
       refuse(agent[field] !== undefined, ['agents', id, field], 'its handler runs where it likes: leave it out');
     }
@@ -68,11 +65,6 @@ export function unsupportedFields(config: ProjectConfig): UnsupportedField[] {
   }
   return found;
 }
-
-const unsupportedAgentFields = [
-  ['profile', 'profiles are not registered yet: leave it out'],
-  ['skills', 'skills are not loaded yet: write the text into the prompt'],
-] as const satisfies readonly (readonly [keyof AgentConfig, string])[];
 
 /** What is asked of a host that runs turns: there is none for an external agent. */
 const fieldsOfHosts = ['mounts', 'env', 'workspace'] as const satisfies readonly (keyof AgentConfig)[];

@@ -7,6 +7,7 @@ import type { BuiltInToolpack } from '../protocol/tool-names.js';
 import { modelsConfig } from './models-config.js';
 import { decimal, flag, line, prose, wholeNumber } from './scalar-config.js';
 import { size } from './size-config.js';
+import { skills } from './skill.js';
 import { teamName } from './team-name.js';
 
 /** The participant that stands for the person; no agent may have this id. */
@@ -128,15 +129,21 @@ export const agentConfig = z.strictObject({
   tools: z.array(line(200)).max(1000),
   mounts: z.exactOptional(z.array(mountConfig).max(32)),
   env: z.exactOptional(containerEnv),
+  /** In a file a profile's nickname or id; in what a project has stored, the id. */
   profile: z.exactOptional(nameLine),
   team: z.exactOptional(teamName),
-  skills: z.exactOptional(z.array(line(4096)).max(100)),
+  /** Texts that stand in each of its prompts. */
+  skills: z.exactOptional(skills),
   backend: z.exactOptional(z.enum(['docker', 'process', 'external'])),
   workspace: z.exactOptional(z.strictObject({ from: line(4096) })),
   budget: z.exactOptional(budgetConfig),
   maxTurnsPerHour: z.exactOptional(turnsPerHour),
 });
 export type AgentConfig = z.infer<typeof agentConfig>;
+
+/** An agent as a file has it: its profile says what is left out. */
+export const fileAgentConfig = agentConfig.partial({ role: true, prompt: true });
+export type FileAgentConfig = z.infer<typeof fileAgentConfig>;
 
 /** A rule of every `agents`: a project without agents would have nobody to do it. */
 export const hasEntries = (agents: object) => Object.keys(agents).length > 0;
@@ -176,7 +183,7 @@ export const observabilityConfig = z.strictObject({
 });
 
 /**
- * A project file with everything resolved: what `config render` prints and what is stored with the project.
+ * A project file with everything resolved, as it is stored with the project.
  * Field names are those of the file; durations are milliseconds, sizes bytes, paths absolute.
  */
 export const projectConfig = z.strictObject({
@@ -193,3 +200,9 @@ export const projectConfig = z.strictObject({
   observability: observabilityConfig,
 });
 export type ProjectConfig = z.infer<typeof projectConfig>;
+
+/** The same before its agents were given what their profiles say: what `config render` prints, and what is posted. */
+export const fileConfig = projectConfig.extend({
+  agents: z.record(agentKey, fileAgentConfig).refine(hasEntries, { error: atLeastOneAgent }),
+});
+export type FileConfig = z.infer<typeof fileConfig>;

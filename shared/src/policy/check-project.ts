@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigPath } from '../config/config-node.js';
 import { ConfigErrors, type ConfigProblem, type Place } from '../config/config-problem.js';
-import type { LoadedProject } from '../config/load-project.js';
-import { backendOf, mountsOf, sandboxOf } from '../config/sandbox-of.js';
+import type { ProjectSource } from '../config/project-source.js';
+import { backendOf, isExternal, mountsOf, sandboxOf } from '../config/sandbox-of.js';
 import { configLimits } from '../config/limits.js';
-import type { AgentConfig, ProjectConfig } from '../model/project-config.js';
+import type { FileAgentConfig, FileConfig } from '../model/project-config.js';
 import { envDenials, sandboxDenials } from './check-sandbox.js';
 import { type Denial, denial, describeDenial } from './denial.js';
 import { type HostPaths, isBelow, isProtected } from './host-paths.js';
@@ -14,13 +14,13 @@ import type { Policy } from './policy.js';
  * Everything that a project asks for and a policy does not allow, by the fields of its file: the rules of
  * {@link sandboxDenials} for each agent, and what is asked of the ToolHost's host.
  */
-export function projectDenials(policy: Policy, config: ProjectConfig, host: HostPaths): Denial[] {
+export function projectDenials(policy: Policy, config: FileConfig, host: HostPaths): Denial[] {
   const seen = remembering(host);
   const sandboxes = new Set<string>();
   const agents = Object.entries(config.agents);
   return unique([
     ...agents.flatMap(([id, agent]) => {
-      if (agent.backend === 'external') return [];
+      if (isExternal(agent)) return [];
       // Agents of one counted entry ask for the same.
       const asked = JSON.stringify([agent.backend, agent.mounts, agent.env]);
       if (sandboxes.has(asked)) return [];
@@ -43,7 +43,7 @@ function unique(denials: readonly Denial[]): Denial[] {
  *
  * @throws {ConfigErrors} `policy-denied`, with every such field, its place and the rule that forbids it
  */
-export function refuseByPolicy(project: LoadedProject, policy: Policy, host: HostPaths): void {
+export function refuseByPolicy(project: ProjectSource, policy: Policy, host: HostPaths): void {
   const problems = new Map<string, { problem: ConfigProblem; denied: Denial }>();
   for (const denied of projectDenials(policy, project.config, host)) {
     const problem: ConfigProblem = {
@@ -71,9 +71,9 @@ function inOrder(a: Place, b: Place): number {
 
 function agentDenials(
   policy: Policy,
-  config: ProjectConfig,
+  config: FileConfig,
   id: string,
-  agent: AgentConfig,
+  agent: FileAgentConfig,
   host: HostPaths,
 ): Denial[] {
   const request = {
@@ -105,7 +105,7 @@ function workspaceDenials(policy: Policy, id: string, from: string | undefined, 
   return allowed ? [] : [denial(['agents', id, 'workspace', 'from'], 'workspaces.roots', message)];
 }
 
-function providerDenials({ providers: allowed }: Policy, { backend }: ProjectConfig): Denial[] {
+function providerDenials({ providers: allowed }: Policy, { backend }: FileConfig): Denial[] {
   return Object.entries(backend.runner.models?.providers ?? {}).flatMap(([id, { baseURL, baseURLEnv, apiKeyEnv }]) => {
     const places = allowed.filter((one) => one.baseURL === baseURL && one.baseURLEnv === baseURLEnv);
     if (places.some((one) => one.apiKeyEnv === apiKeyEnv)) return [];
@@ -120,7 +120,7 @@ function providerDenials({ providers: allowed }: Policy, { backend }: ProjectCon
   });
 }
 
-function toolpackDenials(policy: Policy, { tools }: ProjectConfig, host: HostPaths): Denial[] {
+function toolpackDenials(policy: Policy, { tools }: FileConfig, host: HostPaths): Denial[] {
   const { directories, mcpCommands, mcpUrls } = policy.toolpacks;
   return tools.toolpacks.flatMap((pack, index) => {
     const at = ['tools', 'toolpacks', index];

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import type { LoadedProject } from '../config/load-project.js';
+import type { ProjectSource } from '../config/project-source.js';
 import type { DataDirectory } from '../store/data-directory.js';
 import type { Denial } from './denial.js';
 import { type Policy, policySchema } from './policy.js';
@@ -26,7 +26,7 @@ export const grantFileName = 'grant.json';
  * its providers. Undefined where nothing of these is asked for.
  */
 export function grantFor(
-  { config, files }: Pick<LoadedProject, 'config' | 'files'>,
+  { config, files }: Pick<ProjectSource, 'config' | 'files'>,
   denials: readonly Denial[],
 ): Grant | undefined {
   const denied = new Set(denials.map(({ rule }) => rule));
@@ -46,7 +46,7 @@ export function grantFor(
 }
 
 /** The directory of a project file, to copy workspaces from; none where that would be the whole disk. */
-export function directoryOf([file]: LoadedProject['files']): string[] {
+export function directoryOf([file]: ProjectSource['files']): string[] {
   const directory = file === undefined ? '/' : dirname(file);
   return directory === '/' ? [] : [directory];
 }

@@ -8,5 +8,16 @@ export interface ProfileRegistry {
   nicknames(): string[];
 }
 
+/** The same, for a project that is there already: it may have started from profiles that were retired since. */
+export function neverRetired(profiles: ProfileRegistry): ProfileRegistry {
+  return {
+    find: (name) => {
+      const profile = profiles.find(name);
+      return profile && { ...profile, retiredAt: null };
+    },
+    nicknames: () => profiles.nicknames(),
+  };
+}
+
 /** Where there are none. */
 export const noProfiles: ProfileRegistry = { find: () => undefined, nicknames: () => [] };

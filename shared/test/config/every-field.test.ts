@@ -45,6 +45,8 @@ const ofTheContainer: [string, Change, Change?][] = [
   ['turn.timeout', { 'turn.timeout': '1m' }],
 ];
 
+const skill = { name: 'a', text: 'T.' };
+
 /** What an agent reads changes with these. */
 const ofThePrompt: [string, Change, Change?][] = [
   ['name', { name: 'other' }],
@@ -64,6 +66,8 @@ const ofThePrompt: [string, Change, Change?][] = [
   ['agents.ada.displayName', { 'agents.ada.displayName': 'Yuki' }],
   ['agents.ada.team', { 'agents.ada.team': 'x' }],
   ['agents.ada.tools', { 'agents.ada.tools': ['messages.send'] }],
+  ['agents.ada.skills[].name', { 'agents.ada.skills': [{ name: 'b', text: 'T.' }] }, { 'agents.ada.skills': [skill] }],
+  ['agents.ada.skills[].text', { 'agents.ada.skills': [{ name: 'a', text: 'U.' }] }, { 'agents.ada.skills': [skill] }],
   ['agents.ben.count', { 'agents.ben.count': 2 }],
   ['agents.ben.names', { 'agents.ben.names': ['Akari', 'Ren'] }],
 ];
@@ -77,6 +81,7 @@ const shownElsewhere: [string, string, string][] = [
   ['turn.maxToolCalls', 'shared/test/store/verbs/record-tool-call.test.ts', 'tool-limit-reached'],
   ['turn.maxAttempts', 'shared/test/model/failure-policy.test.ts', 'maxAttempts'],
   ['turn.startDeadline', 'shared/test/model/failure-policy.test.ts', 'startDeadlineMs'],
+  ['agents.ada.profile', 'shared/test/profiles/start-from-profiles.test.ts', 'profile: Akari'],
   ['agents.ada.workspace.from', 'shared/test/store/create-project.test.ts', 'workspace'],
   ['backend.runner.script[].agent', 'runner/test/find-rule.test.ts', 'agent:'],
   ...['from', 'contains', 'channel', 'kind', 'priority', 'turn', 'attempt'].map((key): [string, string, string] => [
@@ -154,8 +159,6 @@ const refused: [string, Change][] = [
   ['tools.toolpacks[]', { 'tools.toolpacks': ['core', 'shell'] }],
   ['tools.toolpacks[].', { 'tools.toolpacks': [{ id: 'a', path: '/a' }] }],
   ['observability.http.enabled', { 'observability.http.enabled': false }],
-  ['agents.ada.profile', { 'agents.ada.profile': 'x' }],
-  ['agents.ada.skills', { 'agents.ada.skills': ['/a.md'] }],
 ];
 
 const written = (...changes: Change[]): string => {

@@ -54,7 +54,7 @@ describe('what this version does not enforce', () => {
     expect(problems[0]?.message).toMatch(`${field} is not supported yet: `);
   });
 
-  test.each(['profile: x', 'skills: [a.md]', 'backend: external'])('%s of an agent is refused', (field) => {
+  test.each(['backend: external'])('%s of an agent is refused', (field) => {
     const project = load(minimal(`    ${field}\n    count: 3\nbackend: { runner: { mode: mock } }\n`));
     const problems = problemsIn(() => {
       refuseUnsupported(project);

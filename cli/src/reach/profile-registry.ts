@@ -1,0 +1,20 @@
+import { type ProfileRegistry, noProfiles } from '@suzumio/shared/profiles/registry';
+import { Catalog } from '@suzumio/shared/store/catalog';
+import { systemContext } from '@suzumio/shared/store/context';
+import { DataDirectory } from '@suzumio/shared/store/data-directory';
+
+/** Runs `body` with the profiles of a data directory; there are none where it does not exist. */
+export async function withProfiles<Result>(
+  root: string,
+  body: (profiles: ProfileRegistry) => Promise<Result> | Result,
+): Promise<Result> {
+  const directory = new DataDirectory(root);
+  // Whoever only looks makes no directory.
+  if (!directory.exists()) return body(noProfiles);
+  const catalog = Catalog.open(directory, systemContext());
+  try {
+    return await body(catalog.profiles);
+  } finally {
+    await catalog.close();
+  }
+}

@@ -1,0 +1,16 @@
+import type { Skill } from '../model/skill.js';
+import { visibleLines } from './body.js';
+
+/**
+ * The texts that an agent is given to know, each in a frame of its own: every line of one begins with `>`, where those of
+ * mail begin with `|`, so that no skill can close its frame, open another, or pass for mail.
+ */
+export function renderSkills(skills: readonly Skill[]): string[] {
+  if (skills.length === 0) return [];
+  return [`# Skills: ${String(skills.length)}`, ...skills.flatMap(frame), ''];
+}
+
+function frame({ name, text }: Skill): string[] {
+  const lines = visibleLines(text.trimEnd()).map((line) => `> ${line}`);
+  return [`[skill ${name}]`, ...lines, `[end of skill ${name}]`];
+}
