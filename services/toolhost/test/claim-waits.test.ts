@@ -1,0 +1,74 @@
+import { describe, expect, test } from '@jest/globals';
+import type { EventHint } from '@suzumio/shared/queue/transport';
+import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
+import { recordingLogger } from '../../../shared/test/support/logs.js';
+import { ClaimWaits } from '../src/claim-waits.js';
+
+const longMs = 60_000;
+const claimOf = (claimId: string, project = 'team') => ({ project, token: 'tok_1', claimId });
+
+function made() {
+  const transport = createInProcessTransport({ logger: recordingLogger().logger });
+  const waits = new ClaimWaits(transport);
+  return { waits, hint: (hint: EventHint) => transport.hint(hint) };
+}
+
+describe('a claim that waits', () => {
+  test('hears at once that something has happened in its project, and of no other', async () => {
+    const { waits, hint } = made();
+    const wait = await waits.begin(claimOf('a'));
+    const other = await waits.begin(claimOf('b', 'other'));
+    let heard = false;
+    const ofOther = other.next(longMs).then(() => (heard = true));
+    const begun = performance.now();
+    const waited = wait.next(longMs);
+    hint({ project: 'team', seq: 1 });
+    await waited;
+    expect(performance.now() - begun).toBeLessThan(longMs / 2);
+    expect({ over: wait.over, heard }).toEqual({ over: false, heard: false });
+    other.cancel();
+    await ofOther;
+  });
+
+  test('misses nothing that happened while it looked', async () => {
+    const { waits, hint } = made();
+    const wait = await waits.begin(claimOf('a'));
+    hint({ project: 'team', seq: 1 });
+    // Hints are heard after whatever runs now.
+    await new Promise((resolve) => setImmediate(resolve));
+    await wait.next(longMs);
+    await expect(Promise.race([wait.next(longMs), Promise.resolve('waits again')])).resolves.toBe('waits again');
+    wait.cancel();
+  });
+
+  test('is called off by a second one of the same claim, which begins when the first has ended', async () => {
+    const { waits } = made();
+    const first = await waits.begin(claimOf('a'));
+    const second = waits.begin(claimOf('a'));
+    await first.next(longMs);
+    expect(first.over).toBe(true);
+    await expect(Promise.race([second, Promise.resolve('not yet')])).resolves.toBe('not yet');
+    first.end();
+    expect((await second).over).toBe(false);
+    // Whoever was called off cannot call off the next.
+    first.cancel();
+    expect((await second).over).toBe(false);
+  });
+
+  test('is called off by its handler and by the end of the process', async () => {
+    const { waits } = made();
+    const [first, second] = [await waits.begin(claimOf('a')), await waits.begin(claimOf('b'))];
+    waits.cancel(claimOf('a'));
+    expect([first.over, second.over]).toEqual([true, false]);
+    waits.close();
+    expect(second.over).toBe(true);
+    expect((await waits.begin(claimOf('c'))).over).toBe(true);
+  });
+
+  test('is refused beside too many of the same token', async () => {
+    const { waits } = made();
+    for (let n = 0; n < 64; n += 1) await waits.begin(claimOf(String(n)));
+    await expect(waits.begin(claimOf('more'))).rejects.toMatchObject({ code: 'rate-limited' });
+    await expect(waits.begin({ ...claimOf('more'), token: 'tok_2' })).resolves.toBeDefined();
+  });
+});
