@@ -21,6 +21,7 @@ import { registerTurns } from './commands/turns.js';
 import { registerUsage } from './commands/usage.js';
 import { registerVerify } from './commands/verify.js';
 import { registerWatch } from './commands/watch.js';
+import { registerWhy } from './commands/why.js';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.js';
 import { paint } from './render/colors.js';
 import { renderError } from './render/render-error.js';
@@ -70,7 +71,7 @@ const commands: readonly (readonly [heading: string, ...Register[]])[] = [
   ['Serve', registerServing, registerConfig, registerPolicy],
   ['Projects', registerStatus, registerWatch, registerLifecycle, registerDelete],
   ['Mail', registerMail],
-  ['Agents and turns', registerAgents, registerTurns],
+  ['Agents and turns', registerAgents, registerWhy, registerTurns],
   ['Cost', registerUsage, registerPause],
   ['What a project leaves', registerArtifacts, registerRecords],
   ['Access', registerTokens],

@@ -57,6 +57,10 @@ const cases: Readonly<Record<string, Case>> = {
   'inbox-agent': { args: ['inbox', 'newsroom', 'editor'], with: newsroom },
   'inbox-undelivered': { args: ['inbox', 'newsroom', '--undelivered'], with: newsroom },
 
+  why: { args: ['why', 'newsroom', 'checker'], with: newsroom },
+  'why-unknown': { args: ['why', 'newsroom', 'cheker'], with: newsroom },
+  'why-busy': { args: ['why', 'busy', 'checker'], with: busy },
+
   agents: { args: ['agents', 'busy'], with: busy },
   'agents-unknown': { args: ['inbox', 'busy', 'chekcer'], with: busy },
   turns: { args: ['turns', 'newsroom'], with: newsroom },

@@ -27,6 +27,7 @@ import type { Labels } from '@suzumio/shared/model/labels';
 import type { BudgetChange } from '@suzumio/shared/model/budget';
 import { usageAnswer } from '@suzumio/shared/model/usage';
 import { messageDetail, turnDetail } from '@suzumio/shared/model/views';
+import { whyAnswer } from '@suzumio/shared/model/why';
 import type { Priority } from '@suzumio/shared/protocol/ids';
 import { type ApiAddress, createApiRequests } from './api-requests.js';
 import { createArtifactTransfers } from './artifact-transfers.js';
@@ -72,6 +73,7 @@ export function createApiClient({ url, token }: ApiAddress) {
       return ids;
     },
     detail: (project) => json(projectDetailAnswer, 'GET', `/${segment(project)}`),
+    why: (project, agent) => json(whyAnswer, 'GET', toAgent(project, agent, 'why')),
     messages: (project, limit) => list(messageListAnswer, project, 'messages', limit),
     message: (project, name) => json(messageDetail, 'GET', toMessage(project, name)),
     thread: (project, name, limit) => list(messageListAnswer, project, `threads/${segment(name)}`, limit),

@@ -13,6 +13,7 @@ import type {
   TurnDetail,
   TurnView,
 } from '@suzumio/shared/model/views';
+import type { WhyAnswer } from '@suzumio/shared/model/why';
 import type { DirectoryEntry, DirectoryFile } from '@suzumio/shared/protocol/artifacts';
 
 export interface ProjectDetail {
@@ -38,6 +39,8 @@ export interface ProjectReads {
   /** Every project's id, oldest first. */
   projects(): Promise<string[]>;
   detail(project: string): Promise<ProjectDetail>;
+  /** Why an agent is quiet, or what it is at. */
+  why(project: string, agent: string): Promise<WhyAnswer>;
   messages(project: string, limit: number): Promise<MessageView[]>;
   /** One message, by its id or number, and what became of it. */
   message(project: string, name: string): Promise<MessageDetail>;

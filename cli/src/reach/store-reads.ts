@@ -13,16 +13,22 @@ import { listSummaries } from '@suzumio/shared/store/queries/model-calls';
 import { dayView, projectUsage, UsageSum } from '@suzumio/shared/store/queries/model-usage';
 import { readMessageDetail } from '@suzumio/shared/store/queries/receipts';
 import { listReports, readConfig, readProject } from '@suzumio/shared/store/queries/projects';
+import { readCatalogFacts } from '@suzumio/shared/store/queries/services';
 import { findTurn, listToolCalls, listTurns, turnCalled } from '@suzumio/shared/store/queries/turns';
+import { readProjectFacts } from '@suzumio/shared/store/queries/why';
 import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';
 import { agentRow } from '@suzumio/shared/store/rows';
 import { spendingOn } from '@suzumio/shared/store/spending';
 import type { SqlReader } from '@suzumio/shared/store/sql';
 import { readTurnLog } from '@suzumio/shared/store/turn-logs';
+import { whyAnswerOf } from '@suzumio/shared/why/reasons';
 import type { Session } from '../session.js';
 import { dayBudgetOf } from '../serving/day-budget.js';
 import { artifactUnknown } from './artifact-transfers.js';
 import type { ProjectReads } from './project-reads.js';
+
+/** What is not there has not been heard of. */
+const gone = { alive: false, seenAtMs: null };
 
 /** Reads the data directory itself: for when no server runs. */
 export function createStoreReads({ root, context: { env, now } }: Session): ProjectReads {
@@ -40,6 +46,14 @@ export function createStoreReads({ root, context: { env, now } }: Session): Proj
         cellPaused: cell.readCatalog(readCellPause) ?? null,
         budgetsReached: budgetsReached(reader, readConfig(reader)),
       })),
+    why: (project, agent) =>
+      read(project, (reader) => {
+        const nowMs = now();
+        const facts = readProjectFacts(reader, readConfig(reader), agent, nowMs);
+        const unknown = { paused: null, scheduler: gone, toolhost: gone, providersAway: new Map<string, number>() };
+        const around = cell.readCatalog((catalog) => readCatalogFacts(catalog, nowMs)) ?? unknown;
+        return whyAnswerOf(facts, { id: '', ...around, fleet: null }, nowMs);
+      }),
     messages: (project, limit) => read(project, (reader) => listMessages(reader, { limit })),
     message: (project, name) => read(project, (reader) => readMessageDetail(reader, name)),
     thread: (project, name, limit) => read(project, (reader) => listThread(reader, name, { limit })),

@@ -159,17 +159,23 @@ function nextCommands({ project, agents, cellPaused, budgetsReached }: ProjectDe
     case 'running': {
       if (cellPaused !== null) return ['resume --all'];
       if (project.paused !== null) return [`resume ${id}`];
+      const quiet = agents.find(({ unread, activeTurn }) => unread > 0 && activeTurn?.status !== 'running');
+      const why = quiet ? [`why ${id} ${quiet.id}`] : [];
       const [reached] = budgetsReached;
-      if (reached || failed.some(({ failure }) => failure?.code === 'budget-reached')) return [`budget ${id}`];
+      if (reached || failed.some(({ failure }) => failure?.code === 'budget-reached')) return [`budget ${id}`, ...why];
       const paused = agents.find((agent) => agent.paused !== null);
-      if (paused) return [`resume ${id} ${paused.id}`];
+      if (paused) return [`resume ${id} ${paused.id}`, ...why];
       const [one, ...others] = failed;
       if (one)
-        return [`logs ${id} ${one.id}`, others.length === 0 ? `agents retry ${id} ${one.id}` : `retry ${id} --failed`];
-      if (project.turns.active > 0) return [`watch ${id}`];
+        return [
+          `logs ${id} ${one.id}`,
+          others.length === 0 ? `agents retry ${id} ${one.id}` : `retry ${id} --failed`,
+          ...why,
+        ];
+      if (project.turns.active > 0) return [`watch ${id}`, ...why];
       const stopped = agents.find(({ state, unread }) => state === 'stopped' && unread > 0);
       const left = agents.some(({ undelivered }) => undelivered > 0) ? [`inbox ${id} --undelivered`] : [];
-      return [stopped ? `agents start ${id} ${stopped.id}` : `send ${id} ${first} P1 "…"`, ...left];
+      return [stopped ? `agents start ${id} ${stopped.id}` : `send ${id} ${first} P1 "…"`, ...why, ...left];
     }
     case 'submitted':
       return [`report ${id}`, `approve ${id}`, `request-changes ${id} ${first} "…"`];

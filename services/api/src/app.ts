@@ -7,6 +7,7 @@ import { authenticate, authorize } from './auth.js';
 import { readBodies } from './body.js';
 import type { ApiContext } from './context.js';
 import type { EventHub } from './events/event-hub.js';
+import { dispatchRouter } from './dispatch-router.js';
 import { eventsRouter } from './events-router.js';
 import { inboxRouter } from './inbox-router.js';
 import { messagesRouter } from './messages-router.js';
@@ -26,6 +27,7 @@ import { turnsRouter } from './turns-router.js';
 import { uploadsRouter } from './uploads-router.js';
 import { usageRouter } from './usage-router.js';
 import { waitRouter } from './wait-router.js';
+import { whyRouter } from './why-router.js';
 
 /** What guards the routes. */
 export interface ApiGuards extends ListenerNames {
@@ -49,8 +51,14 @@ export function apiApp(context: ApiContext, hub: EventHub, guards: ApiGuards): e
   app.use(uploadsRouter(context));
   app.use('/api', ...readBodies);
   app.use(tokensRouter(context));
-  app.use(projectsRouter(context), transitionsRouter(context), messagesRouter(context), turnsRouter(context));
-  app.use(agentsRouter(context), inboxRouter(context), tickRouter(context));
+  app.use(
+    projectsRouter(context),
+    transitionsRouter(context),
+    messagesRouter(context),
+    dispatchRouter(context),
+    turnsRouter(context),
+  );
+  app.use(agentsRouter(context), whyRouter(context), inboxRouter(context), tickRouter(context));
   app.use(pauseRouter(context), usageRouter(context));
   app.use(artifactsRouter(context), reportRouter(context));
   app.use(eventsRouter(context, hub, access), waitRouter(context, hub, access));

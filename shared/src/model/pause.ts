@@ -1,10 +1,21 @@
 import { z } from 'zod';
 
+/** Limits of the project file that pause an agent by themselves, as they are named there. */
+export const pausingLimits = [
+  'maxTurnsPerHour',
+  'protection.exchanges',
+  'protection.sameMail',
+  'protection.emptyTurns',
+] as const;
+export type PausingLimit = (typeof pausingLimits)[number];
+
 /** That something starts no turns for a while: an agent, a project, or the whole cell. */
 export const pause = z.object({
   /** Who paused it: a token's name, or `system`. */
   by: z.string(),
   at: z.iso.datetime(),
   reason: z.string().nullable(),
+  /** The limit that was reached, where it was not a person who paused it. */
+  limit: z.exactOptional(z.enum(pausingLimits)),
 });
 export type Pause = z.infer<typeof pause>;

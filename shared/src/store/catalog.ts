@@ -13,6 +13,7 @@ import { Profiles } from './profiles.js';
 import { ProjectDeletions } from './project-deletions.js';
 import { Sql, type SqlParams } from './sql.js';
 import { Providers } from './providers.js';
+import { aliveMs, readCatalogFacts } from './queries/services.js';
 import { Spending } from './spending.js';
 import { Teams } from './teams.js';
 import { Writer } from './writer.js';
@@ -52,9 +53,8 @@ export interface ListedProject {
   createdAtMs: number;
 }
 
-/** A process counts as alive for this long after its last beat. */
+/** How often a process says that it lives. */
 const beatMs = 1_000;
-const aliveMs = 5_000;
 
 /**
  * The cell's index: which projects there are, which tokens are good, which processes serve. What it says of a project
@@ -263,6 +263,11 @@ export class Catalog {
       { alive: this.context.now() - 3 * beatMs },
     );
     return row?.since ?? undefined;
+  }
+
+  /** What decides, beside a project's own state, whether its agents get turns. */
+  get facts(): ReturnType<typeof readCatalogFacts> {
+    return readCatalogFacts(this.#sql, this.context.now());
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { StoreContext } from './context.js';
-import type { Sql } from './sql.js';
+import type { Sql, SqlReader } from './sql.js';
 import type { Writer } from './writer.js';
 
 /** Whether a provider may be asked. */
@@ -92,10 +92,7 @@ export class Providers {
 
   /** The providers that are away, with when they may be asked again: at once where that has passed. */
   away(): ReadonlyMap<string, number> {
-    const rows = this.sql.all<{ provider: string; until: number }>(
-      'SELECT provider, max(closed_until_ms, probe_until_ms) AS until FROM providers_away',
-    );
-    return new Map(rows.map(({ provider, until }) => [provider, until]));
+    return readProvidersAway(this.sql);
   }
 
   #row(provider: string): Row | undefined {
@@ -104,4 +101,12 @@ export class Providers {
       { provider },
     );
   }
+}
+
+/** The providers that are away, as a catalog says it. */
+export function readProvidersAway(reader: SqlReader): ReadonlyMap<string, number> {
+  const rows = reader.all<{ provider: string; until: number }>(
+    'SELECT provider, max(closed_until_ms, probe_until_ms) AS until FROM providers_away',
+  );
+  return new Map(rows.map(({ provider, until }) => [provider, until]));
 }

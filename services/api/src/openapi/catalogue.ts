@@ -6,6 +6,7 @@ import { projectConfig } from '@suzumio/shared/model/project-config';
 import { budgetReached, budgetView } from '@suzumio/shared/model/budget';
 import { pause } from '@suzumio/shared/model/pause';
 import { daySpending, usageAnswer, usageFigures, usageRow } from '@suzumio/shared/model/usage';
+import { whyAnswer, whyReason } from '@suzumio/shared/model/why';
 import * as views from '@suzumio/shared/model/views';
 import { directoryEntry } from '@suzumio/shared/protocol/artifacts';
 import { problem } from '@suzumio/shared/protocol/problem';
@@ -34,6 +35,9 @@ export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
   StopAgent: api.stopAgentRequest,
   ResetAgent: api.resetAgentRequest,
   RedeliverMessage: api.redeliverRequest,
+  Reply: api.replyRequest,
+  Broadcast: api.broadcastRequest,
+  AssignTask: api.assignTaskRequest,
   Pause: api.pauseRequest,
   ChangeBudget: api.budgetRequest,
   CreateToken: api.createTokenRequest,
@@ -52,6 +56,8 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   ResolvedConfig: projectConfig,
   Agent: views.agentView,
   AgentList: api.agentListAnswer,
+  Why: whyAnswer,
+  WhyReason: whyReason,
   WaitAnswer: api.waitAnswer,
   RequestedChanges: api.requestChangesAnswer,
   RetriedTurn: api.retryAnswer,
@@ -65,6 +71,10 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   Receipt: views.messageReceipt,
   RedeliveredMessage: api.redeliveredMessage,
   PostedMessage: api.postedMessage,
+  PostedReply: api.postedReply,
+  AssignedTask: api.assignedTask,
+  Task: views.taskView,
+  TaskList: api.taskListAnswer,
   Turn: views.turnView,
   TurnDetail: views.turnDetail,
   TurnList: api.turnListAnswer,

@@ -20,6 +20,7 @@ import {
   tickAnswer,
 } from '@suzumio/shared/model/http-api';
 import { projectConfig } from '@suzumio/shared/model/project-config';
+import { whyAnswer } from '@suzumio/shared/model/why';
 import { json, type Operation } from './operation.js';
 
 /** Projects, what is done to them as a whole, and to their agents. */
@@ -145,6 +146,18 @@ export const projectOperations: readonly Operation[] = [
       'attachment-unknown',
       'idempotency-mismatch',
     ],
+  },
+  {
+    id: 'whyAgent',
+    group: 'Projects',
+    method: 'get',
+    path: '/api/projects/:project/agents/:agent/why',
+    summary: 'Why an agent is quiet, or what it is at, with the command that would change it.',
+    query: noQuery,
+    answers: {
+      200: { description: 'Everything that holds, the first to be dealt with first.', content: json(whyAnswer) },
+    },
+    refusals: ['agent-unknown'],
   },
   {
     id: 'retryAgent',

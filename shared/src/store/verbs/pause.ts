@@ -1,4 +1,4 @@
-import type { Pause } from '../../model/pause.js';
+import type { Pause, PausingLimit } from '../../model/pause.js';
 import { agentRow, pauseOf } from '../rows.js';
 import { iso } from '../queries/page.js';
 import type { Tx } from '../tx.js';
@@ -7,6 +7,8 @@ import type { Tx } from '../tx.js';
 export interface PauseRequest {
   actor: string;
   reason?: string | undefined;
+  /** The limit of the project file that was reached. */
+  limit?: PausingLimit | undefined;
 }
 
 /**
@@ -36,7 +38,7 @@ export function pauseAgent(tx: Tx, agentId: string, request: PauseRequest): Paus
   const agent = agentRow(tx, agentId);
   const pause = newPause(tx, request);
   tx.run('UPDATE agents SET paused_json = :pause WHERE id = :id', { pause: JSON.stringify(pause), id: agent.id });
-  tx.emit({ type: 'agent.paused', actor: request.actor, agent: agent.id, data: { reason: pause.reason } });
+  tx.emit({ type: 'agent.paused', actor: request.actor, agent: agent.id, data: { reason: pause.reason, limit: pause.limit } });
   return pause;
 }
 
@@ -53,6 +55,6 @@ export function resumeAgent(tx: Tx, agentId: string, { actor }: PauseRequest): b
   return true;
 }
 
-function newPause(tx: Tx, { actor, reason }: PauseRequest): Pause {
-  return { by: actor, at: iso(tx.nowMs), reason: reason ?? null };
+function newPause(tx: Tx, { actor, reason, limit }: PauseRequest): Pause {
+  return { by: actor, at: iso(tx.nowMs), reason: reason ?? null, ...(limit === undefined ? {} : { limit }) };
 }

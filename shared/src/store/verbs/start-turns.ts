@@ -58,7 +58,7 @@ function pauseWhereOver(tx: Tx, agent: string): boolean {
   )?.at;
   if (!overTurnsPerHour(limit, { count: turns - hour_from_turn, limitBackAtMs }, tx.nowMs)) return false;
   const reason = `It began ${String(limit)} turns within an hour, which is as many as it may (maxTurnsPerHour).`;
-  pauseAgent(tx, agent, { actor: 'system', reason });
+  pauseAgent(tx, agent, { actor: 'system', reason, limit: 'maxTurnsPerHour' });
   return true;
 }
 

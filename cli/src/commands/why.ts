@@ -1,0 +1,21 @@
+import { findReads } from '../reach/reach.js';
+import { renderWhy } from '../render/why.js';
+import { say, sayJson, sayNext, type Session } from '../session.js';
+import type { Register } from './action.js';
+import { examples } from './help.js';
+
+/** Why an agent is quiet. */
+export const registerWhy: Register = (program, action) => {
+  examples(
+    program.command('why <project> <agent>').description('say why an agent is quiet, and what would change that'),
+    ['why newsroom checker', 'no mail, a failure, a pause, a limit, no worker: whatever it is'],
+    ["why newsroom checker --json | jq -r '.reasons[].code'", 'for a program'],
+  ).action(action(why));
+};
+
+async function why(session: Session, project: string, agent: string): Promise<undefined> {
+  const answer = await (await findReads(session)).why(project, agent);
+  sayJson(session, answer);
+  say(session, ...renderWhy(answer));
+  sayNext(session, ...new Set(answer.reasons.flatMap(({ next }) => next ?? [])));
+}

@@ -1,0 +1,30 @@
+import type { CellFacts, ServiceFacts } from '../../why/facts.js';
+import { readCellPause } from '../cell-pause.js';
+import { readProvidersAway } from '../providers.js';
+import type { SqlReader } from '../sql.js';
+
+/** A process counts as alive for this long after its last beat. */
+export const aliveMs = 5_000;
+
+/** What a catalog knows that decides whether the cell's agents get turns. */
+export function readCatalogFacts(
+  reader: SqlReader,
+  nowMs: number,
+): Pick<CellFacts, 'paused' | 'scheduler' | 'toolhost' | 'providersAway'> {
+  return {
+    paused: readCellPause(reader),
+    scheduler: lastHeardOf(reader, 'scheduler', nowMs),
+    toolhost: lastHeardOf(reader, 'toolhost', nowMs),
+    providersAway: readProvidersAway(reader),
+  };
+}
+
+/** A process that stopped in good order leaves no trace; one that was killed does for a while. */
+function lastHeardOf(reader: SqlReader, service: 'scheduler' | 'toolhost', nowMs: number): ServiceFacts {
+  const row = reader.get<{ at: number | null }>(
+    'SELECT max(beat_at_ms) AS at FROM processes WHERE service = :service',
+    { service },
+  );
+  const seenAtMs = row?.at ?? null;
+  return { alive: seenAtMs !== null && seenAtMs > nowMs - aliveMs, seenAtMs };
+}

@@ -1,0 +1,85 @@
+import { isExternal, backendOf } from '../../config/sandbox-of.js';
+import type { ProjectConfig } from '../../model/project-config.js';
+import type { TurnStatus } from '../../model/states.js';
+import type { Priority } from '../../protocol/ids.js';
+import type { ProjectFacts, TurnFacts } from '../../why/facts.js';
+import { isQueued, pauseOf, projectRow } from '../rows.js';
+import type { SqlReader } from '../sql.js';
+import { readAgent } from './agents.js';
+import { handlerPresence } from './handlers.js';
+import { parsed } from './page.js';
+import { countActiveTurns } from './turns.js';
+import { spentBudget } from './usage.js';
+
+/**
+ * What a project's database knows of why an agent does what it does.
+ *
+ * @throws SuzumioError `agent-unknown`
+ */
+export function readProjectFacts(reader: SqlReader, config: ProjectConfig, id: string, nowMs: number): ProjectFacts {
+  const project = projectRow(reader);
+  const { state, stopping, paused, unread, undelivered, failure, activeTurn } = readAgent(reader, id);
+  const { queued, running } = countActiveTurns(reader);
+  const agent = config.agents[id] ?? {};
+  return {
+    project: { id: project.id, status: project.status, paused: pauseOf(project), epoch: project.epoch },
+    agent: { id, state, stopping, paused, unread, undelivered, failure },
+    turn: activeTurn === null ? null : turnFacts(reader, activeTurn.id),
+    budgetReached: spentBudget(reader, config, id)?.message ?? null,
+    activeTurns: queued + running,
+    maxConcurrentTurns: config.scheduler.maxConcurrentTurns,
+    runsIn: isExternal(agent) ? null : { backend: backendOf(config, agent), image: config.backend.image },
+    handler: isExternal(agent) ? (handlerPresence(reader, id, nowMs) ?? null) : null,
+  };
+}
+
+interface TurnRow {
+  id: string;
+  number: number;
+  status: TurnStatus;
+  priority: Priority;
+  attempt: number;
+  queued_at_ms: number;
+  not_before_ms: number;
+  waits_for: string | null;
+  delivery: number;
+  delivered_at_ms: number | null;
+  worker: string | null;
+  started_at_ms: number | null;
+  lease_until_ms: number | null;
+  failure_json: string | null;
+}
+
+function turnFacts(reader: SqlReader, id: string): TurnFacts | null {
+  const row = reader.get<TurnRow>(
+    `SELECT turns.id, turns.number, turns.status, priority, attempt, queued_at_ms, not_before_ms, waits_for, delivery,
+       delivered_at_ms, worker, turn_attempts.started_at_ms, lease_until_ms, turn_attempts.failure_json
+     FROM turns LEFT JOIN turn_attempts ON turn_id = turns.id AND turn_attempts.number = attempt WHERE turns.id = :id`,
+    { id },
+  );
+  if (!row) return null;
+  const running = row.status === 'running';
+  return {
+    id: row.id,
+    number: row.number,
+    running,
+    attempt: row.attempt,
+    worker: row.worker,
+    attemptStartedAtMs: row.started_at_ms,
+    leaseUntilMs: running ? row.lease_until_ms : null,
+    notBeforeMs: row.not_before_ms,
+    failure: running ? null : parsed(row.failure_json),
+    waitsFor: row.waits_for,
+    delivery: row.delivered_at_ms === null ? null : row.delivery,
+    aheadInProject: running ? 0 : queuedBefore(reader, row),
+  };
+}
+
+/** Queued turns of the project that the scheduler gives to the queue before this one. */
+function queuedBefore(reader: SqlReader, { id, priority, queued_at_ms: queuedAt }: TurnRow): number {
+  const row = reader.get<{ count: number }>(
+    `SELECT count(*) AS count FROM turns WHERE ${isQueued} AND (priority, queued_at_ms, id) < (:priority, :queuedAt, :id)`,
+    { priority, queuedAt, id },
+  );
+  return row?.count ?? 0;
+}

@@ -1,0 +1,90 @@
+import type { WhyReason } from '../model/why.js';
+import { hasImage, type WorkerPresence } from '../queue/presence.js';
+import type { CellFacts, Fleet, ProjectFacts } from './facts.js';
+import { plural } from './words.js';
+
+type Wanting = Pick<ProjectFacts, 'project' | 'turn'> & { runsIn: { backend: string; image: string } };
+
+/** What workers lack for a turn, or who is served before it. What a worker does not say is not held against it. */
+export function capacityReasons({ project, turn, runsIn }: Wanting, { id, fleet }: CellFacts): WhyReason[] {
+  if (fleet === null || fleet === 'away') return [];
+  const workers = fleet.workers.filter(({ cells }) => cells?.includes(id) ?? true);
+  const elsewhere = fleet.workers.length - workers.length;
+  if (workers.length === 0) {
+    const others =
+      elsewhere === 0 ? '' : `; ${plural(elsewhere, 'worker')} serve${elsewhere === 1 ? 's' : ''} other cells only`;
+    return [
+      { code: 'worker-missing', sentence: `No worker is connected${others}: turns wait for one.`, next: 'doctor' },
+    ];
+  }
+  const able = workers.filter(({ backends }) => backends?.includes(runsIn.backend) ?? true);
+  if (able.length === 0) {
+    return [
+      {
+        code: 'backend-missing',
+        sentence: `${connected(workers.length)}, but none runs turns with the backend ${runsIn.backend}: the policy of the worker has to allow it.`,
+        next: 'policy show',
+      },
+    ];
+  }
+  const ready = able.filter(({ state = 'ready', slots }) => state === 'ready' && slots > 0);
+  if (ready.length === 0) return [noneReady(able)];
+  if (runsIn.backend === 'docker' && ready.every(({ images }) => images && hasImage(images, runsIn.image) === false)) {
+    return [
+      {
+        code: 'image-missing',
+        sentence: `${connected(ready.length)}, but none has the image ${runsIn.image}: pull or build it there.`,
+        next: 'doctor',
+      },
+    ];
+  }
+  return turn === null ? [] : place(project.id, turn, ready, fleet);
+}
+
+function noneReady(workers: readonly WorkerPresence[]): WhyReason {
+  const draining = workers.filter(({ state }) => state === 'draining').length;
+  if (draining === workers.length) {
+    return {
+      code: 'workers-draining',
+      sentence: `${connected(draining)}, but ${draining === 1 ? 'it is' : 'every one is'} draining: it ends what it runs and takes no more.`,
+      next: 'doctor',
+    };
+  }
+  const problems = [...new Set(workers.flatMap(({ problem }) => problem ?? []))];
+  const why = problems.length === 0 ? '' : ` (${problems.join(', ')})`;
+  return {
+    code: 'workers-not-ready',
+    sentence: `${connected(workers.length)}, but none can run turns now${why}.`,
+    next: 'doctor',
+  };
+}
+
+function place(
+  project: string,
+  turn: NonNullable<Wanting['turn']>,
+  ready: readonly WorkerPresence[],
+  { jobsAhead }: Fleet,
+): WhyReason[] {
+  const slots = ready.reduce((sum, worker) => sum + worker.slots, 0);
+  const fleet = `${plural(ready.length, 'worker')} run${ready.length === 1 ? 's' : ''} ${slots} at a time`;
+  const next = `watch ${project}`;
+  if (turn.delivery === null) {
+    if (turn.aheadInProject === 0) return [];
+    const sentence = `Turn ${turn.number} is queued behind ${plural(turn.aheadInProject, 'turn')} of the project; ${fleet}.`;
+    return [{ code: 'queued-behind', sentence, next }];
+  }
+  if (jobsAhead === undefined) return [];
+  return jobsAhead === 0
+    ? [{ code: 'waiting-for-slot', sentence: `Turn ${turn.number} is the next to get a slot; ${fleet}.`, next }]
+    : [
+        {
+          code: 'queued-behind',
+          sentence: `Turn ${turn.number} is queued behind ${plural(jobsAhead, 'turn')}; ${fleet}.`,
+          next,
+        },
+      ];
+}
+
+function connected(workers: number): string {
+  return `${plural(workers, 'worker')} ${workers === 1 ? 'is' : 'are'} connected`;
+}
