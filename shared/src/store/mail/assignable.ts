@@ -78,7 +78,7 @@ function nobodyFits(
   reasons: ReadonlyMap<string, string | undefined>,
 ): SuzumioError {
   const where = team === undefined ? 'in this project' : `in the team ${team}`;
-  const roles = [...new Set(roster.map((agent) => agent.role.trim()))].join(', ');
+  const roles = [...new Map(roster.map((agent) => [comparable(agent.role), agent.role.trim()])).values()].join(', ');
   const why = [...reasons].map(([id, reason]) => `${id} ${reason ?? ''}`).join(', ');
   return new SuzumioError(
     'nobody-fits',
