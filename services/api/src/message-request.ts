@@ -9,12 +9,17 @@ import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 
 const claims = z.object({ sender: z.string().optional(), priority: z.string().optional() });
 
+/** Reads a message that a person sends. `where` is its place in the request. */
+export function readMessage(body: unknown, where: string): SendMessageRequest {
+  return readMail(sendMessageRequest, body, where);
+}
+
 /**
- * Reads a message that a person sends.
+ * Reads mail of a person, of whatever kind.
  *
  * @throws SuzumioError `sender-forged` and `priority-unknown`, which have codes of their own; `invalid-request`
  */
-export function readMessage(body: unknown, where: string): SendMessageRequest {
+export function readMail<Mail extends z.ZodType>(schema: Mail, body: unknown, where = 'body'): z.output<Mail> {
   const claimed = claims.safeParse(body);
   if (claimed.success) {
     const { sender, priority: urgency } = claimed.data;
@@ -31,7 +36,7 @@ export function readMessage(body: unknown, where: string): SendMessageRequest {
       );
     }
   }
-  return parse(sendMessageRequest, body, where);
+  return parse(schema, body, where);
 }
 
 /** Writes it, in the name of whose token it came with. */

@@ -12,8 +12,18 @@ import { USER_ID } from './project-config.js';
 import { labels, labelWord } from './labels.js';
 import { pause } from './pause.js';
 import { projectStatuses } from './project-status.js';
+import { taskStates } from './task-states.js';
 import { usageGroups } from './usage.js';
-import { agentView, artifactView, messageView, projectView, summaryView, toolCallView, turnView } from './views.js';
+import {
+  agentView,
+  artifactView,
+  messageView,
+  projectView,
+  summaryView,
+  taskView,
+  toolCallView,
+  turnView,
+} from './views.js';
 
 // What the HTTP API takes and answers. Requests refuse what they do not know; answers may grow fields.
 
@@ -21,7 +31,7 @@ import { agentView, artifactView, messageView, projectView, summaryView, toolCal
 export const maxRequestBytes = 1024 * 1024;
 
 /** An object with these fields and no others; an unknown one is told what was probably meant. */
-function request<Shape extends z.ZodRawShape>(shape: Shape) {
+export function request<Shape extends z.ZodRawShape>(shape: Shape) {
   const known = Object.keys(shape);
   return z.strictObject(shape, {
     error: (issue) => (issue.code === 'unrecognized_keys' ? unknownFields(issue.keys, known) : undefined),
@@ -41,7 +51,7 @@ function unknownFields(keys: readonly string[], known: readonly string[]): strin
 }
 
 /** A whole number as it stands in a query. */
-function numeral(min: number, max: number) {
+export function numeral(min: number, max: number) {
   const error = `expected a whole number from ${min} to ${max}`;
   return z.preprocess(
     (text) => (typeof text === 'string' && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN),
@@ -96,6 +106,16 @@ export const inboxQuery = request({
     .transform((text) => text === 'true'),
 });
 export const toolCallsQuery = request({ ...page, turn: z.string().optional() });
+/** Only tasks of which all of this holds. */
+export const tasksQuery = request({
+  ...page,
+  state: z.enum(taskStates).optional(),
+  assignee: z.string().optional(),
+  /** An agent's id, or `user`. */
+  assigner: z.string().optional(),
+  role: z.string().optional(),
+  team: z.string().optional(),
+});
 /** What a file is called that is given to a project. */
 export const uploadQuery = request({
   name: artifactName,
@@ -136,25 +156,47 @@ export const waitQuery = request({
 
 // Requests.
 
-const messageBody = z
+export const messageBody = z
   .string()
   .regex(/\S/, { error: 'a message needs a text' })
   .refine((text) => Buffer.byteLength(text) <= maxMessageBytes, { error: `at most ${maxMessageBytes} bytes` });
 
 /** Artifacts of the project, by id or name (the newest of that name). */
-const attachments = z.array(z.string().min(1).max(200)).max(maxAttachments).optional();
+export const attachments = z.array(z.string().min(1).max(200)).max(maxAttachments).optional();
 
-/** Mail from the person: to an agent (its id or display name) or to a channel. */
-export const sendMessageRequest = request({
-  recipient: z.string().max(200).optional(),
-  channel: z.string().max(200).optional(),
+/** An agent, by its id or display name, or a team or role, by its name. */
+const named = z.string().max(200);
+
+/** What all mail of the person has. */
+const mailFields = {
   priority: priority.default('P1'),
   body: messageBody,
   attachments,
   /** Mail over HTTP is always from the person. */
   sender: z.literal(USER_ID).optional(),
-});
+};
+
+/** Mail from the person: to an agent (its id or display name) or to a channel. */
+export const sendMessageRequest = request({ recipient: named.optional(), channel: named.optional(), ...mailFields });
 export type SendMessageRequest = z.output<typeof sendMessageRequest>;
+
+/** An answer, in the thread of what it answers. Without `recipient` and `channel` it goes to who wrote that. */
+export const replyRequest = request({
+  /** The id or number of the message that it answers. */
+  message: named,
+  recipient: named.optional(),
+  channel: named.optional(),
+  ...mailFields,
+});
+/** An announcement to a team, or without one to all agents. */
+export const broadcastRequest = request({ team: named.optional(), ...mailFields });
+/** Work for whoever has a role, and least to do. */
+export const assignTaskRequest = request({
+  role: z.string().trim().min(1).max(200),
+  /** The team that the agent has to be of. */
+  team: named.optional(),
+  ...mailFields,
+});
 
 export const createProjectRequest = request({
   /** The project file's text. It is taken literally. */
@@ -244,6 +286,16 @@ export const postedMessage = z.object({
   recipients: z.array(z.string()),
 });
 
+export const postedReply = postedMessage.extend({
+  threadId: z.string(),
+  /** Who or what it is addressed to. */
+  to: z.string(),
+});
+/** `id` is that of the task, of its message and of the thread that begins with it. */
+export const assignedTask = postedMessage.extend({
+  /** Who has it. */
+  assignee: z.string(),
+});
 /** The agents that have the message unread again. */
 export const redeliveredMessage = z.object({ id: z.string(), agents: z.array(z.string()) });
 
@@ -306,6 +358,7 @@ export const agentListAnswer = z.object({ items: z.array(agentView) });
 export type AgentListAnswer = z.infer<typeof agentListAnswer>;
 export const messageListAnswer = listOf(messageView);
 export const eventListAnswer = listOf(projectEvent);
+export const taskListAnswer = listOf(taskView);
 export const turnListAnswer = listOf(turnView);
 export const toolCallListAnswer = listOf(toolCallView);
 /** What is in an artifact that is a directory: the files and directories, each directory before what is in it. */

@@ -43,6 +43,9 @@ const bodies: Readonly<Record<string, () => unknown>> = {
   resetAgent: () => ({ redeliver: true }),
   sendMessage: () => mail,
   redeliverMessage: () => ({ agent: 'ben' }),
+  replyToMessage: () => ({ message: '1', recipient: 'ben', body: 'Thank you.' }),
+  broadcast: () => ({ body: 'Good evening.' }),
+  assignTask: () => ({ role: 'reader', body: 'Read this.' }),
   pauseAgent: () => ({ reason: 'It loops.' }),
   pauseProject: () => ({ reason: 'It is night.' }),
   changeBudget: () => ({ turns: 50 }),
@@ -185,9 +188,19 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
   'agent-unknown': (operation, { body }) =>
     operation.id === 'changeBudget' || operation.id === 'redeliverMessage'
       ? world.call(operation, { body: { ...(body as object), agent: 'zoe' } })
-      : world.call(operation, { agent: 'zoe', query: queryFor(operation, 'agent=zoe') }),
+      : world.call(operation, {
+          agent: 'zoe',
+          query: queryFor(operation, operation.id === 'listTasks' ? 'assignee=zoe' : 'agent=zoe'),
+        }),
   'turn-unknown': (operation) => world.call(operation, { turn: 'ada:9', query: queryFor(operation, 'turn=turn_1') }),
-  'message-unknown': (operation) => world.call(operation, { message: '999' }),
+  'message-unknown': (operation, sample) =>
+    operation.id === 'replyToMessage'
+      ? sendWith(operation, sample, { message: '999' })
+      : world.call(operation, { message: '999' }),
+  'team-unknown': (operation, sample) =>
+    operation.method === 'get'
+      ? world.call(operation, { query: 'team=none' })
+      : sendWith(operation, sample, { team: 'none' }),
   'thread-unknown': (operation) => world.call(operation, { message: 'msg_1' }),
   'artifact-unknown': (operation) => world.call(operation, { artifact: 'art_1' }),
   'artifact-entry-unknown': ({ id, ...operation }) =>
@@ -251,6 +264,12 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
     post('createProject', { file: file().replace('prompt: Write.', 'prompt: Write., workspace: { from: /etc }') }),
   'retryAgent agent-state-refused': () => world.call(operationCalled('retryAgent')),
   'resetAgent agent-state-refused': () => world.call(operationCalled('resetAgent')),
+  'replyToMessage message-unanswerable': async () => {
+    const project = await world.project('running');
+    const message = await world.notice(project);
+    return world.call(operationCalled('replyToMessage'), { project, body: { message, body: 'Thank you.' } });
+  },
+  'assignTask nobody-fits': () => post('assignTask', { role: 'poet', body: 'Rhyme.' }),
   'redeliverMessage redelivery-refused': () => world.call(operationCalled('redeliverMessage')),
   'stopAgent agent-state-refused': async () =>
     world.call(operationCalled('stopAgent'), { project: await world.project('failed') }),

@@ -1,7 +1,9 @@
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
+import { SYSTEM_ID } from '@suzumio/shared/model/project-config';
 import { silentLogger } from '@suzumio/shared/observability/logger';
 import { unseenHost } from '@suzumio/shared/policy/host-paths';
 import { defaultPolicy } from '@suzumio/shared/policy/policy';
+import { writeMessage } from '@suzumio/shared/store/mail/write-message';
 import { stopAgent } from '@suzumio/shared/store/verbs/agent-transitions';
 import { Sql } from '@suzumio/shared/store/sql';
 import { teamYaml } from '../../../../shared/test/support/cell.js';
@@ -40,6 +42,8 @@ export interface ContractWorld {
   project(state: ProjectState): Promise<string>;
   /** A project whose agents ask a model that has no price. */
   thinking(): Promise<string>;
+  /** Has the system write to an agent, and returns the message's id. */
+  notice(project: string): Promise<string>;
   /** Runs `body` while nothing can be written to the catalog, nor to the project `team`. */
   whileBusy<Result>(body: () => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
@@ -113,6 +117,11 @@ export async function contractWorld(): Promise<ContractWorld> {
       const name = `thinking-${String(++made)}`;
       await api.create(thinkingYaml(name));
       return name;
+    },
+    async notice(project) {
+      const notice = { sender: SYSTEM_ID, priority: 'P1' as const, body: 'Something has ended.', actor: SYSTEM_ID };
+      const to = { recipient: 'ada', agents: ['ada'] };
+      return (await api.write(project, (tx) => writeMessage(tx, notice, to, { kind: 'event' }))).id;
     },
     async whileBusy(body) {
       const { directory } = api.cell;

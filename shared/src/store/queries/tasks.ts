@@ -3,6 +3,7 @@ import type { TaskState } from '../../model/task-states.js';
 import type { TaskView } from '../../model/views.js';
 import type { Priority } from '../../protocol/ids.js';
 import { excerptOf } from '../mail/excerpt.js';
+import { findTeam } from '../mail/team-members.js';
 import { agentRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import { iso, type Page } from './page.js';
@@ -13,6 +14,9 @@ export interface TaskPage extends Page {
   assignee?: string | undefined;
   /** An agent's id, or `user`. */
   assigner?: string | undefined;
+  /** What was asked for, in capitals or not. */
+  role?: string | undefined;
+  team?: string | undefined;
 }
 
 interface Row {
@@ -33,9 +37,11 @@ interface Row {
 /**
  * Tasks in the order in which they were assigned.
  *
- * @throws SuzumioError `agent-unknown`
+ * @throws SuzumioError `agent-unknown`, `team-unknown`
  */
-export function listTasks(reader: SqlReader, { limit, after, state, assignee, assigner }: TaskPage): TaskView[] {
+export function listTasks(reader: SqlReader, { limit, after, ...wanted }: TaskPage): TaskView[] {
+  const { state, assignee, assigner, role } = wanted;
+  const team = findTeam(reader, wanted.team);
   for (const agent of [assignee, assigner]) {
     if (agent !== undefined && agent !== USER_ID) agentRow(reader, agent);
   }
@@ -47,8 +53,17 @@ export function listTasks(reader: SqlReader, { limit, after, state, assignee, as
          FROM tasks JOIN messages ON messages.id = message_id
          WHERE tasks.seq > :after AND (:state IS NULL OR state = :state)
            AND (:assignee IS NULL OR assignee = :assignee) AND (:assigner IS NULL OR assigner = :assigner)
+           AND (:role IS NULL OR lower(role) = lower(:role)) AND (:team IS NULL OR team = :team)
          ORDER BY ${order} LIMIT :limit) ORDER BY seq`,
-      { limit, after: after ?? 0, state: state ?? null, assignee: assignee ?? null, assigner: assigner ?? null },
+      {
+        limit,
+        after: after ?? 0,
+        state: state ?? null,
+        assignee: assignee ?? null,
+        assigner: assigner ?? null,
+        role: role ?? null,
+        team: team ?? null,
+      },
     )
     .map((row) => ({
       id: row.message_id,
