@@ -13,6 +13,7 @@ import { inboxRouter } from './inbox-router.js';
 import { messagesRouter } from './messages-router.js';
 import { OpenAccess } from './open-access.js';
 import { pauseRouter } from './pause-router.js';
+import { profilesRouter } from './profiles-router.js';
 import { projectsRouter } from './projects-router.js';
 import { createRateLimiter, defaultRateLimits, type RateLimits } from './rate-limiter.js';
 import { limitRates } from './rate-limits.js';
@@ -20,6 +21,7 @@ import { recordRefusals, refuseOtherMethods } from './refusals.js';
 import { reportRouter } from './report-router.js';
 import { securityHeaders } from './security-headers.js';
 import { serviceRouter } from './service-router.js';
+import { teamsRouter } from './teams-router.js';
 import { tickRouter } from './tick-router.js';
 import { tokensRouter } from './tokens-router.js';
 import { transitionsRouter } from './transitions-router.js';
@@ -50,14 +52,9 @@ export function apiApp(context: ApiContext, hub: EventHub, guards: ApiGuards): e
   app.use('/api', authenticate(context.cell.catalog, { open, failures }), limitRates(rateLimits), authorize);
   app.use(uploadsRouter(context));
   app.use('/api', ...readBodies);
-  app.use(tokensRouter(context));
-  app.use(
-    projectsRouter(context),
-    transitionsRouter(context),
-    messagesRouter(context),
-    dispatchRouter(context),
-    turnsRouter(context),
-  );
+  app.use(tokensRouter(context), profilesRouter(context), teamsRouter(context));
+  app.use(projectsRouter(context), transitionsRouter(context));
+  app.use(messagesRouter(context), dispatchRouter(context), turnsRouter(context));
   app.use(agentsRouter(context), whyRouter(context), inboxRouter(context), tickRouter(context));
   app.use(pauseRouter(context), usageRouter(context));
   app.use(artifactsRouter(context), reportRouter(context));

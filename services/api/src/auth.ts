@@ -47,6 +47,12 @@ export const requireAdmin: RequestHandler = (_request, response, next) => {
   next();
 };
 
+/** For what all projects share. */
+export const wholeCellOnly: RequestHandler = (_request, response, next) => {
+  requireWholeCell(identityOf(response));
+  next();
+};
+
 type ApiScope = 'read' | 'write' | 'admin';
 
 const scopesThatMay: Readonly<Record<ApiScope, readonly ApiIdentity['scope'][]>> = {

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { auditEntry, tokenView } from '@suzumio/shared/model/access-token';
 import * as api from '@suzumio/shared/model/http-api';
+import { profileSummary, profileView, teamSummary, teamView } from '@suzumio/shared/model/profile';
+import * as profileApi from '@suzumio/shared/model/profile-api';
 import { eventType, projectEvent } from '@suzumio/shared/model/event';
 import { projectConfig } from '@suzumio/shared/model/project-config';
 import { budgetReached, budgetView } from '@suzumio/shared/model/budget';
@@ -13,6 +15,7 @@ import { problem } from '@suzumio/shared/protocol/problem';
 import { accessOperations } from './access-operations.js';
 import { mailOperations } from './mail-operations.js';
 import type { Operation } from './operation.js';
+import { profileOperations } from './profile-operations.js';
 import { projectOperations } from './project-operations.js';
 import { recordOperations } from './record-operations.js';
 import { usageOperations } from './usage-operations.js';
@@ -24,6 +27,7 @@ export const operations: readonly Operation[] = [
   ...recordOperations,
   ...usageOperations,
   ...accessOperations,
+  ...profileOperations,
 ];
 
 /** What the description calls the schemas of requests. */
@@ -41,6 +45,12 @@ export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
   Pause: api.pauseRequest,
   ChangeBudget: api.budgetRequest,
   CreateToken: api.createTokenRequest,
+  CreateProfile: profileApi.createProfileRequest,
+  UpdateProfile: profileApi.updateProfileRequest,
+  SendToProfile: profileApi.profileMessageRequest,
+  CreateTeam: profileApi.createTeamRequest,
+  UpdateTeam: profileApi.updateTeamRequest,
+  StandUpTeam: profileApi.standUpRequest,
   Nothing: api.emptyRequest,
 };
 
@@ -107,6 +117,18 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   CreatedToken: api.createdTokenAnswer,
   AuditEntry: auditEntry,
   Audit: api.auditAnswer,
+  Profile: profileView,
+  ProfileSummary: profileSummary,
+  ProfileAnswer: profileApi.profileAnswer,
+  ProfileList: profileApi.profileListAnswer,
+  SentToProfile: profileApi.profileMessageAnswer,
+  Team: teamView,
+  TeamSummary: teamSummary,
+  TeamAnswer: profileApi.teamAnswer,
+  TeamList: profileApi.teamListAnswer,
+  DeletedTeam: profileApi.deleteTeamAnswer,
+  StandingDifferences: profileApi.standingDifferences,
+  StoodUpTeam: profileApi.standUpAnswer,
   Health: api.healthAnswer,
 };
 
@@ -119,4 +141,6 @@ export const pathParameters: Readonly<Record<string, { description: string; sche
   thread: { description: "The thread's id, or the id or number of a message in it.", schema: z.string() },
   artifact: { description: "The artifact's id.", schema: z.string() },
   token: { description: "The token's name.", schema: z.string() },
+  profile: { description: "The profile's nickname or id.", schema: z.string() },
+  team: { description: "The team's name.", schema: z.string() },
 };

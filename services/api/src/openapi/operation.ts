@@ -14,7 +14,7 @@ export interface OperationAnswer {
 export interface Operation {
   /** Its name in generated clients. */
   id: string;
-  group: 'Projects' | 'Mail' | 'Turns' | 'Artifacts' | 'Events' | 'Usage' | 'Access' | 'Service';
+  group: 'Projects' | 'Profiles' | 'Mail' | 'Turns' | 'Artifacts' | 'Events' | 'Usage' | 'Access' | 'Service';
   method: 'get' | 'post' | 'delete';
   /** As Express writes it. */
   path: string;

@@ -54,6 +54,8 @@ export const projectOperations: readonly Operation[] = [
       'project-exists',
       'invalid-config',
       'not-supported-yet',
+      'profile-unknown',
+      'profile-retired',
       'recipient-unknown',
       'recipient-ambiguous',
       'recipient-self',

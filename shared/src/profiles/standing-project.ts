@@ -1,0 +1,83 @@
+import { renderConfig } from '../config/render-config.js';
+import type { LoadedProject, ProjectSource } from '../config/project-source.js';
+import { refuseUnsupported } from '../config/unsupported.js';
+import { isSuzumioError, SuzumioError } from '../errors/suzumio-error.js';
+import type { StandingDifferences } from '../model/profile-api.js';
+import type { Grant } from '../policy/grant.js';
+import type { Catalog } from '../store/catalog.js';
+import type { Cell } from '../store/cell.js';
+import { iso } from '../store/queries/page.js';
+import { projectRow } from '../store/rows.js';
+import type { SqlReader } from '../store/sql.js';
+import { startProject } from '../store/verbs/project-transitions.js';
+import { startFromProfiles } from './start-from-profiles.js';
+import { withMembers } from './with-members.js';
+
+/** What a standing project is made from. */
+export interface StandingProject {
+  team: string;
+  source: ProjectSource;
+  /** Refuses what the policy does not allow; what it returns is kept with the project. */
+  admit: (loaded: LoadedProject) => Grant | undefined;
+  actor: string;
+}
+
+/**
+ * Makes a team's standing project and starts it, in one step; from then on mail to the team's members goes there. One of
+ * the file's name that is there already stays as it is. An earlier one of another name goes on, without that mail.
+ *
+ * @returns what is allowed in the file and probably not meant; undefined where nothing was made
+ * @throws SuzumioError `team-unknown`, `team-empty`, `project-exists`, and what a project is refused with
+ */
+export async function makeStandingProject(
+  cell: Cell,
+  { team, source, admit, actor }: StandingProject,
+): Promise<LoadedProject['warnings'] | undefined> {
+  const { members, project } = cell.catalog.teams.get(team);
+  const { name } = source.config;
+  if (project === name) return undefined;
+  if (members.length === 0) {
+    throw new SuzumioError('team-empty', `Nobody is in the team ${team}, so it can have no standing project.`, {
+      team,
+    });
+  }
+  const loaded = startFromProfiles(withMembers(source, members), cell.catalog.profiles);
+  const grant = admit(loaded);
+  refuseUnsupported(loaded);
+  try {
+    await cell.createProject({
+      config: loaded.config,
+      source: loaded.sourceText,
+      resolved: renderConfig(loaded.config),
+      actor,
+      grant,
+      standingTeam: team,
+      begin: (tx) => {
+        startProject(tx, actor);
+      },
+    });
+  } catch (error) {
+    // Somebody else was asked for the same at the same time.
+    if (isSuzumioError(error, 'project-exists') && cell.catalog.teams.get(team).project === name) return undefined;
+    throw error;
+  }
+  return loaded.warnings;
+}
+
+/** How the team is now, and its standing project is not. */
+export function differencesOf(catalog: Catalog, team: string, reader: SqlReader): StandingDifferences {
+  const agents = reader.all<{ id: string; profile: string }>(
+    'SELECT id, profile_id AS profile FROM agents WHERE profile_id IS NOT NULL ORDER BY position',
+  );
+  const present = new Set(agents.map(({ profile }) => profile));
+  const { members } = catalog.teams.get(team);
+  const ids = new Set(members.map(({ id }) => id));
+  const madeAt = iso(projectRow(reader).created_at_ms);
+  return {
+    absent: members.filter(({ id }) => !present.has(id)).map(({ nickname }) => nickname),
+    departed: agents.filter(({ profile }) => !ids.has(profile)).map(({ id }) => id),
+    changed: members
+      .filter(({ id }) => present.has(id) && (catalog.profiles.find(id)?.updatedAt ?? madeAt) > madeAt)
+      .map(({ nickname }) => nickname),
+  };
+}
