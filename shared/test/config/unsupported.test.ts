@@ -54,13 +54,21 @@ describe('what this version does not enforce', () => {
     expect(problems[0]?.message).toMatch(`${field} is not supported yet: `);
   });
 
-  test.each(['backend: external'])('%s of an agent is refused', (field) => {
-    const project = load(minimal(`    ${field}\n    count: 3\nbackend: { runner: { mode: mock } }\n`));
-    const problems = problemsIn(() => {
-      refuseUnsupported(project);
-    });
-    expect(problems.map(({ line, column }) => [line, column])).toEqual([[7, 5 + field.indexOf(':') + 2]]);
-    expect(problems[0]?.message).toMatch(`agents.editor-1.${field.slice(0, field.indexOf(':'))} is not supported yet`);
+  test.each(['mounts: [{ source: a, target: /a }]', 'env: { A: b }', 'workspace: { from: a }'])(
+    '%s is refused of an agent whose handler runs elsewhere',
+    (field) => {
+      const project = load(minimal(`    ${field}\n    backend: external\n    count: 3\n`));
+      const problems = problemsIn(() => {
+        refuseUnsupported(project);
+      });
+      expect(problems.map(({ line, column }) => [line, column])).toEqual([[7, 5 + field.indexOf(':') + 2]]);
+      const name = field.slice(0, field.indexOf(':'));
+      expect(problems[0]?.message).toMatch(`agents.editor-1.${name} is not supported yet`);
+    },
+  );
+
+  test('is no external agent, which needs no model either', () => {
+    expect(unsupportedFields(load(minimal('    backend: external\n')).config)).toEqual([]);
   });
 
   test('is a mount of an agent that runs as a process', () => {
