@@ -17,6 +17,7 @@ import {
   type ProjectState,
   type Sample,
 } from '../support/contract-world.js';
+import { otherProfileBodies, ownSubject, profileBodies, profileRefusal } from '../support/profile-samples.js';
 import { refusal } from '../support/refusal.js';
 import { routesOf } from '../support/routes.js';
 import { openStream } from '../support/sse-client.js';
@@ -50,6 +51,7 @@ const bodies: Readonly<Record<string, () => unknown>> = {
   pauseProject: () => ({ reason: 'It is night.' }),
   changeBudget: () => ({ turns: 50 }),
   uploadArtifact: () => Buffer.from('a,b\n'),
+  ...profileBodies,
   createToken: () => ({ name: `token-${String(++made)}`, scope: 'read', project: 'team', expires: '30d' }),
 };
 
@@ -117,7 +119,7 @@ const succeeding = operations.flatMap((operation) =>
 
 describe('succeeding as described', () => {
   test.each(succeeding)('$name', async ({ name, operation, status, answer }) => {
-    const sample = { ...(await sampleOf(operation)), ...variants[name] };
+    const sample = { ...(await sampleOf(operation)), ...variants[name], ...(await ownSubject(world, name)) };
     const key = takesKey(operation) ? { 'idempotency-key': `contract-${operation.id}` } : {};
     const headersWithKey = { ...sample.headers, ...key };
     const { headers, json, ...received } = await world.call(operation, { ...sample, headers: headersWithKey });
@@ -233,6 +235,7 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
       pauseAgent: { reason: 'It rests.' },
       pauseProject: { reason: 'It is day.' },
       changeBudget: { turns: 60 },
+      ...otherProfileBodies,
     };
     if (operation.upload) return world.call(operation, { ...sample, headers, body: 'Something else.' });
     const body = { ...(sample.body as object), ...(changes[operation.id] ?? { body: 'Something else.' }) };
@@ -296,6 +299,7 @@ describe('refusing as described', () => {
   test.each(refused)('$name', async ({ name, operation, code }) => {
     const answer =
       (await ownRefusals[name]?.()) ??
+      (await profileRefusal(world, operation, code)) ??
       (await guards[code]?.(operation, requestOf(operation))) ??
       (await commonRefusals[code]?.(operation, await sampleOf(operation)));
     if (!answer) throw new Error(`nothing makes ${operation.id} refuse with ${code}`);

@@ -12,6 +12,7 @@ import { EventHub } from '../../src/events/event-hub.js';
 import { defaultRateLimits } from '../../src/rate-limiter.js';
 import type { Operation } from '../../src/openapi/operation.js';
 import { type Answer, type CallOptions, type TestApi, testApi } from './api.js';
+import { registerSamples } from './profile-samples.js';
 import { beginTurn, failTurn, publish, publishDirectory, submit } from './play.js';
 
 /** A request for one operation, before it is spoiled in some way. */
@@ -23,6 +24,9 @@ export interface Sample extends CallOptions {
   message?: string;
   /** A token's name. */
   of?: string;
+  /** A profile's nickname. */
+  profile?: string;
+  team?: string;
   query?: string;
 }
 
@@ -44,7 +48,7 @@ export interface ContractWorld {
   thinking(): Promise<string>;
   /** Has the system write to an agent, and returns the message's id. */
   notice(project: string): Promise<string>;
-  /** Runs `body` while nothing can be written to the catalog, nor to the project `team`. */
+  /** Runs `body` while nothing can be written to the catalog, nor to the projects `team` and `desk`. */
   whileBusy<Result>(body: () => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
@@ -77,12 +81,22 @@ export async function contractWorld(): Promise<ContractWorld> {
     rateLimits: { ...defaultRateLimits, readsPerSecond: 1, writesPerSecond: 1, burstSeconds: 0 },
   });
   await api.cell.catalog.tokens.create({ name: 'ann', scope: 'read', actor: 'test' });
+  await registerSamples(api.cell, (team, file) => api.post(`/api/teams/${team}/up`, { file }));
   let made = 0;
 
   const callOf =
     (of: TestApi) =>
     (operation: Operation, sample: Sample = {}) => {
-      const { project = 'team', agent = 'ben', turn = 'ada:1', of: token = 'ann', query, ...options } = sample;
+      const {
+        project = 'team',
+        agent = 'ben',
+        turn = 'ada:1',
+        of: token = 'ann',
+        profile = 'Akari',
+        team = 'research',
+        query,
+        ...options
+      } = sample;
       const subject = operation.id === 'listArtifactEntries' ? directory : artifact.id;
       const { message = '1' } = sample;
       const parts: Record<string, string> = {
@@ -93,6 +107,8 @@ export async function contractWorld(): Promise<ContractWorld> {
         artifact: sample.artifact ?? subject,
         message,
         thread: message,
+        profile,
+        team,
       };
       const path = operation.path.replaceAll(/:(\w+)/g, (_whole, part: string) => parts[part] ?? '');
       return of.call(operation.method.toUpperCase(), `${path}${query === undefined ? '' : `?${query}`}`, options);
@@ -125,7 +141,9 @@ export async function contractWorld(): Promise<ContractWorld> {
     },
     async whileBusy(body) {
       const { directory } = api.cell;
-      const held = [directory.catalogFile, directory.projectFile('team')].map((file) => Sql.open(file));
+      const held = [directory.catalogFile, directory.projectFile('team'), directory.projectFile('desk')].map((file) =>
+        Sql.open(file),
+      );
       try {
         for (const sql of held) sql.run('BEGIN IMMEDIATE');
         return await body();
