@@ -3,7 +3,11 @@ import type { SqlReader, SqlValue } from '@suzumio/shared/store/sql';
 import { deliverableTurns, deliverTurn } from '@suzumio/shared/store/verbs/deliver-turn';
 import { once } from '@suzumio/shared/store/verbs/once';
 import { isPublished } from '@suzumio/shared/store/queries/artifacts';
+import { listTasks } from '@suzumio/shared/store/queries/tasks';
+import { assignTask } from '@suzumio/shared/store/verbs/assign-task';
+import { broadcast } from '@suzumio/shared/store/verbs/broadcast';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
+import { replyToMessage } from '@suzumio/shared/store/verbs/reply-to-message';
 import { publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
 import Database from 'better-sqlite3';
 import { teams } from './team.js';
@@ -21,6 +25,7 @@ const history = [
   'directory_contents',
   'message_attachments',
   'events',
+  'tasks',
 ];
 
 test('nothing in a turn looks through history', async () => {
@@ -33,6 +38,11 @@ test('nothing in a turn looks through history', async () => {
     publishArtifact(tx, { ...artifact, directory: { files: 1, contents: ['e'.repeat(64)] } });
     isPublished(tx, 'e'.repeat(64));
     postMessage(tx, { ...message, turn: attempt.turn, attachments: ['a.md'] });
+    const [{ id }] = [postMessage(tx, { ...message, sender: 'user', recipient: 'ada' })];
+    expect(() => replyToMessage(tx, { ...message, message: id, turn: attempt.turn })).toThrow('has not seen');
+    broadcast(tx, message);
+    assignTask(tx, { ...message, role: 'reader' });
+    listTasks(tx, { limit: 10, state: 'open', assignee: 'ben', assigner: 'ada' });
     return { output: null };
   });
   await team.complete(attempt);
@@ -42,7 +52,17 @@ test('nothing in a turn looks through history', async () => {
   await team.write((tx) => {
     for (const { turn, delivery } of deliverableTurns(tx, tx.nowMs).wanting) deliverTurn(tx, turn, delivery);
   });
-  await team.fail(await team.begin(team.activeTurn('ben') ?? ''), 'worker-lost');
+  const begun = await team.begin(team.activeTurn('ben') ?? '');
+  const [task] = team.rows<{ message_id: string }>('SELECT message_id FROM tasks');
+  const done = {
+    ...message,
+    sender: 'ben',
+    recipient: undefined,
+    message: task?.message_id ?? '',
+    task: 'done' as const,
+  };
+  await team.write((tx) => replyToMessage(tx, done));
+  await team.fail(begun, 'worker-lost');
   await team.approve().catch(() => undefined);
 
   const { calls, contexts } = prepare.mock;
