@@ -27,6 +27,13 @@ module.exports = {
       to: { path: '^(services|cli|web|sdk|shared)/', pathNot: '^shared/(src|dist)/protocol/' },
     },
     {
+      // It is installed without the rest of this repository, and needs nothing but Node.
+      name: 'sdk-stands-alone',
+      severity: 'error',
+      from: { path: '^sdk/src' },
+      to: { pathNot: '^sdk/src/' },
+    },
+    {
       name: 'protocol-stands-alone',
       severity: 'error',
       from: { path: '^shared/src/protocol' },

@@ -29,7 +29,7 @@ const project = (displayName, testMatch, extra = {}) => ({
 
 export default {
   projects: [
-    project('unit', ['<rootDir>/{shared,runner,cli}/test/**/*.test.ts', '<rootDir>/services/*/test/**/*.test.ts']),
+    project('unit', ['<rootDir>/{shared,runner,cli,sdk}/test/**/*.test.ts', '<rootDir>/services/*/test/**/*.test.ts']),
     project('e2e', ['<rootDir>/test/**/*.test.ts']),
   ],
 };

@@ -1,0 +1,17 @@
+export { RetryLater, SuzumioError } from './errors.js';
+export { type HandlerLogger, type RunningHandler, TeamHandler, type TeamHandlerOptions } from './team-handler.js';
+export type { Agent, Attachment, HandleTurn, Mail, Priority, TaskState, Turn } from './turn.js';
+export type {
+  Assigned,
+  Assignment,
+  Broadcast,
+  CallOptions,
+  Message,
+  NewArtifact,
+  Published,
+  Reply,
+  Replied,
+  Sent,
+  ToolAnswer,
+  TurnContext,
+} from './turn-context.js';

@@ -1,0 +1,97 @@
+import { messageOf, RetryLater, SuzumioError } from './errors.js';
+import type { Http } from './http.js';
+import { attemptPath, keepLease } from './lease.js';
+import type { HandleTurn, Turn } from './turn.js';
+import { turnContext } from './turn-context.js';
+import { type ClaimedTurn, maxTextLength } from './wire.js';
+
+/** How a turn ended for this handler. */
+export interface Ended {
+  outcome: 'completed' | 'failed' | 'lost';
+  /** Why it did not complete. */
+  error?: unknown;
+}
+
+interface Failure {
+  code: string;
+  message: string;
+}
+
+/**
+ * Runs one turn to its end. Never rejects; returns when the handler's code has returned, also where the turn was lost
+ * meanwhile.
+ *
+ * @param stopped aborted when the turn is to be left to whoever tries it next, however far it is
+ */
+export async function runTurn(
+  http: Http,
+  turn: ClaimedTurn,
+  { handle, stopped }: { handle: HandleTurn; stopped: AbortSignal },
+): Promise<Ended> {
+  const lease = keepLease(http, turn);
+  const report = async (route: 'complete' | 'fail', body: object) => {
+    const ask = { method: 'POST', path: `${attemptPath(turn)}/${route}`, token: turn.leaseToken, body } as const;
+    await http.insist(ask, lease.signal);
+  };
+  const fail = ({ code, message }: Failure) => report('fail', { failure: { code, message: message.slice(0, 2000) } });
+
+  async function work(): Promise<Ended> {
+    try {
+      const result: unknown = await handle(forHandler(turn), turnContext(http, turn, lease));
+      lease.signal.throwIfAborted();
+      const text = typeof result === 'string' ? result : '';
+      if (text.length > maxTextLength) throw new TooLong(text.length);
+      await report('complete', { output: { text } });
+      return { outcome: 'completed' };
+    } catch (error) {
+      if (lease.signal.aborted) return { outcome: 'lost', error: lease.signal.reason };
+      await fail(failureOf(error));
+      return { outcome: 'failed', error };
+    }
+  }
+
+  /** Reported before the code hears of it, so that nothing it does meanwhile is taken for its own failure. */
+  async function leave(): Promise<Ended> {
+    try {
+      await fail({ code: 'worker-shutdown', message: 'The handler was stopped before the turn ended.' });
+    } finally {
+      lease.lose('The handler was stopped.');
+    }
+    return { outcome: 'lost', error: lease.signal.reason };
+  }
+
+  const onStop = () => {
+    leave().catch(() => undefined);
+  };
+  try {
+    if (stopped.aborted) return await leave();
+    stopped.addEventListener('abort', onStop, { once: true });
+    return await work();
+  } catch (error) {
+    return { outcome: 'lost', error };
+  } finally {
+    stopped.removeEventListener('abort', onStop);
+    await lease.release();
+  }
+}
+
+class TooLong extends RangeError {
+  override readonly name = 'TooLong';
+
+  constructor(length: number) {
+    super(`The text of a turn may have ${String(maxTextLength)} characters, and this one has ${String(length)}.`);
+  }
+}
+
+/** A turn without its secrets. */
+function forHandler({ leaseToken: _lease, toolToken: _tool, leaseMs: _leaseMs, ...turn }: ClaimedTurn): Turn {
+  return turn;
+}
+
+function failureOf(error: unknown): Failure {
+  const message = messageOf(error);
+  if (error instanceof RetryLater) return { code: 'provider-unavailable', message };
+  if (error instanceof TooLong) return { code: 'output-too-large', message };
+  if (error instanceof SuzumioError && error.code === 'journal-mismatch') return { code: error.code, message };
+  return { code: 'handler-failed', message: error instanceof Error ? `${error.name}: ${message}` : message };
+}

@@ -1,0 +1,72 @@
+import type { TurnContext } from './turn-context.js';
+
+/** `P0` is the most urgent. */
+export type Priority = 'P0' | 'P1' | 'P2' | 'P3';
+
+/** How a task stands that was assigned. */
+export type TaskState = 'open' | 'accepted' | 'done' | 'declined';
+
+/** An artifact that a message carries; `artifacts.read` reads it. */
+export interface Attachment {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: 'file' | 'directory';
+  readonly files: number;
+  readonly sizeBytes: number;
+}
+
+/** A message, whole. */
+export interface Mail {
+  readonly id: string;
+  /** `direct`, `channel`, `task`, `reply`, `broadcast` or `event`. */
+  readonly kind: string;
+  /** An agent's id, `user` for the person, or `system`. */
+  readonly sender: string;
+  readonly recipient: string | null;
+  readonly channel: string | null;
+  readonly threadId: string;
+  /** The message that it answers. */
+  readonly replyTo: string | null;
+  readonly priority: Priority;
+  readonly body: string;
+  readonly attachments: readonly Attachment[];
+  /** ISO 8601. */
+  readonly createdAt: string;
+}
+
+/** The agent whose turn it is, as the project file has it. */
+export interface Agent {
+  readonly id: string;
+  readonly role: string;
+  readonly prompt: string;
+  readonly displayName: string | null;
+  readonly model: string | null;
+}
+
+/** A turn: the mail that an agent has to act on. */
+export interface Turn {
+  readonly project: string;
+  readonly agent: Agent;
+  readonly id: string;
+  /** The agent's how-manieth turn it is. */
+  readonly number: number;
+  /** 1, and one more each time that the turn is tried again. */
+  readonly attempt: number;
+  /** What an agent that thinks would be told: the project's task, its team, its mail. */
+  readonly prompt: string;
+  /** The most urgent first. */
+  readonly mail: readonly Mail[];
+  /** The tools that the agent may use. */
+  readonly tools: readonly string[];
+  /** How long the turn may take. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * Your code: does what a turn asks for. The text that it returns is the turn's record, not a message. It runs at least
+ * once for each turn; what it does through `ctx` takes effect once.
+ */
+export type HandleTurn = (
+  turn: Turn,
+  ctx: TurnContext,
+) => Promise<string | undefined> | Promise<void> | string | undefined;

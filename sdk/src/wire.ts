@@ -1,0 +1,36 @@
+import type { Turn } from './turn.js';
+
+/** The version of the ToolHost's protocol for handlers that this package speaks. */
+export const handlersProtocol = 1;
+
+/** The longest text of a turn. */
+export const maxTextLength = 1_000_000;
+
+/** What `GET /handlers/self` answers. */
+export interface Self {
+  protocol: number;
+  project: string;
+  agents: string[];
+}
+
+/** A turn with the secrets of its attempt. */
+export interface ClaimedTurn extends Turn {
+  readonly leaseToken: string;
+  readonly toolToken: string;
+  readonly leaseMs: number;
+}
+
+export interface ClaimAnswer {
+  turn: ClaimedTurn | null;
+}
+
+export interface HeartbeatAnswer {
+  leaseMs: number;
+  cancel: boolean;
+}
+
+/** What `POST /tool` answers. */
+export interface ToolResponse {
+  output: unknown;
+  metadata?: Record<string, unknown>;
+}
