@@ -102,7 +102,7 @@ describe('messages.reply', () => {
 
   test('carries artifacts', async () => {
     const amy = await bench.begin(project, 'amy');
-    const [{ id = '' } = {}] = mailOf(amy);
+    const id = mailOf(amy)[0]?.id;
     await amy.tool('artifacts.publish', { path: 'level.md', ...(await amy.upload('3.2 m\n')) });
     const sent = await amy.tool('messages.reply', {
       message: id,

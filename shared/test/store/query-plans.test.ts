@@ -33,15 +33,16 @@ test('nothing in a turn looks through history', async () => {
   const team = await makeTeam();
   const attempt = await team.work('ada');
   const message = { sender: 'ada', recipient: 'ben', priority: 'P1' as const, body: 'Done.', actor: 'ada' };
+  let task = '';
   await team.call(attempt, 'ada', {}, (tx) => {
     const artifact = { creator: 'ada', name: 'a.md', path: 'artifacts/ff/f', sha256: 'f'.repeat(64), sizeBytes: 3 };
     publishArtifact(tx, { ...artifact, directory: { files: 1, contents: ['e'.repeat(64)] } });
     isPublished(tx, 'e'.repeat(64));
     postMessage(tx, { ...message, turn: attempt.turn, attachments: ['a.md'] });
-    const [{ id }] = [postMessage(tx, { ...message, sender: 'user', recipient: 'ada' })];
+    const { id } = postMessage(tx, { ...message, sender: 'user', recipient: 'ada' });
     expect(() => replyToMessage(tx, { ...message, message: id, turn: attempt.turn })).toThrow('has not seen');
     broadcast(tx, message);
-    assignTask(tx, { ...message, role: 'reader' });
+    task = assignTask(tx, { ...message, role: 'reader' }).id;
     listTasks(tx, { limit: 10, state: 'open', assignee: 'ben', assigner: 'ada' });
     return { output: null };
   });
@@ -53,12 +54,11 @@ test('nothing in a turn looks through history', async () => {
     for (const { turn, delivery } of deliverableTurns(tx, tx.nowMs).wanting) deliverTurn(tx, turn, delivery);
   });
   const begun = await team.begin(team.activeTurn('ben') ?? '');
-  const [task] = team.rows<{ message_id: string }>('SELECT message_id FROM tasks');
   const done = {
     ...message,
     sender: 'ben',
     recipient: undefined,
-    message: task?.message_id ?? '',
+    message: task,
     task: 'done' as const,
   };
   await team.write((tx) => replyToMessage(tx, done));
