@@ -15,6 +15,8 @@ const names: Names = {
   projects: () => Promise.resolve(['newsroom', 'weekly']),
   agents: (project) => Promise.resolve(project === 'newsroom' ? ['editor', 'checker'] : []),
   turns: () => Promise.resolve(['editor:1', 'checker:1']),
+  roles: () => Promise.resolve(['editor', 'fact checker']),
+  teams: () => Promise.resolve(['desk']),
   messages: () => Promise.resolve([{ word: '12', meaning: 'editor: The north gauge, please.' }]),
 };
 const words = async (...typed: string[]) => {
@@ -48,6 +50,12 @@ describe('what may stand where the cursor is', () => {
     [['agents', 'stop', 'weekly', ''], []],
     [['turns', 'show', 'newsroom', 'editor:'], ['editor:1']],
     [['messages', 'show', 'newsroom', ''], ['12']],
+    [['assign', 'newsroom', 'f'], ['fact checker']],
+    [['assign', 'newsroom', 'editor', '--team', ''], ['desk']],
+    [
+      ['tasks', 'newsroom', '--state', 'd'],
+      ['done', 'declined'],
+    ],
     [['thread', 'newsroom', '1'], ['12']],
     [['redeliver', 'newsroom', '12', '--agent', 'c'], ['checker']],
     [

@@ -57,6 +57,10 @@ function namesFrom(session: Session): Names {
   return {
     projects: () => quietly((reads) => reads.projects()),
     agents: (project) => quietly(async (reads) => (await reads.detail(project)).agents.map(({ id }) => id)),
+    roles: (project) =>
+      quietly(async (reads) => distinct((await reads.detail(project)).agents.map(({ role }) => role))),
+    teams: (project) =>
+      quietly(async (reads) => distinct((await reads.detail(project)).agents.flatMap(({ team }) => team ?? []))),
     turns: (project) =>
       quietly(async (reads) => {
         const turns = await reads.turns(project, newest);
@@ -71,4 +75,8 @@ function namesFrom(session: Session): Names {
         }));
       }),
   };
+}
+
+function distinct(words: readonly string[]): string[] {
+  return [...new Set(words)];
 }

@@ -7,6 +7,7 @@ import { inboxTable, messageTable, type WaitingMail } from '../render/tables.js'
 import { sayHint, sayJson, say, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { collected, parsePriority } from './arguments.js';
+import { registerDispatch } from './dispatch.js';
 import { examples } from './help.js';
 import { sayRows, withLimit } from './list.js';
 import { registerRedeliver } from './redeliver.js';
@@ -57,6 +58,7 @@ export const registerMail: Register = (program, action) => {
     ['inbox newsroom', 'the unread mail of all agents'],
     ['inbox newsroom checker --undelivered', 'what a failed turn has left behind'],
   ).action(action(inbox));
+  registerDispatch(program, action);
   registerRedeliver(program, action);
 };
 
@@ -95,7 +97,12 @@ async function show(session: Session, project: string, name: string): Promise<un
   say(session, ...renderMessage(message, parent, session.context));
   if (session.context.out.isTerminal) say(session, '');
   const left = message.recipients.some(({ undelivered }) => undelivered);
-  sayHint(session, `thread ${project} ${message.seq}`, ...(left ? [`redeliver ${project} ${message.seq}`] : []));
+  sayHint(
+    session,
+    `reply ${project} ${message.seq} "…"`,
+    `thread ${project} ${message.seq}`,
+    ...(left ? [`redeliver ${project} ${message.seq}`] : []),
+  );
 }
 
 async function thread(
@@ -109,7 +116,7 @@ async function thread(
   say(session, ...renderThread(messages, session.context));
   if (session.context.out.isTerminal) say(session, '');
   const last = messages.at(-1);
-  if (last) sayHint(session, `messages show ${project} ${last.seq}`);
+  if (last) sayHint(session, `messages show ${project} ${last.seq}`, `reply ${project} ${last.seq} "…"`);
 }
 
 async function messages(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {

@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
+import { taskStates } from '@suzumio/shared/model/task-states';
 import { priority } from '@suzumio/shared/protocol/ids';
 
 /** A word that may stand where the cursor is, and what it means. */
@@ -13,6 +14,9 @@ export interface Names {
   agents(project: string): Promise<string[]>;
   /** The newest turns, as `agent:number`. */
   turns(project: string): Promise<string[]>;
+  roles(project: string): Promise<string[]>;
+  /** The teams that agents of the project are in. */
+  teams(project: string): Promise<string[]>;
   /** The newest messages, by their numbers, with what they say. */
   messages(project: string): Promise<Candidate[]>;
 }
@@ -110,6 +114,7 @@ async function valuesOf(name: string, given: readonly string[], names: Names): P
       return asCandidates(await names.projects());
     case 'agent':
     case 'recipient':
+    case 'to':
       return asCandidates(await names.agents(project));
     case 'turn':
       return asCandidates(await names.turns(project));
@@ -118,6 +123,12 @@ async function valuesOf(name: string, given: readonly string[], names: Names): P
     case 'message':
     case 'message-or-thread':
       return names.messages(project);
+    case 'role':
+      return asCandidates(await names.roles(project));
+    case 'team':
+      return asCandidates(await names.teams(project));
+    case 'state':
+      return asCandidates(taskStates);
     case 'priority':
       return asCandidates(priority.options);
     case 'shell':

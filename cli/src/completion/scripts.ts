@@ -37,7 +37,7 @@ _suzumio() {
     else
       line=\${line%%$'\\t'*}
       # A word that a shell would not take as it is.
-      [[ $line == '#'* ]] && line="\\\\$line"
+      [[ $line == '#'* || $line == *' '* ]] && printf -v line %q "$line"
       COMPREPLY+=("\${line#"$prefix"}")
     fi
   done < <(suzumio __complete -- "\${words[@]}" 2>/dev/null)

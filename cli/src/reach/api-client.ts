@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import {
   agentAnswer,
+  assignedTask,
   artifactListAnswer,
   budgetListAnswer,
   cancelAnswer,
@@ -11,6 +12,7 @@ import {
   healthAnswer,
   messageListAnswer,
   postedMessage,
+  postedReply,
   projectAnswer,
   projectDetailAnswer,
   projectListAnswer,
@@ -19,6 +21,7 @@ import {
   resetAgentAnswer,
   retryAnswer,
   summaryListAnswer,
+  taskListAnswer,
   tickAnswer,
   toolCallListAnswer,
   turnListAnswer,
@@ -79,6 +82,7 @@ export function createApiClient({ url, token }: ApiAddress) {
     thread: (project, name, limit) => list(messageListAnswer, project, `threads/${segment(name)}`, limit),
     inbox: (project, limit, { agent, undelivered }) =>
       list(messageListAnswer, project, 'inbox', limit, { agent, undelivered: String(undelivered) }),
+    tasks: (project, limit, which) => list(taskListAnswer, project, 'tasks', limit, { ...which }),
     turns: (project, limit, agent?: string) => list(turnListAnswer, project, 'turns', limit, { agent }),
     turn: (project, name) => json(turnDetail, 'GET', `/${segment(project)}/turns/${segment(name)}`),
     log: async (project, turn, attempt) =>
@@ -113,8 +117,14 @@ export function createApiClient({ url, token }: ApiAddress) {
     approve: (project: string) => act(project, 'approve'),
     requestChanges: (project: string, recipient: string, body: string) =>
       json(requestChangesAnswer, 'POST', `/${segment(project)}/request-changes`, { recipient, body }),
-    send: (project: string, message: OutgoingMessage) =>
+    send: (project: string, message: MailText & MailAddress) =>
       json(postedMessage, 'POST', `/${segment(project)}/messages`, message),
+    reply: (project: string, reply: MailText & MailAddress & { message: string }) =>
+      json(postedReply, 'POST', `/${segment(project)}/replies`, reply),
+    broadcast: (project: string, announcement: MailText & { team?: string }) =>
+      json(postedMessage, 'POST', `/${segment(project)}/broadcasts`, announcement),
+    assign: (project: string, task: MailText & { role: string; team?: string }) =>
+      json(assignedTask, 'POST', `/${segment(project)}/tasks`, task),
     redeliver: (project: string, message: string, agent?: string) =>
       json(redeliveredMessage, 'POST', `${toMessage(project, message)}/redeliver`, { agent }),
     retryAgent: (project: string, agent: string) => json(retryAnswer, 'POST', toAgent(project, agent, 'retry'), {}),
@@ -138,10 +148,13 @@ export function createApiClient({ url, token }: ApiAddress) {
   };
 }
 
-/** Mail as it is sent. */
-interface OutgoingMessage {
+interface MailAddress {
   recipient?: string;
   channel?: string;
+}
+
+/** What mail says. */
+interface MailText {
   priority: Priority;
   body: string;
   attachments?: string[];

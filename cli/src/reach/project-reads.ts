@@ -1,6 +1,7 @@
 import type { BudgetReached, BudgetView } from '@suzumio/shared/model/budget';
 import type { ProjectEvent } from '@suzumio/shared/model/event';
 import type { Pause } from '@suzumio/shared/model/pause';
+import type { TaskState } from '@suzumio/shared/model/task-states';
 import type { UsageAnswer, UsageGroup } from '@suzumio/shared/model/usage';
 import type {
   AgentView,
@@ -9,6 +10,7 @@ import type {
   MessageView,
   ProjectView,
   SummaryView,
+  TaskView,
   ToolCallView,
   TurnDetail,
   TurnView,
@@ -34,6 +36,14 @@ export interface UsageQuestion {
   to?: number | undefined;
 }
 
+/** Which tasks are wanted. */
+export interface TaskFilter {
+  state?: TaskState;
+  assignee?: string;
+  role?: string;
+  team?: string;
+}
+
 /** What commands that only read can ask, of a server or of the data directory itself. Lists are the newest, in order. */
 export interface ProjectReads {
   /** Every project's id, oldest first. */
@@ -52,6 +62,8 @@ export interface ProjectReads {
     limit: number,
     of: { agent?: string | undefined; undelivered: boolean },
   ): Promise<MessageView[]>;
+  /** Work that was assigned, of which all of this holds. */
+  tasks(project: string, limit: number, which: TaskFilter): Promise<TaskView[]>;
   /** Turns of all agents or of one. */
   turns(project: string, limit: number, agent?: string): Promise<TurnView[]>;
   /** One turn by its id or `agent:number`. */

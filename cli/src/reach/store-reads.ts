@@ -14,6 +14,7 @@ import { dayView, projectUsage, UsageSum } from '@suzumio/shared/store/queries/m
 import { readMessageDetail } from '@suzumio/shared/store/queries/receipts';
 import { listReports, readConfig, readProject } from '@suzumio/shared/store/queries/projects';
 import { readCatalogFacts } from '@suzumio/shared/store/queries/services';
+import { listTasks } from '@suzumio/shared/store/queries/tasks';
 import { findTurn, listToolCalls, listTurns, turnCalled } from '@suzumio/shared/store/queries/turns';
 import { readProjectFacts } from '@suzumio/shared/store/queries/why';
 import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';
@@ -62,6 +63,7 @@ export function createStoreReads({ root, context: { env, now } }: Session): Proj
         if (agent !== undefined) agentRow(reader, agent);
         return listInbox(reader, { limit, agent, undelivered });
       }),
+    tasks: (project, limit, which) => read(project, (reader) => listTasks(reader, { limit, ...which })),
     turns: (project, limit, agent) =>
       read(project, (reader) => {
         if (agent !== undefined) agentRow(reader, agent);

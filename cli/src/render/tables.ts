@@ -1,4 +1,11 @@
-import type { AgentView, ArtifactView, MessageView, ToolCallView, TurnView } from '@suzumio/shared/model/views';
+import type {
+  AgentView,
+  ArtifactView,
+  MessageView,
+  TaskView,
+  ToolCallView,
+  TurnView,
+} from '@suzumio/shared/model/views';
 import type { ProjectEvent } from '@suzumio/shared/model/event';
 import { oneLine } from '@suzumio/shared/prompt/body';
 import type { Session } from '../session.js';
@@ -59,6 +66,23 @@ export function inboxTable(mail: readonly WaitingMail[], { context }: Session): 
       dayAndTime(message.createdAt, context),
       ...(left ? [leftBy ?? ''] : []),
       oneLine(message.body),
+    ]),
+    context.out,
+  );
+}
+
+export function taskTable(tasks: readonly TaskView[], { context }: Session): string[] {
+  return table(
+    ['NO', 'ASSIGNED', 'BY', 'TO', 'ROLE', 'PRIO', 'STATE', 'TASK'],
+    tasks.map((task) => [
+      String(task.seq),
+      dayAndTime(task.createdAt, context),
+      task.assigner,
+      task.assignee,
+      oneLine(task.role) + (task.team === null ? '' : ` of ${task.team}`),
+      task.priority,
+      toned(task.state),
+      oneLine(task.excerpt),
     ]),
     context.out,
   );
@@ -146,6 +170,8 @@ export function eventTable(events: readonly ProjectEvent[], { context }: Session
 const tones: Readonly<Record<string, Tone>> = {
   completed: 'good',
   succeeded: 'good',
+  done: 'good',
+  declined: 'bad',
   failed: 'bad',
   refused: 'bad',
   unknown: 'bad',

@@ -1,8 +1,11 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { assignTask } from '@suzumio/shared/store/verbs/assign-task';
+import { broadcast } from '@suzumio/shared/store/verbs/broadcast';
 import { cancelActiveTurn } from '@suzumio/shared/store/verbs/cancel-turn';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { recordToolCall } from '@suzumio/shared/store/verbs/record-tool-call';
+import { replyToMessage } from '@suzumio/shared/store/verbs/reply-to-message';
 import { failAttempt } from '@suzumio/shared/store/verbs/report-attempt';
 import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
 import { writeTurnLog } from '@suzumio/shared/store/turn-logs';
@@ -20,16 +23,17 @@ export interface GoldenWorld {
   close(): Promise<void>;
 }
 
-export type State = 'initialized' | 'running' | 'submitted' | 'failed' | 'busy' | 'stopped agent' | 'cancelled';
+export type State =
+  'initialized' | 'talking' | 'running' | 'submitted' | 'failed' | 'busy' | 'stopped agent' | 'cancelled';
 
-const yaml = (name: string) => `
+const yaml = (name: string, team = '') => `
 name: ${name}
 task: Write a bulletin on the river level.
 channels: ["#news"]
 backend: { runner: { mode: mock } }
 agents:
   editor: { role: editor, displayName: Yuki, prompt: Assign and merge., tools: ["*"] }
-  reporter: { role: reporter, count: 2, names: [Akari, Ren], prompt: Summarise., tools: [messages.send, artifacts.publish] }
+  reporter: { role: reporter, ${team}count: 2, names: [Akari, Ren], prompt: Summarise., tools: [messages.send, artifacts.publish] }
   checker: { role: fact checker, displayName: Mio, prompt: Compare., tools: [messages.send] }
 `;
 
@@ -90,6 +94,17 @@ export async function goldenWorld(): Promise<GoldenWorld> {
         });
       });
     },
+    async talking(project) {
+      const from = (agent: string) => ({ sender: agent, actor: agent, priority: 'P1' as const });
+      const north = await api.write(project, (tx) => {
+        assignTask(tx, { ...from('editor'), role: 'fact checker', body: 'Compare every figure.' });
+        broadcast(tx, { ...from('editor'), team: 'desk', body: 'We begin.' });
+        return assignTask(tx, { ...from('editor'), role: 'reporter', body: 'The north gauge, please.' });
+      });
+      const { turn } = await beginTurn(api, project, north.assignee);
+      const answer = { ...from(north.assignee), message: north.id, turn, task: 'done' as const };
+      await api.write(project, (tx) => replyToMessage(tx, { ...answer, body: 'It stands at 212 cm.' }));
+    },
     'stopped agent': (project) =>
       api.write(project, (tx) => tx.run(`UPDATE agents SET state = 'stopped' WHERE id = 'checker'`)),
     async cancelled(project) {
@@ -107,7 +122,7 @@ export async function goldenWorld(): Promise<GoldenWorld> {
     directory,
     async project(name, state) {
       api.setNow((nowMs = begin));
-      await api.create(yaml(name), { start: state !== 'initialized' });
+      await api.create(yaml(name, state === 'talking' ? 'team: desk, ' : ''), { start: state !== 'initialized' });
       after(2_000);
       await states[state](name);
       after(29_000);

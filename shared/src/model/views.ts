@@ -109,6 +109,7 @@ export const taskView = z.object({
   /** An agent, or `user`. */
   assigner: z.string(),
   assignee: z.string(),
+  /** The number of that message. */
   /** What was asked for. */
   role: z.string(),
   team: z.string().nullable(),

@@ -335,6 +335,7 @@ ALTER TABLE agents ADD COLUMN handler_seen_at_ms INTEGER;
 CREATE INDEX turn_attempts_handlers ON turn_attempts (claim_id) WHERE engine = 'external';
 
 CREATE TABLE tasks (
+  -- That of its message.
   seq INTEGER PRIMARY KEY,
   -- Also its own id, and its thread's, which begins with this message.
   message_id TEXT NOT NULL UNIQUE REFERENCES messages (id),

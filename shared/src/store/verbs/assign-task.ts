@@ -31,6 +31,7 @@ export function assignTask(tx: Tx, task: NewTask): AssignedTask {
   const posted = writeMessage(tx, task, { recipient: assignee, agents: [assignee] }, { kind: 'task' });
   tx.insert('tasks', {
     message_id: posted.id,
+    seq: posted.seq,
     assigner,
     assignee,
     role,
