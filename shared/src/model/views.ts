@@ -18,6 +18,8 @@ export const projectView = z.object({
   task: z.string(),
   /** What it was filed under when it was made. */
   labels,
+  /** The team whose standing project it is: it is never submitted. */
+  standingTeam: z.string().nullable(),
   reportPath: z.string().nullable(),
   reportVersion: z.int().nullable(),
   createdAt: time,
@@ -42,6 +44,8 @@ export const agentView = z.object({
   role: z.string(),
   displayName: z.string().nullable(),
   team: z.string().nullable(),
+  /** The id of the profile that it started from. */
+  profile: z.string().nullable(),
   prompt: z.string(),
   tools: z.array(z.string()),
   model: z.string().nullable(),
@@ -105,11 +109,11 @@ const seq = z.int();
 export const taskView = z.object({
   /** That of the message which assigned it, and of the thread that began with it. */
   id: z.string(),
+  /** The number of that message. */
   seq,
   /** An agent, or `user`. */
   assigner: z.string(),
   assignee: z.string(),
-  /** The number of that message. */
   /** What was asked for. */
   role: z.string(),
   team: z.string().nullable(),

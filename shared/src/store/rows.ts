@@ -25,6 +25,8 @@ export interface AgentRow {
   base: string;
   role: string;
   display_name: string | null;
+  /** The profile that it started from. */
+  profile_id: string | null;
   team: string | null;
   prompt: string;
   tools_json: string;

@@ -42,6 +42,7 @@ export function listAgents(reader: SqlReader): AgentView[] {
       role: row.role,
       displayName: row.display_name,
       team: row.team,
+      profile: row.profile_id,
       prompt: row.prompt,
       tools: JSON.parse(row.tools_json) as string[],
       model: row.model,

@@ -28,6 +28,7 @@ export function readProject(reader: SqlReader): ProjectView {
     status: project.status,
     task: project.task,
     labels: readLabels(reader),
+    standingTeam: project.standing_team,
     reportPath: project.report_path,
     reportVersion: report?.version ?? null,
     createdAt: iso(project.created_at_ms),
