@@ -13,7 +13,7 @@ import { startProject } from '@suzumio/shared/store/verbs/project-transitions';
 
 /** A cell in a temporary directory, with a clock that a test can hold. */
 export interface TestCell {
-  cell: Cell;
+  readonly cell: Cell;
   root: string;
   /** Moves the clock; from then on it stands still between calls. */
   setNow(ms: number): void;
@@ -23,6 +23,8 @@ export interface TestCell {
   write<Result>(project: string, verb: (tx: Tx) => Result): Promise<Result>;
   /** Rows of one statement. */
   rows<Row>(project: string, sql: string): Promise<Row[]>;
+  /** Closes it, and opens it again from what is on disk, as a new process does. */
+  restart(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -46,9 +48,12 @@ export async function testCell(options: { hooks?: ProjectStoreHooks; id?: string
   const system = systemContext();
   let held: number | undefined;
   const context: StoreContext = { ...system, now: () => held ?? system.now() };
-  const cell = Cell.open(root, { ...options, context });
+  const open = () => Cell.open(root, { ...options, context });
+  let cell = open();
   const testing: TestCell = {
-    cell,
+    get cell() {
+      return cell;
+    },
     root,
     setNow: (ms) => {
       held = ms;
@@ -65,6 +70,10 @@ export async function testCell(options: { hooks?: ProjectStoreHooks; id?: string
     store: (project, body) => cell.stores.use(project, body),
     write: (project, verb) => cell.stores.use(project, (store) => store.write(verb)),
     rows: (project, sql) => cell.stores.use(project, (store) => store.reader.all(sql)),
+    async restart() {
+      await cell.close();
+      cell = open();
+    },
     async close() {
       await cell.close();
       await rm(root, { recursive: true, force: true });
