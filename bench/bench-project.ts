@@ -40,6 +40,8 @@ export class BenchProject {
     const file = [
       `name: ${name}`,
       'task: Be measured.',
+      // What it costs to look for loops is measured; this one is meant to go on.
+      'protection: { exchanges: 1000000, sameMail: 1000000, emptyTurns: 1000000 }',
       'backend: { docker: { keep: never }, runner: { mode: mock, script: [] } }',
       'agents:',
       ...agents.map((agent) => `  ${agent}`),

@@ -13,6 +13,7 @@ import { agentRow, turnRow } from '@suzumio/shared/store/rows';
 import { attemptToken, hashToken } from '@suzumio/shared/store/tokens';
 import { type Claimed, claimTurn, prepareTurn, type PreparedTurn } from '@suzumio/shared/store/verbs/claim-turn';
 import { failTurn } from '@suzumio/shared/store/verbs/report-attempt';
+import { subscribers } from '@suzumio/shared/store/verbs/turn-notices';
 import type { ToolhostContext } from './context.js';
 import { toolDefinitions } from './tools/catalogue.js';
 
@@ -94,7 +95,11 @@ export async function grant(
     if (claimed === 'nothing-to-do') {
       throw new SuzumioError('nothing-to-do', `${turn} has no mail left to act on; it was cancelled.`, { turn });
     }
-    if (claimed !== 'stale') return { claimed, tokens: tokens(claimed.attempt, claimed.epoch) };
+    if (claimed === 'stale') continue;
+    // Whoever wants to know that turns start has mail now.
+    const told = !claimed.repeated && subscribers(store.config, 'started', claimed.input.agent.id).length > 0;
+    if (told) context.transport.wake(store.project);
+    return { claimed, tokens: tokens(claimed.attempt, claimed.epoch) };
   }
   throw new SuzumioError('store-busy', `Mail for ${turn} arrives faster than its prompt can be written; claim again.`, {
     turn,

@@ -38,6 +38,7 @@ export function completeConfig(source: SourceConfig, directory: string): FileCon
     tools: { toolpacks: completeToolpacks(source.tools?.toolpacks, directory) },
     turn: withDefaults(configDefaults.turn, source.turn),
     ...(source.budget && { budget: source.budget }),
+    ...(source.protection && { protection: source.protection }),
     observability: {
       http: withDefaults(configDefaults.observability.http, source.observability?.http),
       webui: withDefaults(configDefaults.observability.webui, source.observability?.webui),

@@ -119,6 +119,23 @@ const containerEnv = z
   )
   .refine((env) => JSON.stringify(env).length <= 128_000, { error: 'more than 128000 characters together' });
 
+/** How often something may happen without effect; `off` for as often as it likes. */
+const harmless = z.union([z.literal('off'), wholeNumber(2, 1_000_000)]);
+
+/** When agents that go round in circles are paused; `off` for never. What is not named has a default. */
+export const protectionConfig = z.union([
+  z.literal('off'),
+  z.strictObject({
+    exchanges: z.exactOptional(harmless),
+    sameMail: z.exactOptional(harmless),
+    emptyTurns: z.exactOptional(harmless),
+  }),
+]);
+
+/** What an agent may be told of the turns of others. */
+export const turnNotices = ['started', 'finished', 'errored'] as const;
+export type TurnNotice = (typeof turnNotices)[number];
+
 export const agentConfig = z.strictObject({
   /** The id in the file before counted agents were expanded; the agent's own id elsewhere. */
   base: agentKey,
@@ -138,6 +155,7 @@ export const agentConfig = z.strictObject({
   workspace: z.exactOptional(z.strictObject({ from: line(4096) })),
   budget: z.exactOptional(budgetConfig),
   maxTurnsPerHour: z.exactOptional(turnsPerHour),
+  notices: z.exactOptional(z.array(z.enum(turnNotices)).max(turnNotices.length)),
 });
 export type AgentConfig = z.infer<typeof agentConfig>;
 
@@ -197,6 +215,7 @@ export const projectConfig = z.strictObject({
   tools: z.strictObject({ toolpacks: z.array(toolpackConfig).max(100) }),
   turn: turnConfig,
   budget: z.exactOptional(budgetConfig),
+  protection: z.exactOptional(protectionConfig),
   observability: observabilityConfig,
 });
 export type ProjectConfig = z.infer<typeof projectConfig>;

@@ -78,6 +78,13 @@ const shownElsewhere: [string, string, string][] = [
   ['scheduler.maxConcurrentTurns', 'shared/test/store/verbs/start-turns.test.ts', 'maxConcurrentTurns'],
   ['scheduler.maxTurnsPerHour', 'shared/test/mailbox/turns-per-hour.test.ts', 'maxTurnsPerHour: project'],
   ['agents.ada.maxTurnsPerHour', 'shared/test/mailbox/turns-per-hour.test.ts', 'maxTurnsPerHour: agent'],
+  ['agents.ada.notices', 'shared/test/store/verbs/turn-notices.test.ts', 'notices: [finished]'],
+  ['protection', 'shared/test/store/verbs/protection.test.ts', "withProtection('off')"],
+  ...['exchanges', 'sameMail', 'emptyTurns'].map((key): [string, string, string] => [
+    `protection.${key}`,
+    'shared/test/store/verbs/protection.test.ts',
+    `{ ${key}: `,
+  ]),
   ['turn.maxToolCalls', 'shared/test/store/verbs/record-tool-call.test.ts', 'tool-limit-reached'],
   ['turn.maxAttempts', 'shared/test/model/failure-policy.test.ts', 'maxAttempts'],
   ['turn.startDeadline', 'shared/test/model/failure-policy.test.ts', 'startDeadlineMs'],
@@ -89,13 +96,22 @@ const shownElsewhere: [string, string, string][] = [
     'runner/test/find-rule.test.ts',
     `${key}:`,
   ]),
-  ...['run.command', 'run.timeoutMs', 'write.path', 'write.text', 'tool', 'input', 'expectError', 'text'].map(
-    (key): [string, string, string] => [
-      `backend.runner.script[].steps[].${key}`,
-      'runner/test/mock-steps.test.ts',
-      `${key.split('.').at(-1) ?? ''}:`,
-    ],
-  ),
+  ...[
+    'run.command',
+    'run.timeoutMs',
+    'write.path',
+    'write.text',
+    'tool',
+    'input',
+    'expectError',
+    'text',
+    'endUnless.value',
+    'endUnless.is',
+  ].map((key): [string, string, string] => [
+    `backend.runner.script[].steps[].${key}`,
+    'runner/test/mock-steps.test.ts',
+    `${key.split('.').at(-1) ?? ''}:`,
+  ]),
   ...['wait', 'fail.exit', 'crash', 'hang'].map((key): [string, string, string] => [
     `backend.runner.script[].steps[].${key}`,
     'runner/test/mock-steps.test.ts',

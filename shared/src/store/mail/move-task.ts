@@ -1,5 +1,6 @@
 import { SuzumioError } from '../../errors/suzumio-error.js';
 import { assertTaskAllows, type TaskMove, type TaskState } from '../../model/task-states.js';
+import { noteEffect } from '../protection/watch.js';
 import type { Tx } from '../tx.js';
 import type { MessageText } from './write-message.js';
 
@@ -42,6 +43,7 @@ export function moveTask(
     reply: move.reply,
     now: tx.nowMs,
   });
+  noteEffect(tx, by.sender);
   tx.emit({
     type: `task.${to}`,
     actor: by.actor,

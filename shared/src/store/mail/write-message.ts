@@ -1,6 +1,7 @@
 import { SYSTEM_ID, USER_ID } from '../../model/project-config.js';
 import type { Priority } from '../../protocol/ids.js';
 import type { MessageKind } from '../../protocol/message-kind.js';
+import { watchMail } from '../protection/watch.js';
 import type { Tx } from '../tx.js';
 import type { Address } from './address.js';
 import { attachmentsOf } from './attach.js';
@@ -25,6 +26,8 @@ export interface MessageText {
 export interface MessagePlace {
   kind: MessageKind;
   replyTo?: { id: string; threadId: string };
+  /** The agent that a notice is about. */
+  about?: string;
 }
 
 export interface PostedMessage {
@@ -80,6 +83,13 @@ export function writeMessage(tx: Tx, message: MessageText, address: Address, pla
       excerpt: excerptOf(message.body),
       ...(attachments.length > 0 ? { attachments: attachments.map((artifact) => ({ ...artifact })) } : {}),
     },
+  });
+  watchMail(tx, {
+    sender: message.sender,
+    about: place.about,
+    to: address.recipient ?? address.channel ?? '',
+    agents: address.agents,
+    body: message.body,
   });
   return { id, seq, recipients: address.agents };
 }

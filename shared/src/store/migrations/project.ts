@@ -351,6 +351,25 @@ CREATE TABLE tasks (
 ) STRICT;
 CREATE INDEX tasks_unfinished ON tasks (assignee) WHERE state IN ('open', 'accepted');
 
+-- What standing protection counts: from whom alone an agent has heard, how often and since when; turns in a row from
+-- which nothing came; what was last sent to somebody, and how often nearly the same.
+CREATE TABLE agent_watch (
+  agent_id TEXT PRIMARY KEY REFERENCES agents (id),
+  heard_from TEXT,
+  heard INTEGER NOT NULL DEFAULT 0,
+  heard_since_ms INTEGER NOT NULL DEFAULT 0,
+  empty_turns INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE mail_repeats (
+  sender TEXT NOT NULL REFERENCES agents (id),
+  recipient TEXT NOT NULL,
+  sketch TEXT NOT NULL,
+  times INTEGER NOT NULL,
+  since_ms INTEGER NOT NULL,
+  PRIMARY KEY (sender, recipient)
+) STRICT, WITHOUT ROWID;
+
 -- Reads of messages that were delivered again.
 CREATE INDEX message_reads_voided ON message_reads (message_id) WHERE voided_at_ms IS NOT NULL;
 `,

@@ -3,6 +3,7 @@ import { assignableAgents } from '../mail/assignable.js';
 import { excerptOf } from '../mail/excerpt.js';
 import { findTeam } from '../mail/team-members.js';
 import { type MessageText, type PostedMessage, writeMessage } from '../mail/write-message.js';
+import { noteEffect } from '../protection/watch.js';
 import type { Tx } from '../tx.js';
 
 /** Work for whoever has a role. */
@@ -30,8 +31,8 @@ export function assignTask(tx: Tx, task: NewTask): AssignedTask {
   const assignee = leastLoaded(assignableAgents(tx, tx.config, { role, team, assigner }));
   const posted = writeMessage(tx, task, { recipient: assignee, agents: [assignee] }, { kind: 'task' });
   tx.insert('tasks', {
-    message_id: posted.id,
     seq: posted.seq,
+    message_id: posted.id,
     assigner,
     assignee,
     role,
@@ -40,6 +41,7 @@ export function assignTask(tx: Tx, task: NewTask): AssignedTask {
     created_at_ms: tx.nowMs,
     state_at_ms: tx.nowMs,
   });
+  noteEffect(tx, assigner);
   tx.emit({
     type: 'task.assigned',
     actor: task.actor,

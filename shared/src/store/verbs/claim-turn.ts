@@ -16,6 +16,7 @@ import { listAttachments } from '../queries/artifacts.js';
 import type { SqlReader } from '../sql.js';
 import type { Tx } from '../tx.js';
 import { cancelTurn } from './end-turn.js';
+import { noticeTurn } from './turn-notices.js';
 
 /** What a first claim renders outside the transaction, from mail that the transaction then verifies. */
 export interface PreparedTurn {
@@ -223,6 +224,7 @@ function startAttempt(tx: Tx, turn: TurnRow, claim: Claim): Claimed {
       sinceMessageMs: attempt === 1 ? tx.nowMs - oldestReadMs(tx, turn.id) : undefined,
     },
   });
+  if (attempt === 1) noticeTurn(tx, { ...turn, attempt }, { notice: 'started' });
   return { ...claimed(tx, { ...turn, attempt }, attempt), repeated: false };
 }
 

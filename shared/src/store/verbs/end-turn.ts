@@ -1,6 +1,7 @@
 import type { Failure } from '../../protocol/failure-codes.js';
 import type { Tx } from '../tx.js';
 import type { AttemptRow, TurnRow } from '../rows.js';
+import { noticeTurn } from './turn-notices.js';
 
 /** How an attempt ends in its row. */
 export interface AttemptEnd {
@@ -88,4 +89,5 @@ export function cancelTurn(tx: Tx, turn: TurnRow, reason: string, actor: string)
     turn: turn.id,
     data: { number: turn.number, reason },
   });
+  if (turn.attempt > 0) noticeTurn(tx, turn, { notice: 'errored', cancelled: reason });
 }

@@ -1,6 +1,7 @@
 import type { Pause, PausingLimit } from '../../model/pause.js';
 import { agentRow, pauseOf } from '../rows.js';
 import { iso } from '../queries/page.js';
+import { forgetAgent } from '../protection/counts.js';
 import type { Tx } from '../tx.js';
 
 /** Who pauses or resumes, and why. */
@@ -38,12 +39,17 @@ export function pauseAgent(tx: Tx, agentId: string, request: PauseRequest): Paus
   const agent = agentRow(tx, agentId);
   const pause = newPause(tx, request);
   tx.run('UPDATE agents SET paused_json = :pause WHERE id = :id', { pause: JSON.stringify(pause), id: agent.id });
-  tx.emit({ type: 'agent.paused', actor: request.actor, agent: agent.id, data: { reason: pause.reason, limit: pause.limit } });
+  tx.emit({
+    type: 'agent.paused',
+    actor: request.actor,
+    agent: agent.id,
+    data: { reason: pause.reason, limit: pause.limit },
+  });
   return pause;
 }
 
 /**
- * Lets an agent go on; its turns of the last hour no longer count towards its bound. Returns whether it was paused.
+ * Lets an agent go on; its turns of the last hour no longer count towards its bound, nor does what it did without effect. Returns whether it was paused.
  *
  * @throws SuzumioError `agent-unknown`
  */
@@ -51,6 +57,7 @@ export function resumeAgent(tx: Tx, agentId: string, { actor }: PauseRequest): b
   const agent = agentRow(tx, agentId);
   if (pauseOf(agent) === null) return false;
   tx.run('UPDATE agents SET paused_json = NULL, hour_from_turn = turns WHERE id = :id', { id: agent.id });
+  forgetAgent(tx, agent.id);
   tx.emit({ type: 'agent.resumed', actor, agent: agent.id });
   return true;
 }

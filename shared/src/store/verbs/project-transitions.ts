@@ -2,6 +2,7 @@ import { SuzumioError } from '../../errors/suzumio-error.js';
 import { USER_ID } from '../../model/project-config.js';
 import { nextProjectStatus, type ProjectAction, type ProjectStatus } from '../../model/project-status.js';
 import { isQueued, projectRow, type TurnRow } from '../rows.js';
+import { noteEffect } from '../protection/watch.js';
 import type { Tx } from '../tx.js';
 import type { PostedMessage } from '../mail/write-message.js';
 import { cancelTurn } from './end-turn.js';
@@ -88,6 +89,7 @@ export function submitReport(
     created_at_ms: tx.nowMs,
   });
   tx.run('UPDATE projects SET report_path = :path', { path: report.path });
+  noteEffect(tx, report.agent);
   cancelTurns(tx, 'unclaimed', 'the report was submitted', report.agent);
   tx.emit({
     type: 'project.submitted',

@@ -1,4 +1,5 @@
 import type { ArtifactKind } from '../../protocol/artifacts.js';
+import { noteEffect } from '../protection/watch.js';
 import type { Tx } from '../tx.js';
 
 export interface NewArtifact {
@@ -51,5 +52,6 @@ export function publishArtifact(tx: Tx, artifact: NewArtifact): { id: string } {
     turn: artifact.turn,
     data: { artifact: id, name: artifact.name, kind, files, sizeBytes: artifact.sizeBytes, sha256: artifact.sha256 },
   });
+  if (artifact.turn !== undefined) noteEffect(tx, artifact.creator);
   return { id };
 }

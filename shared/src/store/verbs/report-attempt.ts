@@ -5,9 +5,11 @@ import type { AttemptEnded, AttemptStats } from '../../protocol/attempts.js';
 import { externalEngine } from '../../protocol/handlers.js';
 import type { Failure } from '../../protocol/failure-codes.js';
 import type { RunnerTurnOutput } from '../../protocol/runner.js';
+import { watchTurnEnd } from '../protection/watch.js';
 import { attemptRow, type AttemptRow, turnRow, type TurnRow } from '../rows.js';
 import type { Tx } from '../tx.js';
 import { closeAttempt, closeTurn } from './end-turn.js';
+import { noticeTurn } from './turn-notices.js';
 
 /** Which attempt a report is about. */
 export interface AttemptId {
@@ -62,13 +64,14 @@ export function completeTurn(
     text: report.output.text,
     usage: report.output.usage ? JSON.stringify(report.output.usage) : null,
   });
-  if (report.snapshot !== undefined) {
-    tx.run('UPDATE agents SET snapshot = :snapshot WHERE id = :agent', {
+  const changed =
+    report.snapshot !== undefined &&
+    tx.run('UPDATE agents SET snapshot = :snapshot WHERE id = :agent AND snapshot IS NOT :snapshot', {
       snapshot: report.snapshot,
       agent: turn.agent_id,
-    });
-  }
+    }).changes > 0;
   closeTurn(tx, turn, { status: 'completed' });
+  const made = madeBy(tx, turn.id);
   tx.emit({
     type: 'turn.completed',
     actor: 'system',
@@ -78,9 +81,12 @@ export function completeTurn(
       number: turn.number,
       attempt: id.attempt,
       durationMs: tx.nowMs - attempt.started_at_ms,
-      ...madeBy(tx, turn.id),
+      ...made,
     },
   });
+  const said = report.output.text.trim() !== '' || turn.ended_by_tool !== null;
+  watchTurnEnd(tx, turn, said || changed || made.messages + made.artifacts > 0);
+  noticeTurn(tx, turn, { notice: 'finished' });
   return { turn: 'completed' };
 }
 
@@ -122,6 +128,7 @@ export function failTurn(tx: Tx, turn: TurnRow, failure: Failure): void {
     turn: turn.id,
     data: { number: turn.number, attempt: turn.attempt, code: failure.code, message: failure.message },
   });
+  noticeTurn(tx, turn, { notice: 'errored', failure });
 }
 
 /** What a turn waits for whose provider is away. */

@@ -1,0 +1,82 @@
+import { hourMs } from '../../mailbox/protection.js';
+import type { SqlReader } from '../sql.js';
+import type { Tx } from '../tx.js';
+
+/** Counts one more message that an agent got from the same one, with no other between, and returns how many. */
+export function countHeard(tx: Tx, agent: string, from: string): number {
+  const row = tx.get<{ heard: number }>(
+    `INSERT INTO agent_watch (agent_id, heard_from, heard, heard_since_ms) VALUES (:agent, :from, 1, :now)
+     ON CONFLICT (agent_id) DO UPDATE SET
+       heard = CASE WHEN heard_from = :from AND heard_since_ms > :old THEN heard + 1 ELSE 1 END,
+       heard_since_ms = CASE WHEN heard_from = :from AND heard_since_ms > :old THEN heard_since_ms ELSE :now END,
+       heard_from = :from
+     RETURNING heard`,
+    { agent, from, now: tx.nowMs, old: tx.nowMs - hourMs },
+  );
+  return row?.heard ?? 0;
+}
+
+/** How many messages an agent got from another with no other between. */
+export function heardFrom(reader: SqlReader, agent: string, from: string, nowMs: number): number {
+  const row = reader.get<{ heard: number }>(
+    'SELECT heard FROM agent_watch WHERE agent_id = :agent AND heard_from = :from AND heard_since_ms > :old',
+    { agent, from, old: nowMs - hourMs },
+  );
+  return row?.heard ?? 0;
+}
+
+/** What an agent was last told, or told somebody, no longer counts: something has come of it. */
+export function forgetMail(tx: Tx, agent: string): void {
+  tx.run('UPDATE agent_watch SET heard_from = NULL, heard = 0 WHERE agent_id = :agent AND heard > 0', { agent });
+  tx.run('DELETE FROM mail_repeats WHERE sender = :agent', { agent });
+}
+
+/** Nothing that an agent did before counts. */
+export function forgetAgent(tx: Tx, agent: string): void {
+  tx.run('DELETE FROM agent_watch WHERE agent_id = :agent', { agent });
+  tx.run('DELETE FROM mail_repeats WHERE sender = :agent', { agent });
+}
+
+/** What an agent sent last to some place, and how many times nearly the same. */
+export interface Repeated {
+  sketch: string;
+  times: number;
+  since_ms: number;
+}
+
+export function lastMail(reader: SqlReader, sender: string, recipient: string): Repeated | undefined {
+  return reader.get<Repeated>(
+    'SELECT sketch, times, since_ms FROM mail_repeats WHERE sender = :sender AND recipient = :recipient',
+    { sender, recipient },
+  );
+}
+
+export function noteMail(tx: Tx, sender: string, recipient: string, mail: Repeated): void {
+  tx.run(
+    `INSERT INTO mail_repeats (sender, recipient, sketch, times, since_ms) VALUES (:sender, :recipient, :sketch, :times, :since)
+     ON CONFLICT (sender, recipient) DO UPDATE SET sketch = :sketch, times = :times, since_ms = :since`,
+    { sender, recipient, sketch: mail.sketch, times: mail.times, since: mail.since_ms },
+  );
+}
+
+/** An agent that is told something new may answer as before. */
+export function forgetRepeats(tx: Tx, sender: string, recipient: string): void {
+  tx.run('UPDATE mail_repeats SET times = 1 WHERE sender = :sender AND recipient = :recipient AND times > 1', {
+    sender,
+    recipient,
+  });
+}
+
+/** Counts one more turn in a row from which nothing came, and returns how many. */
+export function countEmptyTurn(tx: Tx, agent: string): number {
+  const row = tx.get<{ turns: number }>(
+    `INSERT INTO agent_watch (agent_id, empty_turns) VALUES (:agent, 1)
+     ON CONFLICT (agent_id) DO UPDATE SET empty_turns = empty_turns + 1 RETURNING empty_turns AS turns`,
+    { agent },
+  );
+  return row?.turns ?? 0;
+}
+
+export function forgetEmptyTurns(tx: Tx, agent: string): void {
+  tx.run('UPDATE agent_watch SET empty_turns = 0 WHERE agent_id = :agent AND empty_turns > 0', { agent });
+}
