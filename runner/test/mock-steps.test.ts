@@ -59,6 +59,24 @@ describe('a turn', () => {
   });
 });
 
+describe('text', () => {
+  const counted = { run: { command: 'echo 2' } };
+  const unless = (is: string) => ({
+    text: 'Got {{steps.0.output}}.',
+    endUnless: { value: '{{steps.0.output}}', is: is },
+  });
+
+  test('is left out, and the turn goes on, where that was found which it needs', async () => {
+    expect(await play(counted, unless('2'), { text: 'All.' })).toMatchObject({ code: 0 });
+    expect(await place.output()).toEqual({ text: 'All.' });
+  });
+
+  test('is the last where it was not found', async () => {
+    expect(await play(counted, { text: 'Hm.' }, unless('3'), { fail: { exit: 3 } })).toMatchObject({ code: 0 });
+    expect(await place.output()).toEqual({ text: 'Hm.\nGot 2.' });
+  });
+});
+
 describe('run', () => {
   test('works in the workspace, sees no input, and its output is there for later steps', async () => {
     const { code, stderr, stdout } = await play(

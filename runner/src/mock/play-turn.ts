@@ -86,8 +86,15 @@ async function perform(
   else if ('fail' in step) throw new TurnFailure(`the script asks for exit code ${step.fail.exit}`, step.fail.exit);
   else if ('crash' in step) await stage.control.crash();
   else if ('hang' in step) await stage.control.hang();
-  else return { text: fillTemplate(step.text, scope) };
+  else return addText(step, scope);
   return {};
+}
+
+/** The steps that follow may need something to be so: else the text is the last that the turn has to say. */
+function addText({ text, endUnless }: Extract<MockStep, { text: string }>, scope: TemplateScope): StepResult {
+  if (endUnless === undefined) return { text: fillTemplate(text, scope) };
+  if (fillTemplate(endUnless.value, scope) === fillTemplate(endUnless.is, scope)) return {};
+  return { text: fillTemplate(text, scope), endTurn: true };
 }
 
 async function callTool(

@@ -18,7 +18,11 @@ export const mockStep = z.union([
   z.strictObject({ fail: z.strictObject({ exit: z.int().min(1).max(255) }) }),
   z.strictObject({ crash: z.literal(true) }),
   z.strictObject({ hang: z.literal(true) }),
-  z.strictObject({ text }),
+  z.strictObject({
+    text,
+    /** Where these two are the same, the turn goes on without that text; else it ends with it. */
+    endUnless: z.exactOptional(z.strictObject({ value: text, is: text })),
+  }),
 ]);
 export type MockStep = z.infer<typeof mockStep>;
 
