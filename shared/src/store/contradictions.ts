@@ -37,7 +37,7 @@ const contradictions: Readonly<Record<string, string>> = {
       AND ((kind = 'channel') <> (channel IS NOT NULL) OR (kind = 'broadcast') <> coalesce(recipient LIKE '@%', 0))`,
   'a task is a message that assigned it, to its assignee': `
     SELECT messages.id FROM messages LEFT JOIN tasks ON message_id = messages.id
-    WHERE (kind = 'task') <> (message_id IS NOT NULL) OR sender <> assigner OR recipient <> assignee`,
+    WHERE (kind = 'task') <> (message_id IS NOT NULL) OR messages.seq <> tasks.seq OR sender <> assigner OR recipient <> assignee`,
   'a task is open until a reply of its assignee, in its thread, says otherwise': `
     SELECT message_id FROM tasks LEFT JOIN messages ON messages.id = state_message_id
     WHERE (state = 'open') <> (messages.id IS NULL) OR messages.sender <> assignee OR thread_id <> message_id`,

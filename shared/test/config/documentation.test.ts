@@ -64,6 +64,24 @@ describe('docs/project-file.md', () => {
   });
 });
 
+test('docs/mail.md has a script that agents can play', () => {
+  const [, example = ''] =
+    /^```yaml\n([^]*?)^```$/m.exec(readFileSync(join(import.meta.dirname, '../../../docs/mail.md'), 'utf8')) ?? [];
+  const files = {
+    'project.yaml': `name: demo
+task: t
+backend: { runner: { mode: mock, script: @import(script.yaml) } }
+agents: { researcher: { role: researcher, prompt: p, tools: ['messages.*'] } }
+`,
+    'script.yaml': example,
+  };
+  withFiles(files, (directory) => {
+    const { config } = loadProjectFile(join(directory, 'project.yaml'), { env: {} });
+    const [step] = config.backend.runner.script?.[0]?.steps ?? [];
+    expect(step).toMatchObject({ tool: 'messages.reply', input: { task: 'done' } });
+  });
+});
+
 describe('docs/models.md', () => {
   test('has an example that loads and is supported', () => {
     const [, example = ''] =
