@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { EventType, ProjectEvent } from '@suzumio/shared/model/event';
+import { type EventType, eventTypes, type ProjectEvent } from '@suzumio/shared/model/event';
+import { describeEvent } from '@suzumio/cli/render/describe-event';
 import { createTimeline, openEnds } from '@suzumio/cli/render/timeline';
 
 const style = { out: { colors: false, columns: undefined }, timeZone: 'UTC', suzumio: 'suzumio' };
@@ -56,6 +57,33 @@ const evening = [
 ];
 
 describe('the timeline', () => {
+  test('has words for every type of event, unless another event says the same better', () => {
+    const silent = eventTypes.filter((type) => !describeEvent('newsroom', event(type, '20:13:00')));
+    expect(silent).toEqual(['turn.queued', 'model.answered']);
+    const task = { kind: 'task', sender: 'editor', recipient: 'checker', priority: 'P1', excerpt: 'Compare.' };
+    expect(describeEvent('newsroom', event('message.created', '20:13:00', { data: task }))).toBeUndefined();
+  });
+
+  test('follows a task from its assignment to its end', () => {
+    const about = { task: 'msg_1', assigner: 'editor' };
+    const assigned = { ...about, role: 'fact checker', priority: 'P0', excerpt: 'Compare\u001b[2J every figure.' };
+    const timeline = createTimeline(cast, style);
+    const lines = [
+      event('task.assigned', '20:14:00', { ...of('checker', assigned), actor: 'editor' }),
+      event('task.assigned', '20:14:00', of('checker', { ...assigned, team: 'desk' })),
+      event('task.accepted', '20:14:01', of('checker', about)),
+      event('task.done', '20:14:02', of('checker', about)),
+      event('task.declined', '20:14:03', of('checker', about)),
+    ].flatMap((entry) => timeline(entry, true));
+    expect(lines).toEqual([
+      '20:14:00  editor -> checker      P0  task for fact checker: "Compare [2J every figure."',
+      '20:14:00  editor -> checker      P0  task for fact checker of desk: "Compare [2J every figure."',
+      '20:14:01  checker                accepted the task of editor',
+      '20:14:02  checker                did the task of editor',
+      '20:14:03  checker                declined the task of editor',
+    ]);
+  });
+
   test('says what happened, who did it and what to do next, in aligned columns', () => {
     const timeline = createTimeline(cast, style);
     expect(evening.flatMap((entry) => timeline(entry, true))).toEqual([

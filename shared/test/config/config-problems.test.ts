@@ -95,6 +95,15 @@ const cases: [string, string, string, ConfigProblemCode, RegExp][] = [
   ['an agent id with a space', '  editor:', '  »chief editor:', 'key-invalid', /a-z/],
   ['the id of the person', '  editor:', '  »user:', 'key-invalid', /reserved/],
   ['an id of digits', '  editor:', '  »42:', 'key-invalid', /digits only/],
+  ['the id of the system', '  editor:', '  »system:', 'key-invalid', /"system" is reserved for notices/],
+  [
+    'a team in capitals',
+    '    role: editor\n',
+    '    role: editor\n    team: »Desk\n',
+    'value-invalid',
+    /1 to 63 of a-z/,
+  ],
+  ['a team of all', '    role: editor\n', '    role: editor\n    team: »all\n', 'value-invalid', /"all" stands for all/],
   [
     'an id that a counted agent has too',
     'tools: {',
