@@ -103,7 +103,13 @@ const cases: [string, string, string, ConfigProblemCode, RegExp][] = [
     'value-invalid',
     /1 to 63 of a-z/,
   ],
-  ['a team of all', '    role: editor\n', '    role: editor\n    team: »all\n', 'value-invalid', /"all" stands for all/],
+  [
+    'a team of all',
+    '    role: editor\n',
+    '    role: editor\n    team: »all\n',
+    'value-invalid',
+    /"all" stands for all/,
+  ],
   [
     'an id that a counted agent has too',
     'tools: {',
