@@ -1,6 +1,7 @@
 export { RetryLater, SuzumioError } from './errors.js';
 export { type HandlerLogger, type RunningHandler, TeamHandler, type TeamHandlerOptions } from './team-handler.js';
-export type { Agent, Attachment, HandleTurn, Mail, Priority, TaskState, Turn } from './turn.js';
+export type { HandleTurn } from './handle-turn.js';
+export type { Agent, Attachment, Mail, Priority, TaskState, Turn } from './turn.js';
 export type {
   Assigned,
   Assignment,

@@ -1,7 +1,8 @@
 import { messageOf, RetryLater, SuzumioError } from './errors.js';
+import type { HandleTurn } from './handle-turn.js';
 import type { Http } from './http.js';
 import { attemptPath, keepLease } from './lease.js';
-import type { HandleTurn, Turn } from './turn.js';
+import type { Turn } from './turn.js';
 import { turnContext } from './turn-context.js';
 import { type ClaimedTurn, maxTextLength } from './wire.js';
 

@@ -1,8 +1,8 @@
 import { messageOf, type NoAnswer, SuzumioError } from './errors.js';
+import type { HandleTurn } from './handle-turn.js';
 import { Http } from './http.js';
 import { type Ended, runTurn } from './run-turn.js';
 import { pause } from './pause.js';
-import type { HandleTurn } from './turn.js';
 import { type ClaimAnswer, type ClaimedTurn, handlersProtocol, type Self } from './wire.js';
 
 /** Where a handler says what happens: `console` is one. */

@@ -1,5 +1,3 @@
-import type { TurnContext } from './turn-context.js';
-
 /** `P0` is the most urgent. */
 export type Priority = 'P0' | 'P1' | 'P2' | 'P3';
 
@@ -61,12 +59,3 @@ export interface Turn {
   /** How long the turn may take. */
   readonly timeoutMs: number;
 }
-
-/**
- * Your code: does what a turn asks for. The text that it returns is the turn's record, not a message. It runs at least
- * once for each turn; what it does through `ctx` takes effect once.
- */
-export type HandleTurn = (
-  turn: Turn,
-  ctx: TurnContext,
-) => Promise<string | undefined> | Promise<void> | string | undefined;

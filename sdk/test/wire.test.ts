@@ -1,0 +1,20 @@
+import { expect, test } from '@jest/globals';
+import { type HandlerClaimAnswer, type HandlerSelf, handlersProtocol } from '@suzumio/shared/protocol/handlers';
+import type { HeartbeatAnswer } from '@suzumio/shared/protocol/attempts';
+import { runnerTurnOutput, type ToolResponse } from '@suzumio/shared/protocol/runner';
+import * as wire from '../src/wire.js';
+
+/** Compiles only where what the ToolHost answers is what this package reads. */
+const reads = {
+  self: (answer: HandlerSelf): wire.Self => answer,
+  claim: (answer: HandlerClaimAnswer): wire.ClaimAnswer => answer,
+  heartbeat: (answer: HeartbeatAnswer): wire.HeartbeatAnswer => answer,
+  tool: ({ output, metadata = {} }: ToolResponse): wire.ToolResponse => ({ output, metadata }),
+};
+
+test('the package reads what the ToolHost answers', () => {
+  expect(Object.keys(reads)).toHaveLength(4);
+  expect(wire.handlersProtocol).toBe(handlersProtocol);
+  const fits = (length: number) => runnerTurnOutput.safeParse({ text: 'x'.repeat(length) }).success;
+  expect([fits(wire.maxTextLength), fits(wire.maxTextLength + 1)]).toEqual([true, false]);
+});
