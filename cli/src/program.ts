@@ -13,9 +13,11 @@ import { registerLifecycle } from './commands/lifecycle.js';
 import { registerMail } from './commands/mail.js';
 import { registerPause } from './commands/pause.js';
 import { registerPolicy } from './commands/policy.js';
+import { registerProfiles } from './commands/profiles.js';
 import { registerRecords } from './commands/records.js';
 import { registerServing } from './commands/serving.js';
 import { registerStatus } from './commands/status.js';
+import { registerTeams } from './commands/teams.js';
 import { registerTokens } from './commands/tokens.js';
 import { registerTurns } from './commands/turns.js';
 import { registerUsage } from './commands/usage.js';
@@ -71,6 +73,7 @@ const commands: readonly (readonly [heading: string, ...Register[]])[] = [
   ['Serve', registerServing, registerConfig, registerPolicy],
   ['Projects', registerStatus, registerWatch, registerLifecycle, registerDelete],
   ['Mail', registerMail],
+  ['Profiles and teams', registerProfiles, registerTeams],
   ['Agents and turns', registerAgents, registerWhy, registerTurns],
   ['Cost', registerUsage, registerPause],
   ['What a project leaves', registerArtifacts, registerRecords],

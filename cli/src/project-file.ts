@@ -60,7 +60,7 @@ export async function createFrom(
 }
 
 /** Tells what a project was allowed because it comes from a file of this person's own. */
-export function sayGrant(session: Session, { config }: LoadedProject, grant: Grant | undefined): void {
+export function sayGrant(session: Session, { config }: ProjectSource, grant: Grant | undefined): void {
   if (!grant) return;
   say(session, `Allowed for ${config.name}, as its file is on your own disk: ${describeGrant(grant).join(', ')}.`);
 }

@@ -17,6 +17,7 @@ const names: Names = {
   turns: () => Promise.resolve(['editor:1', 'checker:1']),
   roles: () => Promise.resolve(['editor', 'fact checker']),
   teams: () => Promise.resolve(['desk']),
+  profiles: () => Promise.resolve(['Akari', 'Ren']),
   messages: () => Promise.resolve([{ word: '12', meaning: 'editor: The north gauge, please.' }]),
 };
 const words = async (...typed: string[]) => {
@@ -62,6 +63,9 @@ describe('what may stand where the cursor is', () => {
       ['logs', 'newsroom', 'e'],
       ['editor', 'editor:1'],
     ],
+    [['profiles', 'show', 'A'], ['Akari']],
+    [['profiles', 'create', 'Mio', '--persona', ''], 'files'],
+    [['teams', 'show', ''], ['desk']],
     [['stop', 'newsroom', '--n'], ['--now']],
     [
       ['stop', '--now', ''],

@@ -22,6 +22,18 @@ interface Case extends Pick<Run, 'args' | 'answers' | 'until'> {
 
 /** A project that needs no more of a machine than any other. */
 const notes = { 'notes.yaml': notesProject('notes').replace('  kind: process\n', '') };
+const profileFiles = {
+  'persona.md': 'You are {{agent.nickname}}, {{agent.role}} of {{team}}.\nHelp {{project.name}}.\n',
+  'sources.md': 'Cite two sources.\n',
+};
+const createProfile = (nickname: string) =>
+  ['profiles', 'create', nickname, '--role', 'researcher', '--persona', 'persona.md'] as const;
+const desk = `name: desk
+task: Answer what comes in.
+backend: { runner: { mode: mock } }
+agents:
+  member: { profile: "*", tools: [messages.send] }
+`;
 const newsroom = { newsroom: 'submitted' } as const;
 const busy = { busy: 'busy' } as const;
 
@@ -195,6 +207,42 @@ const cases: Readonly<Record<string, Case>> = {
     fresh: true,
     until: /\d\d {2}notes .*started/,
   },
+
+  'teams-create': { args: ['teams', 'create', 'research', '--description', 'Finds out what others need.'] },
+  'profiles-create': {
+    args: [...createProfile('Akari'), '--team', 'research', '--model', 'quick', '--skill', 'sources.md'],
+    files: profileFiles,
+  },
+  'profiles-create-wrong': {
+    args: createProfile('Ren'),
+    files: { 'persona.md': 'You are {{agent.nickname}}\nof {{projct.name}}.\n' },
+  },
+  'profiles-list-nothing': { args: ['profiles', 'list'], fresh: true },
+  'profiles-list': { args: ['profiles', 'list', '--team', 'research', '--role', 'researcher'] },
+  'profiles-show': { args: ['profiles', 'show', 'Akari'] },
+  'profiles-show-unknown': { args: ['profiles', 'show', 'Akair'] },
+  'profiles-update': {
+    args: ['profiles', 'update', 'Akari', '--no-model', '--skill', 'sources.md'],
+    files: profileFiles,
+  },
+  'teams-list': { args: ['teams', 'list'] },
+  'teams-show': { args: ['teams', 'show', 'research'] },
+  'teams-update': { args: ['teams', 'update', 'research', '--description', 'Answers questions.'] },
+  'profiles-send-nowhere': { args: ['profiles', 'send', 'Akari', 'P1', 'Hello'] },
+  'teams-up-nothing': { args: ['teams', 'up', 'research'] },
+  'teams-up': { args: ['teams', 'up', 'research', '--from', 'desk.yaml'], files: { 'desk.yaml': desk } },
+  'profiles-send': { args: ['profiles', 'send', 'Akari', 'P1', 'What do we know of the north gauge?'] },
+  'teams-up-again': {
+    args: ['teams', 'up', 'research', '--from', 'desk.yaml'],
+    files: { 'desk.yaml': desk },
+    arrange: async ({ api }) => {
+      const mio = { nickname: 'Mio', role: 'manager', team: 'research', persona: 'Ask.', model: null, skills: [] };
+      await api.cell.catalog.profiles.create(mio);
+    },
+  },
+  'profiles-retire': { args: ['profiles', 'retire', 'Akari'] },
+  'profiles-retired': { args: ['init', 'late.yaml'], files: { 'late.yaml': desk.replace('"*"', 'Akari').replace('desk', 'late') } },
+  'teams-delete': { args: ['teams', 'delete', 'research'] },
 };
 
 /** What models were asked, as a ToolHost leaves it. */

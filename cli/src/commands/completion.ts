@@ -4,6 +4,7 @@ import { complete, type Names, optionValue } from '../completion/candidates.js';
 import { installation, scripts, type Shell, shells } from '../completion/scripts.js';
 import type { ProjectReads } from '../reach/project-reads.js';
 import { cut } from '../render/format.js';
+import { findProfiles, type ProfileKeeper } from '../reach/profile-keeper.js';
 import { findReads } from '../reach/reach.js';
 import { createSession, type Session } from '../session.js';
 import type { Register } from './action.js';
@@ -47,20 +48,29 @@ async function answer(program: Command, asked: Session, words: string[]): Promis
 }
 
 function namesFrom(session: Session): Names {
-  const quietly = async <Name>(ask: (reads: ProjectReads) => Promise<Name[]>): Promise<Name[]> => {
+  const orNone = async <Name>(ask: () => Promise<Name[]>): Promise<Name[]> => {
     try {
-      return await ask(await findReads(session));
+      return await ask();
     } catch {
       return [];
     }
   };
+  const quietly = <Name>(ask: (reads: ProjectReads) => Promise<Name[]>) =>
+    orNone(async () => ask(await findReads(session)));
+  const registered = (ask: (keeper: ProfileKeeper) => Promise<string[]>) =>
+    orNone(async () => ask(await findProfiles(session)));
   return {
     projects: () => quietly((reads) => reads.projects()),
     agents: (project) => quietly(async (reads) => (await reads.detail(project)).agents.map(({ id }) => id)),
     roles: (project) =>
-      quietly(async (reads) => distinct((await reads.detail(project)).agents.map(({ role }) => role))),
+      project === ''
+        ? registered(async (keeper) => distinct((await keeper.profiles(everyProfile)).map(({ role }) => role)))
+        : quietly(async (reads) => distinct((await reads.detail(project)).agents.map(({ role }) => role))),
     teams: (project) =>
-      quietly(async (reads) => distinct((await reads.detail(project)).agents.flatMap(({ team }) => team ?? []))),
+      project === ''
+        ? registered(async (keeper) => (await keeper.teams(1000)).map(({ name }) => name))
+        : quietly(async (reads) => distinct((await reads.detail(project)).agents.flatMap(({ team }) => team ?? []))),
+    profiles: () => registered(async (keeper) => (await keeper.profiles(everyProfile)).map(({ nickname }) => nickname)),
     turns: (project) =>
       quietly(async (reads) => {
         const turns = await reads.turns(project, newest);
@@ -76,6 +86,8 @@ function namesFrom(session: Session): Names {
       }),
   };
 }
+
+const everyProfile = { retired: false, limit: 1000 };
 
 function distinct(words: readonly string[]): string[] {
   return [...new Set(words)];

@@ -14,11 +14,14 @@ export interface Names {
   agents(project: string): Promise<string[]>;
   /** The newest turns, as `agent:number`. */
   turns(project: string): Promise<string[]>;
+  /** Of the project's agents; without a project, of the profiles. */
   roles(project: string): Promise<string[]>;
-  /** The teams that agents of the project are in. */
+  /** The teams that agents of the project are in; without a project, those that are registered. */
   teams(project: string): Promise<string[]>;
   /** The newest messages, by their numbers, with what they say. */
   messages(project: string): Promise<Candidate[]>;
+  /** The nicknames of profiles. */
+  profiles(): Promise<string[]>;
 }
 
 /** What may stand where the cursor is: words, or the name of a file. */
@@ -40,11 +43,11 @@ interface Place {
 export async function complete(program: Command, words: readonly string[], names: Names): Promise<Completion> {
   const { command, given, pending } = placeOf(program, words.slice(0, -1));
   const typed = words.at(-1) ?? '';
-  if (pending) return startingWith(typed, await valuesOf(pending.attributeName(), given, names));
+  if (pending) return startingWith(typed, await valuesOf(pending.attributeName(), projectOf(command, given), names));
   if (typed.startsWith('-')) return startingWith(typed, optionsOf(command));
   const subcommands = given.length === 0 ? subcommandsOf(command) : [];
   const argument = command.registeredArguments[given.length] ?? variadic(command);
-  const values = argument ? await valuesOf(argument.name(), given, names) : [];
+  const values = argument ? await valuesOf(argument.name(), projectOf(command, given), names) : [];
   if (values === 'files') return subcommands.length === 0 ? 'files' : startingWith(typed, subcommands);
   return startingWith(typed, [...subcommands, ...values]);
 }
@@ -106,9 +109,13 @@ function variadic({ registeredArguments }: Command): Argument | undefined {
   return last?.variadic ? last : undefined;
 }
 
+/** The project that a command is about; empty where it is about none. */
+function projectOf({ registeredArguments }: Command, [project = '']: readonly string[]): string {
+  return registeredArguments[0]?.name() === 'project' ? project : '';
+}
+
 /** What an argument or an option of this name may be. */
-async function valuesOf(name: string, given: readonly string[], names: Names): Promise<Completion> {
-  const [project = ''] = given;
+async function valuesOf(name: string, project: string, names: Names): Promise<Completion> {
   switch (name) {
     case 'project':
       return asCandidates(await names.projects());
@@ -129,11 +136,16 @@ async function valuesOf(name: string, given: readonly string[], names: Names): P
       return asCandidates(await names.teams(project));
     case 'state':
       return asCandidates(taskStates);
+    case 'nickname':
+      return asCandidates(await names.profiles());
     case 'priority':
       return asCandidates(priority.options);
     case 'shell':
       return asCandidates(['bash', 'zsh', 'fish']);
     case 'file':
+    case 'from':
+    case 'persona':
+    case 'skill':
     case 'root':
     case 'configRoot':
       return 'files';

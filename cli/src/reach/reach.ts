@@ -46,7 +46,8 @@ export async function findTokens(session: Session): Promise<TokenKeeper> {
   return tokensOverHttp(createApiRequests({ url, token: await tokenFor(session) }));
 }
 
-async function tokenFor({ context, root }: Session): Promise<ApiAddress['token']> {
+/** What opens a server: the token that was given, else that of the data directory. */
+export async function tokenFor({ context, root }: Session): Promise<ApiAddress['token']> {
   const given = context.env.SUZUMIO_TOKEN;
   if (given !== undefined && given !== '') return given;
   const file = new DataDirectory(root).adminTokenFile;

@@ -1,0 +1,157 @@
+import type { Command } from 'commander';
+import { formatProblem } from '@suzumio/shared/config/config-problem';
+import { readProjectFile } from '@suzumio/shared/config/load-project';
+import type { ProjectSource } from '@suzumio/shared/config/project-source';
+import { renderConfig } from '@suzumio/shared/config/render-config';
+import { parse } from '@suzumio/shared/http/validate';
+import {
+  createTeamRequest,
+  type StandingDifferences,
+  standUpAnswer,
+  updateTeamRequest,
+} from '@suzumio/shared/model/profile-api';
+import { makeStandingProject } from '@suzumio/shared/profiles/standing-project';
+import { Cell } from '@suzumio/shared/store/cell';
+import { admitOwnFile, hostPolicy, type PolicyOptions } from '../host-policy.js';
+import { sayGrant } from '../project-file.js';
+import { createApiRequests } from '../reach/api-requests.js';
+import { findProfiles } from '../reach/profile-keeper.js';
+import { requireApi } from '../reach/reach.js';
+import { teamLines, teamTable } from '../render/profile-tables.js';
+import { say, sayHint, sayJson, sayNext, type Session } from '../session.js';
+import type { Register } from './action.js';
+import { examples } from './help.js';
+import { sayRows, withLimit } from './list.js';
+import { tell } from './tell.js';
+
+/** Teams of profiles, and the projects that are theirs for as long as they like. */
+export const registerTeams: Register = (program, action) => {
+  const group: Command = program.command('teams').description('keep teams of profiles, and their standing projects');
+  examples(
+    group
+      .command('create <team>')
+      .description('register a team; profiles say that they are in it')
+      .option('--description <text>', 'what it is for', ''),
+    ['teams create research --description "Finds out what the others need."'],
+  ).action(action(create));
+  examples(withLimit(group.command('list').description('list teams by name')), ['teams list']).action(action(list));
+  examples(group.command('show <team>').description('show a team and its members'), ['teams show research']).action(
+    action(show),
+  );
+  examples(
+    group
+      .command('update <team>')
+      .description('say anew what a team is for')
+      .requiredOption('--description <text>', 'what it is for'),
+    ['teams update research --description "Answers questions."'],
+  ).action(action(update));
+  examples(group.command('delete <team>').description('delete a team in which nobody is'), [
+    'teams delete research',
+  ]).action(action(remove));
+  examples(
+    group
+      .command('up <team>')
+      .description("make and start a team's standing project, or say how it differs from the team")
+      .option('--from <file>', 'a project file, in which the profile "*" stands for all other members')
+      .option('--config-root <dir>', 'refuse imports from outside this directory')
+      .option('--allow-process', 'let its turns run as processes, where the server allows that, too', false),
+    ['teams up research --from desk.yaml', 'makes it, unless it has one of that name'],
+    ['teams up research', 'starts it again, and says who has come and gone since'],
+  ).action(action(up));
+};
+
+async function create(session: Session, name: string, options: { description: string }): Promise<undefined> {
+  const request = parse(createTeamRequest, { name, ...options }, 'team');
+  const team = await (await findProfiles(session)).createTeam(request);
+  tell(
+    session,
+    team,
+    [`${name} is registered; nobody is in it yet.`],
+    `profiles create NICKNAME --role ROLE --persona FILE --team ${name}`,
+  );
+}
+
+async function list(session: Session, { limit }: { limit: number }): Promise<undefined> {
+  const teams = await (await findProfiles(session)).teams(limit);
+  sayRows(session, teams, 'There are no teams yet.', teamTable);
+  sayHint(session, teams[0] ? `teams show ${teams[0].name}` : 'teams create TEAM');
+}
+
+async function show(session: Session, name: string): Promise<undefined> {
+  const team = await (await findProfiles(session)).team(name);
+  sayJson(session, team);
+  say(session, ...teamLines(team));
+  sayHint(session, team.project === null ? `teams up ${name} --from FILE` : `status ${team.project}`);
+}
+
+async function update(session: Session, name: string, options: { description: string }): Promise<undefined> {
+  const change = parse(updateTeamRequest, options, 'team');
+  const team = await (await findProfiles(session)).updateTeam(name, change);
+  tell(session, team, [`${name} is changed.`], `teams show ${name}`);
+}
+
+async function remove(session: Session, name: string): Promise<undefined> {
+  await (await findProfiles(session)).deleteTeam(name);
+  tell(session, { name }, [`${name} is no more.`], 'teams list');
+}
+
+interface UpOptions extends PolicyOptions {
+  from?: string;
+  configRoot?: string;
+}
+
+async function up(session: Session, team: string, { from, configRoot, ...policy }: UpOptions): Promise<undefined> {
+  const api = await requireApi(session);
+  const source = from === undefined ? undefined : readProjectFile(from, { env: session.context.env, configRoot });
+  const here = session.url === undefined;
+  const madeHere = source !== undefined && here && (await makeHere(session, team, source, policy));
+  const request = source === undefined || here ? {} : { file: renderConfig(source.config) };
+  const path = `/api/teams/${encodeURIComponent(team)}/up`;
+  const answer = await createApiRequests(api).json(standUpAnswer, 'POST', path, request);
+  const made = madeHere || answer.made;
+  const { id } = answer.project;
+  sayJson(session, { ...answer, made });
+  warn(session, answer.warnings);
+  say(session, `${id} is the standing project of ${team}${made ? '; it was made and runs' : ', and runs'}.`);
+  const differences = differenceLines(answer.differences);
+  say(session, ...differences);
+  if (differences.length > 0) {
+    say(session, 'It keeps those that it was made with, as they were; a file with another name makes a new one.');
+  }
+  const [member] = (await (await findProfiles(session)).team(team)).members;
+  sayNext(session, ...(member ? [`profiles send ${member.nickname} P1 "…"`] : []), `watch ${id}`);
+}
+
+/** From this person's own disk: what that allows is kept with the project, as with any other. */
+async function makeHere(
+  session: Session,
+  team: string,
+  source: ProjectSource,
+  policy: PolicyOptions,
+): Promise<boolean> {
+  const admit = (loaded: ProjectSource) => {
+    const grant = admitOwnFile(session, loaded, hostPolicy(session, policy));
+    sayGrant(session, loaded, grant);
+    return grant;
+  };
+  const cell = Cell.open(session.root);
+  try {
+    const warnings = await makeStandingProject(cell, { team, source, admit, actor: 'user' });
+    warn(session, (warnings ?? []).map(formatProblem));
+    return warnings !== undefined;
+  } finally {
+    await cell.close();
+  }
+}
+
+function differenceLines({ absent, departed, changed }: StandingDifferences): string[] {
+  return [
+    ...(absent.length === 0 ? [] : [`  not in it: ${absent.join(', ')}`]),
+    ...(departed.length === 0 ? [] : [`  in it, and in the team no more: ${departed.join(', ')}`]),
+    ...(changed.length === 0 ? [] : [`  changed since: ${changed.join(', ')}`]),
+  ];
+}
+
+function warn({ context }: Session, warnings: readonly string[]): void {
+  for (const warning of warnings) context.err.write(`warning: ${warning}\n`);
+}

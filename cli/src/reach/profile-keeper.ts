@@ -1,0 +1,106 @@
+import type { ProfileSummary, ProfileView, TeamSummary, TeamView } from '@suzumio/shared/model/profile';
+import {
+  type CreateProfileRequest,
+  type CreateTeamRequest,
+  deleteTeamAnswer,
+  profileAnswer,
+  profileListAnswer,
+  teamAnswer,
+  teamListAnswer,
+  type UpdateProfileRequest,
+  type UpdateTeamRequest,
+} from '@suzumio/shared/model/profile-api';
+import { Catalog } from '@suzumio/shared/store/catalog';
+import { systemContext } from '@suzumio/shared/store/context';
+import { DataDirectory } from '@suzumio/shared/store/data-directory';
+import type { Session } from '../session.js';
+import { type ApiRequests, createApiRequests } from './api-requests.js';
+import { tokenFor } from './reach.js';
+
+/** Which profiles are shown. */
+export interface WantedProfiles {
+  readonly role?: string | undefined;
+  readonly team?: string | undefined;
+  readonly retired: boolean;
+  readonly limit: number;
+}
+
+/** Profiles, and the teams that they are in. */
+export interface ProfileKeeper {
+  createProfile(profile: CreateProfileRequest): Promise<ProfileView>;
+  profiles(wanted: WantedProfiles): Promise<ProfileSummary[]>;
+  profile(name: string): Promise<ProfileView>;
+  updateProfile(name: string, change: UpdateProfileRequest): Promise<ProfileView>;
+  retireProfile(name: string): Promise<ProfileView>;
+  createTeam(team: CreateTeamRequest): Promise<TeamView>;
+  teams(limit: number): Promise<TeamSummary[]>;
+  team(name: string): Promise<TeamView>;
+  updateTeam(name: string, change: UpdateTeamRequest): Promise<TeamView>;
+  deleteTeam(name: string): Promise<void>;
+}
+
+/**
+ * Where profiles are kept: with a server that was asked for by name, else in the data directory, whose owner needs none,
+ * whether a server runs or not.
+ */
+export async function findProfiles(session: Session): Promise<ProfileKeeper> {
+  const { root, url } = session;
+  if (url === undefined) return profilesInDirectory(root);
+  return profilesOverHttp(createApiRequests({ url, token: await tokenFor(session) }));
+}
+
+function profilesOverHttp(api: ApiRequests): ProfileKeeper {
+  const toProfile = (name: string) => `/api/profiles/${encodeURIComponent(name)}`;
+  const toTeam = (name: string) => `/api/teams/${encodeURIComponent(name)}`;
+  const profile = async (...request: [method: string, path: string, body?: unknown]) =>
+    (await api.json(profileAnswer, ...request)).profile;
+  const team = async (...request: [method: string, path: string, body?: unknown]) =>
+    (await api.json(teamAnswer, ...request)).team;
+  return {
+    createProfile: (body) => profile('POST', '/api/profiles', body),
+    async profiles({ role, team: of, retired, limit }) {
+      const query = new URLSearchParams({ limit: String(limit), retired: String(retired) });
+      if (role !== undefined) query.set('role', role);
+      if (of !== undefined) query.set('team', of);
+      return (await api.json(profileListAnswer, 'GET', `/api/profiles?${query.toString()}`)).items;
+    },
+    profile: (name) => profile('GET', toProfile(name)),
+    updateProfile: (name, change) => profile('POST', toProfile(name), change),
+    retireProfile: (name) => profile('POST', `${toProfile(name)}/retire`, {}),
+    createTeam: (body) => team('POST', '/api/teams', body),
+    teams: async (limit) => (await api.json(teamListAnswer, 'GET', `/api/teams?limit=${limit}`)).items,
+    team: (name) => team('GET', toTeam(name)),
+    updateTeam: (name, change) => team('POST', toTeam(name), change),
+    async deleteTeam(name) {
+      await api.json(deleteTeamAnswer, 'DELETE', toTeam(name));
+    },
+  };
+}
+
+/** In the data directory itself: whoever may write it is its owner. Servers on it heed at once what is written. */
+function profilesInDirectory(root: string): ProfileKeeper {
+  const directory = new DataDirectory(root);
+  async function withCatalog<Result>(body: (catalog: Catalog) => Promise<Result> | Result): Promise<Result> {
+    directory.prepare();
+    const catalog = Catalog.open(directory, systemContext());
+    try {
+      return await body(catalog);
+    } finally {
+      await catalog.close();
+    }
+  }
+  // Whoever only looks makes no directory.
+  const listed = async <Item>(list: (catalog: Catalog) => Item[]) => (directory.exists() ? withCatalog(list) : []);
+  return {
+    createProfile: (profile) => withCatalog(({ profiles }) => profiles.create(profile)),
+    profiles: (wanted) => listed(({ profiles }) => profiles.list(wanted)),
+    profile: (name) => withCatalog(({ profiles }) => profiles.get(name)),
+    updateProfile: (name, change) => withCatalog(({ profiles }) => profiles.update(name, change)),
+    retireProfile: (name) => withCatalog(({ profiles }) => profiles.retire(name)),
+    createTeam: (team) => withCatalog(({ teams }) => teams.create(team)),
+    teams: (limit) => listed(({ teams }) => teams.list({ limit })),
+    team: (name) => withCatalog(({ teams }) => teams.get(name)),
+    updateTeam: (name, change) => withCatalog(({ teams }) => teams.update(name, change)),
+    deleteTeam: (name) => withCatalog(({ teams }) => teams.delete(name)),
+  };
+}
