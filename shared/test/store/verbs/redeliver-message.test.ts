@@ -125,7 +125,7 @@ describe('delivering a message again', () => {
     const refused = async (message: string, why: string, agent?: string) => {
       await expect(redeliver(of, message, agent)).rejects.toMatchObject({
         ...refusedAs('redelivery-refused'),
-        message: expect.stringContaining(why) as string,
+        message: expect.stringContaining(why),
       });
     };
     await refused('1', 'Message 1 is not undelivered to ben: it went to no agent.', 'ben');
