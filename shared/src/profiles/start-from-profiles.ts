@@ -69,7 +69,7 @@ function lookUp(name: string, profiles: ProfileRegistry): ProfileView | { code: 
   if (retiredAt === null) return found;
   return {
     code: 'profile-retired',
-    message: `the profile ${nickname} is retired since ${retiredAt}: start from another`,
+    message: `the profile ${nickname} is retired: start from another`,
   };
 }
 

@@ -179,7 +179,7 @@ export class Profiles implements ProfileRegistry {
 /** @throws SuzumioError `profile-retired` */
 export function refuseRetired({ nickname, retiredAt }: Pick<ProfileSummary, 'nickname' | 'retiredAt'>): void {
   if (retiredAt === null) return;
-  throw new SuzumioError('profile-retired', `${nickname} is retired since ${retiredAt}, and kept for history only.`, {
+  throw new SuzumioError('profile-retired', `${nickname} is retired, and kept for history only.`, {
     profile: nickname,
   });
 }

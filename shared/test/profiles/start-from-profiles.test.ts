@@ -109,7 +109,7 @@ describe('refused with its place', () => {
 
   test('a profile that is retired', () => {
     expect(problems('  one:\n    profile: Old\n')).toEqual([
-      ['profile-retired', '6:14', `the profile Old is retired since ${akari.createdAt}: start from another`],
+      ['profile-retired', '6:14', 'the profile Old is retired: start from another'],
     ]);
   });
 
