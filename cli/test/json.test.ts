@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import * as z from 'zod';
 import { projectEvent } from '@suzumio/shared/model/event';
 import * as answers from '@suzumio/shared/model/http-api';
+import { whyAnswer } from '@suzumio/shared/model/why';
 import * as views from '@suzumio/shared/model/views';
 import { problem } from '@suzumio/shared/protocol/problem';
 import { type CliWorld, createCliWorld } from './support/cli.js';
@@ -44,6 +45,7 @@ const shapes: readonly (readonly [line: string, shape: z.ZodType])[] = [
   ['inbox busy', z.array(views.messageView)],
   ['inbox busy checker --undelivered', z.array(views.messageView)],
   ['agents busy', z.array(views.agentView)],
+  ['why busy checker', whyAnswer],
   ['turns newsroom', z.array(views.turnView)],
   ['turns show newsroom editor:1', views.turnDetail],
   ['tool-calls newsroom', z.array(views.toolCallView)],

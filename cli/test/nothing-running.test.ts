@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { whyAnswer } from '@suzumio/shared/model/why';
 import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
 
 let world: CliWorld;
@@ -113,6 +114,26 @@ describe('with no server running', () => {
     expect(watch.out).toMatch(
       /initialized with 2 agents\n.*next: suzumio start notes\n\nNo server is running for .*\nnext: suzumio serve\n$/,
     );
+  });
+
+  test('why an agent is quiet is known as far as the data directory says it', async () => {
+    expect(await world.run('why', 'notes', 'writer')).toEqual({
+      code: 0,
+      err: '',
+      out: [
+        'writer is quiet.',
+        '- The project has not been started yet.',
+        '- It has no unread mail, and only mail starts a turn.',
+        'next: suzumio start notes',
+        '      suzumio send notes writer P1 "…"',
+        '',
+      ].join('\n'),
+    });
+    const { out } = await world.run('why', 'notes', 'writer', '--json');
+    expect(whyAnswer.parse(JSON.parse(out)).reasons.map(({ code }) => code)).toEqual([
+      'project-initialized',
+      'no-mail',
+    ]);
   });
 
   test('usage is added up, with the day and its budget', async () => {
