@@ -20,6 +20,13 @@ export interface ParsedPrompt {
   announced: number;
   left: number;
   frames: ParsedFrame[];
+  skills: ParsedSkill[];
+}
+
+/** A skill as a reader finds it. */
+export interface ParsedSkill {
+  name: string;
+  text: string;
 }
 
 const heading = /^# Unread mail: (\d+)(?:, (\d+) more for your next turn)?$/;
@@ -36,7 +43,22 @@ export function parsePrompt(prompt: string): ParsedPrompt {
   const rest = lines.slice(at + 1);
   const frames: ParsedFrame[] = [];
   while (rest.length > 0) frames.push(takeFrame(rest));
-  return { above: lines.slice(0, at), announced: Number(announced), left: Number(left), frames };
+  const above = lines.slice(0, at);
+  return { above, announced: Number(announced), left: Number(left), frames, skills: skillsIn(above) };
+}
+
+/** The skills that a prompt announces, read from the heading on; none where there is no such heading. */
+function skillsIn(above: readonly string[]): ParsedSkill[] {
+  const at = above.findLastIndex((line) => /^# Skills: \d+$/.test(line));
+  if (at < 0) return [];
+  const rest = above.slice(at + 1);
+  return Array.from({ length: Number(above[at]?.slice('# Skills: '.length)) }, () => {
+    const [, name = ''] = /^\[skill (\S+)\]$/.exec(take(rest)) ?? [];
+    const text: string[] = [];
+    while (rest[0]?.startsWith('> ')) text.push(take(rest).slice(2));
+    if (name === '' || take(rest) !== `[end of skill ${name}]`) throw new Error(`not the end of the skill ${name}`);
+    return { name, text: text.join('\n') };
+  });
 }
 
 function takeFrame(lines: string[]): ParsedFrame {

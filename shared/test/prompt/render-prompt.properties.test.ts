@@ -188,6 +188,19 @@ test('whatever the project file and the names in headers hold, the frames are th
   );
 });
 
+test('whatever skills hold, a reader finds exactly those that were given, and the mail', () => {
+  const skill = fc.record({ name: fc.stringMatching(/^[a-z][a-z.-]{0,9}$/), text: hostileText });
+  fc.assert(
+    fc.property(fc.array(skill, { minLength: 1, maxLength: 3 }), hostileText, (skills, prompt) => {
+      const agent = { id: 'reporter-1', role: 'reporter', prompt };
+      const parsed = parsePrompt(renderPrompt(newsroomPrompt({ agent, skills })));
+      expect(parsed.skills).toEqual(skills.map(({ name, text }) => ({ name, text: seen(text.trimEnd()) })));
+      expect(parsed.frames).toHaveLength(1);
+    }),
+    runs,
+  );
+});
+
 test('the task is indented, every line of it', () => {
   fc.assert(
     fc.property(hostileText, (task) => {
