@@ -165,7 +165,7 @@ const guards: Partial<Record<ErrorCode, Refuse>> = {
     world.call(operation, { ...sample, headers: { origin: 'http://evil.example' } }),
   unauthenticated: (operation, sample) => world.call(operation, { ...sample, token: null }),
   forbidden: async (operation, sample) => {
-    const token = await world.api.token(operation.method === 'get' ? 'handler' : 'read');
+    const token = await world.api.token(operation.method === 'get' ? 'worker' : 'read');
     return world.call(operation, { ...sample, token });
   },
   'rate-limited': async (operation, sample) => {
