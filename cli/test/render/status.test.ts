@@ -141,7 +141,7 @@ describe('status', () => {
   test('of mail that a stopped agent or a cancelled turn keeps, suggests what frees it', () => {
     const stopped = renderStatus(project({}), [agent('ada', { state: 'stopped', unread: 1 })], style);
     expect(stopped.lines[0]).toContain('running, waits for a stopped agent');
-    expect(stopped.next).toEqual(['agents start newsroom ada']);
+    expect(stopped.next).toEqual(['agents start newsroom ada', 'why newsroom ada']);
     expect(renderStatus(project({}), [agent('ada', { undelivered: 1 })], style).next).toContain(
       'inbox newsroom --undelivered',
     );
@@ -156,7 +156,7 @@ describe('status', () => {
         'newsroom   running, waits for a paused agent     8 turns, 0 tokens, 1 min 0 s',
         '  ada  quiet, 1 unread; paused by ann, 2026-11-21 20:10:00: It loops.',
       ],
-      next: ['resume newsroom ada'],
+      next: ['resume newsroom ada', 'why newsroom ada'],
     });
     const whole = renderStatus(project({ paused: { ...pause, reason: null } }), [agent('ada', { unread: 1 })], style);
     expect(whole.lines.map((line) => line.replace(/ {5}.*/, ''))).toEqual([
@@ -182,7 +182,7 @@ describe('status', () => {
       '  The project is at $1.00.',
       '  ada  quiet, 1 unread (a budget is reached)',
     ]);
-    expect(next).toEqual(['budget newsroom']);
+    expect(next).toEqual(['budget newsroom', 'why newsroom ada']);
   });
 
   test('of several projects, is a line each', () => {
