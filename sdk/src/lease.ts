@@ -10,6 +10,8 @@ const mostBeatMs = 3_000;
 export interface Lease {
   /** Aborted, with a {@link TurnLost}, once the turn is somebody else's or nobody's. */
   readonly signal: AbortSignal;
+  /** Aborted once it is lost or released: nobody asks for anything in its name any more. */
+  readonly over: AbortSignal;
   /** Gives the turn up. */
   lose(reason: string): void;
   /** Ends the heartbeats. */
@@ -61,9 +63,10 @@ export function keepLease(http: Http, turn: ClaimedTurn): Lease {
   const ended = beats();
   return {
     signal: lost.signal,
+    over,
     lose,
     async release() {
-      released.abort();
+      released.abort(new TurnLost('The turn has ended.'));
       await ended;
     },
   };

@@ -32,7 +32,7 @@ export async function runTurn(
   const lease = keepLease(http, turn);
   const report = async (route: 'complete' | 'fail', body: object) => {
     const ask = { method: 'POST', path: `${attemptPath(turn)}/${route}`, token: turn.leaseToken, body } as const;
-    await http.insist(ask, lease.signal);
+    await http.insist(ask, lease.over);
   };
   const fail = ({ code, message }: Failure) => report('fail', { failure: { code, message: message.slice(0, 2000) } });
 

@@ -120,7 +120,7 @@ export function turnContext(http: Http, turn: ClaimedTurn, lease: Lease): TurnCo
   async function atStep(step: string, tool: string, input: object): Promise<ToolAnswer> {
     const body = { project: turn.project, agent: turn.agent.id, turn: turn.id, tool, input, step };
     const ask = { method: 'POST', path: '/tool', token: turn.toolToken, body } as const;
-    const { output, metadata = {} } = await heeding(lease, http.insist<ToolResponse>(ask, lease.signal));
+    const { output, metadata = {} } = await heeding(lease, http.insist<ToolResponse>(ask, lease.over));
     return { output, metadata };
   }
 
@@ -158,7 +158,7 @@ export function turnContext(http: Http, turn: ClaimedTurn, lease: Lease): TurnCo
       const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content);
       const sha256 = hex(await crypto.subtle.digest('SHA-256', bytes));
       const upload = { method: 'PUT', path: `/content/${sha256}`, token: turn.toolToken, body: bytes } as const;
-      await heeding(lease, http.insist({ ...upload, timeoutMs: 120_000 }, lease.signal));
+      await heeding(lease, http.insist({ ...upload, timeoutMs: 120_000 }, lease.over));
       const input = { path: name, name, description, sha256, sizeBytes: bytes.length };
       return (await atStep(step, 'artifacts.publish', input)).metadata as unknown as Published;
     },

@@ -144,8 +144,10 @@ describe('a handler', () => {
     handle(() => {
       throw new RetryLater('The archive is closed.');
     });
-    await world.until('ada', 'queued');
-    await eventually('it has been tried', async () => (await world.turns())[0]?.attempt === 1);
+    await eventually('it waits for another try', async () => {
+      const [turn] = await world.turns();
+      return turn?.status === 'queued' && turn.attempt === 1;
+    });
     const [turn] = await world.turns();
     expect(world.detail(turn?.id ?? '')?.attempts).toMatchObject([
       { counted: false, failure: { code: 'provider-unavailable', message: 'The archive is closed.' } },
@@ -409,12 +411,14 @@ describe('a handler that is stopped', () => {
 
   test('leaves what takes longer than the grace to whoever tries it next, and no try is counted', async () => {
     let reason: unknown;
+    let begun = 0;
     const handler = handle(async (_turn, ctx) => {
+      begun += 1;
       await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve));
       reason = ctx.signal.reason;
     });
     await world.mail('ada');
-    await world.until('ada', 'running');
+    await eventually('the turn runs', () => begun === 1);
     await handler.stop({ graceMs: 10 });
     expect(reason).toMatchObject({ name: 'TurnLost', message: 'The handler was stopped.' });
     const [turn] = await world.turns();

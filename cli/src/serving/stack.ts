@@ -19,6 +19,7 @@ import { createToolhost } from '@suzumio/toolhost';
 import { createTurnWorker } from '@suzumio/turn-worker';
 import { dayBudgetOf } from './day-budget.js';
 import { installation } from './installation.js';
+import { workerPortOf } from './worker-port.js';
 import { announceServer, findServer, withdrawServer } from '../reach/server-file.js';
 
 export interface StackOptions {
@@ -79,9 +80,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
   const policyOf = policyWithGrants(policy, cell.directory);
   const budgetUsdPerDay = dayBudgetOf(options.environment);
+  const workerPort = workerPortOf(options.environment);
   const dayBudget = budgetUsdPerDay === undefined ? {} : { budgetUsdPerDay };
   const toolhost = createToolhost(
-    { worker: loopback, runner: loopback, transportName, policy, ...dayBudget },
+    { worker: { ...loopback, port: workerPort }, runner: loopback, transportName, policy, ...dayBudget },
     { ...shared, secrets: environmentSecrets(options.environment, redactor) },
   );
   const api = createApi({ host, port, transportName, policy, ...dayBudget, ...access }, shared);
