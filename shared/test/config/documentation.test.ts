@@ -55,8 +55,6 @@ describe('docs/project-file.md', () => {
       'controllerUrl',
       'toolpacks',
       'enabled',
-      'profile',
-      'skills',
       'backend',
     ]) {
       expect(section).toMatch(new RegExp(`\\b${field}\\b`));
