@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import * as z from 'zod';
 import { projectEvent } from '@suzumio/shared/model/event';
 import * as answers from '@suzumio/shared/model/http-api';
+import * as mail from '@suzumio/shared/model/mail-api';
 import { whyAnswer } from '@suzumio/shared/model/why';
 import * as views from '@suzumio/shared/model/views';
 import { problem } from '@suzumio/shared/protocol/problem';
@@ -42,6 +43,13 @@ const shapes: readonly (readonly [line: string, shape: z.ZodType])[] = [
   ['status', z.array(answers.projectDetailAnswer)],
   ['status newsroom', answers.projectDetailAnswer],
   ['messages busy', z.array(views.messageView)],
+  ['messages show busy 3', views.messageDetail],
+  ['thread busy 3', z.array(views.messageView)],
+  ['assign newsroom reporter North', mail.assignedTask],
+  ['tasks newsroom', z.array(views.taskView)],
+  ['reply newsroom 1 --to editor Thanks', mail.postedReply],
+  ['broadcast newsroom Thanks', answers.postedMessage],
+  ['redeliver newsroom 2 --yes', mail.redeliveredMessage],
   ['inbox busy', z.array(views.messageView)],
   ['inbox busy checker --undelivered', z.array(views.messageView)],
   ['agents busy', z.array(views.agentView)],

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import {
   agentAnswer,
-  assignedTask,
   artifactListAnswer,
   budgetListAnswer,
   cancelAnswer,
@@ -12,20 +11,18 @@ import {
   healthAnswer,
   messageListAnswer,
   postedMessage,
-  postedReply,
   projectAnswer,
   projectDetailAnswer,
   projectListAnswer,
-  redeliveredMessage,
   requestChangesAnswer,
   resetAgentAnswer,
   retryAnswer,
   summaryListAnswer,
-  taskListAnswer,
   tickAnswer,
   toolCallListAnswer,
   turnListAnswer,
 } from '@suzumio/shared/model/http-api';
+import { assignedTask, postedReply, redeliveredMessage, taskListAnswer } from '@suzumio/shared/model/mail-api';
 import type { Labels } from '@suzumio/shared/model/labels';
 import type { BudgetChange } from '@suzumio/shared/model/budget';
 import { usageAnswer } from '@suzumio/shared/model/usage';

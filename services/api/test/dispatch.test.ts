@@ -1,11 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import {
-  assignedTask,
-  messageListAnswer,
-  postedMessage,
-  postedReply,
-  taskListAnswer,
-} from '@suzumio/shared/model/http-api';
+import { messageListAnswer, postedMessage } from '@suzumio/shared/model/http-api';
+import { assignedTask, postedReply, taskListAnswer } from '@suzumio/shared/model/mail-api';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
 

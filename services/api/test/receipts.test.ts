@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { messageListAnswer, redeliveredMessage } from '@suzumio/shared/model/http-api';
+import { messageListAnswer } from '@suzumio/shared/model/http-api';
+import { redeliveredMessage } from '@suzumio/shared/model/mail-api';
 import { messageDetail } from '@suzumio/shared/model/views';
 import { type TestApi, testApi } from './support/api.js';
 import { failTurn, submit } from './support/play.js';

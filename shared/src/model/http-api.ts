@@ -12,18 +12,8 @@ import { USER_ID } from './project-config.js';
 import { labels, labelWord } from './labels.js';
 import { pause } from './pause.js';
 import { projectStatuses } from './project-status.js';
-import { taskStates } from './task-states.js';
 import { usageGroups } from './usage.js';
-import {
-  agentView,
-  artifactView,
-  messageView,
-  projectView,
-  summaryView,
-  taskView,
-  toolCallView,
-  turnView,
-} from './views.js';
+import { agentView, artifactView, messageView, projectView, summaryView, toolCallView, turnView } from './views.js';
 
 // What the HTTP API takes and answers. Requests refuse what they do not know; answers may grow fields.
 
@@ -72,7 +62,7 @@ function names<Name extends z.ZodType>(name: Name) {
 export const noQuery = request({});
 
 /** Without `after`, the newest; with it, those that follow that place in the list. */
-const page = {
+export const page = {
   limit: numeral(1, 1000).default(100),
   after: numeral(0, Number.MAX_SAFE_INTEGER).optional(),
 };
@@ -106,16 +96,6 @@ export const inboxQuery = request({
     .transform((text) => text === 'true'),
 });
 export const toolCallsQuery = request({ ...page, turn: z.string().optional() });
-/** Only tasks of which all of this holds. */
-export const tasksQuery = request({
-  ...page,
-  state: z.enum(taskStates).optional(),
-  assignee: z.string().optional(),
-  /** An agent's id, or `user`. */
-  assigner: z.string().optional(),
-  role: z.string().optional(),
-  team: z.string().optional(),
-});
 /** What a file is called that is given to a project. */
 export const uploadQuery = request({
   name: artifactName,
@@ -165,10 +145,10 @@ export const messageBody = z
 export const attachments = z.array(z.string().min(1).max(200)).max(maxAttachments).optional();
 
 /** An agent, by its id or display name, or a team or role, by its name. */
-const named = z.string().max(200);
+export const named = z.string().max(200);
 
 /** What all mail of the person has. */
-const mailFields = {
+export const mailFields = {
   priority: priority.default('P1'),
   body: messageBody,
   attachments,
@@ -179,24 +159,6 @@ const mailFields = {
 /** Mail from the person: to an agent (its id or display name) or to a channel. */
 export const sendMessageRequest = request({ recipient: named.optional(), channel: named.optional(), ...mailFields });
 export type SendMessageRequest = z.output<typeof sendMessageRequest>;
-
-/** An answer, in the thread of what it answers. Without `recipient` and `channel` it goes to who wrote that. */
-export const replyRequest = request({
-  /** The id or number of the message that it answers. */
-  message: named,
-  recipient: named.optional(),
-  channel: named.optional(),
-  ...mailFields,
-});
-/** An announcement to a team, or without one to all agents. */
-export const broadcastRequest = request({ team: named.optional(), ...mailFields });
-/** Work for whoever has a role, and least to do. */
-export const assignTaskRequest = request({
-  role: z.string().trim().min(1).max(200),
-  /** The team that the agent has to be of. */
-  team: named.optional(),
-  ...mailFields,
-});
 
 export const createProjectRequest = request({
   /** The project file's text. It is taken literally. */
@@ -221,10 +183,6 @@ export const stopAgentRequest = request({
 export const resetAgentRequest = request({
   /** Makes its undelivered mail unread again: a new turn reads it, and may repeat what an earlier one did. */
   redeliver: z.boolean().default(false),
-});
-export const redeliverRequest = request({
-  /** Only for this one of the agents that have the message undelivered. */
-  agent: z.string().max(200).optional(),
 });
 export const pauseRequest = request({
   /** For whoever looks at it later. */
@@ -286,19 +244,6 @@ export const postedMessage = z.object({
   recipients: z.array(z.string()),
 });
 
-export const postedReply = postedMessage.extend({
-  threadId: z.string(),
-  /** Who or what it is addressed to. */
-  to: z.string(),
-});
-/** `id` is that of the task, of its message and of the thread that begins with it. */
-export const assignedTask = postedMessage.extend({
-  /** Who has it. */
-  assignee: z.string(),
-});
-/** The agents that have the message unread again. */
-export const redeliveredMessage = z.object({ id: z.string(), agents: z.array(z.string()) });
-
 export const projectAnswer = z.object({ project: projectView });
 export type ProjectAnswer = z.infer<typeof projectAnswer>;
 export const projectDetailAnswer = projectAnswer.extend({
@@ -351,14 +296,13 @@ export const tokenListAnswer = z.object({ items: z.array(tokenView) });
 export type TokenListAnswer = z.infer<typeof tokenListAnswer>;
 
 /** Part of a list. `next` is the `after` with which the list goes on; an empty part has none. */
-function listOf<Item extends z.ZodType>(item: Item) {
+export function listOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item), next: z.exactOptional(z.int()) });
 }
 export const agentListAnswer = z.object({ items: z.array(agentView) });
 export type AgentListAnswer = z.infer<typeof agentListAnswer>;
 export const messageListAnswer = listOf(messageView);
 export const eventListAnswer = listOf(projectEvent);
-export const taskListAnswer = listOf(taskView);
 export const turnListAnswer = listOf(turnView);
 export const toolCallListAnswer = listOf(toolCallView);
 /** What is in an artifact that is a directory: the files and directories, each directory before what is in it. */

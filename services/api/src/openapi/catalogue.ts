@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { auditEntry, tokenView } from '@suzumio/shared/model/access-token';
 import * as api from '@suzumio/shared/model/http-api';
+import * as mail from '@suzumio/shared/model/mail-api';
 import { profileSummary, profileView, teamSummary, teamView } from '@suzumio/shared/model/profile';
 import * as profileApi from '@suzumio/shared/model/profile-api';
 import { eventType, projectEvent } from '@suzumio/shared/model/event';
@@ -38,10 +39,10 @@ export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
   RequestChanges: api.requestChangesRequest,
   StopAgent: api.stopAgentRequest,
   ResetAgent: api.resetAgentRequest,
-  RedeliverMessage: api.redeliverRequest,
-  Reply: api.replyRequest,
-  Broadcast: api.broadcastRequest,
-  AssignTask: api.assignTaskRequest,
+  RedeliverMessage: mail.redeliverRequest,
+  Reply: mail.replyRequest,
+  Broadcast: mail.broadcastRequest,
+  AssignTask: mail.assignTaskRequest,
   Pause: api.pauseRequest,
   ChangeBudget: api.budgetRequest,
   CreateToken: api.createTokenRequest,
@@ -79,12 +80,12 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   MessageList: api.messageListAnswer,
   MessageDetail: views.messageDetail,
   Receipt: views.messageReceipt,
-  RedeliveredMessage: api.redeliveredMessage,
+  RedeliveredMessage: mail.redeliveredMessage,
   PostedMessage: api.postedMessage,
-  PostedReply: api.postedReply,
-  AssignedTask: api.assignedTask,
+  PostedReply: mail.postedReply,
+  AssignedTask: mail.assignedTask,
   Task: views.taskView,
-  TaskList: api.taskListAnswer,
+  TaskList: mail.taskListAnswer,
   Turn: views.turnView,
   TurnDetail: views.turnDetail,
   TurnList: api.turnListAnswer,

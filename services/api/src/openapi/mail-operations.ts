@@ -1,20 +1,22 @@
 import {
-  assignedTask,
-  assignTaskRequest,
-  broadcastRequest,
   inboxQuery,
   messageListAnswer,
   noQuery,
   pageQuery,
   postedMessage,
+  sendMessageRequest,
+} from '@suzumio/shared/model/http-api';
+import {
+  assignedTask,
+  assignTaskRequest,
+  broadcastRequest,
   postedReply,
   redeliveredMessage,
   redeliverRequest,
   replyRequest,
-  sendMessageRequest,
   taskListAnswer,
   tasksQuery,
-} from '@suzumio/shared/model/http-api';
+} from '@suzumio/shared/model/mail-api';
 import { messageDetail } from '@suzumio/shared/model/views';
 import { json, type Operation } from './operation.js';
 
