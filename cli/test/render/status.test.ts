@@ -20,6 +20,7 @@ function project(fields: Partial<ProjectView>): ProjectView {
     status: 'running',
     task: '',
     labels: {},
+    standingTeam: null,
     reportPath: null,
     reportVersion: null,
   } as const;

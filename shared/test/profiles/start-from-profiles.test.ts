@@ -18,7 +18,7 @@ const akari: ProfileView = {
   createdAt: '2026-11-01T00:00:00.000Z',
   updatedAt: '2026-11-01T00:00:00.000Z',
   retiredAt: null,
-} as const satisfies Record<string, unknown> as ProfileView;
+};
 const mio = {
   ...akari,
   id: '1f2d7c1e-6f0a-4c55-9d4b-7f0a5b1c2d3e',
