@@ -51,6 +51,10 @@ const known = {
   agent: fc.constantFrom('ada', 'ben', 'cat', 'hand-1'),
   turn: fc.constantFrom('~turn~', 'hand-1:1'),
   artifact: fc.constant('~artifact~'),
+  message: fc.constantFrom('1', '2', '99'),
+  thread: fc.constantFrom('1', '2', 'msg_none'),
+  role: fc.constantFrom('reader', 'helper', 'poet'),
+  assignee: fc.constantFrom('ben', 'hand-1', 'nobody'),
   recipient: fc.constantFrom('ada', 'ben', 'Benny', 'user', 'nobody'),
   channel: fc.constantFrom('#team', '#none'),
   file: fc.oneof(
