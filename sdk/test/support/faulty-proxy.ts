@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as httpRequest,
+  type ServerResponse,
+} from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -48,10 +54,9 @@ export async function startFaultyProxy(target: () => string): Promise<FaultyProx
       return;
     }
     const body = await buffer(incoming);
-    const { host: _host, connection: _connection, 'transfer-encoding': _encoding, ...headers } = incoming.headers;
     const upstream = httpRequest(target() + path, {
       method: incoming.method,
-      headers: { ...headers, 'content-length': String(body.length) },
+      headers: { ...endToEnd(incoming.headers), 'content-length': String(body.length) },
       agent: false,
     });
     outgoing.once('close', () => upstream.destroy());
@@ -62,8 +67,13 @@ export async function startFaultyProxy(target: () => string): Promise<FaultyProx
       incoming.socket.destroy();
       return;
     }
-    const { connection: _c, 'transfer-encoding': _t, 'keep-alive': _k, ...answered } = response.headers;
-    outgoing.writeHead(response.statusCode ?? 502, answered).end(answer);
+    outgoing.writeHead(response.statusCode ?? 502, endToEnd(response.headers)).end(answer);
   }
   return proxy;
+}
+
+/** Headers without those of one connection only. */
+function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const hopByHop = ['host', 'connection', 'keep-alive', 'transfer-encoding'];
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !hopByHop.includes(name)));
 }
