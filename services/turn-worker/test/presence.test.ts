@@ -42,14 +42,15 @@ test('a worker with containers names the images that its engine has, and no othe
 
 test('a worker that drains says so while its turns go to their end, and then goes', async () => {
   const here = await open({ ...processes, limits: { shutdownGraceMs: 10_000 } });
-  const turn = await here.give({ backend: 'process', steps: [{ wait: 1_500 }, { text: 'done' }] });
-  await until(() => turn.claims.length > 0, 10_000, 'the turn to run');
+  const send = { tool: 'messages.send', input: { recipient: 'user', priority: 'P1', body: 'x' } };
+  const turn = await here.give({ backend: 'process', steps: [send, { wait: 1_500 }, { text: 'done' }] });
+  await until(() => here.toolhost.toolCalls.length > 0, 10_000, 'the turn to run');
   const stopped = here.worker.stop();
   const state = async () => (await here.transport.fleet()).map(({ state: said, slots }) => [said, slots]);
   await until(async () => (await state())[0]?.[0] === 'draining', 5_000, 'the worker to say that it drains');
   expect(await state()).toEqual([['draining', 0]]);
   await stopped;
-  expect(turn.completed?.output.text).toBe('done');
+  expect([turn.failed, turn.completed?.output.text]).toEqual([undefined, 'done']);
   expect(await here.transport.fleet()).toEqual([]);
 });
 
