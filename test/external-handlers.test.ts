@@ -79,7 +79,9 @@ function startProgram(diary = join(home, 'diary')): Program {
   const program: Program = {
     diary: read,
     notes: (line) => eventually(`it notes "${line}"`, () => unhurried(read().includes(line)), boundMs),
-    kill: async () => void (await ended(child, 'SIGKILL')),
+    async kill() {
+      await ended(child, 'SIGKILL');
+    },
     stop: () => ended(child, 'SIGTERM'),
   };
   programs.push(program);

@@ -3,11 +3,15 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { routesOf } from '../../services/api/test/support/routes.js';
 import { attemptsRouter } from '../../services/toolhost/src/attempts-router.js';
+import { ClaimWaits } from '../../services/toolhost/src/claim-waits.js';
 import type { ToolhostContext } from '../../services/toolhost/src/context.js';
+import { handlersRouter } from '../../services/toolhost/src/handlers-router.js';
 import { toolsRouter } from '../../services/toolhost/src/tools-router.js';
 import type { ClaimAnswer } from '../../shared/src/protocol/attempts.js';
 import { claimRequest, completeRequest, failRequest, goneProjects } from '../../shared/src/protocol/attempts.js';
+import { handlerClaimRequest, handlersProtocol } from '../../shared/src/protocol/handlers.js';
 import { coreToolNames } from '../../shared/src/protocol/tool-names.js';
+import type { Transport } from '../../shared/src/queue/transport.js';
 import { brokenInvariants, openProject } from '../support/project.js';
 import { type Campaign, campaign, casesOf } from './support/campaign.js';
 import type { JsonSchema } from './support/json-schema.js';
@@ -23,7 +27,7 @@ jest.setTimeout(600_000);
 const schema = (type: z.ZodType) => z.toJSONSchema(type, { io: 'input' }) as JsonSchema;
 const id = { type: 'string' };
 
-/** What workers and runners send, by route. A route that is not here fails a test. */
+/** What workers, handlers and runners send, by route. A route that is not here fails a test. */
 const details: Readonly<Record<string, Partial<Route>>> = {
   'POST /projects/:project/turns/:turn/claim': { body: schema(claimRequest), token: '~worker~' },
   'POST /projects/gone': { body: schema(goneProjects), token: '~worker~' },
@@ -36,6 +40,13 @@ const details: Readonly<Record<string, Partial<Route>>> = {
     bytes: 'application/octet-stream',
     token: '~lease~',
   },
+  'GET /handlers/self': { token: '~handler~' },
+  // Whoever may wait keeps the campaign waiting.
+  'POST /projects/:project/handlers/claim': {
+    body: schema(handlerClaimRequest.omit({ waitMs: true }).extend({ protocol: z.literal(handlersProtocol) })),
+    token: '~handler~',
+  },
+  'DELETE /projects/:project/handlers/claims/:claimId': { token: '~handler~' },
   'POST /tool': { body: toolCallsOf(coreToolNames), token: '~tool~' },
   'GET /content/:sha256': { token: '~tool~' },
   'PUT /content/:sha256': { bytes: 'application/octet-stream', token: '~tool~' },
@@ -50,12 +61,18 @@ function routesIn(router: unknown): Route[] {
 }
 
 const context = {} as ToolhostContext;
-const workerRoutes = routesIn(attemptsRouter(context));
 const runnerRoutes = routesIn(toolsRouter(context));
+const isRunners = ({ name }: Route) => runnerRoutes.some((route) => route.name === name);
+// Handlers have the tools at the listener for workers.
+const handlerRoutes = routesIn(handlersRouter(context, new ClaimWaits({} as Transport))).filter(
+  (route) => !isRunners(route),
+);
+const workerRoutes = [...routesIn(attemptsRouter(context)), ...handlerRoutes];
 const known = { ...knownToTools, attempt: fc.constant('~attempt~') };
 
 let world: World;
 let claimed: ClaimAnswer;
+let handler: string;
 const addresses = { worker: { host: '', port: 0 }, runner: { host: '', port: 0 } };
 beforeAll(async () => {
   world = await startWorld();
@@ -64,6 +81,8 @@ beforeAll(async () => {
     addresses[listener] = { host, port: Number(port) };
   }
   claimed = await world.begin('fuzz');
+  const token = { name: 'desk', scope: 'handler', project: 'fuzz', agents: ['desk'] };
+  handler = ((await world.stack.api('POST', '/tokens', token)).body as { secret: string }).secret;
 }, 120_000);
 afterAll(() => world.close());
 
@@ -85,6 +104,7 @@ async function between(name: Campaign): Promise<void> {
 const placeholders = (): Placeholders => ({
   admin: world.stack.adminToken(),
   worker: world.stack.workerToken(),
+  handler,
   lease: claimed.leaseToken,
   tool: claimed.toolToken,
   turn: claimed.input.turn.id,

@@ -19,6 +19,7 @@ agents:
   ben: { role: reader, prompt: Read., displayName: Benny, tools: ["*"] }
   cat: { role: watcher, prompt: Watch., tools: [] }
   hand: { role: helper, prompt: Help., tools: ["*"], count: 200 }
+  desk: { role: clerk, prompt: Answer., tools: ["*"], backend: external }
 `;
 
 /** Services as processes of their own, which tell of themselves, with no worker but the test. */
