@@ -75,6 +75,10 @@ const cases: Readonly<Record<string, Case>> = {
     args: ['redeliver', 'late-2', '1', '--agent', 'checker', '--yes'],
     with: { 'late-2': 'failed' },
   },
+  'retry-given-back': {
+    args: ['retry', 'late-2', '--failed'],
+    with: { 'late-2': 'failed' },
+  },
   'redeliver-refused': { args: ['redeliver', 'newsroom', '1'], with: newsroom },
   inbox: { args: ['inbox', 'busy'], with: busy },
   'inbox-agent': { args: ['inbox', 'newsroom', 'editor'], with: newsroom },
@@ -241,7 +245,10 @@ const cases: Readonly<Record<string, Case>> = {
     },
   },
   'profiles-retire': { args: ['profiles', 'retire', 'Akari'] },
-  'profiles-retired': { args: ['init', 'late.yaml'], files: { 'late.yaml': desk.replace('"*"', 'Akari').replace('desk', 'late') } },
+  'profiles-retired': {
+    args: ['init', 'late.yaml'],
+    files: { 'late.yaml': desk.replace('"*"', 'Akari').replace('desk', 'late') },
+  },
   'teams-delete': { args: ['teams', 'delete', 'research'] },
 };
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { isSuzumioError, type SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { UsageError } from '../usage-error.js';
 import type { AgentView } from '@suzumio/shared/model/views';
 import { findReads, requireApi } from '../reach/reach.js';
@@ -75,12 +76,20 @@ async function retry(
   }
   const { agents } = await api.detail(project);
   const answers = [];
+  let refusal: SuzumioError | undefined;
   for (const { id } of agents.filter(({ state }) => state === 'failed')) {
-    const answer = await api.retryAgent(project, id);
-    answers.push({ agent: id, ...answer });
-    say(session, `Turn ${answer.number} of ${id} is queued again.`);
+    try {
+      const answer = await api.retryAgent(project, id);
+      answers.push({ agent: id, ...answer });
+      say(session, `Turn ${answer.number} of ${id} is queued again.`);
+    } catch (error) {
+      // One that cannot be retried keeps no other from it.
+      if (!isSuzumioError(error, 'agent-state-refused')) throw error;
+      refusal ??= error;
+    }
   }
   sayJson(session, answers);
+  if (refusal) throw refusal;
   if (answers.length === 0) say(session, `No agent of ${project} has failed.`);
   sayNext(session, answers.length === 0 ? `status ${project}` : `watch ${project}`);
 }

@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { SYSTEM_ID, USER_ID } from '@suzumio/shared/model/project-config';
+import type { MessageView } from '@suzumio/shared/model/views';
 import type { Priority } from '@suzumio/shared/protocol/ids';
 import type { ProjectReads } from '../reach/project-reads.js';
 import { findReads, requireApi } from '../reach/reach.js';
@@ -99,10 +101,15 @@ async function show(session: Session, project: string, name: string): Promise<un
   const left = message.recipients.some(({ undelivered }) => undelivered);
   sayHint(
     session,
-    `reply ${project} ${message.seq} "…"`,
+    ...replyTo(project, message),
     `thread ${project} ${message.seq}`,
     ...(left ? [`redeliver ${project} ${message.seq}`] : []),
   );
+}
+
+/** How one answers, unless nobody would read the answer. */
+function replyTo(project: string, { seq, sender }: MessageView): string[] {
+  return sender === USER_ID || sender === SYSTEM_ID ? [] : [`reply ${project} ${seq} "…"`];
 }
 
 async function thread(
@@ -116,7 +123,7 @@ async function thread(
   say(session, ...renderThread(messages, session.context));
   if (session.context.out.isTerminal) say(session, '');
   const last = messages.at(-1);
-  if (last) sayHint(session, `messages show ${project} ${last.seq}`, `reply ${project} ${last.seq} "…"`);
+  if (last) sayHint(session, `messages show ${project} ${last.seq}`, ...replyTo(project, last));
 }
 
 async function messages(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {

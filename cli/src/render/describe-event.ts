@@ -64,7 +64,7 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
       const to = data.text('recipient') || data.text('channel');
       return {
         who: `${data.text('sender')} -> ${to}`,
-        what: `${data.text('priority')}  "${data.text('excerpt')}"${attached(data.length('attachments'))}`,
+        what: `${data.text('priority')}  ${kindOf(data.text('kind'))}"${data.text('excerpt')}"${attached(data.length('attachments'))}`,
         tone: 'plain',
       };
     }
@@ -150,6 +150,11 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
         tone: 'quiet',
       };
   }
+}
+
+/** What a message is, where that does not show in whom it is from and to. */
+function kindOf(kind: string): string {
+  return kind === 'reply' ? 'reply: ' : kind === 'event' ? 'notice: ' : '';
 }
 
 function inTeam(team: string): string {
