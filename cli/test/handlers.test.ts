@@ -1,0 +1,36 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { freePort } from '../../shared/test/support/free-port.js';
+import { eventually } from '../../shared/test/support/poll.js';
+import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
+
+let world: CliWorld;
+beforeEach(async () => {
+  world = await createCliWorld();
+});
+afterEach(() => world.remove());
+
+test('handlers find the ToolHost at the port that serve is given', async () => {
+  await world.run('init', await world.write('notes.yaml', notesProject('notes')));
+  const bound = ['--scope', 'handler', '--project', 'notes', '--agents', 'writer'];
+  const { out: secret } = await world.run('tokens', 'create', 'desk', ...bound);
+  const port = String(await freePort());
+  world.setEnvironment({ SUZUMIO_TOOLHOST_WORKER_PORT: port });
+  const server = world.begin('serve', '--port', '0');
+  try {
+    await eventually('it serves', () => server.out.includes('next: '), 60_000);
+    const answer = await fetch(`http://127.0.0.1:${port}/handlers/self`, {
+      headers: { authorization: `Bearer ${secret.trim()}` },
+    });
+    expect(await answer.json()).toEqual({ protocol: 1, project: 'notes', agents: ['writer'] });
+  } finally {
+    server.interrupt();
+    await server.ended;
+  }
+}, 120_000);
+
+test('a port that is none is told', async () => {
+  world.setEnvironment({ SUZUMIO_TOOLHOST_WORKER_PORT: '39410x' });
+  const { code, err } = await world.run('serve', '--port', '0');
+  expect(code).not.toBe(0);
+  expect(err).toContain('SUZUMIO_TOOLHOST_WORKER_PORT is "39410x", not a port.');
+});
