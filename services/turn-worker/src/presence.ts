@@ -1,6 +1,6 @@
 import { messageOf } from '@suzumio/shared/errors/suzumio-error';
 import type { Logger } from '@suzumio/shared/observability/logger';
-import { maxNamedImages, type WorkerPresence } from '@suzumio/shared/queue/presence';
+import { maxImageName, maxNamedImages, type WorkerPresence } from '@suzumio/shared/queue/presence';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import type { Engines } from './attempt/worker-parts.js';
 
@@ -89,7 +89,8 @@ export class Presence {
     this.#looking = true;
     engine
       .images()
-      .then((images) => {
+      .then((all) => {
+        const images = all.filter((name) => name.length <= maxImageName);
         const first = this.#images === undefined;
         this.#images = images.length > maxNamedImages ? undefined : images;
         this.#imagesAtMs = performance.now();

@@ -2,25 +2,32 @@ import type { Redis } from 'ioredis';
 import { presenceMs } from './jobs.js';
 import { type WorkerPresence, workerPresence } from './presence.js';
 
-/** Time is Redis's own, so that hosts need not agree on theirs. A field is `<slots> <alive until> <the whole presence>`. */
+/**
+ * Time is Redis's own, so that hosts need not agree on theirs. A field of the first hash is `<slots> <alive until>`; the
+ * second has all that a worker said, which is seldom asked for and may be long.
+ */
 const announceScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2] .. ' ' .. string.format('%.0f', now + ARGV[3]) .. ' ' .. ARGV[4])
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2] .. ' ' .. string.format('%.0f', now + ARGV[3]))
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[4])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return 1`;
 
-/** Calls `living(worker, slots, presence)` for each field that has not run out, and deletes the others. */
+/** Does something with each worker that has not run out, and forgets the others. */
 const overLiving = (living: string) => `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local entries = redis.call('HGETALL', KEYS[1])
 for i = 1, #entries, 2 do
-  local slots, untilMs, presence = string.match(entries[i + 1], '^(%d+) (%d+) (.*)$')
+  local worker = entries[i]
+  local slots, untilMs = string.match(entries[i + 1], '^(%d+) (%d+)$')
   if slots and tonumber(untilMs) > now then
     ${living}
   else
-    redis.call('HDEL', KEYS[1], entries[i])
+    redis.call('HDEL', KEYS[1], worker)
+    redis.call('HDEL', KEYS[2], worker)
   end
 end`;
 
@@ -31,30 +38,31 @@ return total`;
 
 const workersScript = `
 local workers = {}
-${overLiving('table.insert(workers, presence)')}
+${overLiving(`table.insert(workers, {worker, slots, redis.call('HGET', KEYS[2], worker) or ''})`)}
 return workers`;
 
-/** Who works on this Redis: a hash under `key` in which each worker has a field that runs out. */
+/** Who works on this Redis: a hash under `key` in which each worker has a field that runs out, and one beside it. */
 export function createFleet(client: Redis, key: string) {
+  const keys = [key, `${key}:presence`] as const;
   return {
     async announce(presence: WorkerPresence): Promise<void> {
       const { worker, slots } = presence;
-      await client.eval(announceScript, 1, key, worker, slots, presenceMs, JSON.stringify(presence));
+      await client.eval(announceScript, 2, ...keys, worker, slots, presenceMs, JSON.stringify(presence));
     },
     async depart(worker: string): Promise<void> {
-      await client.hdel(key, worker);
+      await Promise.all(keys.map((hash) => client.hdel(hash, worker)));
     },
     async slots(): Promise<number> {
-      return Number(await client.eval(slotsScript, 1, key));
+      return Number(await client.eval(slotsScript, 2, ...keys));
     },
     async workers(): Promise<WorkerPresence[]> {
-      const said = (await client.eval(workersScript, 1, key)) as string[];
-      return said.flatMap((text) => parsePresence(text) ?? []);
+      const living = (await client.eval(workersScript, 2, ...keys)) as [worker: string, slots: string, said: string][];
+      return living.map(([worker, slots, said]) => parsePresence(said) ?? { worker, slots: Number(slots) });
     },
   };
 }
 
-/** What cannot be read was said by a worker of another version. */
+/** What cannot be read was said by a worker of another version: no more is known of it than that it lives. */
 function parsePresence(text: string): WorkerPresence | undefined {
   try {
     return workerPresence.parse(JSON.parse(text));

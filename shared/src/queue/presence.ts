@@ -2,6 +2,8 @@ import { z } from 'zod';
 
 /** The most images that a worker names; of one that has more, it is not known which it has. */
 export const maxNamedImages = 500;
+/** A longer name of an image is left out. */
+export const maxImageName = 500;
 
 /**
  * What a worker tells the fleet: that it lives, how many turns it takes at once, and what could keep it from one. What it
@@ -19,7 +21,7 @@ export const workerPresence = z.object({
   cells: z.array(z.string().max(32)).max(1_000).optional(),
   backends: z.array(z.string().max(32)).max(10).optional(),
   /** The images that its engine has, by every name of theirs. */
-  images: z.array(z.string().max(500)).max(maxNamedImages).optional(),
+  images: z.array(z.string().max(maxImageName)).max(maxNamedImages).optional(),
 });
 export type WorkerPresence = z.infer<typeof workerPresence>;
 

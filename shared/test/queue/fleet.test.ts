@@ -18,16 +18,22 @@ afterAll(async () => {
 test('a worker whose time has passed is not counted and is forgotten', async () => {
   const fleet = createFleet(client, 'fleet');
   await fleet.announce({ worker: 'living', slots: 4 });
-  await client.hset('fleet', 'late', `3 ${Date.now() - 1} {}`, 'garbled', 'many');
+  await client.hset('fleet:presence', 'late', '{}', 'garbled', '{}');
+  await client.hset('fleet', 'late', `3 ${Date.now() - 1}`, 'garbled', 'many');
   expect(await fleet.slots()).toBe(4);
   expect(await client.hkeys('fleet')).toEqual(['living']);
+  expect(await client.hkeys('fleet:presence')).toEqual(['living']);
 });
 
 test('a worker whose words this version cannot read counts by its slots alone', async () => {
   const fleet = createFleet(client, 'later');
-  await client.hset('later', 'newer', `3 ${Date.now() + presenceMs} {"worker":"newer","slots":3,"state":"dreaming"}`);
-  expect(await fleet.slots()).toBe(3);
-  expect(await fleet.workers()).toEqual([]);
+  await client.hset('later', 'newer', `3 ${Date.now() + presenceMs}`, 'older', `1 ${Date.now() + presenceMs}`);
+  await client.hset('later:presence', 'newer', '{"worker":"newer","slots":3,"state":"dreaming"}');
+  expect(await fleet.slots()).toBe(4);
+  expect((await fleet.workers()).sort((a, b) => a.worker.localeCompare(b.worker))).toEqual([
+    { worker: 'newer', slots: 3 },
+    { worker: 'older', slots: 1 },
+  ]);
 });
 
 test('the whole fleet runs out when nobody says anything', async () => {
