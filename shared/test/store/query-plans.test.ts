@@ -3,8 +3,11 @@ import type { SqlReader, SqlValue } from '@suzumio/shared/store/sql';
 import { deliverableTurns, deliverTurn } from '@suzumio/shared/store/verbs/deliver-turn';
 import { once } from '@suzumio/shared/store/verbs/once';
 import { isPublished } from '@suzumio/shared/store/queries/artifacts';
+import { handlerPresence, mailOfTurn, turnsForHandler } from '@suzumio/shared/store/queries/handlers';
 import { listTasks } from '@suzumio/shared/store/queries/tasks';
 import { assignTask } from '@suzumio/shared/store/verbs/assign-task';
+import { turnOfClaim } from '@suzumio/shared/store/verbs/claim-turn';
+import { noteHandler } from '@suzumio/shared/store/verbs/note-handler';
 import { broadcast } from '@suzumio/shared/store/verbs/broadcast';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { replyToMessage } from '@suzumio/shared/store/verbs/reply-to-message';
@@ -54,6 +57,11 @@ test('nothing in a turn looks through history', async () => {
     for (const { turn, delivery } of deliverableTurns(tx, tx.nowMs).wanting) deliverTurn(tx, turn, delivery);
   });
   const begun = await team.begin(team.activeTurn('ben') ?? '');
+  turnsForHandler(team.store.reader, { agents: ['ada'], nowMs: team.nowMs });
+  turnOfClaim(team.store.reader, 'f'.repeat(32));
+  mailOfTurn(team.store.reader, begun.turn);
+  await team.write((tx) => noteHandler(tx, 'desk', ['ada']));
+  handlerPresence(team.store.reader, 'ada', team.nowMs);
   const done = {
     ...message,
     sender: 'ben',
