@@ -1,8 +1,8 @@
 import type { HandlerLogger, TeamHandlerOptions } from '../../src/index.js';
-import { findTurn } from '@suzumio/shared/store/queries/turns';
-import { postMessage } from '@suzumio/shared/store/verbs/post-message';
-import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
-import type { ToolhostConfig } from '@suzumio/toolhost';
+import { findTurn } from '../../../shared/src/store/queries/turns.js';
+import { postMessage } from '../../../shared/src/store/verbs/post-message.js';
+import { startTurns } from '../../../shared/src/store/verbs/start-turns.js';
+import type { ToolhostConfig } from '../../../services/toolhost/src/index.js';
 import { type ToolhostBench, toolhostBench } from '../../../services/toolhost/test/toolhost-client.js';
 import { eventually } from '../../../shared/test/support/poll.js';
 import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.js';
