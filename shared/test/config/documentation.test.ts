@@ -62,20 +62,25 @@ describe('docs/project-file.md', () => {
   });
 });
 
-test('docs/mail.md has a script that agents can play', () => {
-  const [, example = ''] =
-    /^```yaml\n([^]*?)^```$/m.exec(readFileSync(join(import.meta.dirname, '../../../docs/mail.md'), 'utf8')) ?? [];
+test('docs/mail.md has notices that can be asked for, and a script that agents can play', () => {
+  const text = readFileSync(join(import.meta.dirname, '../../../docs/mail.md'), 'utf8');
+  const [notices = '', script = ''] = [...text.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, example = '']) => example);
   const files = {
-    'project.yaml': `name: demo
+    'project.yaml': `extends: @import(notices.yaml)
+name: demo
 task: t
 backend: { runner: { mode: mock, script: @import(script.yaml) } }
-agents: { researcher: { role: researcher, prompt: p, tools: ['messages.*'] } }
+agents:
+  manager: { role: manager, prompt: p }
+  researcher: { role: researcher, prompt: p, tools: ['messages.*'] }
 `,
-    'script.yaml': example,
+    'notices.yaml': notices,
+    'script.yaml': script,
   };
   withFiles(files, (directory) => {
     const { config } = loadProjectFile(join(directory, 'project.yaml'), { env: {} });
     const [step] = config.backend.runner.script?.[0]?.steps ?? [];
+    expect(config.agents['manager']?.notices).toEqual(['errored']);
     expect(step).toMatchObject({ tool: 'messages.reply', input: { task: 'done' } });
   });
 });
