@@ -4,6 +4,7 @@ import { type Cost, costOf, estimatedTokens, worstCost } from '@suzumio/shared/m
 import { type Candidate, candidatesFor, presetOf } from '@suzumio/shared/model/presets';
 import type { ChatPurpose, ChatRequest, ModelAnswer } from '@suzumio/shared/protocol/model-chat';
 import type { Failure } from '@suzumio/shared/protocol/failure-codes';
+import { providerDenial } from '@suzumio/shared/policy/check-provider';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { hasBudget } from '@suzumio/shared/store/queries/budget-of';
@@ -45,7 +46,7 @@ export interface ModelOutcome {
  *
  * @param onText gets the text of the first provider's answer while it comes; another's may differ from it
  * @throws SuzumioError `token-rejected`, `journal-mismatch`, `preset-unknown`; `provider-unavailable`, `provider-refused`,
- *   `budget-reached` and `step-limit-reached`, which have ended the attempt
+ *   `policy-denied`, `budget-reached` and `step-limit-reached`, which have ended the attempt
  */
 export async function callModel(
   context: ToolhostContext,
@@ -152,6 +153,7 @@ class ModelCall {
     onText: (text: string) => void,
   ): Promise<{ answer: ModelAnswer; by: AnsweredBy } | Away> {
     const { metrics, cell } = this.context;
+    this.#refuseByPolicy(candidate);
     const endpoint = endpointOf(candidate, this.context.secrets);
     const asking = providerRequest(candidate, endpoint, request, {
       place: this.asked.step,
@@ -182,6 +184,20 @@ class ModelCall {
       this.context.logger.warn({ provider: endpoint.key, preset: candidate.preset, untilMs }, message);
       return { provider: endpoint.key, untilMs, error: message };
     }
+  }
+
+  /**
+   * The policy may have changed since the project was made, and is asked before any key is read.
+   *
+   * @throws SuzumioError `policy-denied`
+   */
+  #refuseByPolicy({ preset, settings, provider }: Candidate): void {
+    const denied = providerDenial(this.context.policyOf(this.store.project), provider);
+    if (!denied) return;
+    throw new SuzumioError(
+      'policy-denied',
+      `The policy does not allow provider "${settings.provider}" of preset ${preset}: ${denied.field}: ${denied.message} (policy: providers).`,
+    );
   }
 
   #budgeted(): boolean {
@@ -267,7 +283,7 @@ class Refused extends Error {
 
 interface Ending {
   failure: Failure;
-  code: 'provider-unavailable' | 'provider-refused' | 'budget-reached';
+  code: 'provider-unavailable' | 'provider-refused' | 'policy-denied' | 'budget-reached';
   wait?: { provider: string; untilMs: number };
 }
 
@@ -301,8 +317,9 @@ function endingOf(error: unknown): Ending | undefined {
   if (isSuzumioError(error, 'provider-refused')) {
     return { failure: { code: 'provider-key-rejected', message: error.message }, code: 'provider-refused' };
   }
-  if (isSuzumioError(error, 'budget-reached')) {
-    return { failure: { code: 'budget-reached', message: error.message }, code: 'budget-reached' };
+  if (isSuzumioError(error, 'policy-denied', 'budget-reached')) {
+    const code = isSuzumioError(error, 'policy-denied') ? 'policy-denied' : 'budget-reached';
+    return { failure: { code, message: error.message }, code };
   }
   return undefined;
 }

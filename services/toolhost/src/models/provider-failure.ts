@@ -36,7 +36,8 @@ export interface FailedAnswer {
 /** Reads the failure from an answer that is none. */
 export function failureOf({ status, retryAfter, body, nowMs }: FailedAnswer): ProviderFailure {
   const { code, type, message } = errorOf(body);
-  const said = `the provider answered ${status}${message === '' ? '' : `: ${message}`}`;
+  const elsewhere = status >= 300 && status < 400 ? ', which points elsewhere and is not followed' : '';
+  const said = `the provider answered ${status}${elsewhere}${message === '' ? '' : `: ${message}`}`;
   if (isOverflow(status, code, message)) return new ProviderFailure('context-overflow', said);
   if (status === 401) return new ProviderFailure('key-rejected', said);
   // A 403 may be a region or an account that is not allowed; the key is what an operator looks at first.

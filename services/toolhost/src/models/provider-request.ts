@@ -91,7 +91,14 @@ function maxTokensField(baseURL: string): 'max_completion_tokens' | 'max_tokens'
 
 function needed(secrets: SecretSource, name: string, what: string): string {
   const value = secrets.read(name);
-  if (value !== undefined) return value;
+  if (value !== undefined) {
+    if (/^[\x21-\x7e]+$/.test(value)) return value;
+    throw new SuzumioError(
+      'provider-refused',
+      `The variable ${name}, from which the provider needs ${what}, holds blanks or characters that neither may have.`,
+      { variable: name },
+    );
+  }
   throw new SuzumioError(
     'provider-refused',
     `The provider needs ${what} from the variable ${name}, which is not set where the ToolHost runs.`,

@@ -3,7 +3,7 @@ import { stepHeader } from '@suzumio/shared/protocol/model-chat';
 import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
 import { type Behaviour, type ModelServer, startModelServer } from '../../../../shared/test/support/model-server.js';
 import { eventually } from '../../../../shared/test/support/poll.js';
-import { type Begun, begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
+import { allowing, type Begun, begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 let server: ModelServer;
 let other: ModelServer;
@@ -16,12 +16,15 @@ beforeEach(async () => {
   otherBehaviour = { text: 'From the other.' };
   server = await startModelServer(() => behaviour);
   other = await startModelServer(() => otherBehaviour);
-  bench = await toolhostBench({}, { FIRST_KEY: 'key-of-the-first', OTHER_KEY: 'key-of-the-other' });
+  bench = await toolhostBench(allowed(), { FIRST_KEY: 'key-of-the-first', OTHER_KEY: 'key-of-the-other' });
 });
 afterEach(async () => {
   await bench.close();
   await Promise.all([server.close(), other.close()]);
 });
+
+const allowed = () =>
+  allowing({ baseURL: server.baseURL, apiKeyEnv: 'FIRST_KEY' }, { baseURL: other.baseURL, apiKeyEnv: 'OTHER_KEY' });
 
 const yaml = (extra = '') => `
 name: thinkers
@@ -257,7 +260,7 @@ describe('a provider that is away', () => {
 
   test('is not a variable that is not set', async () => {
     await bench.close();
-    bench = await toolhostBench();
+    bench = await toolhostBench(allowed());
     const { project, ada } = await start();
     await ask(ada, '0', question());
     const [turn] = await rows<{ failure_json: string }>(project, 'SELECT failure_json FROM turns');
@@ -320,7 +323,7 @@ describe('what it costs', () => {
 
   test('is bounded for the whole cell and day', async () => {
     await bench.close();
-    bench = await toolhostBench({ budgetUsdPerDay: 0.05 }, { FIRST_KEY: 'k' });
+    bench = await toolhostBench({ ...allowed(), budgetUsdPerDay: 0.05 }, { FIRST_KEY: 'k' });
     behaviour = { text: 'Yes.', usage: { input: 40_000, output: 10 } };
     const { ada } = await start();
     expect(said(await ask(ada, '0', question()))).toBe('Yes.');

@@ -4,14 +4,14 @@ import { stepHeader } from '@suzumio/shared/protocol/model-chat';
 import { changeBudget } from '@suzumio/shared/store/verbs/change-budget';
 import { retryTurn } from '@suzumio/shared/store/verbs/retry-turn';
 import { type ModelServer, startModelServer } from '../../../../shared/test/support/model-server.js';
-import { type Begun, begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
+import { allowing, type Begun, begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 let server: ModelServer;
 let bench: ToolhostBench;
 let project: string;
 beforeEach(async () => {
   server = await startModelServer(() => ({ text: 'Yes.' }));
-  bench = await toolhostBench({}, { KEY: 'k' });
+  bench = await toolhostBench(allowing({ baseURL: server.baseURL, apiKeyEnv: 'KEY' }), { KEY: 'k' });
   project = await bench.testing.create(`
 name: thinkers
 task: Think.
