@@ -61,7 +61,6 @@ const file = (extra = '') => `
 name: bulletin
 task: Write a bulletin.
 backend:
-  image: suzumio-runner:models
   docker: { keep: always }
   runner:
     mode: ai
