@@ -42,6 +42,7 @@ const singlePreset = z.strictObject({
   provider: line(120),
   model: line(200),
   apiModel: z.exactOptional(line(200)),
+  api: z.exactOptional(z.enum(['chat-completions', 'responses'])),
   temperature: z.exactOptional(decimal(0, 2)),
   topP: z.exactOptional(decimal(0, 1)),
   maxOutputTokens: z.exactOptional(wholeNumber(1, 10_000_000)),

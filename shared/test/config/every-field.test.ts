@@ -111,6 +111,7 @@ const shownElsewhere: [string, string, string][] = [
     'provider',
     'model',
     'apiModel',
+    'api',
     'temperature',
     'maxOutputTokens',
     'price.input',

@@ -304,7 +304,10 @@ function endingOf(error: unknown): Ending | undefined {
         code: 'provider-key-rejected',
         advice: `look at the key in ${provider.apiKeyEnv ?? 'apiKeyEnv, which the provider does not name'}`,
       },
-      'model-unknown': { code: 'model-unknown', advice: `look at the model "${settings.model}" of preset ${preset}` },
+      'model-unknown': {
+        code: 'model-unknown',
+        advice: `look at the model "${settings.model}" of preset ${preset}${settings.api === 'responses' ? ', and whether the provider has /responses at all' : ''}`,
+      },
       'answer-too-large': { code: 'answer-too-large', advice: `bound maxOutputTokens of preset ${preset}` },
       'request-refused': { code: 'model-refused', advice: `look at the settings of preset ${preset}` },
     } as const;

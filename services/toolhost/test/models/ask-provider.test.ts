@@ -7,6 +7,7 @@ import {
   startModelServer,
 } from '../../../../shared/test/support/model-server.js';
 import { maxAnswerChars } from '../../src/models/answer-builder.js';
+import { chatFormat } from '../../src/models/chat-answer.js';
 import { askProvider, type ProviderRequest } from '../../src/models/ask-provider.js';
 import { ProviderFailure } from '../../src/models/provider-failure.js';
 
@@ -25,6 +26,7 @@ function ask(settings: Partial<ProviderRequest> & { stream?: boolean } = {}, onT
   const { stream = true, ...others } = settings;
   const request: ProviderRequest = {
     baseURL: server.baseURL,
+    format: chatFormat,
     headers: { authorization: 'Bearer key' },
     body: { model: 'm', messages: [{ role: 'user', content: 'Well?' }], stream },
     timeoutMs: 10_000,

@@ -41,10 +41,12 @@ backend:
         quick: { provider: first, model: quick-1, apiModel: quick-1-2026, temperature: 0.2, maxOutputTokens: 100, price: { input: 1, output: 2 } }
         spare: { provider: other, model: spare-1, price: { input: 3, output: 4 } }
         main: { model-list: [quick, spare] }
+        newer: { provider: other, model: newer-1, api: responses, reasoningEffort: low, price: { input: 1, output: 2 } }
         secret: { provider: other, model: secret-1, price: { input: 0, output: 0 } }
 ${extra}agents:
   ada: { role: thinker, prompt: Think., tools: ["*"] }
   ben: { role: thinker, prompt: Think., model: spare, tools: [] }
+  cy: { role: thinker, prompt: Think., model: newer, tools: [] }
 `;
 
 const question = (text = 'Well?') => ({ messages: [{ role: 'user', content: text }] });
@@ -164,6 +166,42 @@ describe('a question', () => {
     const ben = await bench.begin(project, 'ben');
     expect(said(await ask(ben, '0', question()))).toBe('From the other.');
   });
+
+  test.each([true, false])(
+    'goes in the Responses format where the preset asks for it, and its answer comes as every other (streamed: %s)',
+    async (stream) => {
+      otherBehaviour = {
+        text: 'I look.',
+        calls: [{ id: 'a', name: 'look', arguments: { at: 'north' } }],
+        usage: { input: 1_000, output: 500 },
+      };
+      const { project } = await start();
+      const cy = await bench.begin(project, 'cy');
+      const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }];
+      const first = await ask(cy, '0', {
+        messages: [{ role: 'system', content: 'Be cy.' }, ...question().messages],
+        tools,
+        stream,
+      });
+      expect(first.text).toContain('"id":"a","type":"function","function":{"name":"look","arguments"');
+      expect(first.text).toContain('"finish_reason":"tool_calls"');
+      expect(other.requests[0]).toMatchObject({
+        path: '/v1/responses',
+        headers: { authorization: 'Bearer key-of-the-other' },
+        body: { model: 'newer-1', instructions: 'Be cy.', reasoning: { effort: 'low' }, input: question().messages },
+      });
+      const [call] = await rows(project, 'SELECT input_tokens, output_tokens, nano_usd FROM model_calls');
+      expect(call).toEqual({ input_tokens: 1_000, output_tokens: 500, nano_usd: 2_000_000 });
+      const [step] = await rows<{ result_json: string }>(project, 'SELECT result_json FROM turn_steps');
+      expect(JSON.parse(step?.result_json ?? '{}')).toMatchObject({
+        answer: {
+          text: 'I look.',
+          toolCalls: [{ id: 'a', name: 'look', arguments: '{"at":"north"}' }],
+          usage: { cachedTokens: 4, reasoningTokens: 3 },
+        },
+      });
+    },
+  );
 
   test.each([
     ['no messages', { messages: [] }],
