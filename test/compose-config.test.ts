@@ -2,7 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { parse } from 'yaml';
+import { toPlain } from '@suzumio/shared/config/config-node';
+import { ProblemList } from '@suzumio/shared/config/config-problem';
+import { fullBudget, readYaml } from '@suzumio/shared/config/yaml-reader';
 import { finished } from './support/compose.js';
 
 const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',').includes('compose');
@@ -42,7 +44,8 @@ interface Service {
     const args = [...first, '--env-file', file, '--profile', 'metrics', 'config'];
     const { code, out, err } = await finished(command, args, { OPENAI_API_KEY: planted });
     if (code !== 0) throw new Error(err);
-    services = (parse(out) as { services: Record<string, Service> }).services;
+    const read = toPlain(readYaml(out, file, new ProblemList(), fullBudget()));
+    services = (read as { services: Record<string, Service> }).services;
   }, 60_000);
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
