@@ -83,8 +83,24 @@ async function create(extra?: string): Promise<void> {
   expect({ status, body }).toMatchObject({ status: 201 });
 }
 
+/** Waits for something, and tells what the project was at where it does not come. */
+async function until(what: string, condition: () => boolean | Promise<boolean>, withinMs: number): Promise<void> {
+  try {
+    await eventually(what, condition, withinMs);
+  } catch (error) {
+    const told = ['turns', 'turn_attempts', 'model_calls', 'agents'].map((table) => ({
+      [table]: rows<Record<string, unknown>>(`SELECT * FROM ${table}`).map((row) =>
+        Object.fromEntries(Object.entries(row).filter(([, value]) => String(value).length < 300)),
+      ),
+    }));
+    throw new Error(`${String(error)}\n${JSON.stringify(told, null, 1)}\n${stack.logs().slice(-5_000)}`, {
+      cause: error,
+    });
+  }
+}
+
 async function untilStatus(status: string, withinMs = 90_000): Promise<void> {
-  await eventually(
+  await until(
     `the project is ${status}`,
     async () => {
       const { body } = await stack.api('GET', '/projects/bulletin');
@@ -168,7 +184,7 @@ test('a worker that is killed between two answers costs none of them: the turn g
   };
   await start({ workers: 2, slots: 1, leaseMs: 4_000 });
   await create();
-  await eventually(
+  await until(
     'the writer is at its second question',
     () => server.requests.some((request) => agentOf(request) === 'writer' && turnsSoFar(request) === 1),
     60_000,
@@ -185,23 +201,23 @@ test('a worker that is killed between two answers costs none of them: the turn g
 
 test('a ToolHost that is killed in the middle of an answer repeats that one call at the most, and loses nothing', async () => {
   say = (request, agent, step) => ({ ...(teamwork(request, agent, step) as Reply), delayMs: 800 });
-  await start({ leaseMs: 6_000 });
+  await start();
   await create();
   const kills = 3;
   for (let kill = 1; kill <= kills; kill += 1) {
     const before = server.requests.length;
-    await eventually('a model is being asked', () => server.requests.length > before, 60_000);
+    await until('a model is being asked', () => server.requests.length > before, 60_000);
     await stack.services.toolhost[0]?.kill();
     await stack.services.toolhost[0]?.start();
   }
-  await untilStatus('submitted', 150_000);
+  await untilStatus('submitted', 240_000);
   const [journaled] = rows<{ answers: number }>(
     `SELECT count(*) AS answers FROM model_calls WHERE status = 'answered'`,
   );
   expect(server.requests.length - (journaled?.answers ?? 0)).toBeLessThanOrEqual(kills);
   expect(rows(`SELECT 1 FROM messages WHERE recipient = 'writer'`)).toHaveLength(1);
   expect(rows(`SELECT 1 FROM turns WHERE status = 'failed'`)).toEqual([]);
-}, 240_000);
+}, 400_000);
 
 function filesWith(text: string, directory: string): string[] {
   if (!existsSync(directory)) return [];
