@@ -13,9 +13,9 @@ export interface ProviderRequest {
   format: WireFormat;
   headers: Readonly<Record<string, string>>;
   body: Readonly<Record<string, unknown>> & { readonly stream: boolean };
-  /** For the whole answer. */
+  /** For the whole answer; its first piece may take as long, since models load and think before it. */
   timeoutMs: number;
-  /** Between two signs of life. */
+  /** Between two signs of life of a stream that has begun. */
   silenceMs: number;
   /** Names calls that came without an id. */
   place: string;
@@ -80,17 +80,13 @@ function respond(ask: ProviderRequest, signal: AbortSignal): Promise<IncomingMes
     });
     outgoing.on('error', reject);
     outgoing.on('response', resolve);
-    // A whole answer comes after all thinking, so only the limit for all of it bounds the wait.
-    outgoing.setTimeout(ask.body.stream ? ask.silenceMs : ask.timeoutMs, () => {
-      outgoing.destroy(new Error(`nothing came for ${ask.silenceMs / 1000} s`));
-    });
     outgoing.end(body);
   });
 }
 
 async function streamedAnswer(
   response: IncomingMessage,
-  { place, format }: ProviderRequest,
+  { place, format, silenceMs }: ProviderRequest,
   onText: (text: string) => void,
 ): Promise<ModelAnswer> {
   const builder = new AnswerBuilder();
@@ -117,15 +113,22 @@ async function streamedAnswer(
     },
   });
   response.setEncoding('utf8');
-  for await (const text of response as AsyncIterable<string>) {
-    parser.feed(text);
-    if (stream.done) break;
+  let silence: NodeJS.Timeout | undefined;
+  try {
+    for await (const text of response as AsyncIterable<string>) {
+      silence ??= setTimeout(() => response.destroy(new Error(`nothing came for ${silenceMs / 1000} s`)), silenceMs);
+      silence.refresh();
+      parser.feed(text);
+      if (stream.done) break;
+    }
+  } finally {
+    clearTimeout(silence);
   }
   parser.reset({ consume: true });
   if (!stream.done && !builder.finished) {
     throw new ProviderFailure('unavailable', 'the provider ended its stream in the middle of an answer');
   }
-  return builder.answer(place);
+  return answerOf(builder, place);
 }
 
 async function wholeAnswer(response: IncomingMessage, { place, format }: ProviderRequest): Promise<ModelAnswer> {
@@ -133,7 +136,13 @@ async function wholeAnswer(response: IncomingMessage, { place, format }: Provide
   if (!chunks) throw new ProviderFailure('unavailable', 'the provider answered what is no answer of a model');
   const builder = new AnswerBuilder();
   for (const chunk of chunks) builder.add(chunk);
-  return builder.answer(place);
+  return answerOf(builder, place);
+}
+
+/** What says nothing, and not why it stopped, is no answer, whatever it looks like. */
+function answerOf(builder: AnswerBuilder, place: string): ModelAnswer {
+  if (builder.finished || !builder.empty) return builder.answer(place);
+  throw new ProviderFailure('unavailable', 'the provider ended its answer before it began');
 }
 
 async function failed(response: IncomingMessage, status: number): Promise<ProviderFailure> {

@@ -20,7 +20,9 @@ export const chatFormat: WireFormat = {
   events: () => (event) => {
     const parsed = wireChunk.safeParse(event);
     if (!parsed.success) return undefined;
-    if (parsed.data.error !== undefined && parsed.data.error !== null) throw failureWithin(parsed.data.error);
+    const { object, error } = parsed.data;
+    if (object === 'error') throw failureWithin(event);
+    if (error !== undefined && error !== null) throw failureWithin(error);
     return [parsed.data];
   },
 };

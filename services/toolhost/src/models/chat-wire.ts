@@ -36,6 +36,7 @@ export const wireCompletion = z.object({
 
 /** One piece of a streamed answer. */
 export const wireChunk = z.object({
+  object: text,
   model: text,
   choices: z.array(z.object({ index: z.int().nullish(), delta: wireMessage.nullish(), finish_reason: text })).nullish(),
   usage: wireUsage.nullish(),

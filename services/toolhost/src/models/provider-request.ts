@@ -41,7 +41,7 @@ export function endpointOf({ provider }: Candidate, secrets: SecretSource): Endp
   };
 }
 
-/** The whole answer may take this long, and so long may nothing come, unless the provider's `timeoutMs` says otherwise. */
+/** An answer may take this long, unless the provider's `timeoutMs` says otherwise, and pause so long once it has begun. */
 export const defaultTimeoutMs = 10 * 60_000;
 const longestSilenceMs = 2 * 60_000;
 

@@ -205,9 +205,14 @@ describe('a failure', () => {
 
   test('is silence, at the start and in the middle', async () => {
     behaviour = { silent: true };
-    expect((await failureFrom(ask({ silenceMs: 200 }))).message).toMatch(/nothing came for 0.2 s/);
+    expect((await failureFrom(ask({ timeoutMs: 200 }))).message).toBe('the provider did not finish within 0.2 s');
     behaviour = { lines: [delta({ content: 'Hm' }), 1_000, done] };
-    expect((await failureFrom(ask({ silenceMs: 200 }))).kind).toBe('unavailable');
+    expect((await failureFrom(ask({ silenceMs: 200 }))).message).toMatch(/nothing came for 0.2 s/);
+  });
+
+  test('is no pause before the first piece: a model may load or think', async () => {
+    behaviour = { lines: [500, delta({ content: 'Hm.' }), delta({}, 'stop'), done] };
+    expect(await ask({ silenceMs: 100 })).toMatchObject({ text: 'Hm.' });
   });
 
   test('is an answer that drips for longer than it may take', async () => {
