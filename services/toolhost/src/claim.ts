@@ -1,5 +1,5 @@
 import { backendOf, sandboxOf } from '@suzumio/shared/config/sandbox-of';
-import { messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { contextLimitOf } from '@suzumio/shared/model/presets';
 import type { ProjectConfig } from '@suzumio/shared/model/project-config';
 import { sandboxDenials, type SandboxRequest } from '@suzumio/shared/policy/check-sandbox';
@@ -12,6 +12,7 @@ import { readHistory } from '@suzumio/shared/store/queries/history';
 import { turnRow } from '@suzumio/shared/store/rows';
 import { attemptToken, hashToken } from '@suzumio/shared/store/tokens';
 import { type Claimed, claimTurn, prepareTurn, type PreparedTurn } from '@suzumio/shared/store/verbs/claim-turn';
+import { forgetDelivery } from '@suzumio/shared/store/verbs/deliver-turn';
 import { failTurn } from '@suzumio/shared/store/verbs/report-attempt';
 import type { ToolhostContext } from './context.js';
 import { toolDefinitions } from './tools/catalogue.js';
@@ -47,7 +48,7 @@ export async function claim(
   };
   for (let rendering = 0; rendering < maxRenderings; rendering += 1) {
     const prepared = await prepare(context, store, turn);
-    const claimed = await store.write((tx) =>
+    const claiming = store.write((tx) =>
       claimTurn(tx, {
         turn,
         ...request,
@@ -60,6 +61,7 @@ export async function claim(
         prepared,
       }),
     );
+    const claimed = await claiming.catch((error: unknown) => passOver(context, store, turn, error));
     if (claimed === 'nothing-to-do') {
       throw new SuzumioError('nothing-to-do', `${turn} has no mail left to act on; it was cancelled.`, { turn });
     }
@@ -101,6 +103,23 @@ async function prepare(
     await failUnclaimed(store, turn, { code: 'prompt-failed', message });
     throw new SuzumioError('claim-refused', message, { turn }, { cause: error });
   }
+}
+
+/** The job of a turn that is paused is gone with this refusal: whoever resumes it finds it ready for another. */
+async function passOver(
+  { transport }: ToolhostContext,
+  store: ProjectStore,
+  turn: string,
+  error: unknown,
+): Promise<never> {
+  if (isSuzumioError(error, 'claim-refused') && error.details['paused'] === true) {
+    await store.write((tx) => {
+      forgetDelivery(tx, turn, turnRow(tx, turn).delivery);
+    });
+    // It may have been resumed meanwhile.
+    transport.wake(store.project);
+  }
+  throw error;
 }
 
 async function failUnclaimed(store: ProjectStore, turn: string, { code, message }: Failure): Promise<void> {

@@ -112,8 +112,11 @@ function repeatedClaim(tx: Tx, turn: TurnRow, claimId: string): Claimed | undefi
 }
 
 function assertClaimable(tx: Tx, turn: TurnRow, { worker, cellPaused = false }: Claim): void {
-  const refuse = (reason: string) =>
-    new SuzumioError('claim-refused', `${turn.id} cannot be claimed: ${reason}.`, { turn: turn.id });
+  const refuse = (reason: string, paused = false) =>
+    new SuzumioError('claim-refused', `${turn.id} cannot be claimed: ${reason}.`, {
+      turn: turn.id,
+      ...(paused && { paused }),
+    });
   if (turn.status !== 'queued') throw refuse(`it is ${turn.status}`);
   if (turn.not_before_ms > tx.nowMs) throw refuse('its next attempt is not due yet');
   if (turn.avoid_worker === worker && turn.not_before_ms + avoidForMs > tx.nowMs) {
@@ -121,9 +124,9 @@ function assertClaimable(tx: Tx, turn: TurnRow, { worker, cellPaused = false }: 
   }
   const project = projectRow(tx);
   if (project.status !== 'running') throw refuse(`the project is ${project.status}`);
-  if (project.paused_json !== null) throw refuse('the project is paused');
-  if (agentRow(tx, turn.agent_id).paused_json !== null) throw refuse('its agent is paused');
-  if (cellPaused) throw refuse('the cell is paused');
+  if (project.paused_json !== null) throw refuse('the project is paused', true);
+  if (agentRow(tx, turn.agent_id).paused_json !== null) throw refuse('its agent is paused', true);
+  if (cellPaused) throw refuse('the cell is paused', true);
 }
 
 /** Whether the mail that was rendered is still unread, and nothing in front of it has come meanwhile. */
