@@ -120,7 +120,7 @@ class ModelCall {
     }, ownerBeatMs);
     let spentNanoUsd = 0;
     try {
-      await this.#holdForTheDay();
+      await this.#holdForTheDay(candidates);
       const { answer, by } = await this.#ask(candidates, request, onText);
       spentNanoUsd = by.cost.nanoUsd;
       return await this.#insist((tx) => recordModelAnswer(tx, this.#call, answer, by));
@@ -205,9 +205,16 @@ class ModelCall {
   }
 
   /** @throws SuzumioError `budget-reached` */
-  async #holdForTheDay(): Promise<void> {
+  async #holdForTheDay(candidates: readonly Candidate[]): Promise<void> {
     const { dayLimitNanoUsd: limit, cell } = this.context;
     if (limit === undefined) return;
+    const unpriced = candidates.find(({ settings }) => settings.price === undefined);
+    if (unpriced) {
+      throw new SuzumioError(
+        'budget-reached',
+        `The day's budget of all projects cannot be kept: preset ${unpriced.preset} has no price; price: { input: 0, output: 0 } says that it costs nothing.`,
+      );
+    }
     const { nanoUsd } = this.asked.worst;
     const over = await cell.catalog.spending.hold(this.#call, nanoUsd, limit, cell.context.now() + ownerLeaseMs);
     if (!over) return;

@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { stepHeader } from '@suzumio/shared/protocol/model-chat';
+import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
 import { type Behaviour, type ModelServer, startModelServer } from '../../../../shared/test/support/model-server.js';
 import { eventually } from '../../../../shared/test/support/poll.js';
+import { createToolhost } from '@suzumio/toolhost';
+import { recordingLogger } from '../../../../shared/test/support/logs.js';
 import { allowing, type Begun, begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 let server: ModelServer;
@@ -62,8 +65,13 @@ interface Asked {
   json: { code?: string; detail?: string; choices?: { message: { content: string | null } }[] };
 }
 
-async function ask(attempt: Begun, step: string | undefined, body: unknown): Promise<Asked> {
-  const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
+async function ask(
+  attempt: Begun,
+  step: string | undefined,
+  body: unknown,
+  runnerUrl = bench.toolhost.runnerUrl,
+): Promise<Asked> {
+  const response = await fetch(`${runnerUrl}/v1/chat/completions`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${attempt.answer.toolToken}`,
@@ -122,6 +130,32 @@ describe('a question', () => {
     expect(said(await ask(second, '0', question()))).toBe('First.');
     expect(server.requests).toHaveLength(1);
     expect(said(await ask(second, '1', question()))).toBe('Another answer.');
+  });
+
+  test('is asked once by two ToolHosts, of whom one finds the other at it', async () => {
+    const { ada } = await start();
+    behaviour = { text: 'Once.', delayMs: 500 };
+    const local = { host: '127.0.0.1', port: 0 };
+    const transport = createInProcessTransport({ logger: recordingLogger().logger });
+    const second = createToolhost(
+      { worker: local, runner: local, transportName: 'test', ...allowed() },
+      {
+        cell: bench.testing.cell,
+        transport,
+        logger: recordingLogger().logger,
+        metrics: bench.metrics,
+        secrets: { read: () => 'key-of-the-second' },
+      },
+    );
+    await second.start();
+    try {
+      const both = await Promise.all([ask(ada, '0', question()), ask(ada, '0', question(), second.runnerUrl)]);
+      expect(both.map(said)).toEqual(['Once.', 'Once.']);
+      expect(server.requests).toHaveLength(1);
+    } finally {
+      await second.stop();
+      await transport.close();
+    }
   });
 
   test('that is another than before under its step is refused', async () => {
@@ -368,6 +402,41 @@ describe('what it costs', () => {
     expect(await ask(ada, '1', question())).toMatchObject({ status: 402, json: { code: 'budget-reached' } });
     expect(server.requests).toHaveLength(1);
     expect(bench.testing.cell.catalog.spending.today()).toMatchObject({ spentNanoUsd: 40_020_000, heldNanoUsd: 0 });
+  });
+
+  test('is nothing that nobody knows, where the day has a budget: a preset needs its price', async () => {
+    await bench.close();
+    bench = await toolhostBench({ ...allowed(), budgetUsdPerDay: 5 }, { FIRST_KEY: 'k', OTHER_KEY: 'k' });
+    const project = await bench.testing.create(yaml().replace(', price: { input: 3, output: 4 }', ''));
+    const ben = await bench.begin(project, 'ben');
+    const answer = await ask(ben, '0', question());
+    expect(answer).toMatchObject({ status: 402, json: { code: 'budget-reached' } });
+    expect(answer.json.detail).toContain('preset spare has no price');
+    expect(other.requests).toHaveLength(0);
+  });
+
+  test("stays within the day's budget that two projects race for", async () => {
+    await bench.close();
+    bench = await toolhostBench({ ...allowed(), budgetUsdPerDay: 0.003 }, { FIRST_KEY: 'k' });
+    behaviour = { text: 'Yes.', usage: { input: 10, output: 100 }, delayMs: 50 };
+    const racing = (name: string) =>
+      yaml()
+        .replace('name: thinkers', `name: ${name}`)
+        .replace('agents:\n', 'agents:\n  racer: { role: racer, prompt: Race., model: quick, count: 15 }\n');
+    const racers = [];
+    for (const name of ['north', 'south']) {
+      const project = await bench.testing.create(racing(name));
+      for (let n = 1; n <= 15; n += 1) racers.push(await bench.begin(project, `racer-${n}`));
+    }
+    const answers = await Promise.all(racers.map((racer) => ask(racer, '0', question())));
+    const answered = answers.filter(({ status }) => status === 200).length;
+    expect(answered).toBeGreaterThan(5);
+    expect(answered).toBeLessThan(30);
+    expect(answers.filter(({ json }) => json.code === 'budget-reached')).toHaveLength(30 - answered);
+    expect(server.requests).toHaveLength(answered);
+    const { spentNanoUsd, heldNanoUsd } = bench.testing.cell.catalog.spending.today();
+    expect({ spentNanoUsd, heldNanoUsd }).toEqual({ spentNanoUsd: answered * 210_000, heldNanoUsd: 0 });
+    expect(spentNanoUsd).toBeLessThanOrEqual(3_000_000);
   });
 
   test('has a worst case, because a budget bounds the answer of a preset that does not', async () => {
