@@ -2,7 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
+import type { Reply } from './reply.js';
 import { streamedResponse, wholeResponse } from './responses-wire.js';
+
+export type { Reply } from './reply.js';
 
 /** A request as a provider gets it. */
 export interface ModelRequest {
@@ -18,16 +21,6 @@ export interface ModelRequestBody {
   messages: { role: string; content?: unknown; tool_calls?: unknown[]; tool_call_id?: string }[];
   tools?: { function: { name: string } }[];
   [field: string]: unknown;
-}
-
-/** What a scripted model says. */
-export interface Reply {
-  text?: string;
-  calls?: { id?: string; name: string; arguments: unknown }[];
-  finish?: string | null;
-  usage?: { input: number; output: number } | null;
-  /** Before the first byte. */
-  delayMs?: number;
 }
 
 /** What a provider does that has no answer, or a strange one. */

@@ -1,4 +1,4 @@
-import type { Reply } from './model-server.js';
+import type { Reply } from './reply.js';
 
 // What a scripted model says, in the Responses format: items instead of choices, and events that name what they bring.
 
