@@ -26,6 +26,9 @@ beforeEach(async () => {
 }, 60_000);
 afterEach(async () => {
   await stack.stop();
+  // They are kept for what is looked for in them.
+  const kept = containers();
+  if (kept.length > 0) execFileSync('docker', ['rm', '--force', '--volumes', ...kept]);
   await server.close();
 });
 
@@ -159,13 +162,9 @@ test('a scripted model takes three agents in sealed containers to an approved re
   expect(await report.text()).toContain('The river is high.');
   expect(server.requests.every(({ headers }) => headers.authorization === `Bearer ${key}`)).toBe(true);
   // Nobody's container had a network, and no key is in any of them, or in anything that was written.
-  const containers = execFileSync('docker', ['ps', '-aq', '--filter', `label=suzumio.cell=${stack.cell}`], {
-    encoding: 'utf8',
-  })
-    .split('\n')
-    .filter((id) => id !== '');
-  expect(containers.length).toBeGreaterThanOrEqual(4);
-  const inspected = execFileSync('docker', ['inspect', ...containers], { encoding: 'utf8' });
+  const kept = containers();
+  expect(kept.length).toBeGreaterThanOrEqual(4);
+  const inspected = execFileSync('docker', ['inspect', ...kept], { encoding: 'utf8' });
   expect(
     (JSON.parse(inspected) as { HostConfig: { NetworkMode: string } }[]).every(
       ({ HostConfig }) => HostConfig.NetworkMode === 'none',
@@ -218,6 +217,14 @@ test('a ToolHost that is killed in the middle of an answer repeats that one call
   expect(rows(`SELECT 1 FROM messages WHERE recipient = 'writer'`)).toHaveLength(1);
   expect(rows(`SELECT 1 FROM turns WHERE status = 'failed'`)).toEqual([]);
 }, 400_000);
+
+/** The containers of all turns that have been. */
+function containers(): string[] {
+  const list = ['ps', '--all', '--quiet', '--filter', `label=suzumio.cell=${stack.cell}`];
+  return execFileSync('docker', list, { encoding: 'utf8' })
+    .split('\n')
+    .filter((id) => id !== '');
+}
 
 function filesWith(text: string, directory: string): string[] {
   if (!existsSync(directory)) return [];
