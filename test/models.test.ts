@@ -28,8 +28,10 @@ afterEach(async () => {
   await stack.stop();
   // They are kept for what is looked for in them.
   const kept = containers();
+  const networks = kept.length === 0 ? [] : networksOf(kept);
   if (kept.length > 0) execFileSync('docker', ['rm', '--force', '--volumes', ...kept]);
   await server.close();
+  expect(new Set(networks)).toEqual(new Set(['none']));
 });
 
 async function start(options: StackOptions = {}): Promise<void> {
@@ -161,16 +163,10 @@ test('a scripted model takes three agents in sealed containers to an approved re
   });
   expect(await report.text()).toContain('The river is high.');
   expect(server.requests.every(({ headers }) => headers.authorization === `Bearer ${key}`)).toBe(true);
-  // Nobody's container had a network, and no key is in any of them, or in anything that was written.
+  // No key is in any container, or in anything that was written.
   const kept = containers();
   expect(kept.length).toBeGreaterThanOrEqual(4);
-  const inspected = execFileSync('docker', ['inspect', ...kept], { encoding: 'utf8' });
-  expect(
-    (JSON.parse(inspected) as { HostConfig: { NetworkMode: string } }[]).every(
-      ({ HostConfig }) => HostConfig.NetworkMode === 'none',
-    ),
-  ).toBe(true);
-  expect(inspected).not.toContain(key);
+  expect(execFileSync('docker', ['inspect', ...kept], { encoding: 'utf8' })).not.toContain(key);
   expect(filesWith(key, join(stack.root, '..'))).toEqual([]);
   const events = await stack.api('GET', '/projects/bulletin/events?limit=1000');
   expect(JSON.stringify(events.body)).not.toContain(key);
@@ -224,6 +220,12 @@ function containers(): string[] {
   return execFileSync('docker', list, { encoding: 'utf8' })
     .split('\n')
     .filter((id) => id !== '');
+}
+
+/** No model was ever asked from a container. */
+function networksOf(ids: readonly string[]): string[] {
+  const inspected = execFileSync('docker', ['inspect', '--format', '{{.HostConfig.NetworkMode}}', ...ids]);
+  return inspected.toString().trim().split('\n');
 }
 
 function filesWith(text: string, directory: string): string[] {

@@ -3,7 +3,6 @@ import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-err
 import { type Cost, costOf, estimatedTokens, worstCost } from '@suzumio/shared/model/model-cost';
 import { type Candidate, candidatesFor, presetOf } from '@suzumio/shared/model/presets';
 import type { ChatPurpose, ChatRequest, ModelAnswer } from '@suzumio/shared/protocol/model-chat';
-import type { Failure } from '@suzumio/shared/protocol/failure-codes';
 import { providerDenial } from '@suzumio/shared/policy/check-provider';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
@@ -24,6 +23,7 @@ import type { PresentedToken } from '../auth.js';
 import type { ToolhostContext } from '../context.js';
 import { requestHash } from '@suzumio/shared/store/request-hash';
 import { askProvider } from './ask-provider.js';
+import { AllAway, type Away, endingOf, Refused } from './call-ending.js';
 import { ProviderFailure } from './provider-failure.js';
 import { endpointOf, providerRequest } from './provider-request.js';
 
@@ -262,76 +262,6 @@ class ModelCall {
     this.context.transport.wake(this.store.project);
     throw new SuzumioError(code, failure.message, {}, { cause: error });
   }
-}
-
-/** A provider that cannot be asked now. */
-interface Away {
-  provider: string;
-  untilMs: number;
-  error: string;
-}
-
-class AllAway extends Error {
-  constructor(readonly away: readonly Away[]) {
-    super(away.map(({ provider, error }) => `${provider}: ${error}`).join('; '));
-  }
-}
-
-/** A provider that answered that it will not. */
-class Refused extends Error {
-  constructor(
-    readonly failure: ProviderFailure,
-    readonly candidate: Candidate,
-    provider: string,
-  ) {
-    super(`${provider}, preset ${candidate.preset}: ${failure.message}`, { cause: failure });
-  }
-}
-
-interface Ending {
-  failure: Failure;
-  code: 'provider-unavailable' | 'provider-refused' | 'policy-denied' | 'budget-reached';
-  wait?: { provider: string; untilMs: number };
-}
-
-function endingOf(error: unknown): Ending | undefined {
-  if (error instanceof AllAway) {
-    const first = [...error.away].sort((a, b) => a.untilMs - b.untilMs)[0];
-    const failure: Failure = { code: 'provider-unavailable', message: error.message.slice(0, 2000) };
-    return {
-      failure,
-      code: 'provider-unavailable',
-      ...(first ? { wait: { provider: first.provider, untilMs: first.untilMs } } : {}),
-    };
-  }
-  if (error instanceof Refused) {
-    const { provider, settings, preset } = error.candidate;
-    const refusals = {
-      'key-rejected': {
-        code: 'provider-key-rejected',
-        advice: `look at the key in ${provider.apiKeyEnv ?? 'apiKeyEnv, which the provider does not name'}`,
-      },
-      'model-unknown': {
-        code: 'model-unknown',
-        advice: `look at the model "${settings.model}" of preset ${preset}${settings.api === 'responses' ? ', and whether the provider has /responses at all' : ''}`,
-      },
-      'answer-too-large': { code: 'answer-too-large', advice: `bound maxOutputTokens of preset ${preset}` },
-      'request-refused': { code: 'model-refused', advice: `look at the settings of preset ${preset}` },
-    } as const;
-    const refusal = refusals[error.failure.kind as keyof typeof refusals];
-    return {
-      failure: { code: refusal.code, message: `${error.message}; ${refusal.advice}.`.slice(0, 2000) },
-      code: 'provider-refused',
-    };
-  }
-  if (isSuzumioError(error, 'provider-refused')) {
-    return { failure: { code: 'provider-key-rejected', message: error.message }, code: 'provider-refused' };
-  }
-  if (isSuzumioError(error, 'policy-denied', 'budget-reached')) {
-    const code = isSuzumioError(error, 'policy-denied') ? 'policy-denied' : 'budget-reached';
-    return { failure: { code, message: error.message }, code };
-  }
-  return undefined;
 }
 
 function answeredBy(

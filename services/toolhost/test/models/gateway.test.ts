@@ -117,6 +117,28 @@ describe('a question', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  test('has its last piece sent only when the answer is journaled', async () => {
+    behaviour = { text: 'In pieces, one after the other.' };
+    const { project, ada } = await start();
+    const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${ada.answer.toolToken}`,
+        'content-type': 'application/json',
+        [stepHeader]: '0',
+      },
+      body: JSON.stringify({ ...question(), stream: true }),
+    });
+    let text = '';
+    const state = async () => (await rows<{ status: string }>(project, 'SELECT status FROM model_calls'))[0]?.status;
+    const decoder = new TextDecoder();
+    for await (const piece of response.body ?? []) {
+      text += decoder.decode(piece as Uint8Array, { stream: true });
+      if (text.includes('[DONE]') || text.includes('"finish_reason":"')) expect(await state()).toBe('answered');
+    }
+    expect(text).toContain('[DONE]');
+  });
+
   test('is asked once, however often it is repeated, and in a later attempt', async () => {
     const { project, ada } = await start();
     behaviour = { text: 'First.', delayMs: 300 };
@@ -287,6 +309,20 @@ describe('a provider that is away', () => {
     );
     expect(attempt).toMatchObject({ counted: 0 });
     expect(attempt?.failure_json).toContain('the provider answered 503');
+  });
+
+  test.each([
+    ['what it asks for', '120', 120_000],
+    ['no longer than a quarter of an hour, whatever it asks for', '86400', 900_000],
+  ])('is left alone for %s', async (_what, retryAfter, pauseMs) => {
+    behaviour = { status: 503 };
+    otherBehaviour = { status: 429, headers: { 'retry-after': retryAfter } };
+    const now = Date.now();
+    const { ada } = await start();
+    bench.testing.setNow(now);
+    expect(await ask(ada, '0', question())).toMatchObject({ status: 424 });
+    const { providers } = bench.testing.cell.catalog;
+    expect([...providers.away().values()].map((until) => until - now).sort()).toEqual([5_000, pauseMs].sort());
   });
 
   test('lets one call try it after a pause, and all when that went well', async () => {
