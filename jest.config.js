@@ -28,6 +28,10 @@ const project = (displayName, testMatch, extra = {}) => ({
 });
 
 export default {
+  // Says that something hangs, not that the machine is busy.
+  testTimeout: 60_000,
+  // Most suites wait for others (processes, containers) more than they compute.
+  maxWorkers: 2,
   projects: [
     project('unit', ['<rootDir>/{shared,runner,cli,sdk}/test/**/*.test.ts', '<rootDir>/services/*/test/**/*.test.ts']),
     project('e2e', ['<rootDir>/test/**/*.test.ts']),

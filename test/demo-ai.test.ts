@@ -82,6 +82,15 @@ test('the demo stops where its budget is reached', async () => {
   });
 }, 120_000);
 
+test("the demo stops where the day's budget of everything is reached, whatever its own is", async () => {
+  const args = ['--base-url', server.baseURL, '--model', 'scripted', '--price', '10/20'];
+  const { code, err } = await demo(args, { SUZUMIO_BUDGET_USD_PER_DAY: '0.05' });
+  expect({ code, err }).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("The day's budget of all projects, $0.05, is reached"),
+  });
+}, 120_000);
+
 test.each([
   ['no key and no server', [], 'OPENAI_API_KEY'],
   ['a server without a model', ['--base-url', 'http://127.0.0.1:1/v1'], '--model NAME'],

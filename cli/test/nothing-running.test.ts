@@ -47,10 +47,10 @@ describe('init', () => {
   });
 
   test('refuses what this version does not enforce', async () => {
-    const file = await world.write('ai.yaml', notesProject('ai').replace('mode: mock', 'mode: ai'));
+    const file = await world.write('web.yaml', `${notesProject('web')}tools: { toolpacks: [core, web] }\n`);
     const { code, err } = await world.run('init', file);
     expect(code).toBe(3);
-    expect(err).toContain('ai.yaml:8:11  backend.runner.mode is not supported yet');
+    expect(err).toContain('tools.toolpacks[1] is not supported yet: only the toolpack core is served yet');
   });
 
   test('is for the server that is named, and for its policy', async () => {

@@ -131,3 +131,20 @@ describe('up', () => {
     expect(existsSync(world.root)).toBe(false);
   });
 });
+
+test(
+  'serve shows Prometheus what it does, where it is asked to, and nowhere else',
+  async () => {
+    const serve = world.begin('serve', '--port', '0', '--metrics-port', '0');
+    await eventually('it listens', () => serve.out.includes('next:'), patienceMs);
+    const url = /^metrics: (http:\/\/127\.0\.0\.1:\d+\/metrics)$/m.exec(serve.out)?.[1] ?? '';
+    const metrics = await (await fetch(url)).text();
+    expect(metrics).toMatch(/^suzumio_worker_ready\{service="suzumio"\} [01]$/m);
+    expect(metrics).toMatch(/^process_resident_memory_bytes/m);
+    expect((await fetch(new URL('/healthz', url))).status).toBe(200);
+    serve.interrupt();
+    expect(await serve.ended).toMatchObject({ code: 0 });
+    await expect(fetch(url)).rejects.toThrow();
+  },
+  patienceMs,
+);

@@ -55,13 +55,6 @@ test('a controllerUrl that names no door is refused', async () => {
   expect(await run()).toMatchObject({ code: 65, stderr: expect.stringContaining('names no door') });
 });
 
-test('mode ai is refused clearly', async () => {
-  await place.prepare({ runner: { mode: 'ai', model: 'default' } });
-  const { code, stderr } = await run();
-  expect(stderr).toBe('suzumio-runner: runner mode "ai" is not in this version; use mode "mock"\n');
-  expect(code).toBe(78);
-});
-
 test('an input with the minimal fields alone is enough', async () => {
   const { runner: mock } = script({ text: '{{agent.displayName}} in turn {{turn.number}}' });
   await place.prepare({

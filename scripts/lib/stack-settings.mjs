@@ -33,6 +33,11 @@ const settings = [
     (_, file) => join(dirname(file), '.suzumio/policy.yaml'),
     'What project files may ask of this machine.',
   ],
+  [
+    'SUZUMIO_PROVIDERS_FILE',
+    (_, file) => join(dirname(file), '.suzumio/providers.env'),
+    'Keys of model providers, for the ToolHost alone.',
+  ],
   ['SUZUMIO_REDIS_PASSWORD', secret, 'Secrets.'],
   ['SUZUMIO_WORKER_TOKEN', secret],
   ['SUZUMIO_ADMIN_TOKEN', secret],
@@ -63,21 +68,30 @@ export async function stackSettings(file) {
 
 const heading = `# Settings of docker-compose.yml, and its secrets: for nobody else to read. What you change stays changed.\n`;
 
-/** Makes what the settings name and is not there: the worker's directory and the policy. */
+/** Makes what the settings name and is not there: the worker's directory, the policy, the file for providers' keys. */
 export async function makePlaces({
   SUZUMIO_WORKER_DIR,
   SUZUMIO_WORKER_USER,
   SUZUMIO_WORKSPACES_DIR,
   SUZUMIO_POLICY_FILE,
+  SUZUMIO_PROVIDERS_FILE,
 }) {
   if (!existsSync(SUZUMIO_WORKER_DIR)) {
     await mkdir(SUZUMIO_WORKER_DIR, { recursive: true, mode: 0o700 });
     if (isRoot) await chown(SUZUMIO_WORKER_DIR, ...SUZUMIO_WORKER_USER.split(':').map(Number));
   }
-  if (existsSync(SUZUMIO_POLICY_FILE)) return;
-  await mkdir(dirname(SUZUMIO_POLICY_FILE), { recursive: true });
-  await writeFile(SUZUMIO_POLICY_FILE, policy(SUZUMIO_WORKSPACES_DIR), { mode: 0o644 });
+  await makeFile(SUZUMIO_POLICY_FILE, policy(SUZUMIO_WORKSPACES_DIR), 0o644);
+  await makeFile(SUZUMIO_PROVIDERS_FILE, providers, 0o600);
 }
+
+async function makeFile(file, text, mode) {
+  if (existsSync(file)) return;
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text, { mode });
+}
+
+const providers = `# What project files name with apiKeyEnv and baseURLEnv, such as OPENAI_API_KEY=...; npm run stack makes it known.
+`;
 
 const policy = (
   directory,

@@ -237,7 +237,7 @@ test('the door takes whatever frames come, and goes on to serve the others', asy
     socket.on('error', () => undefined);
     socket.resume();
     socket.end(given);
-    await once(socket, 'close');
+    await new Promise<void>((resolve) => socket.once('close', () => resolve()));
     if (sent % 25 === 0) expect(await wellBehaved()).toBe(200);
   });
   expect(await wellBehaved()).toBe(200);

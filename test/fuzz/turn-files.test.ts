@@ -69,7 +69,7 @@ test('a runner takes its input.json, or says what is wrong with it', async () =>
 });
 
 test('a real runner ends with one of its exit codes, whatever its input is', async () => {
-  const runner = fileURLToPath(new URL('../../runner/dist/runner.mjs', import.meta.url));
+  const runner = fileURLToPath(new URL('../../runner/dist/bundle/runner.mjs', import.meta.url));
   for (const bytes of fc.sample(inputs, { seed: 1, numRuns: 8 })) {
     await writeFile(join(turn.path, 'input.json'), bytes);
     const child = spawn(process.execPath, [runner], {

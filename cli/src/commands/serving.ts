@@ -8,6 +8,7 @@ import { parsePort, dollars, price } from './arguments.js';
 import { examples } from './help.js';
 import { registerInit } from './init.js';
 
+const metricsPort = 'the port on loopback where Prometheus finds the metrics; 0 takes any free one (without: none)';
 const allowProcess = 'let projects run turns as processes of this machine, without isolation';
 const { host, port } = configDefaults.observability.http;
 
@@ -19,6 +20,7 @@ export const registerServing: Register = (program, action) => {
       .description('serve, and with a project file: make its project, start it and follow it')
       .option('--host <host>', 'the address that the API listens on')
       .option('--port <port>', 'its port; 0 takes any free one', parsePort)
+      .option('--metrics-port <port>', metricsPort, parsePort)
       .option('--config-root <dir>', 'refuse imports from outside this directory')
       .option('--allow-process', allowProcess, false),
     ['up newsroom.yaml'],
@@ -35,6 +37,7 @@ export const registerServing: Register = (program, action) => {
       .description('run all services in this process, until Ctrl-C')
       .option('--host <host>', 'the address that the API listens on', host)
       .option('--port <port>', 'its port; 0 takes any free one', parsePort, port)
+      .option('--metrics-port <port>', metricsPort, parsePort)
       .option('--no-scheduler', 'start no turns: another process does')
       .option('--allow-process', allowProcess, false),
     ['serve', `on ${host}:${port}`],

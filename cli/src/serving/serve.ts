@@ -10,6 +10,7 @@ import { sayJson, say, sayNext, type Session } from '../session.js';
 export interface ServeOptions {
   host: string;
   port: number;
+  metricsPort?: number;
   scheduler: boolean;
   allowProcess: boolean;
 }
@@ -37,9 +38,10 @@ export async function serve(session: Session, { allowProcess, ...options }: Serv
 export async function sayServing(session: Session, stack: Stack, next: string[]): Promise<void> {
   sayJson(session, { url: stack.url, root: session.root }, 'line');
   say(session, `Suzumio listens on ${stack.url}   (Ctrl-C stops it)`);
-  say(session, `data:  ${session.root}`);
-  say(session, `token: ${stack.cell.directory.adminTokenFile}`);
-  say(session, `log:   ${stack.logFile}`);
+  say(session, `data:    ${session.root}`);
+  say(session, `token:   ${stack.cell.directory.adminTokenFile}`);
+  say(session, `log:     ${stack.logFile}`);
+  if (stack.metricsUrl !== undefined) say(session, `metrics: ${stack.metricsUrl}`);
   if (stack.open) session.context.err.write(`${openWarning}\n`);
   if (stack.ready) sayNext(session, ...next);
   else {

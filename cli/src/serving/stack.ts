@@ -6,6 +6,7 @@ import type { Environment } from '@suzumio/shared/config/environment';
 import { createScheduler } from '@suzumio/scheduler';
 import { storeHooks } from '@suzumio/shared/control-plane/open-control-plane';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { startHealthListener } from '@suzumio/shared/observability/health-listener';
 import { createLogger } from '@suzumio/shared/observability/logger';
 import { createRedactor } from '@suzumio/shared/observability/redactor';
 import { environmentSecrets } from '@suzumio/shared/observability/secret-source';
@@ -28,6 +29,8 @@ export interface StackOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
+  /** Where `/metrics`, `/healthz` and `/readyz` are answered, on loopback; 0 takes any free port. @default nowhere */
+  readonly metricsPort?: number | undefined;
   /** Whether to start turns; without, somebody else's scheduler must. */
   readonly scheduler: boolean;
   /** What projects may ask of this machine. */
@@ -42,6 +45,8 @@ export interface StackOptions {
 export interface Stack {
   /** Where the API answers. */
   readonly url: string;
+  /** Where Prometheus finds the metrics, if anywhere. */
+  readonly metricsUrl: string | undefined;
   readonly cell: Cell;
   /** Whether the API asks for no token. */
   readonly open: boolean;
@@ -52,9 +57,12 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-interface Service {
-  start(): Promise<void>;
+interface Running {
   stop(): Promise<void>;
+}
+
+interface Service extends Running {
+  start(): Promise<void>;
 }
 
 /**
@@ -63,7 +71,7 @@ interface Service {
  * @throws SuzumioError `data-dir-in-use` when the directory is being served, `settings-invalid` when the address is taken
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const { root, host, port, policy, access } = options;
+  const { root, host, port, metricsPort, policy, access } = options;
   const directory = new DataDirectory(root);
   await refuseSecondServer(directory);
   directory.prepare();
@@ -88,7 +96,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   );
   const api = createApi({ host, port, transportName, policy, ...dayBudget, ...access }, shared);
   const scheduler = createScheduler({ transportName }, shared);
-  const running: Service[] = [];
+  const running: Running[] = [];
   const started = async <Kind extends Service>(service: Kind): Promise<Kind> => {
     await service.start();
     running.unshift(service);
@@ -126,9 +134,21 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         { transport, logger, metrics, policyOf: ({ project }) => policyOf(project) },
       ),
     );
+    const health =
+      metricsPort === undefined
+        ? undefined
+        : await startHealthListener({
+            ...loopback,
+            port: metricsPort,
+            metrics,
+            logger,
+            readiness: () => Promise.resolve({ ready: worker.ready }),
+          });
+    if (health) running.unshift(health);
     await announceServer(cell.directory, { url: api.url, pid: process.pid });
     return {
       url: api.url,
+      metricsUrl: health && `${health.url}/metrics`,
       cell,
       logFile,
       open: access?.auth === 'off',

@@ -21,6 +21,7 @@ import { interruption, sayServing, sayStopping } from './serve.js';
 export interface UpOptions extends PolicyOptions {
   host?: string;
   port?: number;
+  metricsPort?: number;
   configRoot?: string;
 }
 
@@ -39,6 +40,7 @@ export async function up(session: Session, file: string | undefined, options: Up
     root: session.root,
     host: options.host ?? http.host,
     port: options.port ?? http.port,
+    metricsPort: options.metricsPort,
     scheduler: true,
     policy,
     access: accessFor(session),

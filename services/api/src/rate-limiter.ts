@@ -26,8 +26,6 @@ const burstEverySeconds = 60;
 export interface RateLimiter {
   /** @throws SuzumioError `rate-limited` when that was one too many */
   count(sender: string): Promise<void>;
-  /** @throws SuzumioError `rate-limited` when one more would be too many */
-  assertWithin(sender: string): Promise<void>;
 }
 
 /** @param burst how many more may come at once, once a minute */
@@ -46,14 +44,10 @@ export function createRateLimiter(perSecond: number, burst: number): RateLimiter
         throw error instanceof RateLimiterRes ? tooMany(error.msBeforeNext) : error;
       }
     },
-    async assertWithin(sender) {
-      const state = await steady.get(sender);
-      if (state && state.consumedPoints >= perSecond) throw tooMany(state.msBeforeNext);
-    },
   };
 }
 
-const unlimited: RateLimiter = { count: () => Promise.resolve(), assertWithin: () => Promise.resolve() };
+const unlimited: RateLimiter = { count: () => Promise.resolve() };
 
 function tooMany(msBeforeNext: number): SuzumioError {
   const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1_000));

@@ -50,15 +50,14 @@ describe('how often a token may ask', () => {
   });
 });
 
-test('an address that shows too many bad tokens is not listened to for a while, and leaves no more lines', async () => {
+test('an address that shows too many bad tokens is told to wait and leaves no more lines; good ones from there are good', async () => {
   api = await testApi({ rateLimits: { ...none, failuresPerSecond: 5 } });
   const answers = await times(40, () => api.get('/api/projects', { token: `szm_${'x'.repeat(43)}` }));
   const statuses = codes(answers);
   expect(new Set(statuses)).toEqual(new Set([401, 429]));
   expect(statuses.filter((status) => status === 401).length).toBeLessThan(40);
   expect(api.logLines().filter(({ level, code }) => level === 'warn' && code === 'rate-limited')).toEqual([]);
-  let good = 0;
-  while (good !== 200) good = (await api.get('/api/projects')).status;
+  expect((await api.get('/api/projects')).status).toBe(200);
 });
 
 test('bodies that arrive a byte at a time are cut off, JSON and files', async () => {

@@ -108,9 +108,9 @@ describe('making a project', () => {
     ['an import', named('bad').replace('Do the work.', '@import(/etc/passwd)'), 'invalid-config', /import/],
     [
       'a field that is not enforced yet',
-      named('bad', 'budget: { usd: 5 }\n'),
+      named('bad', 'tools: { toolpacks: [web] }\n'),
       'not-supported-yet',
-      /^file:\d+:\d+ {2}budget is not supported yet/,
+      /^file:\d+:\d+ {2}tools\.toolpacks\[\d\] is not supported yet/,
     ],
   ])('refuses %s', async (_what, file, code, detail) => {
     const refused = refusal(await api.post('/api/projects', { file }));

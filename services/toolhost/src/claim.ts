@@ -12,6 +12,7 @@ import { readHistory } from '@suzumio/shared/store/queries/history';
 import { agentRow, turnRow } from '@suzumio/shared/store/rows';
 import { attemptToken, hashToken } from '@suzumio/shared/store/tokens';
 import { type Claimed, claimTurn, prepareTurn, type PreparedTurn } from '@suzumio/shared/store/verbs/claim-turn';
+import { forgetDelivery } from '@suzumio/shared/store/verbs/deliver-turn';
 import { failTurn } from '@suzumio/shared/store/verbs/report-attempt';
 import { subscribers } from '@suzumio/shared/store/verbs/turn-notices';
 import type { ToolhostContext } from './context.js';
@@ -79,7 +80,7 @@ export async function grant(
   };
   for (let rendering = 0; rendering < maxRenderings; rendering += 1) {
     const prepared = await prepare(context, store, turn, batch);
-    const claimed = await store.write((tx) =>
+    const claiming = store.write((tx) =>
       claimTurn(tx, {
         turn,
         ...claimant,
@@ -92,6 +93,7 @@ export async function grant(
         prepared,
       }),
     );
+    const claimed = await claiming.catch((error: unknown) => passOver(context, store, turn, error));
     if (claimed === 'nothing-to-do') {
       throw new SuzumioError('nothing-to-do', `${turn} has no mail left to act on; it was cancelled.`, { turn });
     }
@@ -137,6 +139,23 @@ async function prepare(
     await failUnclaimed(store, turn, { code: 'prompt-failed', message });
     throw new SuzumioError('claim-refused', message, { turn }, { cause: error });
   }
+}
+
+/** The job of a turn that is paused is gone with this refusal: whoever resumes it finds it ready for another. */
+async function passOver(
+  { transport }: ToolhostContext,
+  store: ProjectStore,
+  turn: string,
+  error: unknown,
+): Promise<never> {
+  if (isSuzumioError(error, 'claim-refused') && error.details['paused'] === true) {
+    await store.write((tx) => {
+      forgetDelivery(tx, turn, turnRow(tx, turn).delivery);
+    });
+    // It may have been resumed meanwhile.
+    transport.wake(store.project);
+  }
+  throw error;
 }
 
 async function failUnclaimed(store: ProjectStore, turn: string, { code, message }: Failure): Promise<void> {

@@ -3,6 +3,7 @@ import { storeHooks } from '@suzumio/shared/control-plane/open-control-plane';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import type { ClaimAnswer } from '@suzumio/shared/protocol/attempts';
 import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
+import { defaultPolicy, type Policy } from '@suzumio/shared/policy/policy';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
 import { createToolhost, type Toolhost, type ToolhostConfig } from '@suzumio/toolhost';
@@ -45,6 +46,11 @@ export interface Begun {
   tool(tool: string, input: unknown, extra?: Record<string, unknown>): Promise<Answer>;
   upload(text: string): Promise<{ sha256: string; sizeBytes: number }>;
   report(route: 'heartbeat' | 'complete' | 'fail', body?: unknown): Promise<Answer>;
+}
+
+/** A policy that lets projects use these providers. */
+export function allowing(...providers: Policy['providers']): { policy: Policy } {
+  return { policy: { ...defaultPolicy, providers } };
 }
 
 export function claimId(): string {

@@ -6,6 +6,24 @@ const variableName = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'expected the name of an environment variable, not its value' });
 
+/** What would send a request elsewhere than to the address that the policy knows, or break its frame. */
+const reservedHeaders = new Set([
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'upgrade',
+  'expect',
+  'te',
+]);
+const headerName = z
+  .string()
+  .regex(/^[\w!#$%&'*+.^`|~-]+$/, { error: 'expected the name of an HTTP header' })
+  .refine((name) => !reservedHeaders.has(name.toLowerCase()), {
+    error: 'this header is not for a project file to set',
+  });
+const headerValue = line(8192).regex(/^[\t\x20-\x7e]*$/, { error: 'expected printable ASCII characters' });
+
 /** A model provider. Secrets are named by variable and never enter the config. */
 export const modelProvider = z
   .strictObject({
@@ -14,7 +32,7 @@ export const modelProvider = z
     baseURLEnv: z.exactOptional(variableName),
     apiKeyEnv: z.exactOptional(variableName),
     timeoutMs: z.exactOptional(duration),
-    headers: z.exactOptional(z.record(z.string(), line(8192))),
+    headers: z.exactOptional(z.record(headerName, headerValue)),
   })
   .refine((provider) => (provider.baseURL === undefined) !== (provider.baseURLEnv === undefined), {
     error: 'a provider needs either baseURL or baseURLEnv',
@@ -24,6 +42,7 @@ const singlePreset = z.strictObject({
   provider: line(120),
   model: line(200),
   apiModel: z.exactOptional(line(200)),
+  api: z.exactOptional(z.enum(['chat-completions', 'responses'])),
   temperature: z.exactOptional(decimal(0, 2)),
   topP: z.exactOptional(decimal(0, 1)),
   maxOutputTokens: z.exactOptional(wholeNumber(1, 10_000_000)),

@@ -45,6 +45,7 @@ export function defineHistogram<L extends LabelValues>(
   const { name, help, labels } = definition;
   const buckets = definition.bucketsMs.map((ms) => ms / 1000);
   const histogram = new Histogram({ name, help, labelNames: Object.keys(labels), buckets, registers: [registry] });
+  if (Object.keys(labels).length === 0) histogram.remove();
   return { observeMs: (values, durationMs) => histogram.observe(bound(labels, values), durationMs / 1000) };
 }
 

@@ -9,7 +9,7 @@ const accessToken = new RegExp(`${secretPrefix}[A-Za-z0-9_-]{8,}`, 'g');
 const bearer = /\b(Bearer|Basic) +[A-Za-z0-9._~+/=-]+/gi;
 
 /** A value shorter than this would blank out ordinary text. */
-const shortestSecret = 8;
+export const shortestSecret = 8;
 
 /** Takes secrets out of text: those it was told of, and whatever looks like one of our tokens. */
 export interface Redactor {

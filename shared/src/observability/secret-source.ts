@@ -1,4 +1,4 @@
-import type { Redactor } from './redactor.js';
+import { type Redactor, shortestSecret } from './redactor.js';
 
 /**
  * The only way to a provider's key. Keys are read when they are used, by the name that a project file gives; whatever was
@@ -18,7 +18,8 @@ export function environmentSecrets(
     read(name) {
       const value = environment[name]?.trim();
       if (value === undefined || value === '') return undefined;
-      redactor.add(value);
+      // What is shorter opens nothing: local servers that want some key are given a word.
+      if (value.length >= shortestSecret) redactor.add(value);
       return value;
     },
   };

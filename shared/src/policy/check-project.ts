@@ -5,6 +5,7 @@ import type { ProjectSource } from '../config/project-source.js';
 import { backendOf, isExternal, mountsOf, sandboxOf } from '../config/sandbox-of.js';
 import { configLimits } from '../config/limits.js';
 import type { FileAgentConfig, FileConfig } from '../model/project-config.js';
+import { providerDenial } from './check-provider.js';
 import { envDenials, sandboxDenials } from './check-sandbox.js';
 import { type Denial, denial, describeDenial } from './denial.js';
 import { type HostPaths, isBelow, isProtected } from './host-paths.js';
@@ -105,18 +106,11 @@ function workspaceDenials(policy: Policy, id: string, from: string | undefined, 
   return allowed ? [] : [denial(['agents', id, 'workspace', 'from'], 'workspaces.roots', message)];
 }
 
-function providerDenials({ providers: allowed }: Policy, { backend }: FileConfig): Denial[] {
-  return Object.entries(backend.runner.models?.providers ?? {}).flatMap(([id, { baseURL, baseURLEnv, apiKeyEnv }]) => {
-    const places = allowed.filter((one) => one.baseURL === baseURL && one.baseURLEnv === baseURLEnv);
-    if (places.some((one) => one.apiKeyEnv === apiKeyEnv)) return [];
-    const at = ['backend', 'runner', 'models', 'providers', id];
-    if (places.length === 0) {
-      const field = baseURL === undefined ? 'baseURLEnv' : 'baseURL';
-      return [denial([...at, field], 'providers', 'no model is called there')];
-    }
-    const asked =
-      apiKeyEnv === undefined ? 'no model is called there without its key' : `${apiKeyEnv} is not the key for it`;
-    return [denial([...at, 'apiKeyEnv'], 'providers', asked)];
+function providerDenials(policy: Policy, { backend }: FileConfig): Denial[] {
+  return Object.entries(backend.runner.models?.providers ?? {}).flatMap(([id, provider]) => {
+    const denied = providerDenial(policy, provider);
+    if (!denied) return [];
+    return [denial(['backend', 'runner', 'models', 'providers', id, denied.field], 'providers', denied.message)];
   });
 }
 

@@ -133,6 +133,7 @@ const shownElsewhere: [string, string, string][] = [
     'provider',
     'model',
     'apiModel',
+    'api',
     'temperature',
     'maxOutputTokens',
     'price.input',

@@ -19,7 +19,7 @@ describe('docs/policy.md', () => {
     expect(policy).toMatchObject({
       networks: ['none', 'bridge'],
       mounts: { roots: [{ path: '/srv/readings', readonly: true }, { readonly: false }] },
-      providers: [{ apiKeyEnv: 'RESEARCH_KEY' }],
+      providers: [{ apiKeyEnv: 'RESEARCH_KEY' }, { baseURLEnv: 'LOCAL_MODELS_URL' }],
     });
     for (const field of Object.keys(policySchema.shape)) expect(example).toMatch(new RegExp(`^${field}:`, 'm'));
     for (const field of ['env', 'ceilings'] as const) {

@@ -2,6 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
+import type { Reply } from './reply.js';
+import { streamedResponse, wholeResponse } from './responses-wire.js';
+
+export type { Reply } from './reply.js';
 
 /** A request as a provider gets it. */
 export interface ModelRequest {
@@ -19,16 +23,6 @@ export interface ModelRequestBody {
   [field: string]: unknown;
 }
 
-/** What a scripted model says. */
-export interface Reply {
-  text?: string;
-  calls?: { id?: string; name: string; arguments: unknown }[];
-  finish?: string | null;
-  usage?: { input: number; output: number } | null;
-  /** Before the first byte. */
-  delayMs?: number;
-}
-
 /** What a provider does that has no answer, or a strange one. */
 export type Behaviour =
   | Reply
@@ -40,7 +34,7 @@ export type Behaviour =
 
 export type Script = (request: ModelRequest, number: number) => Behaviour | Promise<Behaviour>;
 
-/** A server on this machine that speaks the wire format of Chat Completions and answers by a script. */
+/** A server on this machine that speaks Chat Completions, and Responses where it is asked there, by a script. */
 export interface ModelServer {
   readonly baseURL: string;
   /** Every request that arrived, answered or not. */
@@ -79,7 +73,7 @@ export async function startModelServer(answers: Script): Promise<ModelServer> {
       const { status, headers, body: said = '' } = behaviour;
       response.writeHead(status, headers).end(typeof said === 'string' ? said : JSON.stringify(said));
     } else if ('lines' in behaviour) await sendLines(response, behaviour);
-    else await sendReply(response, behaviour, body.stream === true);
+    else await sendReply(response, behaviour, { streamed: body.stream === true, ...wireOf(seen.path) });
   }
   return handle;
 }
@@ -95,13 +89,25 @@ async function sendLines(response: ServerResponse, { lines, cut }: { lines: (str
   else response.end();
 }
 
-async function sendReply(response: ServerResponse, reply: Reply, streamed: boolean): Promise<void> {
+interface Wire {
+  streamed: boolean;
+  whole: (reply: Reply) => object;
+  lines: (reply: Reply) => string[];
+}
+
+function wireOf(path: string): Omit<Wire, 'streamed'> {
+  return path.endsWith('/responses')
+    ? { whole: wholeResponse, lines: streamedResponse }
+    : { whole: wholeAnswer, lines: streamedAnswer };
+}
+
+async function sendReply(response: ServerResponse, reply: Reply, { streamed, whole, lines }: Wire): Promise<void> {
   if (reply.delayMs !== undefined) await sleep(reply.delayMs);
   if (!streamed) {
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(wholeAnswer(reply)));
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(whole(reply)));
     return;
   }
-  await sendLines(response, { lines: streamedAnswer(reply) });
+  await sendLines(response, { lines: lines(reply) });
 }
 
 /** A whole answer in the wire format. */

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 /** A connection on which a test writes what no HTTP client would. */
@@ -18,7 +17,7 @@ export function rawSocket(url: string | number): RawSocket {
   socket.setEncoding('utf8').on('data', (more: string) => (text += more));
   // A server that has cut the connection resets it when more arrives.
   socket.on('error', () => undefined);
-  const closed = once(socket, 'close');
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   return {
     write: (what) => void socket.write(what),
     repeat(what, everyMs) {

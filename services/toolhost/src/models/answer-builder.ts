@@ -26,6 +26,11 @@ export class AnswerBuilder {
     return this.#finishReason !== null;
   }
 
+  /** Whether nothing has been said or called. */
+  get empty(): boolean {
+    return this.#chars === 0;
+  }
+
   /**
    * Adds a piece, and returns the text that it brought.
    *
@@ -68,23 +73,28 @@ export class AnswerBuilder {
   #addCall(part: WireToolCall, position: number): void {
     const call = this.#callOf(part, position);
     call.id ||= part.id ?? '';
-    call.name += this.#counted(part.function?.name ?? '');
+    const name = this.#counted(part.function?.name ?? '');
+    if (!isRepeated(call, part)) call.name += name;
     const written = part.function?.arguments ?? '';
     call.arguments += this.#counted(typeof written === 'string' ? written : JSON.stringify(written));
   }
 
-  /** The call that a part belongs to: by its index; without one, by its id; without both, the one begun last. */
-  #callOf({ index, id }: WireToolCall, position: number) {
+  /**
+   * The call that a part belongs to: by its index; without one, by its id; without both, the one begun last. A name
+   * after arguments begins another call, whatever its index: some servers send each call whole, and all as the first.
+   */
+  #callOf(part: WireToolCall, position: number) {
+    const { index, id } = part;
     const calls = this.#calls;
     const known =
       index !== undefined && index !== null
-        ? calls.find((call) => call.index === index)
+        ? calls.findLast((call) => call.index === index)
         : id
           ? calls.find((call) => call.id === id)
           : position === 0
             ? calls.at(-1)
             : undefined;
-    if (known) return known;
+    if (known && (known.arguments === '' || !part.function?.name || isRepeated(known, part))) return known;
     if (calls.length === maxCallsInAnswer) {
       throw new ProviderFailure('answer-too-large', `the answer holds more than ${maxCallsInAnswer} tool calls`);
     }
@@ -102,9 +112,15 @@ export class AnswerBuilder {
   }
 }
 
+/** Whether a part only says again what its call is. */
+function isRepeated(call: { id: string; name: string }, { id, function: called }: WireToolCall): boolean {
+  return id === call.id && id !== '' && called?.name === call.name;
+}
+
+/** Nobody reads or writes nothing: a server that says so has not counted. */
 function usageOf(usage: WireUsage): ModelUsage | undefined {
   const { prompt_tokens: input, completion_tokens: output } = usage;
-  if (typeof input !== 'number' && typeof output !== 'number') return undefined;
+  if (!input && !output) return undefined;
   const cached = usage.prompt_tokens_details?.cached_tokens;
   const reasoning = usage.completion_tokens_details?.reasoning_tokens;
   return {

@@ -3,18 +3,19 @@ import { request as httpsRequest } from 'node:https';
 import { createParser } from 'eventsource-parser';
 import type { ModelAnswer } from '@suzumio/shared/protocol/model-chat';
 import { AnswerBuilder } from './answer-builder.js';
-import { wireChunk, wireCompletion } from './chat-wire.js';
 import { failureOf, ProviderFailure } from './provider-failure.js';
+import type { WireFormat } from './wire-format.js';
 
 /** One request to one provider. */
 export interface ProviderRequest {
-  /** Below which `/chat/completions` is. */
   baseURL: string;
+  /** What is asked in, and answered. */
+  format: WireFormat;
   headers: Readonly<Record<string, string>>;
-  body: Readonly<Record<string, unknown>> & { stream: boolean };
-  /** For the whole answer. */
+  body: Readonly<Record<string, unknown>> & { readonly stream: boolean };
+  /** For the whole answer; its first piece may take as long, since models load and think before it. */
   timeoutMs: number;
-  /** Between two signs of life. */
+  /** Between two signs of life of a stream that has begun. */
   silenceMs: number;
   /** Names calls that came without an id. */
   place: string;
@@ -62,7 +63,7 @@ export async function askProvider(
 }
 
 function respond(ask: ProviderRequest, signal: AbortSignal): Promise<IncomingMessage> {
-  const url = new URL(`${ask.baseURL.replace(/\/+$/, '')}/chat/completions`);
+  const url = new URL(`${ask.baseURL.replace(/\/+$/, '')}${ask.format.path}`);
   const body = Buffer.from(JSON.stringify(ask.body));
   const secure = url.protocol === 'https:';
   return new Promise((resolve, reject) => {
@@ -79,20 +80,17 @@ function respond(ask: ProviderRequest, signal: AbortSignal): Promise<IncomingMes
     });
     outgoing.on('error', reject);
     outgoing.on('response', resolve);
-    // A whole answer comes after all thinking, so only the limit for all of it bounds the wait.
-    outgoing.setTimeout(ask.body.stream ? ask.silenceMs : ask.timeoutMs, () => {
-      outgoing.destroy(new Error(`nothing came for ${ask.silenceMs / 1000} s`));
-    });
     outgoing.end(body);
   });
 }
 
 async function streamedAnswer(
   response: IncomingMessage,
-  { place }: ProviderRequest,
+  { place, format, silenceMs }: ProviderRequest,
   onText: (text: string) => void,
 ): Promise<ModelAnswer> {
   const builder = new AnswerBuilder();
+  const read = format.events();
   const stream = { done: false };
   const parser = createParser({
     maxBufferSize: maxBodyBytes,
@@ -102,49 +100,49 @@ async function streamedAnswer(
         stream.done = true;
         return;
       }
-      const piece = json(data);
-      const chunk = wireChunk.safeParse(piece);
-      if (!chunk.success)
-        throw new ProviderFailure('unavailable', 'the provider streamed what is no piece of an answer');
-      if (chunk.data.error !== undefined && chunk.data.error !== null) throw errorInStream(piece);
-      const text = builder.add(chunk.data);
-      if (text !== '') onText(text);
+      const chunks = read(json(data));
+      if (!chunks) throw new ProviderFailure('unavailable', 'the provider streamed what is no piece of an answer');
+      for (const chunk of chunks) {
+        const text = builder.add(chunk);
+        if (text !== '') onText(text);
+        if (chunk.last) stream.done = true;
+      }
     },
     onError(error) {
       if (error.type === 'max-buffer-size-exceeded') throw new ProviderFailure('answer-too-large', error.message);
     },
   });
   response.setEncoding('utf8');
-  for await (const text of response as AsyncIterable<string>) {
-    parser.feed(text);
-    if (stream.done) break;
+  let silence: NodeJS.Timeout | undefined;
+  try {
+    for await (const text of response as AsyncIterable<string>) {
+      silence ??= setTimeout(() => response.destroy(new Error(`nothing came for ${silenceMs / 1000} s`)), silenceMs);
+      silence.refresh();
+      parser.feed(text);
+      if (stream.done) break;
+    }
+  } finally {
+    clearTimeout(silence);
   }
   parser.reset({ consume: true });
   if (!stream.done && !builder.finished) {
     throw new ProviderFailure('unavailable', 'the provider ended its stream in the middle of an answer');
   }
-  return builder.answer(place);
+  return answerOf(builder, place);
 }
 
-async function wholeAnswer(response: IncomingMessage, { place }: ProviderRequest): Promise<ModelAnswer> {
-  const parsed = wireCompletion.safeParse(json(await bodyOf(response, maxBodyBytes)));
-  if (!parsed.success) {
-    throw new ProviderFailure('unavailable', 'the provider answered what is no answer of a model');
-  }
-  const { model, usage, choices } = parsed.data;
+async function wholeAnswer(response: IncomingMessage, { place, format }: ProviderRequest): Promise<ModelAnswer> {
+  const chunks = format.whole(json(await bodyOf(response, maxBodyBytes)));
+  if (!chunks) throw new ProviderFailure('unavailable', 'the provider answered what is no answer of a model');
   const builder = new AnswerBuilder();
-  builder.add({
-    model,
-    usage,
-    choices: choices.slice(0, 1).map(({ message, finish_reason }) => ({ index: 0, delta: message, finish_reason })),
-  });
-  return builder.answer(place);
+  for (const chunk of chunks) builder.add(chunk);
+  return answerOf(builder, place);
 }
 
-/** A provider that fails after its answer began says so in a piece of the stream. */
-function errorInStream(piece: unknown): ProviderFailure {
-  const failure = failureOf({ status: 500, body: JSON.stringify(piece), nowMs: 0 });
-  return new ProviderFailure(failure.kind, failure.message.replace('answered 500', 'broke off its answer'));
+/** What says nothing, and not why it stopped, is no answer, whatever it looks like. */
+function answerOf(builder: AnswerBuilder, place: string): ModelAnswer {
+  if (builder.finished || !builder.empty) return builder.answer(place);
+  throw new ProviderFailure('unavailable', 'the provider ended its answer before it began');
 }
 
 async function failed(response: IncomingMessage, status: number): Promise<ProviderFailure> {

@@ -3,7 +3,7 @@ import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-err
 import { type Cost, costOf, estimatedTokens, worstCost } from '@suzumio/shared/model/model-cost';
 import { type Candidate, candidatesFor, presetOf } from '@suzumio/shared/model/presets';
 import type { ChatPurpose, ChatRequest, ModelAnswer } from '@suzumio/shared/protocol/model-chat';
-import type { Failure } from '@suzumio/shared/protocol/failure-codes';
+import { providerDenial } from '@suzumio/shared/policy/check-provider';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { hasBudget } from '@suzumio/shared/store/queries/budget-of';
@@ -23,6 +23,7 @@ import type { PresentedToken } from '../auth.js';
 import type { ToolhostContext } from '../context.js';
 import { requestHash } from '@suzumio/shared/store/request-hash';
 import { askProvider } from './ask-provider.js';
+import { AllAway, type Away, endingOf, Refused } from './call-ending.js';
 import { ProviderFailure } from './provider-failure.js';
 import { endpointOf, providerRequest } from './provider-request.js';
 
@@ -45,7 +46,7 @@ export interface ModelOutcome {
  *
  * @param onText gets the text of the first provider's answer while it comes; another's may differ from it
  * @throws SuzumioError `token-rejected`, `journal-mismatch`, `preset-unknown`; `provider-unavailable`, `provider-refused`,
- *   `budget-reached` and `step-limit-reached`, which have ended the attempt
+ *   `policy-denied`, `budget-reached` and `step-limit-reached`, which have ended the attempt
  */
 export async function callModel(
   context: ToolhostContext,
@@ -119,7 +120,7 @@ class ModelCall {
     }, ownerBeatMs);
     let spentNanoUsd = 0;
     try {
-      await this.#holdForTheDay();
+      await this.#holdForTheDay(candidates);
       const { answer, by } = await this.#ask(candidates, request, onText);
       spentNanoUsd = by.cost.nanoUsd;
       return await this.#insist((tx) => recordModelAnswer(tx, this.#call, answer, by));
@@ -152,6 +153,7 @@ class ModelCall {
     onText: (text: string) => void,
   ): Promise<{ answer: ModelAnswer; by: AnsweredBy } | Away> {
     const { metrics, cell } = this.context;
+    this.#refuseByPolicy(candidate);
     const endpoint = endpointOf(candidate, this.context.secrets);
     const asking = providerRequest(candidate, endpoint, request, {
       place: this.asked.step,
@@ -184,14 +186,35 @@ class ModelCall {
     }
   }
 
+  /**
+   * The policy may have changed since the project was made, and is asked before any key is read.
+   *
+   * @throws SuzumioError `policy-denied`
+   */
+  #refuseByPolicy({ preset, settings, provider }: Candidate): void {
+    const denied = providerDenial(this.context.policyOf(this.store.project), provider);
+    if (!denied) return;
+    throw new SuzumioError(
+      'policy-denied',
+      `The policy does not allow provider "${settings.provider}" of preset ${preset}: ${denied.field}: ${denied.message} (policy: providers).`,
+    );
+  }
+
   #budgeted(): boolean {
     return this.context.dayLimitNanoUsd !== undefined || hasBudget(this.store.reader, this.store.config);
   }
 
   /** @throws SuzumioError `budget-reached` */
-  async #holdForTheDay(): Promise<void> {
+  async #holdForTheDay(candidates: readonly Candidate[]): Promise<void> {
     const { dayLimitNanoUsd: limit, cell } = this.context;
     if (limit === undefined) return;
+    const unpriced = candidates.find(({ settings }) => settings.price === undefined);
+    if (unpriced) {
+      throw new SuzumioError(
+        'budget-reached',
+        `The day's budget of all projects cannot be kept: preset ${unpriced.preset} has no price; price: { input: 0, output: 0 } says that it costs nothing.`,
+      );
+    }
     const { nanoUsd } = this.asked.worst;
     const over = await cell.catalog.spending.hold(this.#call, nanoUsd, limit, cell.context.now() + ownerLeaseMs);
     if (!over) return;
@@ -239,72 +262,6 @@ class ModelCall {
     this.context.transport.wake(this.store.project);
     throw new SuzumioError(code, failure.message, {}, { cause: error });
   }
-}
-
-/** A provider that cannot be asked now. */
-interface Away {
-  provider: string;
-  untilMs: number;
-  error: string;
-}
-
-class AllAway extends Error {
-  constructor(readonly away: readonly Away[]) {
-    super(away.map(({ provider, error }) => `${provider}: ${error}`).join('; '));
-  }
-}
-
-/** A provider that answered that it will not. */
-class Refused extends Error {
-  constructor(
-    readonly failure: ProviderFailure,
-    readonly candidate: Candidate,
-    provider: string,
-  ) {
-    super(`${provider}, preset ${candidate.preset}: ${failure.message}`, { cause: failure });
-  }
-}
-
-interface Ending {
-  failure: Failure;
-  code: 'provider-unavailable' | 'provider-refused' | 'budget-reached';
-  wait?: { provider: string; untilMs: number };
-}
-
-function endingOf(error: unknown): Ending | undefined {
-  if (error instanceof AllAway) {
-    const first = [...error.away].sort((a, b) => a.untilMs - b.untilMs)[0];
-    const failure: Failure = { code: 'provider-unavailable', message: error.message.slice(0, 2000) };
-    return {
-      failure,
-      code: 'provider-unavailable',
-      ...(first ? { wait: { provider: first.provider, untilMs: first.untilMs } } : {}),
-    };
-  }
-  if (error instanceof Refused) {
-    const { provider, settings, preset } = error.candidate;
-    const refusals = {
-      'key-rejected': {
-        code: 'provider-key-rejected',
-        advice: `look at the key in ${provider.apiKeyEnv ?? 'apiKeyEnv, which the provider does not name'}`,
-      },
-      'model-unknown': { code: 'model-unknown', advice: `look at the model "${settings.model}" of preset ${preset}` },
-      'answer-too-large': { code: 'answer-too-large', advice: `bound maxOutputTokens of preset ${preset}` },
-      'request-refused': { code: 'model-refused', advice: `look at the settings of preset ${preset}` },
-    } as const;
-    const refusal = refusals[error.failure.kind as keyof typeof refusals];
-    return {
-      failure: { code: refusal.code, message: `${error.message}; ${refusal.advice}.`.slice(0, 2000) },
-      code: 'provider-refused',
-    };
-  }
-  if (isSuzumioError(error, 'provider-refused')) {
-    return { failure: { code: 'provider-key-rejected', message: error.message }, code: 'provider-refused' };
-  }
-  if (isSuzumioError(error, 'budget-reached')) {
-    return { failure: { code: 'budget-reached', message: error.message }, code: 'budget-reached' };
-  }
-  return undefined;
 }
 
 function answeredBy(

@@ -3,10 +3,10 @@ import { z } from 'zod';
 // What providers send that speak Chat Completions. Only what is used is looked at, and servers differ: whatever may be
 // missing or null is taken so.
 
-const text = z.string().nullish();
-const count = z.number().nonnegative().nullish();
+export const text = z.string().nullish();
+export const count = z.number().nonnegative().nullish();
 
-export const wireUsage = z.object({
+const wireUsage = z.object({
   prompt_tokens: count,
   completion_tokens: count,
   prompt_tokens_details: z.object({ cached_tokens: count }).nullish(),
@@ -14,16 +14,13 @@ export const wireUsage = z.object({
 });
 export type WireUsage = z.infer<typeof wireUsage>;
 
-const wireFunction = z.object({
-  name: text,
-  // Some servers send the arguments as the object that they should describe.
-  arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
-});
+/** Some servers send the arguments as the object that they should describe. */
+export const wireArguments = z.union([z.string(), z.record(z.string(), z.unknown())]).nullish();
 
-export const wireToolCall = z.object({
+const wireToolCall = z.object({
   index: z.int().nonnegative().nullish(),
   id: text,
-  function: wireFunction.nullish(),
+  function: z.object({ name: text, arguments: wireArguments }).nullish(),
 });
 export type WireToolCall = z.infer<typeof wireToolCall>;
 
@@ -39,9 +36,13 @@ export const wireCompletion = z.object({
 
 /** One piece of a streamed answer. */
 export const wireChunk = z.object({
+  object: text,
   model: text,
   choices: z.array(z.object({ index: z.int().nullish(), delta: wireMessage.nullish(), finish_reason: text })).nullish(),
   usage: wireUsage.nullish(),
   error: z.unknown().optional(),
 });
-export type WireChunk = z.infer<typeof wireChunk>;
+export type WireChunk = z.infer<typeof wireChunk> & {
+  /** Nothing follows that matters. */
+  last?: true;
+};

@@ -36,7 +36,8 @@ export interface FailedAnswer {
 /** Reads the failure from an answer that is none. */
 export function failureOf({ status, retryAfter, body, nowMs }: FailedAnswer): ProviderFailure {
   const { code, type, message } = errorOf(body);
-  const said = `the provider answered ${status}${message === '' ? '' : `: ${message}`}`;
+  const elsewhere = status >= 300 && status < 400 ? ', which points elsewhere and is not followed' : '';
+  const said = `the provider answered ${status}${elsewhere}${message === '' ? '' : `: ${message}`}`;
   if (isOverflow(status, code, message)) return new ProviderFailure('context-overflow', said);
   if (status === 401) return new ProviderFailure('key-rejected', said);
   // A 403 may be a region or an account that is not allowed; the key is what an operator looks at first.
@@ -50,6 +51,20 @@ export function failureOf({ status, retryAfter, body, nowMs }: FailedAnswer): Pr
   return new ProviderFailure('request-refused', type === '' ? said : `${said} (${type})`);
 }
 
+/** Codes of what stays as it is, however often it is asked. */
+const refusedCodes = /^(invalid_|image_|unsupported_|bio_policy|misalignment_policy|data_residency|content_policy)/;
+
+/** Reads the failure from an error within an answer that began well: its status says nothing, but what it holds does. */
+export function failureWithin(error: unknown): ProviderFailure {
+  const body = JSON.stringify({ error: field(error, 'error') ?? error });
+  const { code, message } = errorOf(body);
+  const number = Number(field(error, 'code'));
+  const own = number >= 400 && number < 600 ? number : undefined;
+  const status = own ?? (refusedCodes.test(code) || isAboutLength(code, message) ? 400 : 500);
+  const failure = failureOf({ status, body, nowMs: 0 });
+  return new ProviderFailure(failure.kind, failure.message.replace(`answered ${status}`, 'broke off its answer'));
+}
+
 /** `Retry-After` as seconds or a date; nothing where it is neither. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
@@ -59,7 +74,10 @@ export function retryAfterMs(header: string | undefined, nowMs: number): number 
 }
 
 function isOverflow(status: number, code: string, message: string): boolean {
-  if (status !== 400 && status !== 413 && status !== 422) return false;
+  return (status === 400 || status === 413 || status === 422) && isAboutLength(code, message);
+}
+
+function isAboutLength(code: string, message: string): boolean {
   return (
     code === 'context_length_exceeded' ||
     /context (length|window|size)|maximum context|too many tokens|exceeds? the (available )?context/i.test(message)

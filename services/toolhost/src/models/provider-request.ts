@@ -5,6 +5,10 @@ import type { Candidate } from '@suzumio/shared/model/presets';
 import type { SecretSource } from '@suzumio/shared/observability/secret-source';
 import type { ChatRequest } from '@suzumio/shared/protocol/model-chat';
 import type { ProviderRequest } from './ask-provider.js';
+import { chatFormat } from './chat-answer.js';
+import { responsesFormat } from './responses-answer.js';
+import { responsesBody } from './responses-request.js';
+import type { ModelRequest } from './wire-format.js';
 
 /** Where a provider is, and what opens it. */
 export interface Endpoint {
@@ -37,7 +41,7 @@ export function endpointOf({ provider }: Candidate, secrets: SecretSource): Endp
   };
 }
 
-/** The whole answer may take this long, and so long may nothing come, unless the provider's `timeoutMs` says otherwise. */
+/** An answer may take this long, unless the provider's `timeoutMs` says otherwise, and pause so long once it has begun. */
 export const defaultTimeoutMs = 10 * 60_000;
 const longestSilenceMs = 2 * 60_000;
 
@@ -53,33 +57,41 @@ export function providerRequest(
   { place, budgeted }: { place: string; budgeted: boolean },
 ): ProviderRequest {
   const timeoutMs = provider.timeoutMs ?? defaultTimeoutMs;
-  const tools = request.tools ?? [];
   const asked = request.max_completion_tokens ?? request.max_tokens;
   // Without a bound there is no worst case that a budget could be checked against.
   const bound = settings.maxOutputTokens ?? (budgeted ? defaultMaxOutputTokens : undefined);
-  const maxTokens = bound === undefined ? asked : Math.min(bound, asked ?? Infinity);
+  const question: ModelRequest = {
+    model: settings.apiModel ?? settings.model,
+    messages: request.messages,
+    tools: request.tools ?? [],
+    maxTokens: bound === undefined ? asked : Math.min(bound, asked ?? Infinity),
+    settings,
+  };
   return {
     baseURL: endpoint.baseURL,
     headers: endpoint.headers,
     place,
     timeoutMs,
     silenceMs: Math.min(timeoutMs, longestSilenceMs),
-    body: {
-      model: settings.apiModel ?? settings.model,
-      messages: request.messages,
-      ...(tools.length === 0 ? {} : { tools, ...withToolChoice(settings.toolChoice) }),
-      ...(settings.temperature === undefined ? {} : { temperature: settings.temperature }),
-      ...(settings.topP === undefined ? {} : { top_p: settings.topP }),
-      ...(settings.reasoningEffort === undefined ? {} : { reasoning_effort: settings.reasoningEffort }),
-      ...(maxTokens === undefined ? {} : { [maxTokensField(endpoint.baseURL)]: maxTokens }),
-      stream: true,
-      stream_options: { include_usage: true },
-    },
+    ...(settings.api === 'responses'
+      ? { format: responsesFormat, body: responsesBody(question) }
+      : { format: chatFormat, body: chatBody(question, endpoint.baseURL) }),
   };
 }
 
-function withToolChoice(choice: string | undefined): { tool_choice?: string } {
-  return choice === undefined ? {} : { tool_choice: choice };
+function chatBody({ model, messages, tools, maxTokens, settings }: ModelRequest, baseURL: string) {
+  const { temperature, topP, toolChoice, reasoningEffort } = settings;
+  return {
+    model,
+    messages,
+    ...(tools.length === 0 ? {} : { tools, ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }) }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { top_p: topP }),
+    ...(reasoningEffort === undefined ? {} : { reasoning_effort: reasoningEffort }),
+    ...(maxTokens === undefined ? {} : { [maxTokensField(baseURL)]: maxTokens }),
+    stream: true,
+    stream_options: { include_usage: true },
+  };
 }
 
 /** OpenAI's newer models refuse the older name, and most other servers know only that. */
@@ -91,7 +103,14 @@ function maxTokensField(baseURL: string): 'max_completion_tokens' | 'max_tokens'
 
 function needed(secrets: SecretSource, name: string, what: string): string {
   const value = secrets.read(name);
-  if (value !== undefined) return value;
+  if (value !== undefined) {
+    if (/^[\x21-\x7e]+$/.test(value)) return value;
+    throw new SuzumioError(
+      'provider-refused',
+      `The variable ${name}, from which the provider needs ${what}, holds blanks or characters that neither may have.`,
+      { variable: name },
+    );
+  }
   throw new SuzumioError(
     'provider-refused',
     `The provider needs ${what} from the variable ${name}, which is not set where the ToolHost runs.`,

@@ -7,6 +7,7 @@ import {
   startModelServer,
 } from '../../../../shared/test/support/model-server.js';
 import { maxAnswerChars } from '../../src/models/answer-builder.js';
+import { chatFormat } from '../../src/models/chat-answer.js';
 import { askProvider, type ProviderRequest } from '../../src/models/ask-provider.js';
 import { ProviderFailure } from '../../src/models/provider-failure.js';
 
@@ -25,6 +26,7 @@ function ask(settings: Partial<ProviderRequest> & { stream?: boolean } = {}, onT
   const { stream = true, ...others } = settings;
   const request: ProviderRequest = {
     baseURL: server.baseURL,
+    format: chatFormat,
     headers: { authorization: 'Bearer key' },
     body: { model: 'm', messages: [{ role: 'user', content: 'Well?' }], stream },
     timeoutMs: 10_000,
@@ -203,9 +205,14 @@ describe('a failure', () => {
 
   test('is silence, at the start and in the middle', async () => {
     behaviour = { silent: true };
-    expect((await failureFrom(ask({ silenceMs: 200 }))).message).toMatch(/nothing came for 0.2 s/);
+    expect((await failureFrom(ask({ timeoutMs: 200 }))).message).toBe('the provider did not finish within 0.2 s');
     behaviour = { lines: [delta({ content: 'Hm' }), 1_000, done] };
-    expect((await failureFrom(ask({ silenceMs: 200 }))).kind).toBe('unavailable');
+    expect((await failureFrom(ask({ silenceMs: 200 }))).message).toMatch(/nothing came for 0.2 s/);
+  });
+
+  test('is no pause before the first piece: a model may load or think', async () => {
+    behaviour = { lines: [500, delta({ content: 'Hm.' }), delta({}, 'stop'), done] };
+    expect(await ask({ silenceMs: 100 })).toMatchObject({ text: 'Hm.' });
   });
 
   test('is an answer that drips for longer than it may take', async () => {

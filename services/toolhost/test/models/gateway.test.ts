@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { stepHeader } from '@suzumio/shared/protocol/model-chat';
+import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
 import { type Behaviour, type ModelServer, startModelServer } from '../../../../shared/test/support/model-server.js';
 import { eventually } from '../../../../shared/test/support/poll.js';
-import { type Begun, begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
+import { createToolhost } from '@suzumio/toolhost';
+import { recordingLogger } from '../../../../shared/test/support/logs.js';
+import { allowing, type Begun, begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 let server: ModelServer;
 let other: ModelServer;
@@ -16,12 +19,15 @@ beforeEach(async () => {
   otherBehaviour = { text: 'From the other.' };
   server = await startModelServer(() => behaviour);
   other = await startModelServer(() => otherBehaviour);
-  bench = await toolhostBench({}, { FIRST_KEY: 'key-of-the-first', OTHER_KEY: 'key-of-the-other' });
+  bench = await toolhostBench(allowed(), { FIRST_KEY: 'key-of-the-first', OTHER_KEY: 'key-of-the-other' });
 });
 afterEach(async () => {
   await bench.close();
   await Promise.all([server.close(), other.close()]);
 });
+
+const allowed = () =>
+  allowing({ baseURL: server.baseURL, apiKeyEnv: 'FIRST_KEY' }, { baseURL: other.baseURL, apiKeyEnv: 'OTHER_KEY' });
 
 const yaml = (extra = '') => `
 name: thinkers
@@ -38,10 +44,12 @@ backend:
         quick: { provider: first, model: quick-1, apiModel: quick-1-2026, temperature: 0.2, maxOutputTokens: 100, price: { input: 1, output: 2 } }
         spare: { provider: other, model: spare-1, price: { input: 3, output: 4 } }
         main: { model-list: [quick, spare] }
+        newer: { provider: other, model: newer-1, api: responses, reasoningEffort: low, price: { input: 1, output: 2 } }
         secret: { provider: other, model: secret-1, price: { input: 0, output: 0 } }
 ${extra}agents:
   ada: { role: thinker, prompt: Think., tools: ["*"] }
   ben: { role: thinker, prompt: Think., model: spare, tools: [] }
+  cy: { role: thinker, prompt: Think., model: newer, tools: [] }
 `;
 
 const question = (text = 'Well?') => ({ messages: [{ role: 'user', content: text }] });
@@ -57,8 +65,13 @@ interface Asked {
   json: { code?: string; detail?: string; choices?: { message: { content: string | null } }[] };
 }
 
-async function ask(attempt: Begun, step: string | undefined, body: unknown): Promise<Asked> {
-  const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
+async function ask(
+  attempt: Begun,
+  step: string | undefined,
+  body: unknown,
+  runnerUrl = bench.toolhost.runnerUrl,
+): Promise<Asked> {
+  const response = await fetch(`${runnerUrl}/v1/chat/completions`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${attempt.answer.toolToken}`,
@@ -104,6 +117,28 @@ describe('a question', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  test('has its last piece sent only when the answer is journaled', async () => {
+    behaviour = { text: 'In pieces, one after the other.' };
+    const { project, ada } = await start();
+    const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${ada.answer.toolToken}`,
+        'content-type': 'application/json',
+        [stepHeader]: '0',
+      },
+      body: JSON.stringify({ ...question(), stream: true }),
+    });
+    let text = '';
+    const state = async () => (await rows<{ status: string }>(project, 'SELECT status FROM model_calls'))[0]?.status;
+    const decoder = new TextDecoder();
+    for await (const piece of response.body ?? []) {
+      text += decoder.decode(piece as Uint8Array, { stream: true });
+      if (text.includes('[DONE]') || text.includes('"finish_reason":"')) expect(await state()).toBe('answered');
+    }
+    expect(text).toContain('[DONE]');
+  });
+
   test('is asked once, however often it is repeated, and in a later attempt', async () => {
     const { project, ada } = await start();
     behaviour = { text: 'First.', delayMs: 300 };
@@ -117,6 +152,32 @@ describe('a question', () => {
     expect(said(await ask(second, '0', question()))).toBe('First.');
     expect(server.requests).toHaveLength(1);
     expect(said(await ask(second, '1', question()))).toBe('Another answer.');
+  });
+
+  test('is asked once by two ToolHosts, of whom one finds the other at it', async () => {
+    const { ada } = await start();
+    behaviour = { text: 'Once.', delayMs: 500 };
+    const local = { host: '127.0.0.1', port: 0 };
+    const transport = createInProcessTransport({ logger: recordingLogger().logger });
+    const second = createToolhost(
+      { worker: local, runner: local, transportName: 'test', ...allowed() },
+      {
+        cell: bench.testing.cell,
+        transport,
+        logger: recordingLogger().logger,
+        metrics: bench.metrics,
+        secrets: { read: () => 'key-of-the-second' },
+      },
+    );
+    await second.start();
+    try {
+      const both = await Promise.all([ask(ada, '0', question()), ask(ada, '0', question(), second.runnerUrl)]);
+      expect(both.map(said)).toEqual(['Once.', 'Once.']);
+      expect(server.requests).toHaveLength(1);
+    } finally {
+      await second.stop();
+      await transport.close();
+    }
   });
 
   test('that is another than before under its step is refused', async () => {
@@ -161,6 +222,42 @@ describe('a question', () => {
     const ben = await bench.begin(project, 'ben');
     expect(said(await ask(ben, '0', question()))).toBe('From the other.');
   });
+
+  test.each([true, false])(
+    'goes in the Responses format where the preset asks for it, and its answer comes as every other (streamed: %s)',
+    async (stream) => {
+      otherBehaviour = {
+        text: 'I look.',
+        calls: [{ id: 'a', name: 'look', arguments: { at: 'north' } }],
+        usage: { input: 1_000, output: 500 },
+      };
+      const { project } = await start();
+      const cy = await bench.begin(project, 'cy');
+      const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }];
+      const first = await ask(cy, '0', {
+        messages: [{ role: 'system', content: 'Be cy.' }, ...question().messages],
+        tools,
+        stream,
+      });
+      expect(first.text).toContain('"id":"a","type":"function","function":{"name":"look","arguments"');
+      expect(first.text).toContain('"finish_reason":"tool_calls"');
+      expect(other.requests[0]).toMatchObject({
+        path: '/v1/responses',
+        headers: { authorization: 'Bearer key-of-the-other' },
+        body: { model: 'newer-1', instructions: 'Be cy.', reasoning: { effort: 'low' }, input: question().messages },
+      });
+      const [call] = await rows(project, 'SELECT input_tokens, output_tokens, nano_usd FROM model_calls');
+      expect(call).toEqual({ input_tokens: 1_000, output_tokens: 500, nano_usd: 2_000_000 });
+      const [step] = await rows<{ result_json: string }>(project, 'SELECT result_json FROM turn_steps');
+      expect(JSON.parse(step?.result_json ?? '{}')).toMatchObject({
+        answer: {
+          text: 'I look.',
+          toolCalls: [{ id: 'a', name: 'look', arguments: '{"at":"north"}' }],
+          usage: { cachedTokens: 4, reasoningTokens: 3 },
+        },
+      });
+    },
+  );
 
   test.each([
     ['no messages', { messages: [] }],
@@ -214,6 +311,20 @@ describe('a provider that is away', () => {
     expect(attempt?.failure_json).toContain('the provider answered 503');
   });
 
+  test.each([
+    ['what it asks for', '120', 120_000],
+    ['no longer than a quarter of an hour, whatever it asks for', '86400', 900_000],
+  ])('is left alone for %s', async (_what, retryAfter, pauseMs) => {
+    behaviour = { status: 503 };
+    otherBehaviour = { status: 429, headers: { 'retry-after': retryAfter } };
+    const now = Date.now();
+    const { ada } = await start();
+    bench.testing.setNow(now);
+    expect(await ask(ada, '0', question())).toMatchObject({ status: 424 });
+    const { providers } = bench.testing.cell.catalog;
+    expect([...providers.away().values()].map((until) => until - now).sort()).toEqual([5_000, pauseMs].sort());
+  });
+
   test('lets one call try it after a pause, and all when that went well', async () => {
     behaviour = { status: 500 };
     otherBehaviour = { status: 500 };
@@ -257,7 +368,7 @@ describe('a provider that is away', () => {
 
   test('is not a variable that is not set', async () => {
     await bench.close();
-    bench = await toolhostBench();
+    bench = await toolhostBench(allowed());
     const { project, ada } = await start();
     await ask(ada, '0', question());
     const [turn] = await rows<{ failure_json: string }>(project, 'SELECT failure_json FROM turns');
@@ -320,13 +431,48 @@ describe('what it costs', () => {
 
   test('is bounded for the whole cell and day', async () => {
     await bench.close();
-    bench = await toolhostBench({ budgetUsdPerDay: 0.05 }, { FIRST_KEY: 'k' });
+    bench = await toolhostBench({ ...allowed(), budgetUsdPerDay: 0.05 }, { FIRST_KEY: 'k' });
     behaviour = { text: 'Yes.', usage: { input: 40_000, output: 10 } };
     const { ada } = await start();
     expect(said(await ask(ada, '0', question()))).toBe('Yes.');
     expect(await ask(ada, '1', question())).toMatchObject({ status: 402, json: { code: 'budget-reached' } });
     expect(server.requests).toHaveLength(1);
     expect(bench.testing.cell.catalog.spending.today()).toMatchObject({ spentNanoUsd: 40_020_000, heldNanoUsd: 0 });
+  });
+
+  test('is nothing that nobody knows, where the day has a budget: a preset needs its price', async () => {
+    await bench.close();
+    bench = await toolhostBench({ ...allowed(), budgetUsdPerDay: 5 }, { FIRST_KEY: 'k', OTHER_KEY: 'k' });
+    const project = await bench.testing.create(yaml().replace(', price: { input: 3, output: 4 }', ''));
+    const ben = await bench.begin(project, 'ben');
+    const answer = await ask(ben, '0', question());
+    expect(answer).toMatchObject({ status: 402, json: { code: 'budget-reached' } });
+    expect(answer.json.detail).toContain('preset spare has no price');
+    expect(other.requests).toHaveLength(0);
+  });
+
+  test("stays within the day's budget that two projects race for", async () => {
+    await bench.close();
+    bench = await toolhostBench({ ...allowed(), budgetUsdPerDay: 0.003 }, { FIRST_KEY: 'k' });
+    behaviour = { text: 'Yes.', usage: { input: 10, output: 100 }, delayMs: 50 };
+    const racing = (name: string) =>
+      yaml()
+        .replace('name: thinkers', `name: ${name}`)
+        .replace('agents:\n', 'agents:\n  racer: { role: racer, prompt: Race., model: quick, count: 15 }\n');
+    const racers = [];
+    for (const name of ['north', 'south']) {
+      const project = await bench.testing.create(racing(name));
+      for (let n = 1; n <= 15; n += 1) racers.push(await bench.begin(project, `racer-${n}`));
+    }
+    const answers = await Promise.all(racers.map((racer) => ask(racer, '0', question())));
+    const answered = answers.filter(({ status }) => status === 200).length;
+    expect(answered).toBeGreaterThan(5);
+    expect(answered).toBeLessThan(30);
+    expect(answers.filter(({ json }) => json.code === 'budget-reached')).toHaveLength(30 - answered);
+    expect(server.requests).toHaveLength(answered);
+    const { spentNanoUsd, heldNanoUsd } = bench.testing.cell.catalog.spending.today();
+    expect({ spentNanoUsd, heldNanoUsd }).toEqual({ spentNanoUsd: answered * 210_000, heldNanoUsd: 0 });
+    expect(spentNanoUsd).toBeLessThanOrEqual(3_000_000);
   });
 
   test('has a worst case, because a budget bounds the answer of a preset that does not', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { purposeHeader, stepHeader } from '@suzumio/shared/protocol/model-chat';
 import { type Behaviour, type ModelServer, startModelServer } from '../../../../shared/test/support/model-server.js';
-import { type Begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
+import { allowing, type Begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 let server: ModelServer;
 let bench: ToolhostBench;
@@ -9,7 +9,7 @@ let behaviour: Behaviour;
 
 beforeEach(async () => {
   server = await startModelServer(() => behaviour);
-  bench = await toolhostBench();
+  bench = await toolhostBench(allowing({ baseURL: server.baseURL }));
 });
 afterEach(async () => {
   await bench.close();

@@ -2,16 +2,17 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { ClaimAnswer } from '@suzumio/shared/protocol/attempts';
 import { stepHeader } from '@suzumio/shared/protocol/model-chat';
 import { changeBudget } from '@suzumio/shared/store/verbs/change-budget';
+import { deliverableTurns, deliverTurn } from '@suzumio/shared/store/verbs/deliver-turn';
 import { retryTurn } from '@suzumio/shared/store/verbs/retry-turn';
 import { type ModelServer, startModelServer } from '../../../../shared/test/support/model-server.js';
-import { type Begun, begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
+import { allowing, type Begun, begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 let server: ModelServer;
 let bench: ToolhostBench;
 let project: string;
 beforeEach(async () => {
   server = await startModelServer(() => ({ text: 'Yes.' }));
-  bench = await toolhostBench({}, { KEY: 'k' });
+  bench = await toolhostBench(allowing({ baseURL: server.baseURL, apiKeyEnv: 'KEY' }), { KEY: 'k' });
   project = await bench.testing.create(`
 name: thinkers
 task: Think.
@@ -66,7 +67,13 @@ test('no turn is given to a worker while the cell is paused, and what runs goes 
   expect(await ask(running, 0)).toBe(200);
   expect((await running.report('complete', { output: { text: 'Done.' } })).status).toBeLessThan(300);
   const turn = await bench.queueTurn(project, 'ada');
+  const wanting = () =>
+    bench.testing.store(project, ({ reader }) => deliverableTurns(reader, Date.now()).wanting.map((one) => one.turn));
+  await bench.testing.write(project, (tx) => deliverTurn(tx, turn, 0));
+  expect(await wanting()).toEqual([]);
   expect(await bench.claim(project, turn)).toMatchObject({ status: 409, body: { code: 'claim-refused' } });
+  // The job is gone with that; once all goes on, the next look gives it another at once.
+  expect(await wanting()).toEqual([turn]);
   await bench.testing.cell.catalog.pause.end();
   expect(await bench.claim(project, turn)).toMatchObject({ status: 200 });
 });

@@ -5,7 +5,7 @@ import { deliverableTurns, deliverTurn } from '@suzumio/shared/store/verbs/deliv
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
 import { type ModelServer, startModelServer } from '../../../../shared/test/support/model-server.js';
-import { begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
+import { allowing, begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 const agents = 100;
 let away: boolean;
@@ -16,7 +16,7 @@ let project: string;
 beforeEach(async () => {
   away = true;
   server = await startModelServer(() => (away ? { status: 503 } : { text: 'Done.' }));
-  bench = await toolhostBench({}, { KEY: 'k' });
+  bench = await toolhostBench(allowing({ baseURL: server.baseURL, apiKeyEnv: 'KEY' }), { KEY: 'k' });
   project = await bench.testing.create(`
 name: crowd
 task: Wait.

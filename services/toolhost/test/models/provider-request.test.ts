@@ -37,6 +37,12 @@ describe('the request to a provider', () => {
     ['a variable without a value', 'baseURLEnv: WHERE', {}, /its address from the variable WHERE, which is not set/],
     ['no address', 'baseURLEnv: WHERE', { WHERE: 'models' }, /no http:\/\/ or https:\/\/ URL/],
     ['another protocol', 'baseURL: "file:///etc/passwd"', {}, /no http:\/\/ or https:\/\/ URL/],
+    [
+      'a key that cannot be sent',
+      'baseURL: "http://models", apiKeyEnv: KEY',
+      { KEY: 'two\nlines' },
+      /KEY, .* holds blanks/,
+    ],
     ['a key that is not set', 'baseURL: "http://models", apiKeyEnv: KEY', {}, /its key from the variable KEY/],
   ])('is not made with %s', (_name, provider, values, message) => {
     expect(() => endpointOf(candidate(provider), secrets(values as Record<string, string>))).toThrow(message);

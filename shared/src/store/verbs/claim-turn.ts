@@ -126,8 +126,11 @@ function repeatedClaim(tx: Tx, turn: TurnRow, claimId: string): Claimed | undefi
 }
 
 function assertClaimable(tx: Tx, turn: TurnRow, { worker, engine, claimId, cellPaused = false }: Claim): void {
-  const refuse = (reason: string) =>
-    new SuzumioError('claim-refused', `${turn.id} cannot be claimed: ${reason}.`, { turn: turn.id });
+  const refuse = (reason: string, paused = false) =>
+    new SuzumioError('claim-refused', `${turn.id} cannot be claimed: ${reason}.`, {
+      turn: turn.id,
+      ...(paused && { paused }),
+    });
   if (turn.status !== 'queued') throw refuse(`it is ${turn.status}`);
   if (turn.not_before_ms > tx.nowMs) throw refuse('its next attempt is not due yet');
   if (turn.avoid_worker === worker && turn.not_before_ms + avoidForMs > tx.nowMs) {
@@ -135,16 +138,16 @@ function assertClaimable(tx: Tx, turn: TurnRow, { worker, engine, claimId, cellP
   }
   const project = projectRow(tx);
   if (project.status !== 'running') throw refuse(`the project is ${project.status}`);
-  if (project.paused_json !== null) throw refuse('the project is paused');
+  if (project.paused_json !== null) throw refuse('the project is paused', true);
   const agent = agentRow(tx, turn.agent_id);
-  if (agent.paused_json !== null) throw refuse('its agent is paused');
+  if (agent.paused_json !== null) throw refuse('its agent is paused', true);
   const byHandler = engine === externalEngine;
   if (byHandler !== (agent.external === 1)) {
     throw refuse(byHandler ? 'its agent is not external' : 'its agent is external, and a handler claims its turns');
   }
   // Two requests with one claimId may wait at two ToolHosts: only one of them gets a turn.
   if (byHandler && turnOfClaim(tx, claimId) !== undefined) throw refuse('this claim was granted another turn');
-  if (cellPaused) throw refuse('the cell is paused');
+  if (cellPaused) throw refuse('the cell is paused', true);
 }
 
 /** The turn that a handler's claim was granted, if it was. */

@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import { count, text, type WireChunk, type WireMessage, wireArguments } from './chat-wire.js';
+import { failureWithin, ProviderFailure } from './provider-failure.js';
+import type { WireFormat } from './wire-format.js';
+
+// What providers send that speak the Responses format. Only what is used is looked at: of an answer's items messages and
+// calls, of its events those that bring a part of one or end it.
+
+const item = z.object({
+  type: z.string(),
+  id: text,
+  call_id: text,
+  name: text,
+  arguments: wireArguments,
+  content: z.array(z.object({ type: z.string(), text, refusal: text })).nullish(),
+});
+type Item = z.infer<typeof item>;
+
+const wireResponse = z.object({
+  status: text,
+  model: text,
+  output: z.array(item).nullish(),
+  error: z.unknown().optional(),
+  incomplete_details: z.object({ reason: text }).nullish(),
+  usage: z
+    .object({
+      input_tokens: count,
+      output_tokens: count,
+      input_tokens_details: z.object({ cached_tokens: count }).nullish(),
+      output_tokens_details: z.object({ reasoning_tokens: count }).nullish(),
+    })
+    .nullish(),
+});
+type WireResponse = z.infer<typeof wireResponse>;
+
+const place = { output_index: z.int().nonnegative().default(0) };
+const known = z.discriminatedUnion('type', [
+  z.object({ type: z.enum(['response.output_item.added', 'response.output_item.done']), ...place, item }),
+  z.object({
+    type: z.enum(['response.output_text.delta', 'response.refusal.delta', 'response.function_call_arguments.delta']),
+    ...place,
+    delta: z.string(),
+  }),
+  z.object({ type: z.enum(['response.completed', 'response.incomplete', 'response.failed']), response: wireResponse }),
+]);
+const knownTypes = new Set(known.options.flatMap(({ shape }) => shape.type.options as readonly string[]));
+
+export const responsesFormat: WireFormat = {
+  path: '/responses',
+  whole(body) {
+    const parsed = wireResponse.safeParse(body);
+    if (!parsed.success || (!parsed.data.output && !parsed.data.error)) return undefined;
+    return new ResponseReader().end(parsed.data);
+  },
+  events() {
+    const reader = new ResponseReader();
+    return (event) => reader.read(event);
+  },
+};
+
+/** Reads an answer that comes in events. What they left out is taken from those that repeat it whole. */
+class ResponseReader {
+  /** Calls that have a name already, and items of which some content has come, by their place in the answer. */
+  readonly #begun = new Set<number>();
+  readonly #told = new Set<number>();
+  #speaking: number | undefined;
+
+  read(event: unknown): WireChunk[] | undefined {
+    const { success, data: type } = z.object({ type: z.string() }).safeParse(event);
+    if (!success) return undefined;
+    if (type.type === 'error') throw failureWithin(event);
+    if (!knownTypes.has(type.type)) return [];
+    const parsed = known.safeParse(event);
+    if (!parsed.success) return undefined;
+    const { data } = parsed;
+    switch (data.type) {
+      case 'response.output_item.added':
+        return this.#begin(data.item, data.output_index);
+      case 'response.output_item.done':
+        return this.#finish(data.item, data.output_index);
+      case 'response.output_text.delta':
+        return [this.#text(data.delta, data.output_index)];
+      case 'response.refusal.delta':
+        this.#told.add(data.output_index);
+        return [piece({ refusal: data.delta })];
+      case 'response.function_call_arguments.delta':
+        this.#told.add(data.output_index);
+        return [call(data.output_index, { arguments: data.delta })];
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.failed':
+        return this.end(data.response);
+    }
+  }
+
+  /** The last piece, after what has not come in any before. */
+  end({ status, model, output, error, incomplete_details: incomplete, usage }: WireResponse): WireChunk[] {
+    if (status === 'failed' || error) throw failureWithin(error ?? {});
+    if (status !== 'completed' && status !== 'incomplete' && status) {
+      throw new ProviderFailure('unavailable', `the provider ended its answer as ${status.slice(0, 40)}`);
+    }
+    const rest = (output ?? []).flatMap((one, index) => this.#finish(one, index));
+    const cut = incomplete?.reason === 'content_filter' ? 'content_filter' : 'length';
+    const ended = this.#begun.size > 0 ? 'tool_calls' : 'stop';
+    const last: WireChunk = {
+      model,
+      choices: [{ index: 0, finish_reason: status === 'incomplete' ? cut : ended }],
+      ...(usage
+        ? {
+            usage: {
+              prompt_tokens: usage.input_tokens,
+              completion_tokens: usage.output_tokens,
+              prompt_tokens_details: usage.input_tokens_details,
+              completion_tokens_details: usage.output_tokens_details,
+            },
+          }
+        : {}),
+      last: true,
+    };
+    return [...rest, last];
+  }
+
+  #begin({ type, call_id: callId, id, name }: Item, index: number): WireChunk[] {
+    if (type !== 'function_call' || this.#begun.has(index)) return [];
+    this.#begun.add(index);
+    return [call(index, { name }, callId ?? id)];
+  }
+
+  #finish(one: Item, index: number): WireChunk[] {
+    const begun = this.#begin(one, index);
+    if (this.#told.has(index)) return begun;
+    this.#told.add(index);
+    if (one.type === 'function_call') return [...begun, call(index, { arguments: one.arguments })];
+    if (one.type !== 'message') return begun;
+    return (one.content ?? []).map(({ type, text: said, refusal }) =>
+      type === 'refusal' ? piece({ refusal }) : this.#text(said ?? '', index),
+    );
+  }
+
+  /** Messages of one answer are paragraphs of one text. */
+  #text(said: string, index: number): WireChunk {
+    const another = this.#speaking !== undefined && this.#speaking !== index;
+    this.#speaking = index;
+    this.#told.add(index);
+    return piece({ content: another ? `\n\n${said}` : said });
+  }
+}
+
+const piece = (delta: WireMessage): WireChunk => ({ choices: [{ index: 0, delta }] });
+
+function call(
+  index: number,
+  called: { name?: Item['name']; arguments?: Item['arguments'] },
+  id?: string | null,
+): WireChunk {
+  return piece({ tool_calls: [{ index, id, function: called }] });
+}

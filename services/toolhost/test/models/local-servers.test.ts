@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ModelAnswer } from '@suzumio/shared/protocol/model-chat';
+import { type Behaviour, type ModelServer, startModelServer } from '../../../../shared/test/support/model-server.js';
+import { askProvider } from '../../src/models/ask-provider.js';
+import { chatFormat } from '../../src/models/chat-answer.js';
+import { ProviderFailure } from '../../src/models/provider-failure.js';
+
+let server: ModelServer;
+let behaviour: Behaviour;
+beforeAll(async () => {
+  server = await startModelServer(() => behaviour);
+});
+afterAll(() => server.close());
+
+function ask(given: Behaviour): Promise<ModelAnswer> {
+  behaviour = given;
+  return askProvider({
+    baseURL: server.baseURL,
+    format: chatFormat,
+    headers: {},
+    body: { model: 'm', messages: [{ role: 'user', content: 'Well?' }], stream: true },
+    timeoutMs: 10_000,
+    silenceMs: 5_000,
+    place: '0',
+  });
+}
+
+/** A stream as each server sends it: every piece with that server's own frame around its choice. */
+const stream = (frame: object, pieces: object[]) => ({
+  lines: [...pieces.map((piece) => `data: ${JSON.stringify({ ...frame, ...piece })}\n`), 'data: [DONE]\n'],
+});
+const delta = (given: object, finish: string | null = null) => ({
+  choices: [{ index: 0, delta: given, finish_reason: finish }],
+});
+const whole = (name: string, args: unknown, more: object = {}) => ({
+  ...more,
+  type: 'function',
+  function: { name, arguments: args },
+});
+
+describe('Ollama', () => {
+  const frame = {
+    id: 'chatcmpl-668',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'qwen3:8b',
+    system_fingerprint: 'fp_ollama',
+  };
+  const call = (id: string, name: string, args: string) =>
+    delta({ role: 'assistant', content: '', tool_calls: [whole(name, args, { index: 0, id })] });
+
+  test('sends each call whole, all of them as the first, with what it thought beside, and ends with stop', async () => {
+    const answer = await ask(
+      stream(frame, [
+        delta({ role: 'assistant', content: '', reasoning: 'The user wants' }),
+        call('call_1', 'artifacts_list', '{}'),
+        call('call_2', 'messages_send', '{"body":"x"}'),
+        delta({ role: 'assistant', content: '' }, 'stop'),
+        { choices: [], usage: { prompt_tokens: 40, completion_tokens: 9, total_tokens: 49 } },
+      ]),
+    );
+    expect(answer).toEqual({
+      text: '',
+      toolCalls: [
+        { id: 'call_1', name: 'artifacts_list', arguments: '{}' },
+        { id: 'call_2', name: 'messages_send', arguments: '{"body":"x"}' },
+      ],
+      finishReason: 'stop',
+      usage: { inputTokens: 40, outputTokens: 9 },
+      model: 'qwen3:8b',
+    });
+  });
+
+  test('has not counted where it counts nothing', async () => {
+    const none = { choices: [], usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } };
+    expect((await ask(stream(frame, [delta({ content: 'Yes.' }), delta({}, 'stop'), none]))).usage).toBeUndefined();
+  });
+
+  test('says which model it does not have, and which has no tools', async () => {
+    const none = { error: { message: 'model "qwen9" not found, try pulling it first', type: 'api_error', code: null } };
+    await expect(ask({ status: 404, body: none })).rejects.toMatchObject({ kind: 'model-unknown' });
+    const toolless = { error: { message: 'registry.ollama.ai/library/gemma:latest does not support tools' } };
+    await expect(ask({ status: 400, body: toolless })).rejects.toMatchObject({
+      kind: 'request-refused',
+      message: expect.stringContaining('does not support tools'),
+    });
+  });
+});
+
+describe('llama.cpp', () => {
+  const frame = {
+    id: 'chatcmpl-x',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'gpt-3.5-turbo',
+    system_fingerprint: 'b6000',
+  };
+
+  test('sends what it thought, a call in splinters, and its timings', async () => {
+    const answer = await ask(
+      stream(frame, [
+        delta({ role: 'assistant', content: null }),
+        delta({ reasoning_content: 'I should look.' }),
+        delta({ tool_calls: [whole('artifacts_list', '{', { index: 0, id: 'Ab3' })] }),
+        delta({ tool_calls: [{ index: 0, function: { arguments: '"path":' } }] }),
+        delta({ tool_calls: [{ index: 0, function: { arguments: '"x"}' } }] }),
+        delta({}, 'tool_calls'),
+        { choices: [], usage: { prompt_tokens: 12, completion_tokens: 7 }, timings: { prompt_n: 12 } },
+      ]),
+    );
+    expect(answer.text).toBe('');
+    expect(answer.toolCalls).toEqual([{ id: 'Ab3', name: 'artifacts_list', arguments: '{"path":"x"}' }]);
+    expect(answer.usage).toEqual({ inputTokens: 12, outputTokens: 7 });
+  });
+
+  test('sends calls without id or index, whole in one piece and after one another', async () => {
+    const together = delta({ tool_calls: [whole('one', { n: 1 }), whole('two', '{"n":2}')] });
+    const apart = [delta({ tool_calls: [whole('one', '{"n":1}')] }), delta({ tool_calls: [whole('two', '{"n":2}')] })];
+    for (const pieces of [[together], apart]) {
+      const { toolCalls } = await ask(stream(frame, [...pieces, delta({}, 'stop')]));
+      expect(toolCalls).toEqual([
+        { id: 'call_0_0', name: 'one', arguments: '{"n":1}' },
+        { id: 'call_0_1', name: 'two', arguments: '{"n":2}' },
+      ]);
+    }
+  });
+
+  test('loads, which is waited for, and says when the conversation is too long', async () => {
+    const loading = { error: { code: 503, message: 'Loading model', type: 'unavailable_error' } };
+    await expect(ask({ status: 503, body: loading })).rejects.toMatchObject({ kind: 'unavailable' });
+    const error = {
+      code: 400,
+      message: 'the request exceeds the available context size, try increasing it',
+      type: 'exceed_context_size_error',
+    };
+    await expect(ask({ status: 400, body: { error } })).rejects.toMatchObject({ kind: 'context-overflow' });
+    await expect(ask(stream({}, [{ error }]))).rejects.toMatchObject({ kind: 'context-overflow' });
+  });
+});
+
+describe('vLLM', () => {
+  const frame = { id: 'chatcmpl-5e1', object: 'chat.completion.chunk', created: 1, model: 'served-as', usage: null };
+
+  test('repeats who a call is with every part, and has empty lists beside texts', async () => {
+    const part = (args: string) =>
+      delta({ tool_calls: [whole('look', args, { index: 0, id: 'chatcmpl-tool-1' })], reasoning_content: null });
+    const answer = await ask(
+      stream(frame, [
+        delta({ role: 'assistant', content: '' }),
+        delta({ content: 'I look.', tool_calls: [] }),
+        part('{"at"'),
+        part(':"north"}'),
+        delta({ content: '' }, 'tool_calls'),
+        { choices: [], usage: { prompt_tokens: 20, completion_tokens: 11, prompt_tokens_details: null } },
+      ]),
+    );
+    expect(answer).toMatchObject({
+      text: 'I look.',
+      toolCalls: [{ id: 'chatcmpl-tool-1', name: 'look', arguments: '{"at":"north"}' }],
+      usage: { inputTokens: 20, outputTokens: 11 },
+    });
+  });
+
+  test('says in its own form what is wrong, also in the middle of a stream', async () => {
+    const wrong = (message: string, code: number, type: string) => ({
+      object: 'error',
+      message,
+      type,
+      param: null,
+      code,
+    });
+    const long = wrong("This model's maximum context length is 4096 tokens. However, …", 400, 'BadRequestError');
+    await expect(ask({ status: 400, body: long })).rejects.toMatchObject({ kind: 'context-overflow' });
+    await expect(ask(stream({}, [long]))).rejects.toMatchObject({ kind: 'context-overflow' });
+    const unknown = wrong('The model `m` does not exist.', 404, 'NotFoundError');
+    await expect(ask({ status: 404, body: unknown })).rejects.toMatchObject({ kind: 'model-unknown' });
+    const died = { error: wrong('EngineCore encountered an issue.', 500, 'InternalServerError') };
+    await expect(ask(stream({}, [died]))).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+});
+
+test('a stream that is done before anything was said is no answer', async () => {
+  const failure: unknown = await ask(stream({}, [{ choices: [] }])).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(ProviderFailure);
+  expect(failure).toMatchObject({ kind: 'unavailable', message: 'the provider ended its answer before it began' });
+});

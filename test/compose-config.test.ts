@@ -1,0 +1,76 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { toPlain } from '@suzumio/shared/config/config-node';
+import { ProblemList } from '@suzumio/shared/config/config-problem';
+import { fullBudget, readYaml } from '@suzumio/shared/config/yaml-reader';
+import { finished } from './support/compose.js';
+
+const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',').includes('compose');
+const planted = 'sk-planted-0123456789abcdef';
+
+interface Service {
+  environment?: Record<string, string | null>;
+  networks?: string[] | Record<string, unknown>;
+}
+
+(skipped ? describe.skip : describe)('what docker-compose.yml comes to', () => {
+  let directory: string;
+  let services: Record<string, Service>;
+
+  /** With a provider's key both where it belongs and in the shell of who starts it. */
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'suzumio-compose-config-'));
+    const providers = join(directory, 'providers.env');
+    await writeFile(providers, `# keys\nOPENAI_API_KEY=${planted}\nMODELS_URL=http://host.docker.internal:8000/v1\n`);
+    const settings = {
+      SUZUMIO_CELL: 'cell-test',
+      SUZUMIO_DOCKER_GROUP: '1',
+      SUZUMIO_WORKER_DIR: join(directory, 'worker'),
+      SUZUMIO_WORKSPACES_DIR: directory,
+      SUZUMIO_POLICY_FILE: join(directory, 'policy.yaml'),
+      SUZUMIO_PROVIDERS_FILE: providers,
+      SUZUMIO_REDIS_PASSWORD: 'redis-password',
+      SUZUMIO_WORKER_TOKEN: 'worker-token',
+      SUZUMIO_ADMIN_TOKEN: 'admin-token',
+      SUZUMIO_BUDGET_USD_PER_DAY: '2.5',
+    };
+    const file = join(directory, '.env');
+    const lines = Object.entries(settings).map((setting) => `${setting.join('=')}\n`);
+    await writeFile(file, lines.join(''));
+    const second = await finished('docker', ['compose', 'version']);
+    const [command, first] = second.code === 0 ? ['docker', ['compose']] : ['docker-compose', []];
+    const args = [...first, '--env-file', file, '--profile', 'metrics', 'config'];
+    const { code, out, err } = await finished(command, args, { OPENAI_API_KEY: planted });
+    if (code !== 0) throw new Error(err);
+    const read = toPlain(readYaml(out, file, new ProblemList(), fullBudget()));
+    services = (read as { services: Record<string, Service> }).services;
+  }, 60_000);
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  const withVariable = (name: string) =>
+    Object.keys(services)
+      .filter((service) => services[service]?.environment?.[name] !== undefined)
+      .sort();
+
+  test('gives keys and addresses of providers to the ToolHost, and to no other service', () => {
+    expect(Object.keys(services)).toHaveLength(6);
+    expect(withVariable('OPENAI_API_KEY')).toEqual(['toolhost']);
+    expect(withVariable('MODELS_URL')).toEqual(['toolhost']);
+    const holding = Object.keys(services).filter((service) => JSON.stringify(services[service]).includes(planted));
+    expect(holding).toEqual(['toolhost']);
+  });
+
+  test("tells the day's budget to the ToolHost, which keeps it, and to the API, which shows it", () => {
+    expect(withVariable('SUZUMIO_BUDGET_USD_PER_DAY')).toEqual(['api', 'toolhost']);
+    expect(services['toolhost']?.environment).toMatchObject({ SUZUMIO_BUDGET_USD_PER_DAY: '2.5' });
+  });
+
+  test('lets the ToolHost alone reach providers', () => {
+    const reaching = Object.entries(services).filter(([, { networks = [] }]) =>
+      (Array.isArray(networks) ? networks : Object.keys(networks)).includes('egress'),
+    );
+    expect(reaching.map(([service]) => service)).toEqual(['toolhost']);
+  });
+});
