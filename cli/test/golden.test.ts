@@ -246,8 +246,8 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'profiles-retire': { args: ['profiles', 'retire', 'Akari'] },
   'profiles-retired': {
-    args: ['init', 'late.yaml'],
-    files: { 'late.yaml': desk.replace('"*"', 'Akari').replace('desk', 'late') },
+    args: ['init', 'evening.yaml'],
+    files: { 'evening.yaml': desk.replace('"*"', 'Akari').replace('desk', 'evening') },
   },
   'teams-delete': { args: ['teams', 'delete', 'research'] },
 };
