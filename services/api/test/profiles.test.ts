@@ -12,7 +12,7 @@ import { createApi } from '@suzumio/api';
 import { Cell } from '@suzumio/shared/store/cell';
 import { type TestApi, testApi } from './support/api.js';
 import { beginTurn, submit } from './support/play.js';
-import { standingYaml } from './support/profile-samples.js';
+import { standingYaml } from './support/register-samples.js';
 import { refusal } from './support/refusal.js';
 
 // Real processes, disks and sockets, on machines that may be busy.

@@ -12,7 +12,7 @@ import { EventHub } from '../../src/events/event-hub.js';
 import { defaultRateLimits } from '../../src/rate-limiter.js';
 import type { Operation } from '../../src/openapi/operation.js';
 import { type Answer, type CallOptions, type TestApi, testApi } from './api.js';
-import { registerSamples } from './profile-samples.js';
+import { registerSamples } from './register-samples.js';
 import { beginTurn, failTurn, publish, publishDirectory, submit } from './play.js';
 
 /** A request for one operation, before it is spoiled in some way. */
