@@ -1,8 +1,15 @@
 import * as z from 'zod';
 import { duration } from './duration.js';
 import { messageKind } from './message-kind.js';
+import { isShallow, tooDeep } from './nesting.js';
 
 const text = z.string();
+
+/** Looked at for its depth first: what is nested too deep exhausts the stack of whoever looks at all of it. */
+const toolInput = z
+  .record(z.string(), z.unknown())
+  .refine(isShallow, { error: tooDeep, abort: true })
+  .pipe(z.record(z.string(), z.json()));
 
 /** One step of a mock turn. Exactly one kind of step an entry. */
 export const mockStep = z.union([
@@ -10,7 +17,7 @@ export const mockStep = z.union([
   z.strictObject({ write: z.strictObject({ path: text.min(1), text }) }),
   z.strictObject({
     tool: text.min(1),
-    input: z.record(z.string(), z.json()).default({}),
+    input: toolInput.default({}),
     /** The call must be refused with this code; the problem document is then its output. */
     expectError: z.exactOptional(text.min(1)),
   }),
