@@ -9,7 +9,7 @@ export interface TemplateScope {
   readonly steps: readonly { readonly output?: unknown }[];
 }
 
-const placeholder = /\{\{\s*([^{}]*?)\s*\}\}/g;
+const placeholder = /\{\{([^{}]*)\}\}/g;
 
 /** A placeholder names nothing that exists at this point of the turn. */
 export class UnknownPlaceholder extends Error {
@@ -34,7 +34,7 @@ export function scopeOf(input: RunnerTurnInput, steps: TemplateScope['steps']): 
 
 /** `text` with each `{{path}}` replaced; objects and lists are written as JSON. Throws {@link UnknownPlaceholder}. */
 export function fillTemplate(text: string, scope: TemplateScope): string {
-  return text.replace(placeholder, (_, path: string) => textAt(scope, path));
+  return text.replace(placeholder, (_, path: string) => textAt(scope, path.trim()));
 }
 
 /** `value` with every string in it filled, keys excepted. */
@@ -56,7 +56,7 @@ export function fillCommand(
   const variables: Record<string, string> = {};
   const filled = command.replace(placeholder, (_, path: string) => {
     const name = `SUZUMIO_VALUE_${Object.keys(variables).length}`;
-    variables[name] = textAt(scope, path);
+    variables[name] = textAt(scope, path.trim());
     return `\${${name}}`;
   });
   return { command: filled, variables };

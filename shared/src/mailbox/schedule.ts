@@ -7,7 +7,7 @@ export interface SchedulableProject {
   readonly status: ProjectStatus;
   /** Turns of this project at a time; without it there is no bound. */
   readonly maxConcurrentTurns?: number;
-  /** Turns that are queued or running. */
+  /** Turns that are queued or running, but for those of external agents. */
   readonly activeTurns: number;
 }
 
@@ -15,6 +15,8 @@ export interface SchedulableProject {
 export interface SchedulableAgent {
   readonly id: string;
   readonly state: AgentState;
+  /** Whether a handler runs its turns: that has a bound of its own, and where it is away its turns keep nobody from one. */
+  readonly external: boolean;
   readonly unread: {
     readonly count: number;
     /** The most urgent priority among the unread messages. */
@@ -30,11 +32,11 @@ export interface SchedulableAgent {
  */
 export function readyAgents(project: SchedulableProject, agents: readonly SchedulableAgent[]): string[] {
   if (project.status !== 'running') return [];
-  const free = Math.max(0, (project.maxConcurrentTurns ?? Infinity) - project.activeTurns);
+  let free = (project.maxConcurrentTurns ?? Infinity) - project.activeTurns;
   return agents
     .filter((agent) => agent.state === 'quiet' && agent.unread.count > 0)
     .sort((a, b) => byUrgency(a.unread, b.unread))
-    .slice(0, free)
+    .filter(({ external }) => external || free-- > 0)
     .map((agent) => agent.id);
 }
 

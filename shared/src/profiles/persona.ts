@@ -12,7 +12,8 @@ export const personaVariables = [
 ] as const;
 export type PersonaVariable = (typeof personaVariables)[number];
 
-const variable = /\{\{\s*([^{}]*?)\s*\}\}/g;
+/** Without optional spaces beside the name, which a long text could be tried against for hours. */
+const variable = /\{\{([^{}]*)\}\}/g;
 
 /**
  * Refuses a persona with a variable that no project could fill.
@@ -20,9 +21,10 @@ const variable = /\{\{\s*([^{}]*?)\s*\}\}/g;
  * @throws SuzumioError `persona-invalid`, with the line and column of each
  */
 export function checkPersona(persona: string): void {
-  const unknown = [...persona.matchAll(variable)].filter(([, name = '']) => !isVariable(name));
+  const unknown = [...persona.matchAll(variable)].filter(([, name = '']) => !isVariable(name.trim()));
   if (unknown.length === 0) return;
-  const lines = unknown.slice(0, 20).map(({ index, 1: name = '' }) => {
+  const lines = unknown.slice(0, 20).map(({ index, 1: written = '' }) => {
+    const name = written.trim();
     const before = persona.slice(0, index).split('\n');
     const meant = suggest(name, personaVariables);
     const hint = meant === undefined ? `there are ${personaVariables.join(', ')}` : `did you mean {{${meant}}}?`;
@@ -32,9 +34,26 @@ export function checkPersona(persona: string): void {
   throw new SuzumioError('persona-invalid', lines.join('\n'));
 }
 
-/** A persona with its variables filled. What they come to is text, in which nothing is looked for again. */
-export function fillPersona(persona: string, values: Readonly<Record<PersonaVariable, string>>): string {
-  return persona.replace(variable, (whole, name: string) => (isVariable(name) ? values[name] : whole));
+/**
+ * A persona with its variables filled. What they come to is text, in which nothing is looked for again.
+ *
+ * @param maxLength how long it may become
+ * @returns undefined where it would become longer
+ */
+export function fillPersona(
+  persona: string,
+  values: Readonly<Record<PersonaVariable, string>>,
+  maxLength: number,
+): string | undefined {
+  const valueOf = (whole: string, name: string) => {
+    const known = name.trim();
+    return isVariable(known) ? values[known] : whole;
+  };
+  const length = [...persona.matchAll(variable)].reduce(
+    (sum, [whole, name = '']) => sum + valueOf(whole, name).length - whole.length,
+    persona.length,
+  );
+  return length > maxLength ? undefined : persona.replace(variable, valueOf);
 }
 
 function isVariable(name: string): name is PersonaVariable {

@@ -23,6 +23,7 @@ export function startFromProfiles(source: ProjectSource, profiles: ProfileRegist
   const say = (list: ProblemList, id: string, code: ConfigProblemCode, message: string): void =>
     list.add(code, source.locate(['agents', id, 'profile']), message);
   const started = new Map<string, string>();
+  let bytesLeft = configLimits.agentsBytes;
   const agents = Object.entries(config.agents).map(([id, agent]): [string, AgentConfig] => {
     if (agent.profile === undefined) return [id, complete(agent)];
     const found = lookUp(agent.profile, profiles);
@@ -38,7 +39,9 @@ export function startFromProfiles(source: ProjectSource, profiles: ProfileRegist
     started.set(found.id, id);
     const missing = missingPreset(config, agent, found);
     if (missing !== undefined) say(warnings, id, 'preset-unknown', missing);
-    return [id, agentFrom(id, agent, found, config)];
+    const begun = agentFrom(id, agent, found, config, bytesLeft);
+    bytesLeft -= begun?.prompt.length ?? Infinity;
+    return [id, begun ?? complete({ ...agent, role: '-', prompt: '-' })];
   });
   for (const [id, { profile, displayName }] of agents) {
     if (profile === undefined || config.agents[id]?.displayName !== undefined) continue;
@@ -47,7 +50,7 @@ export function startFromProfiles(source: ProjectSource, profiles: ProfileRegist
     const message = `${displayName} is the name of agent ${other}, too: give one of them another displayName`;
     say(problems, id, 'profile-name-clash', message);
   }
-  refuseLarge(agents, source, problems);
+  refuseLarge(agents, bytesLeft, source, problems);
   if (!problems.isEmpty) throw refusalOf(problems.sorted());
   return {
     ...source,
@@ -73,24 +76,32 @@ function lookUp(name: string, profiles: ProfileRegistry): ProfileView | { code: 
   };
 }
 
-function agentFrom(id: string, agent: FileAgentConfig, profile: ProfileView, config: FileConfig): AgentConfig {
+/** @returns undefined where its prompt alone would be longer than `maxLength` */
+function agentFrom(
+  id: string,
+  agent: FileAgentConfig,
+  profile: ProfileView,
+  config: FileConfig,
+  maxLength: number,
+): AgentConfig | undefined {
   const role = agent.role ?? profile.role;
   const team = agent.team ?? profile.team ?? undefined;
   const model = agent.model ?? preferred(config, profile);
   const skills = agent.skills ?? profile.skills;
-  const persona = () =>
-    fillPersona(profile.persona, {
-      'project.name': config.name,
-      'project.task': config.task.trimEnd(),
-      'agent.id': id,
-      'agent.nickname': profile.nickname,
-      'agent.role': role,
-      team: team ?? 'none',
-    });
+  const values = {
+    'project.name': config.name,
+    'project.task': config.task.trimEnd(),
+    'agent.id': id,
+    'agent.nickname': profile.nickname,
+    'agent.role': role,
+    team: team ?? 'none',
+  };
+  const prompt = agent.prompt ?? fillPersona(profile.persona, values, maxLength);
+  if (prompt === undefined) return undefined;
   return {
     ...agent,
     role,
-    prompt: agent.prompt ?? persona(),
+    prompt,
     displayName: agent.displayName ?? profile.nickname,
     profile: profile.id,
     ...(team === undefined ? {} : { team }),
@@ -121,14 +132,19 @@ function complete(agent: FileAgentConfig): AgentConfig {
 }
 
 /** What profiles bring counts as what the file itself says. */
-function refuseLarge(agents: readonly [string, AgentConfig][], source: ProjectSource, problems: ProblemList): void {
+function refuseLarge(
+  agents: readonly [string, AgentConfig][],
+  bytesLeft: number,
+  source: ProjectSource,
+  problems: ProblemList,
+): void {
   const place = source.locate(['agents']);
   if (agents.length > configLimits.agents) {
     const message = `agents: a project has at most ${String(configLimits.agents)} agents`;
     problems.add('too-large', place, message);
   }
   const bytes = agents.reduce((sum, [, agent]) => sum + JSON.stringify(agent).length, 0);
-  if (bytes <= configLimits.agentsBytes) return;
+  if (bytesLeft >= 0 && bytes <= configLimits.agentsBytes) return;
   const message = `agents: more than ${String(configLimits.agentsBytes)} bytes with what their profiles say`;
   problems.add('too-large', place, message);
 }

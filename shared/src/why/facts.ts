@@ -41,7 +41,7 @@ export interface ProjectFacts {
   turn: TurnFacts | null;
   /** What of its budget, or the project's, is used up. */
   budgetReached: string | null;
-  /** Turns of the project that are queued or run, and how many may be. */
+  /** Turns of the project that are queued or run, but for those of external agents, and how many may be. */
   activeTurns: number;
   maxConcurrentTurns: number | undefined;
   /** What its turns run in; null where a handler runs them. */

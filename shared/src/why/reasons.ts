@@ -142,7 +142,8 @@ function heldBack(facts: ProjectFacts, cell: CellFacts, nowMs: number): WhyReaso
       next: `budget ${project.id}`,
     });
   }
-  if (!turn && agent.unread > 0 && agent.state === 'quiet' && most !== undefined && activeTurns >= most) {
+  const bounded = !turn && agent.unread > 0 && agent.state === 'quiet' && facts.runsIn !== null;
+  if (bounded && most !== undefined && activeTurns >= most) {
     reasons.push({
       code: 'concurrency-limit',
       sentence: `The project runs ${plural(most, 'turn')} at a time (scheduler.maxConcurrentTurns), and ${activeTurns} ${activeTurns === 1 ? 'is' : 'are'} queued or running: its turn comes when one has ended.`,

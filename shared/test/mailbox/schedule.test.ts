@@ -12,7 +12,7 @@ function agent(
   oldestSeq: number,
   over: Partial<SchedulableAgent> = {},
 ): SchedulableAgent {
-  return { id, state: 'quiet', unread: { count: 1, urgent, oldestSeq }, ...over };
+  return { id, state: 'quiet', external: false, unread: { count: 1, urgent, oldestSeq }, ...over };
 }
 
 describe('readyAgents', () => {
@@ -54,6 +54,13 @@ describe('readyAgents', () => {
     const project = { ...running, activeTurns, ...(maxConcurrentTurns === undefined ? {} : { maxConcurrentTurns }) };
     const agents = ['a', 'b', 'c'].map((id, index) => agent(id, 'P1', index));
     expect(readyAgents(project, agents)).toEqual(['a', 'b', 'c'].slice(0, more));
+  });
+
+  test('external agents take nobody’s place, and nobody takes theirs', () => {
+    const external = ['x', 'y'].map((id) => agent(id, 'P0', 1, { external: true }));
+    const bounded = { ...running, maxConcurrentTurns: 1 };
+    expect(readyAgents(bounded, [...external, agent('a', 'P1', 2), agent('b', 'P1', 3)])).toEqual(['x', 'y', 'a']);
+    expect(readyAgents({ ...bounded, activeTurns: 1 }, [...external, agent('a', 'P1', 2)])).toEqual(['x', 'y']);
   });
 
   test('leaves what it was given as it was', () => {

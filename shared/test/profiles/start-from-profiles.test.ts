@@ -157,6 +157,16 @@ describe('refused with its place', () => {
   });
 });
 
+test('a persona that would come to more than a project may have is not filled', () => {
+  const persona = '{{project.task}}'.repeat(4_000);
+  const text = file('  one: { profile: Akari }\n').replace(/^task: .*$/m, `task: ${'x'.repeat(200_000)}`);
+  expect(
+    problemsIn(() => loadProjectText(text, 'file', { profiles: registry({ ...akari, persona }) })).map(
+      ({ code }) => code,
+    ),
+  ).toEqual(['too-large']);
+});
+
 test('a file is rendered with the profiles that it names: they are where it will be used', () => {
   const text = file('  one: { profile: Nobody, skills: [how.md] }\n');
   const rendered = withFiles({ 'p.yaml': text, 'how.md': 'Ask ${first}, @import(x).\n' }, (directory) =>

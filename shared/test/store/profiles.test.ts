@@ -83,6 +83,9 @@ describe('a profile', () => {
         'persona:2:32  unknown variable {{}}: there are project.name, project.task, agent.id, agent.nickname, agent.role, team',
     });
     await catalog().profiles.create(profile());
+    // As long as a persona may be, and nothing to be tried for hours.
+    const spaces = `{{${' '.repeat(60_000)}`;
+    await expect(catalog().profiles.update('Akari', { persona: spaces })).resolves.toMatchObject({ persona: spaces });
     await expect(catalog().profiles.update('Akari', { persona })).rejects.toMatchObject({ code: 'persona-invalid' });
   });
 

@@ -5,10 +5,10 @@ import type { Priority } from '../../protocol/ids.js';
 import type { ProjectFacts, TurnFacts } from '../../why/facts.js';
 import { isQueued, pauseOf, projectRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
+import { activeTurns } from '../verbs/start-turns.js';
 import { readAgent } from './agents.js';
 import { handlerPresence } from './handlers.js';
 import { parsed } from './page.js';
-import { countActiveTurns } from './turns.js';
 import { spentBudget } from './usage.js';
 
 /**
@@ -19,14 +19,13 @@ import { spentBudget } from './usage.js';
 export function readProjectFacts(reader: SqlReader, config: ProjectConfig, id: string, nowMs: number): ProjectFacts {
   const project = projectRow(reader);
   const { state, stopping, paused, unread, undelivered, failure, activeTurn } = readAgent(reader, id);
-  const { queued, running } = countActiveTurns(reader);
   const agent = config.agents[id] ?? {};
   return {
     project: { id: project.id, status: project.status, paused: pauseOf(project), epoch: project.epoch },
     agent: { id, state, stopping, paused, unread, undelivered, failure },
     turn: activeTurn === null ? null : turnFacts(reader, activeTurn.id),
     budgetReached: spentBudget(reader, config, id)?.message ?? null,
-    activeTurns: queued + running,
+    activeTurns: activeTurns(reader),
     maxConcurrentTurns: config.scheduler.maxConcurrentTurns,
     runsIn: isExternal(agent) ? null : { backend: backendOf(config, agent), image: config.backend.image },
     handler: isExternal(agent) ? (handlerPresence(reader, id, nowMs) ?? null) : null,
@@ -78,7 +77,8 @@ function turnFacts(reader: SqlReader, id: string): TurnFacts | null {
 /** Queued turns of the project that the scheduler gives to the queue before this one. */
 function queuedBefore(reader: SqlReader, { id, priority, queued_at_ms: queuedAt }: TurnRow): number {
   const row = reader.get<{ count: number }>(
-    `SELECT count(*) AS count FROM turns WHERE ${isQueued} AND (priority, queued_at_ms, id) < (:priority, :queuedAt, :id)`,
+    `SELECT count(*) AS count FROM turns WHERE ${isQueued} AND (priority, queued_at_ms, id) < (:priority, :queuedAt, :id)
+       AND agent_id NOT IN (SELECT id FROM agents WHERE external = 1)`,
     { priority, queuedAt, id },
   );
   return row?.count ?? 0;

@@ -12,11 +12,16 @@ import { pauseAgent } from './pause.js';
 /** Agents with unread mail that nobody has paused, as the scheduling rule sees them. Reads the inbox only: its size is the unread mail. */
 export function agentsWithMail(reader: SqlReader): SchedulableAgent[] {
   return reader
-    .all<{ id: string; state: AgentState; count: number; urgent: Priority; oldest: number }>(
-      `SELECT agents.id, agents.state, count(*) AS count, min(inbox.priority) AS urgent, min(inbox.message_seq) AS oldest
+    .all<{ id: string; state: AgentState; external: number; count: number; urgent: Priority; oldest: number }>(
+      `SELECT agents.id, agents.state, agents.external, count(*) AS count, min(inbox.priority) AS urgent, min(inbox.message_seq) AS oldest
        FROM inbox JOIN agents ON agents.id = inbox.recipient WHERE paused_json IS NULL GROUP BY inbox.recipient`,
     )
-    .map(({ id, state, count, urgent, oldest }) => ({ id, state, unread: { count, urgent, oldestSeq: oldest } }));
+    .map(({ id, state, external, count, urgent, oldest }) => ({
+      id,
+      state,
+      external: external === 1,
+      unread: { count, urgent, oldestSeq: oldest },
+    }));
 }
 
 /** The agents that the mailbox rule gives a turn now, in the order in which they get it. */
@@ -62,10 +67,11 @@ function pauseWhereOver(tx: Tx, agent: string): boolean {
   return true;
 }
 
-/** Turns that are queued or running. */
+/** Turns that are queued or running and that count in `maxConcurrentTurns`: not those that handlers run. */
 export function activeTurns(reader: SqlReader): number {
   const row = reader.get<{ count: number }>(
-    `SELECT count(*) AS count FROM turns WHERE status IN ('queued', 'running')`,
+    `SELECT count(*) AS count FROM turns WHERE status IN ('queued', 'running')
+       AND agent_id NOT IN (SELECT id FROM agents WHERE external = 1)`,
   );
   return row?.count ?? 0;
 }
