@@ -8,7 +8,7 @@ export interface FailureHistory {
   readonly uncountedInRow: number;
   /** When the turn was queued, or put back by an operator's retry. */
   readonly queuedAtMs: number;
-  /** Whether the turn has begun its work: its journal holds a step. */
+  /** Whether the turn has begun its work: its journal holds a step, or a handler has it. */
   readonly startedOnce: boolean;
 }
 

@@ -203,7 +203,10 @@ function history(tx: Tx, turn: TurnRow, current: AttemptRow) {
     countedAttempts: earlier.filter(({ counted }) => counted === 1).length,
     uncountedInRow: uncounted.length,
     queuedAtMs: uncounted.at(-1)?.started_at_ms ?? current.started_at_ms,
-    startedOnce: tx.get('SELECT 1 FROM turn_steps WHERE turn_id = :turn LIMIT 1', { turn: turn.id }) !== undefined,
+    // A handler's code runs from the claim on, and need not have called anything.
+    startedOnce:
+      current.engine === externalEngine ||
+      tx.get('SELECT 1 FROM turn_steps WHERE turn_id = :turn LIMIT 1', { turn: turn.id }) !== undefined,
   };
 }
 

@@ -109,6 +109,13 @@ describe('a turn of an external agent', () => {
     ]);
   });
 
+  test('that its handler leaves goes back, however late, though it has called nothing', async () => {
+    const of = await queue('ada');
+    const begun = await of.begin(of.activeTurn('ada') ?? '', { engine });
+    of.advance(2 * startDeadlineMs);
+    expect(await of.fail(begun, 'worker-shutdown')).toEqual({ turn: 'queued' });
+  });
+
   test('is not offered while its agent is paused, nor before it is due', async () => {
     const of = await queue('ada', 'ben');
     await of.write((tx) => tx.run(`UPDATE agents SET paused_json = '{}' WHERE id = 'ada'`));
