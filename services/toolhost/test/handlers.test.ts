@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { handlerClaimAnswer, handlerSelf, type HandlerTurn } from '@suzumio/shared/protocol/handlers';
+import { chatPath } from '@suzumio/shared/protocol/model-chat';
 import { handlerPresence } from '@suzumio/shared/store/queries/handlers';
 import { findTurn } from '@suzumio/shared/store/queries/turns';
 import { pauseAgent } from '@suzumio/shared/store/verbs/pause';
@@ -368,6 +369,14 @@ describe('a turn that a handler has', () => {
     const content = `${bench.toolhost.workerUrl}/content/${'0'.repeat(64)}`;
     expect(await bench.put(content, answer.toolToken, Buffer.from('x'))).toMatchObject(refused);
     expect(await bench.post(`${bench.toolhost.workerUrl}/tool`, token, call)).toMatchObject(refused);
+  });
+
+  test('asks no model of Suzumio’s, whose keys are not its own', async () => {
+    const turn = await begin();
+    const question = { messages: [{ role: 'user', content: 'Well?' }] };
+    const answer = await bench.post(`${bench.toolhost.runnerUrl}${chatPath}`, turn.toolToken, question);
+    expect(answer).toMatchObject({ status: 401, body: { code: 'token-rejected' } });
+    expect(await report(turn, 'heartbeat')).toMatchObject({ body: { cancel: false } });
   });
 
   test('is fenced off when its lease has run out, and goes on from its journal with the next attempt', async () => {

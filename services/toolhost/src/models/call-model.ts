@@ -2,12 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { type Cost, costOf, estimatedTokens, worstCost } from '@suzumio/shared/model/model-cost';
 import { type Candidate, candidatesFor, presetOf } from '@suzumio/shared/model/presets';
+import { externalEngine } from '@suzumio/shared/protocol/handlers';
 import type { ChatPurpose, ChatRequest, ModelAnswer } from '@suzumio/shared/protocol/model-chat';
 import { providerDenial } from '@suzumio/shared/policy/check-provider';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { hasBudget } from '@suzumio/shared/store/queries/budget-of';
 import { dollars } from '@suzumio/shared/store/queries/usage';
+import { attemptRow } from '@suzumio/shared/store/rows';
 import type { Tx } from '@suzumio/shared/store/tx';
 import {
   type AnsweredBy,
@@ -19,7 +21,7 @@ import {
   recordModelAnswer,
   recordModelRefusal,
 } from '@suzumio/shared/store/verbs/model-calls';
-import type { PresentedToken } from '../auth.js';
+import { type PresentedToken, rejected } from '../auth.js';
 import type { ToolhostContext } from '../context.js';
 import { requestHash } from '@suzumio/shared/store/request-hash';
 import { askProvider } from './ask-provider.js';
@@ -57,6 +59,8 @@ export async function callModel(
 ): Promise<ModelOutcome> {
   return context.cell.stores.use(token.project, async (store) => {
     const { agent } = authorizeTool(store.reader, token);
+    // A handler has a model of its own: this host's keys are not for it.
+    if (attemptRow(store.reader, token.turn, token.attempt)?.engine === externalEngine) throw rejected();
     const candidates = candidatesFor(store.config, agent, request.model);
     const asked = { messages: request.messages, tools: request.tools ?? [] };
     const askedBytes = Buffer.byteLength(JSON.stringify(asked));
