@@ -25,7 +25,7 @@ interface Waiting extends ClaimWait {
 
 /**
  * The claims of handlers that wait in this process. Of one claim, one request waits at a time: a second one ends the
- * first, and begins when that has been answered, so that no turn is claimed twice for it or for nobody.
+ * first, and begins when that has been answered, so that no turn is claimed for a request that has been given up.
  */
 export class ClaimWaits {
   readonly #waiting = new Map<string, Waiting>();
@@ -46,10 +46,10 @@ export class ClaimWaits {
       const message = `${String(mostOfToken)} claims of this token wait already; let one handler wait for all its agents.`;
       throw new SuzumioError('rate-limited', message);
     }
-    // The first to wait listens for all.
-    this.#forget ??= this.transport.onHint(({ project }) => this.#notice(project));
     const wait = waiting(claim, () => this.#waiting.delete(key));
     if (this.#closed) wait.cancel();
+    // The first to wait listens for all.
+    else this.#forget ??= this.transport.onHint(({ project }) => this.#notice(project));
     this.#waiting.set(key, wait);
     return wait;
   }

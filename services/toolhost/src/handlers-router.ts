@@ -38,6 +38,8 @@ export function handlersRouter(context: ToolhostContext, waits: ClaimWaits): Rou
       const { project, tokenId: token } = identity;
       const wait = await waits.begin({ project, token, claimId: claim.claimId });
       response.once('close', () => wait.cancel());
+      // It may have gone while its wait began, and is not told of again.
+      if (response.closed) wait.cancel();
       try {
         const turn = await claimForHandler(context, identity, claim, wait);
         response.json({ turn: turn ?? null } satisfies HandlerClaimAnswer);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { EventHint } from '@suzumio/shared/queue/transport';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import { recordingLogger } from '../../../shared/test/support/logs.js';
@@ -10,7 +10,7 @@ const claimOf = (claimId: string, project = 'team') => ({ project, token: 'tok_1
 function made() {
   const transport = createInProcessTransport({ logger: recordingLogger().logger });
   const waits = new ClaimWaits(transport);
-  return { waits, hint: (hint: EventHint) => transport.hint(hint) };
+  return { waits, transport, hint: (hint: EventHint) => transport.hint(hint) };
 }
 
 describe('a claim that waits', () => {
@@ -63,6 +63,14 @@ describe('a claim that waits', () => {
     waits.close();
     expect(second.over).toBe(true);
     expect((await waits.begin(claimOf('c'))).over).toBe(true);
+  });
+
+  test('listens to nothing once the process stops', async () => {
+    const { waits, transport } = made();
+    const onHint = jest.spyOn(transport, 'onHint');
+    waits.close();
+    expect((await waits.begin(claimOf('a'))).over).toBe(true);
+    expect(onHint).not.toHaveBeenCalled();
   });
 
   test('is refused beside too many of the same token', async () => {

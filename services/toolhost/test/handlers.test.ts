@@ -1,14 +1,22 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { handlerClaimAnswer, handlerSelf, type HandlerTurn } from '@suzumio/shared/protocol/handlers';
 import { chatPath } from '@suzumio/shared/protocol/model-chat';
+import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import { handlerPresence } from '@suzumio/shared/store/queries/handlers';
 import { findTurn } from '@suzumio/shared/store/queries/turns';
 import { pauseAgent } from '@suzumio/shared/store/verbs/pause';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
 import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
+import { recordingLogger } from '../../../shared/test/support/logs.js';
 import { eventually } from '../../../shared/test/support/poll.js';
+import { type ClaimWait, ClaimWaits } from '../src/claim-waits.js';
+import type { ToolhostContext } from '../src/context.js';
+import { handlersRouter } from '../src/handlers-router.js';
 import { type Answer, claimId, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
 const yaml = `
@@ -224,6 +232,52 @@ describe('a handler that asks for a turn', () => {
     await mail('ada');
     await pause();
     expect(turnOf(await ask())).toBeNull();
+  });
+});
+
+describe('a handler that is gone before its wait has begun', () => {
+  test('leaves no wait behind, and is given no turn', async () => {
+    const transport = createInProcessTransport({ logger: recordingLogger().logger });
+    const closed = Promise.withResolvers<undefined>();
+    const arrived = Promise.withResolvers<undefined>();
+    let wait: ClaimWait | undefined;
+    /** Begins no wait before its request is closed. */
+    class LateWaits extends ClaimWaits {
+      override async begin(of: Parameters<ClaimWaits['begin']>[0]) {
+        arrived.resolve(undefined);
+        await closed.promise;
+        return (wait = await super.begin(of));
+      }
+    }
+    const app = express();
+    app.use((_request, response, next) => {
+      response.once('close', () => closed.resolve(undefined));
+      next();
+    });
+    const context = { cell: bench.testing.cell } as ToolhostContext;
+    app.use(handlersRouter(context, new LateWaits(transport)));
+    const server = app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      await mail('ada');
+      const { port } = server.address() as AddressInfo;
+      const gone = new AbortController();
+      const asked = fetch(`http://127.0.0.1:${String(port)}/projects/${project}/handlers/claim`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ claimId: claimId(), handler: 'desk-1', protocol: 1, waitMs: longMs }),
+        signal: gone.signal,
+      }).catch(() => 'gone');
+      await arrived.promise;
+      gone.abort();
+      expect(await asked).toBe('gone');
+      await eventually('the wait is called off', () => wait?.over === true);
+      expect(await bench.testing.rows(project, 'SELECT number FROM turn_attempts')).toEqual([]);
+    } finally {
+      server.close();
+      await once(server, 'close');
+      await transport.close();
+    }
   });
 });
 
