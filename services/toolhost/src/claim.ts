@@ -114,11 +114,12 @@ export async function grant(
  * would come to the same.
  */
 async function prepare(
-  { policyOf, host }: ToolhostContext,
+  context: ToolhostContext,
   store: ProjectStore,
   turn: string,
   batch: number | undefined,
 ): Promise<PreparedTurn | undefined> {
+  const { policyOf, host } = context;
   const row = turnRow(store.reader, turn);
   // A handler runs on no host of ours.
   const { external } = agentRow(store.reader, row.agent_id);
@@ -128,7 +129,7 @@ async function prepare(
       : [];
   if (denials.length > 0) {
     const message = `The policy does not allow what this turn asks for: ${denials.map(describeDenial).join('; ')}.`;
-    await failUnclaimed(store, turn, { code: 'policy-denied', message });
+    await failUnclaimed(context, store, turn, { code: 'policy-denied', message });
     throw new SuzumioError('claim-refused', message, { turn });
   }
   if (row.input_json !== null) return undefined;
@@ -136,7 +137,7 @@ async function prepare(
     return store.snapshot((reader) => prepareTurn(reader, store.config, turn, { batch }));
   } catch (error) {
     const message = `The prompt could not be written: ${messageOf(error)}`;
-    await failUnclaimed(store, turn, { code: 'prompt-failed', message });
+    await failUnclaimed(context, store, turn, { code: 'prompt-failed', message });
     throw new SuzumioError('claim-refused', message, { turn }, { cause: error });
   }
 }
@@ -158,11 +159,18 @@ async function passOver(
   throw error;
 }
 
-async function failUnclaimed(store: ProjectStore, turn: string, { code, message }: Failure): Promise<void> {
+async function failUnclaimed(
+  { transport }: ToolhostContext,
+  store: ProjectStore,
+  turn: string,
+  { code, message }: Failure,
+): Promise<void> {
   await store.write((tx) => {
     const row = turnRow(tx, turn);
     if (row.status === 'queued') failTurn(tx, row, { code, message: message.slice(0, 2000) });
   });
+  // Others may be told of it, and get its place.
+  transport.wake(store.project);
 }
 
 function answer(

@@ -36,12 +36,8 @@ function withFirst(reasons: readonly WhyReason[]): [WhyReason, ...WhyReason[]] {
   return [first, ...others];
 }
 
-function running(
-  { project, agent }: ProjectFacts,
-  turn: TurnFacts,
-  cell: CellFacts,
-  nowMs: number,
-): [WhyReason, ...WhyReason[]] {
+function running(facts: ProjectFacts, turn: TurnFacts, cell: CellFacts, nowMs: number): [WhyReason, ...WhyReason[]] {
+  const { project, agent } = facts;
   const since = turn.attemptStartedAtMs ?? nowMs;
   const attempt = turn.attempt > 1 ? `, attempt ${turn.attempt}` : '';
   const mail = agent.unread === 0 ? '' : ` Its ${plural(agent.unread, 'unread message')} will be in the next turn.`;
@@ -62,7 +58,7 @@ function running(
   if (agent.stopping) {
     others.push({ code: 'stopping', sentence: 'It stops when this turn has ended.', next: null });
   } else {
-    others.push(...ofProject({ project, agent }));
+    others.push(...heldUp(facts, cell));
   }
   return [working, ...others];
 }

@@ -231,6 +231,13 @@ describe('a project', () => {
   });
 });
 
+test('an agent that works says, too, that it is paused after that', async () => {
+  const here = await team();
+  await here.work('ada');
+  await here.write((tx) => pauseAgent(tx, 'ada', { actor: 'system', reason: 'It loops.' }));
+  expect((await why(here, 'ada')).map(({ code }) => code)).toEqual(['working', 'agent-paused']);
+});
+
 describe('a turn that waits', () => {
   test('after a failure says until when, and for what', async () => {
     const here = await team();

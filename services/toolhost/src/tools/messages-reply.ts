@@ -8,8 +8,8 @@ export const messagesReply = defineTool({
   name: 'messages.reply',
   description:
     'Answer a message that you have read. The answer stays in its thread and goes to whoever wrote it, unless you name ' +
-    'another recipient or a channel. If the thread is about a task that you were assigned, say with "task" how it stands: ' +
-    '"accepted" when you begin something longer, "done" with the result, "declined" with the reason. The last two are final.',
+    'another recipient or a channel. If the thread is about a task that you were assigned, say with "task" how it stands, ' +
+    'to whoever assigned it: "accepted" when you begin something longer, "done" with the result, "declined" with the reason. The last two are final.',
   input: z.strictObject({
     message: z.string().min(1).max(100).describe('The id of the message that you answer, such as msg_01ABC….'),
     recipient: name.optional().describe('An agent id or name, or "user". Leave out to answer the sender.'),

@@ -11,7 +11,7 @@ export interface MovedTask {
 }
 
 /**
- * Moves a task on, as its assignee says in a reply.
+ * Moves a task on, as its assignee says in a reply. To say again how it stands changes nothing.
  *
  * @throws SuzumioError `task-unknown` where the thread is about none, `task-not-assignee`, `task-state-refused`
  */
@@ -36,6 +36,8 @@ export function moveTask(
       { task: id, assignee: task.assignee },
     );
   }
+  // Mail that was delivered again brings a turn that says again what an earlier one said.
+  if (task.state === to) return { id, state: to };
   assertTaskAllows({ id, state: task.state }, to);
   tx.run('UPDATE tasks SET state = :to, state_message_id = :reply, state_at_ms = :now WHERE message_id = :id', {
     id,
@@ -43,7 +45,7 @@ export function moveTask(
     reply: move.reply,
     now: tx.nowMs,
   });
-  noteEffect(tx, by.sender);
+  if (to === 'done') noteEffect(tx, by.sender);
   tx.emit({
     type: `task.${to}`,
     actor: by.actor,

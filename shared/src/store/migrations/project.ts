@@ -349,15 +349,19 @@ CREATE TABLE tasks (
   created_at_ms INTEGER NOT NULL,
   state_at_ms INTEGER NOT NULL
 ) STRICT;
+CREATE INDEX inbox_message ON inbox (message_seq);
+CREATE INDEX turns_undelivered_agent ON turns (agent_id) WHERE status IN ('failed', 'cancelled');
 CREATE INDEX tasks_unfinished ON tasks (assignee) WHERE state IN ('open', 'accepted');
 
--- What standing protection counts: from whom alone an agent has heard, how often and since when; turns in a row from
--- which nothing came; what was last sent to somebody, and how often nearly the same.
+-- What standing protection counts: from whom alone an agent has heard, in how many of its turns, since when and in which
+-- last; turns in a row from which nothing came; what was last sent to somebody, in which turn, and in how many nearly the
+-- same.
 CREATE TABLE agent_watch (
   agent_id TEXT PRIMARY KEY REFERENCES agents (id),
   heard_from TEXT,
   heard INTEGER NOT NULL DEFAULT 0,
   heard_since_ms INTEGER NOT NULL DEFAULT 0,
+  heard_turn TEXT,
   empty_turns INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
@@ -367,6 +371,7 @@ CREATE TABLE mail_repeats (
   sketch TEXT NOT NULL,
   times INTEGER NOT NULL,
   since_ms INTEGER NOT NULL,
+  turn TEXT,
   PRIMARY KEY (sender, recipient)
 ) STRICT, WITHOUT ROWID;
 

@@ -23,7 +23,7 @@ export function readProjectFacts(reader: SqlReader, config: ProjectConfig, id: s
   return {
     project: { id: project.id, status: project.status, paused: pauseOf(project), epoch: project.epoch },
     agent: { id, state, stopping, paused, unread, undelivered, failure },
-    turn: activeTurn === null ? null : turnFacts(reader, activeTurn.id),
+    turn: activeTurn === null ? null : turnFacts(reader, activeTurn.id, nowMs),
     budgetReached: spentBudget(reader, config, id)?.message ?? null,
     activeTurns: activeTurns(reader),
     maxConcurrentTurns: config.scheduler.maxConcurrentTurns,
@@ -49,7 +49,7 @@ interface TurnRow {
   failure_json: string | null;
 }
 
-function turnFacts(reader: SqlReader, id: string): TurnFacts | null {
+function turnFacts(reader: SqlReader, id: string, nowMs: number): TurnFacts | null {
   const row = reader.get<TurnRow>(
     `SELECT turns.id, turns.number, turns.status, priority, attempt, queued_at_ms, not_before_ms, waits_for, delivery,
        delivered_at_ms, worker, turn_attempts.started_at_ms, lease_until_ms, turn_attempts.failure_json
@@ -70,16 +70,16 @@ function turnFacts(reader: SqlReader, id: string): TurnFacts | null {
     failure: running ? null : parsed(row.failure_json),
     waitsFor: row.waits_for,
     delivery: row.delivered_at_ms === null ? null : row.delivery,
-    aheadInProject: running ? 0 : queuedBefore(reader, row),
+    aheadInProject: running ? 0 : queuedBefore(reader, row, nowMs),
   };
 }
 
-/** Queued turns of the project that the scheduler gives to the queue before this one. */
-function queuedBefore(reader: SqlReader, { id, priority, queued_at_ms: queuedAt }: TurnRow): number {
+/** Queued turns of the project that get a worker before this one: not those that wait for something else than one. */
+function queuedBefore(reader: SqlReader, { id, priority, queued_at_ms: queuedAt }: TurnRow, nowMs: number): number {
   const row = reader.get<{ count: number }>(
     `SELECT count(*) AS count FROM turns WHERE ${isQueued} AND (priority, queued_at_ms, id) < (:priority, :queuedAt, :id)
-       AND agent_id NOT IN (SELECT id FROM agents WHERE external = 1)`,
-    { priority, queuedAt, id },
+       AND not_before_ms <= :nowMs AND agent_id IN (SELECT agents.id FROM agents WHERE external = 0 AND paused_json IS NULL)`,
+    { priority, queuedAt, id, nowMs },
   );
   return row?.count ?? 0;
 }

@@ -8,7 +8,10 @@ import { messageCalled, type MessageRow } from '../queries/messages.js';
 import type { SqlReader } from '../sql.js';
 import type { Tx } from '../tx.js';
 
-/** An answer to a message. Without `recipient` and `channel` it goes to whoever wrote that one. */
+/**
+ * An answer to a message. Without `recipient` and `channel` it goes to whoever wrote that one; where it says how a task
+ * stands, to whoever assigned that.
+ */
 export interface NewReply extends MessageText {
   /** The message that it answers, by its id or its number. */
   message: string;
@@ -42,7 +45,7 @@ export function replyToMessage(tx: Tx, reply: NewReply): PostedReply {
   const address = addressOf(
     tx,
     reply.sender,
-    recipient === undefined && channel === undefined ? { recipient: authorOf(parent, reply.sender) } : reply,
+    recipient === undefined && channel === undefined ? { recipient: recipientOf(tx, parent, reply) } : reply,
   );
   const posted = writeMessage(tx, reply, address, {
     kind: 'reply',
@@ -85,6 +88,16 @@ function hasSeen(reader: SqlReader, agent: string, { id, sender }: MessageRow, t
     { turn, id },
   );
   return looked !== undefined;
+}
+
+function recipientOf(tx: Tx, parent: MessageRow, { sender, task }: NewReply): string {
+  const assigner =
+    task &&
+    tx.get<{ assigner: string }>('SELECT assigner FROM tasks WHERE message_id = :id AND assigner <> :sender', {
+      id: parent.thread_id,
+      sender,
+    })?.assigner;
+  return assigner ?? authorOf(parent, sender);
 }
 
 function authorOf({ id, sender }: MessageRow, replier: string): string {

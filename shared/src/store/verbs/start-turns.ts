@@ -67,11 +67,15 @@ function pauseWhereOver(tx: Tx, agent: string): boolean {
   return true;
 }
 
-/** Turns that are queued or running and that count in `maxConcurrentTurns`: not those that handlers run. */
+/**
+ * Turns that are queued or running and that count in `maxConcurrentTurns`: not those that handlers run, nor those that
+ * wait until somebody resumes their agent.
+ */
 export function activeTurns(reader: SqlReader): number {
   const row = reader.get<{ count: number }>(
     `SELECT count(*) AS count FROM turns WHERE status IN ('queued', 'running')
-       AND agent_id NOT IN (SELECT id FROM agents WHERE external = 1)`,
+       AND NOT EXISTS (SELECT 1 FROM agents WHERE agents.id = agent_id
+         AND (external = 1 OR (turns.status = 'queued' AND paused_json IS NOT NULL)))`,
   );
   return row?.count ?? 0;
 }

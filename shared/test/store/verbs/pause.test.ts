@@ -51,6 +51,16 @@ describe('an agent that is paused', () => {
     expect(deliverableTurns(of.store.reader, of.nowMs).wanting).toEqual([]);
   });
 
+  test('keeps nobody from a turn with one that waits until it is resumed', async () => {
+    const of = await team(teamYaml.replace('backend:', 'scheduler: { maxConcurrentTurns: 1 }\nbackend:'));
+    const running = await of.work('ada');
+    await of.write((tx) => pauseAgent(tx, 'ada', ann));
+    await of.mail('ben');
+    expect(await of.schedule()).toEqual([]);
+    await of.fail(running, 'worker-lost');
+    expect(await of.schedule()).toEqual([of.activeTurn('ben')]);
+  });
+
   test('is paused for the newest reason, and resumed once', async () => {
     const of = await team();
     await of.write((tx) => pauseAgent(tx, 'ada', { ...ann, reason: 'first' }));

@@ -185,7 +185,6 @@ describe('a reply about a task', () => {
     [['done'], 'accepted'],
     [['declined'], 'done'],
     [['accepted', 'declined'], 'accepted'],
-    [['accepted'], 'accepted'],
   ] as const)('after %j cannot be %s, and is not written', async (moves, refused) => {
     const { id } = await assigned();
     for (const move of moves) await answer(id, move);
@@ -194,6 +193,24 @@ describe('a reply about a task', () => {
     expect(of.events()).toEqual(before);
     expect(of.unread('boss')).toBe(moves.length);
     expect(taskOf(id)?.state).toBe(moves.at(-1));
+  });
+
+  test.each(['accepted', 'done', 'declined'] as const)('that is said again to be %s stays so', async (move) => {
+    const { id } = await assigned();
+    const first = await answer(id, move);
+    const again = await answer(id, move);
+    expect(again).toMatchObject({ recipients: ['boss'], task: { id, state: move } });
+    expect(taskOf(id)).toMatchObject({ state: move, stateMessage: first.id });
+    expect(of.events().filter((type) => type === `task.${move}`)).toHaveLength(1);
+  });
+
+  test('is told to whoever assigned it, whoever asked last', async () => {
+    const { id } = await of.write((tx) => assignTask(tx, { ...said('boss'), role: 'writer' }));
+    await of.complete(await readBy('dan'));
+    const added = await reply(id, 'user', { body: 'In metric units, please.', recipient: 'dan' });
+    await readBy('dan');
+    expect(await reply(added.id, 'dan', { body: 'Of course.' })).toMatchObject({ to: 'user' });
+    expect(await answer(added.id, 'done')).toMatchObject({ to: 'boss', recipients: ['boss'] });
   });
 
   test('is its assignee’s alone: neither the assigner nor the person nor a helper can move it', async () => {
