@@ -87,7 +87,7 @@ test('two agents that thank each other for every thank-you are stopped, and ever
   await create('circle');
   await mail('circle', 'ada');
   const sentence = await becauseOf('circle', 'ada', 'protection', 120_000);
-  expect(sentence).toMatch(/have answered each other 4 times within an hour.*\(protection\.exchanges\)/);
+  expect(sentence).toMatch(/have answered each other in 4 turns each within an hour.*\(protection\.exchanges\)/);
   await becauseOf('circle', 'ben', 'protection');
   const database = openProject(stack.root, 'circle');
   try {

@@ -2,16 +2,16 @@ import type { ProjectConfig } from '../model/project-config.js';
 
 /** What an agent may do for how long without any effect; undefined where there is no bound. */
 export interface ProtectionLimits {
-  /** Times within an hour that two agents answer each other, while neither hears from anybody else or does anything. */
+  /** Turns of each within an hour in which two agents answer each other, while neither hears from others or makes anything. */
   exchanges: number | undefined;
-  /** Messages within an hour that an agent sends to the same place, each hardly different from the one before. */
+  /** Turns within an hour in which an agent sends to the same place what hardly differs from what it sent before. */
   sameMail: number | undefined;
   /** Turns in a row from which nothing comes. */
   emptyTurns: number | undefined;
 }
 
 /** What holds where a project file says nothing: far beyond what work needs, and reached within minutes by a loop. */
-export const defaultProtection = { exchanges: 60, sameMail: 30, emptyTurns: 30 } as const;
+export const defaultProtection = { exchanges: 60, sameMail: 120, emptyTurns: 30 } as const;
 
 export const hourMs = 60 * 60 * 1000;
 

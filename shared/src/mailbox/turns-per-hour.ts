@@ -1,15 +1,18 @@
+import { isExternal } from '../config/sandbox-of.js';
 import type { ProjectConfig } from '../model/project-config.js';
 
-/** What an agent that thinks with a model gets where nothing is said. */
+/** What an agent that thinks with a model, or for which a handler may ask one, gets where nothing is said. */
 export const defaultTurnsPerHour = 120;
 
 const hourMs = 60 * 60 * 1000;
 
 /** How many turns an agent may begin in an hour; undefined where there is no bound. Scripts cost nothing. */
 export function turnsPerHour(config: ProjectConfig, agent: string): number | undefined {
-  const limit = config.agents[agent]?.maxTurnsPerHour ?? config.scheduler.maxTurnsPerHour;
+  const its = config.agents[agent];
+  const limit = its?.maxTurnsPerHour ?? config.scheduler.maxTurnsPerHour;
   if (limit === 'unlimited') return undefined;
-  return limit ?? (config.backend.runner.mode === 'ai' ? defaultTurnsPerHour : undefined);
+  const mayCost = config.backend.runner.mode === 'ai' || (its !== undefined && isExternal(its));
+  return limit ?? (mayCost ? defaultTurnsPerHour : undefined);
 }
 
 /** What the rule needs to know of an agent's turns. */

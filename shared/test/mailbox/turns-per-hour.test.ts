@@ -8,11 +8,11 @@ const now = 10 * hour;
 
 type Limit = number | 'unlimited' | undefined;
 
-function config(mode: 'ai' | 'mock', project: Limit, agent: Limit): ProjectConfig {
+function config(mode: 'ai' | 'mock', project: Limit, agent: Limit, backend?: 'external'): ProjectConfig {
   return {
     backend: { runner: { mode } },
     scheduler: { maxTurnsPerHour: project },
-    agents: { ada: { maxTurnsPerHour: agent } },
+    agents: { ada: { maxTurnsPerHour: agent, backend } },
   } as unknown as ProjectConfig;
 }
 
@@ -30,6 +30,14 @@ describe('how many turns an agent may begin in an hour', () => {
   ])('in mode %s, %s for the project and %s for the agent make %s', (mode, project, agent, expected) => {
     expect(turnsPerHour(config(mode, project, agent), 'ada')).toBe(expected);
   });
+});
+
+test.each<[Limit, Limit, number | undefined]>([
+  [undefined, undefined, 120],
+  [10, undefined, 10],
+  [undefined, 'unlimited', undefined],
+])('a handler’s agent is treated as one with a model: %s and %s make %s', (project, agent, expected) => {
+  expect(turnsPerHour(config('mock', project, agent, 'external'), 'ada')).toBe(expected);
 });
 
 describe('an agent that has begun as many', () => {

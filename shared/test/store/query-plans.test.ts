@@ -12,7 +12,9 @@ import { broadcast } from '@suzumio/shared/store/verbs/broadcast';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { replyToMessage } from '@suzumio/shared/store/verbs/reply-to-message';
 import { publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
+import { watchTurnEnd } from '@suzumio/shared/store/protection/watch';
 import Database from 'better-sqlite3';
+import { teamYaml, withModel } from '../support/cell.js';
 import { teams } from './team.js';
 
 const makeTeam = teams();
@@ -33,7 +35,7 @@ const history = [
 
 test('nothing in a turn looks through history', async () => {
   const prepare = jest.spyOn(Database.prototype, 'prepare');
-  const team = await makeTeam();
+  const team = await makeTeam(withModel(teamYaml));
   const attempt = await team.work('ada');
   const message = { sender: 'ada', recipient: 'ben', priority: 'P1' as const, body: 'Done.', actor: 'ada' };
   let task = '';
@@ -48,6 +50,9 @@ test('nothing in a turn looks through history', async () => {
     task = assignTask(tx, { ...message, role: 'reader' }).id;
     listTasks(tx, { limit: 10, state: 'open', assignee: 'ben', assigner: 'ada' });
     return { output: null };
+  });
+  await team.write((tx) => {
+    watchTurnEnd(tx, { id: attempt.turn, agent_id: 'ada' }, { text: '', madeSomething: false });
   });
   await team.complete(attempt);
   const key = { token: 'admin', route: 'POST /', key: 'k', requestHash: 'h' };

@@ -43,6 +43,13 @@ agents:
   cat: { role: watcher, prompt: Watch., tools: [] }
 `;
 
+/** The same, where agents think with a model that nobody can ask. */
+export const withModel = (yaml: string) =>
+  yaml.replace(
+    'mode: mock',
+    'mode: ai, model: main, models: { providers: { p: { type: openai-compatible, baseURL: "http://127.0.0.1:1" } }, presets: { main: { provider: p, model: m } } }',
+  );
+
 export async function testCell(options: { hooks?: ProjectStoreHooks; id?: string } = {}): Promise<TestCell> {
   const root = await mkdtemp(join(tmpdir(), 'suzumio-cell-'));
   const system = systemContext();

@@ -26,8 +26,8 @@ export interface MessageText {
 export interface MessagePlace {
   kind: MessageKind;
   replyTo?: { id: string; threadId: string };
-  /** The agent that a notice is about. */
-  about?: string;
+  /** The agent that a notice is about, and its turn. */
+  about?: { agent: string; turn: string };
 }
 
 export interface PostedMessage {
@@ -86,7 +86,8 @@ export function writeMessage(tx: Tx, message: MessageText, address: Address, pla
   });
   watchMail(tx, {
     sender: message.sender,
-    about: place.about,
+    turn: place.about?.turn ?? message.turn,
+    about: place.about?.agent,
     to: address.recipient ?? address.channel ?? '',
     agents: address.agents,
     body: message.body,

@@ -2,21 +2,26 @@ import { hourMs } from '../../mailbox/protection.js';
 import type { SqlReader } from '../sql.js';
 import type { Tx } from '../tx.js';
 
-/** Counts one more message that an agent got from the same one, with no other between, and returns how many. */
-export function countHeard(tx: Tx, agent: string, from: string): number {
+/**
+ * Counts the turns in which an agent got mail from the same one, with no other between, and returns how many. All that is
+ * written in one turn counts once; what was written in none counts each time.
+ */
+export function countHeard(tx: Tx, agent: string, from: string, turn: string | undefined): number {
   const row = tx.get<{ heard: number }>(
-    `INSERT INTO agent_watch (agent_id, heard_from, heard, heard_since_ms) VALUES (:agent, :from, 1, :now)
+    `INSERT INTO agent_watch (agent_id, heard_from, heard, heard_since_ms, heard_turn) VALUES (:agent, :from, 1, :now, :turn)
      ON CONFLICT (agent_id) DO UPDATE SET
-       heard = CASE WHEN heard_from = :from AND heard_since_ms > :old THEN heard + 1 ELSE 1 END,
+       heard = CASE WHEN heard_from = :from AND heard_since_ms > :old
+         THEN heard + (:turn IS NULL OR heard_turn IS NOT :turn) ELSE 1 END,
        heard_since_ms = CASE WHEN heard_from = :from AND heard_since_ms > :old THEN heard_since_ms ELSE :now END,
-       heard_from = :from
+       heard_from = :from,
+       heard_turn = :turn
      RETURNING heard`,
-    { agent, from, now: tx.nowMs, old: tx.nowMs - hourMs },
+    { agent, from, turn: turn ?? null, now: tx.nowMs, old: tx.nowMs - hourMs },
   );
   return row?.heard ?? 0;
 }
 
-/** How many messages an agent got from another with no other between. */
+/** In how many turns of another an agent got mail from it with no other between. */
 export function heardFrom(reader: SqlReader, agent: string, from: string, nowMs: number): number {
   const row = reader.get<{ heard: number }>(
     'SELECT heard FROM agent_watch WHERE agent_id = :agent AND heard_from = :from AND heard_since_ms > :old',
@@ -28,34 +33,41 @@ export function heardFrom(reader: SqlReader, agent: string, from: string, nowMs:
 /** What an agent was last told, or told somebody, no longer counts: something has come of it. */
 export function forgetMail(tx: Tx, agent: string): void {
   tx.run('UPDATE agent_watch SET heard_from = NULL, heard = 0 WHERE agent_id = :agent AND heard > 0', { agent });
-  tx.run('DELETE FROM mail_repeats WHERE sender = :agent', { agent });
+  forgetSent(tx, agent);
 }
 
 /** Nothing that an agent did before counts. */
 export function forgetAgent(tx: Tx, agent: string): void {
   tx.run('DELETE FROM agent_watch WHERE agent_id = :agent', { agent });
+  forgetSent(tx, agent);
+}
+
+/** What an agent told others no longer counts. */
+export function forgetSent(tx: Tx, agent: string): void {
   tx.run('DELETE FROM mail_repeats WHERE sender = :agent', { agent });
 }
 
-/** What an agent sent last to some place, and how many times nearly the same. */
+/** What an agent sent last to some place, in which turn, and in how many turns nearly the same. */
 export interface Repeated {
   sketch: string;
   times: number;
   since_ms: number;
+  turn: string | null;
 }
 
 export function lastMail(reader: SqlReader, sender: string, recipient: string): Repeated | undefined {
   return reader.get<Repeated>(
-    'SELECT sketch, times, since_ms FROM mail_repeats WHERE sender = :sender AND recipient = :recipient',
+    'SELECT sketch, times, since_ms, turn FROM mail_repeats WHERE sender = :sender AND recipient = :recipient',
     { sender, recipient },
   );
 }
 
 export function noteMail(tx: Tx, sender: string, recipient: string, mail: Repeated): void {
   tx.run(
-    `INSERT INTO mail_repeats (sender, recipient, sketch, times, since_ms) VALUES (:sender, :recipient, :sketch, :times, :since)
-     ON CONFLICT (sender, recipient) DO UPDATE SET sketch = :sketch, times = :times, since_ms = :since`,
-    { sender, recipient, sketch: mail.sketch, times: mail.times, since: mail.since_ms },
+    `INSERT INTO mail_repeats (sender, recipient, sketch, times, since_ms, turn)
+     VALUES (:sender, :recipient, :sketch, :times, :since, :turn)
+     ON CONFLICT (sender, recipient) DO UPDATE SET sketch = :sketch, times = :times, since_ms = :since, turn = :turn`,
+    { sender, recipient, sketch: mail.sketch, times: mail.times, since: mail.since_ms, turn: mail.turn },
   );
 }
 

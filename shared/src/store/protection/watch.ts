@@ -12,6 +12,7 @@ import {
   forgetEmptyTurns,
   forgetMail,
   forgetRepeats,
+  forgetSent,
   heardFrom,
   lastMail,
   noteMail,
@@ -20,6 +21,8 @@ import {
 /** A message as far as standing protection looks at it. */
 export interface WatchedMail {
   sender: string;
+  /** The turn that it was written in, or that a notice is about. */
+  turn?: string | undefined;
   /** The agent that a notice is about: it counts as who is heard. */
   about?: string | undefined;
   /** An agent, the person, a team or a channel. */
@@ -31,7 +34,8 @@ export interface WatchedMail {
 
 /**
  * Looks at a message that was just written for signs of a loop, and pauses who is in one: two agents that answer each
- * other and nobody else, and an agent that says the same again and again. A person's mail begins everything anew.
+ * other and nobody else, and an agent that says the same again and again. However much is written in a turn counts once.
+ * A person's mail begins everything anew.
  */
 export function watchMail(tx: Tx, mail: WatchedMail): void {
   const limits = protectionOf(tx.config);
@@ -41,7 +45,9 @@ export function watchMail(tx: Tx, mail: WatchedMail): void {
     return;
   }
   if (limits.exchanges !== undefined) watchExchange(tx, mail, limits.exchanges);
-  if (limits.sameMail !== undefined && mail.sender !== SYSTEM_ID) watchRepeats(tx, mail, limits.sameMail);
+  if (limits.sameMail !== undefined && mail.sender !== SYSTEM_ID && mail.agents.length > 0) {
+    watchRepeats(tx, mail, limits.sameMail);
+  }
 }
 
 /** An agent did something that others can see: what went before was not in vain. */
@@ -49,38 +55,57 @@ export function noteEffect(tx: Tx, agent: string): void {
   if (agent !== USER_ID && protectionOf(tx.config)) forgetMail(tx, agent);
 }
 
-/** Counts turns in a row from which nothing came. Those that a person's mail began are a person's business. */
-export function watchTurnEnd(tx: Tx, turn: { id: string; agent_id: string }, madeSomething: boolean): void {
+/** Who hands out work may ask many alike for it. It is no effect by itself: two can hand it to each other for ever. */
+export function noteAssigned(tx: Tx, assigner: string): void {
+  if (assigner !== USER_ID && protectionOf(tx.config)) forgetSent(tx, assigner);
+}
+
+/** What came of a turn. */
+export interface TurnYield {
+  text: string;
+  /** Whether anything beside the text is there that was not before. */
+  madeSomething: boolean;
+}
+
+/**
+ * Counts turns in a row from which nothing came. A model always says something, which nobody is sent, so of its turns the
+ * tool calls count instead of the text. Turns that a person's mail or a notice began are no other agent's doing.
+ */
+export function watchTurnEnd(tx: Tx, turn: { id: string; agent_id: string }, made: TurnYield): void {
   const limit = protectionOf(tx.config)?.emptyTurns;
   if (limit === undefined) return;
   const agent = turn.agent_id;
-  if (madeSomething || agentRow(tx, agent).external === 1 || wasAskedByPerson(tx, turn.id)) {
+  const isModel = tx.config.backend.runner.mode === 'ai';
+  const something = made.madeSomething || (isModel ? hasCalled(tx, turn.id) : made.text.trim() !== '');
+  if (something || agentRow(tx, agent).external === 1 || !wasBegunByAgents(tx, turn.id)) {
     forgetEmptyTurns(tx, agent);
     return;
   }
   if (countEmptyTurn(tx, agent) < limit) return;
-  const reason = `Its last ${String(limit)} turns ended without a message, a file or a word: nothing comes of them (protection.emptyTurns).`;
+  const reason = `Its last ${String(limit)} turns ended without a message, a file or a ${isModel ? 'tool call' : 'word'}: nothing comes of them (protection.emptyTurns).`;
   pauseFor(tx, agent, 'protection.emptyTurns', reason);
 }
 
-function watchExchange(tx: Tx, { sender, about, agents }: WatchedMail, limit: number): void {
+function watchExchange(tx: Tx, { sender, turn, about, agents }: WatchedMail, limit: number): void {
   const from = about ?? sender;
   for (const agent of agents) {
-    if (countHeard(tx, agent, from) < limit || heardFrom(tx, from, agent, tx.nowMs) < limit) continue;
-    const reason = `${from} and ${agent} have answered each other ${String(limit)} times within an hour, and neither heard from anybody else or published, assigned or submitted anything (protection.exchanges).`;
+    if (countHeard(tx, agent, from, turn) < limit || heardFrom(tx, from, agent, tx.nowMs) < limit) continue;
+    const reason = `${from} and ${agent} have answered each other in ${String(limit)} turns each within an hour, and neither heard from anybody else, finished a task, or published or submitted anything (protection.exchanges).`;
     for (const one of [from, agent]) pauseFor(tx, one, 'protection.exchanges', reason);
   }
 }
 
-function watchRepeats(tx: Tx, { sender, to, body }: WatchedMail, limit: number): void {
+function watchRepeats(tx: Tx, { sender, to, body, ...mail }: WatchedMail, limit: number): void {
   const sketch = sketchOf(body);
   const last = lastMail(tx, sender, to);
   const again = last !== undefined && last.since_ms > tx.nowMs - hourMs && alike(last.sketch, sketch);
   if (last && !again) forgetRepeats(tx, to, sender);
-  const times = again ? last.times + 1 : 1;
-  noteMail(tx, sender, to, { sketch, times, since_ms: again ? last.since_ms : tx.nowMs });
+  const turn = mail.turn ?? null;
+  const isSameTurn = turn !== null && last?.turn === turn;
+  const times = again ? last.times + (isSameTurn ? 0 : 1) : 1;
+  noteMail(tx, sender, to, { sketch, times, since_ms: again ? last.since_ms : tx.nowMs, turn });
   if (times < limit) return;
-  const reason = `It has sent ${to} nearly the same message ${String(limit)} times within an hour (protection.sameMail).`;
+  const reason = `It has sent ${to} nearly the same message in ${String(limit)} turns within an hour (protection.sameMail).`;
   pauseFor(tx, sender, 'protection.sameMail', reason);
 }
 
@@ -90,8 +115,14 @@ function pauseFor(tx: Tx, agent: string, limit: PausingLimit, reason: string): v
   if (agentRow(tx, agent).paused_json === null) pauseAgent(tx, agent, { actor: 'system', reason, limit });
 }
 
-function wasAskedByPerson(tx: Tx, turn: string): boolean {
+/** Whether all the mail of a turn is other agents'. */
+function wasBegunByAgents(tx: Tx, turn: string): boolean {
   const read = `SELECT 1 FROM message_reads JOIN messages ON messages.id = message_id
-    WHERE message_reads.turn_id = :turn AND sender = :user LIMIT 1`;
-  return tx.get(read, { turn, user: USER_ID }) !== undefined;
+    WHERE message_reads.turn_id = :turn AND sender IN (:user, :system) LIMIT 1`;
+  return tx.get(read, { turn, user: USER_ID, system: SYSTEM_ID }) === undefined;
+}
+
+function hasCalled(tx: Tx, turn: string): boolean {
+  const called = `SELECT 1 FROM tool_calls WHERE turn_id = :turn AND status = 'succeeded' LIMIT 1`;
+  return tx.get(called, { turn }) !== undefined;
 }

@@ -3,7 +3,7 @@ import { assignableAgents } from '../mail/assignable.js';
 import { excerptOf } from '../mail/excerpt.js';
 import { findTeam } from '../mail/team-members.js';
 import { type MessageText, type PostedMessage, writeMessage } from '../mail/write-message.js';
-import { noteEffect } from '../protection/watch.js';
+import { noteAssigned } from '../protection/watch.js';
 import type { Tx } from '../tx.js';
 
 /** Work for whoever has a role. */
@@ -41,7 +41,7 @@ export function assignTask(tx: Tx, task: NewTask): AssignedTask {
     created_at_ms: tx.nowMs,
     state_at_ms: tx.nowMs,
   });
-  noteEffect(tx, assigner);
+  noteAssigned(tx, assigner);
   tx.emit({
     type: 'task.assigned',
     actor: task.actor,

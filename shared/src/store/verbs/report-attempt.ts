@@ -84,8 +84,8 @@ export function completeTurn(
       ...made,
     },
   });
-  const said = report.output.text.trim() !== '' || turn.ended_by_tool !== null;
-  watchTurnEnd(tx, turn, said || changed || made.messages + made.artifacts > 0);
+  const madeSomething = changed || turn.ended_by_tool !== null || made.messages + made.artifacts > 0;
+  watchTurnEnd(tx, turn, { text: report.output.text, madeSomething });
   noticeTurn(tx, turn, { notice: 'finished' });
   return { turn: 'completed' };
 }

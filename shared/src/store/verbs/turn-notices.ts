@@ -37,7 +37,8 @@ export function noticeTurn(
   if (readers.length === 0 || projectRow(tx).status === 'completed' || !isAboutMore(tx, turn)) return;
   for (const reader of readers) {
     const message = { sender: SYSTEM_ID, actor: SYSTEM_ID, priority: 'P3' as const, body: bodyOf(turn, news) };
-    writeMessage(tx, message, { recipient: reader, agents: [reader] }, { kind: 'event', about: turn.agent_id });
+    const about = { agent: turn.agent_id, turn: turn.id };
+    writeMessage(tx, message, { recipient: reader, agents: [reader] }, { kind: 'event', about });
   }
 }
 
