@@ -40,9 +40,11 @@ export function keepLease(http: Http, turn: ClaimedTurn): Lease {
       lose('The ToolHost did not answer for as long as the lease was good.');
       return;
     }
+    // A heartbeat that hangs must leave time for another one.
+    const timeoutMs = Math.min(leftMs, Math.max(beatMs, leftMs / 3));
     try {
       const answer = await http.ask<HeartbeatAnswer>(
-        { method: 'POST', path: `${attemptPath(turn)}/heartbeat`, token: turn.leaseToken, timeoutMs: leftMs },
+        { method: 'POST', path: `${attemptPath(turn)}/heartbeat`, token: turn.leaseToken, timeoutMs },
         over,
       );
       if (answer.cancel) lose('The turn was ended: it was cancelled, took too long, or its lease ran out.');

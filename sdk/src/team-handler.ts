@@ -50,6 +50,8 @@ export interface RunningHandler {
 
 /** How long one request waits for a turn. */
 const waitMs = 25_000;
+/** How much later its answer may come before it is asked again. */
+const answerMs = 5_000;
 /** A ToolHost that answers sooner that there is none is about to stop. */
 const shortMs = 1_000;
 /** How long an answer to the last claim is waited for once the handler is stopped. */
@@ -177,7 +179,7 @@ class Takes implements RunningHandler {
     const { agents, team, batch, token } = this.options;
     const body = { claimId, handler: this.#name, protocol: handlersProtocol, agents, team, batch, waitMs };
     const path = `/projects/${this.#project}/handlers/claim`;
-    const ask = { method: 'POST', path, token, body, timeoutMs: 2 * waitMs } as const;
+    const ask = { method: 'POST', path, token, body, timeoutMs: waitMs + answerMs } as const;
     try {
       // What was granted while it was being stopped is answered, and given back.
       return (await this.#http.insist<ClaimAnswer>(ask, this.#late.signal, this.#saidOnce())).turn;

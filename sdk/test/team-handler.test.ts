@@ -340,6 +340,28 @@ describe('a turn that is lost', () => {
 });
 
 describe('while the network is bad', () => {
+  test('a heartbeat that hangs leaves time for another one', async () => {
+    await world.bench.restart({ leaseMs: 3_000 });
+    await world.mail('ada');
+    const beats = () => world.proxy.seen.filter((path) => path.endsWith('/heartbeat')).length;
+    world.proxy.fault = (path) => (path.endsWith('/heartbeat') && beats() === 1 ? 'hang' : undefined);
+    handle(async (_turn, ctx) => {
+      await eventually('another one has been heard, or the turn is lost', () => beats() > 2 || ctx.signal.aborted);
+      return 'Kept.';
+    });
+    await world.until('ada', 'completed');
+    expect(await world.turns()).toMatchObject([{ attempt: 1, text: 'Kept.' }]);
+  });
+
+  test('an answer to a claim is waited for little longer than the claim may wait', async () => {
+    const bounds = jest.spyOn(AbortSignal, 'timeout');
+    handle(() => undefined);
+    await eventually('it waits for a turn', () => world.proxy.seen.some((path) => path.endsWith('/claim')));
+    const longestMs = Math.max(...bounds.mock.calls.map(([ms]) => ms));
+    bounds.mockRestore();
+    expect(longestMs).toBe(30_000);
+  });
+
   test.each(['lose-answer', 'lose-request', 'unavailable'] as const)(
     'every request is repeated as it was: %s',
     async (fault) => {

@@ -9,8 +9,11 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** What happens to a request: it is answered, its answer is lost, it never arrives, or the server says 503. */
-export type Fault = 'lose-answer' | 'lose-request' | 'unavailable';
+/**
+ * What happens to a request: it is answered, its answer is lost, it never arrives, the connection is dead and nobody says
+ * so, or the server says 503.
+ */
+export type Fault = 'lose-answer' | 'lose-request' | 'hang' | 'unavailable';
 
 export interface FaultyProxy {
   url: string;
@@ -47,6 +50,7 @@ export async function startFaultyProxy(target: () => string): Promise<FaultyProx
       incoming.socket.destroy();
       return;
     }
+    if (fault === 'hang') return;
     if (fault === 'unavailable') {
       outgoing
         .writeHead(503, { 'content-type': 'application/problem+json' })
