@@ -22,7 +22,8 @@ interface Failure {
  * Runs one turn to its end. Never rejects; returns when the handler's code has returned, also where the turn was lost
  * meanwhile.
  *
- * @param stopped aborted when the turn is to be left to whoever tries it next, however far it is
+ * @param stopped aborted when the turn is to be left to whoever tries it next, however far it is: that takes a lease at
+ *   most, since code that does not heed its signal is not waited for
  */
 export async function runTurn(
   http: Http,
@@ -30,11 +31,12 @@ export async function runTurn(
   { handle, stopped }: { handle: HandleTurn; stopped: AbortSignal },
 ): Promise<Ended> {
   const lease = keepLease(http, turn);
-  const report = async (route: 'complete' | 'fail', body: object) => {
+  const report = async (route: 'complete' | 'fail', body: object, until = lease.over) => {
     const ask = { method: 'POST', path: `${attemptPath(turn)}/${route}`, token: turn.leaseToken, body } as const;
-    await http.insist(ask, lease.over);
+    await http.insist(ask, until);
   };
-  const fail = ({ code, message }: Failure) => report('fail', { failure: { code, message: message.slice(0, 2000) } });
+  const fail = ({ code, message }: Failure, until?: AbortSignal) =>
+    report('fail', { failure: { code, message: message.slice(0, 2000) } }, until);
 
   async function work(): Promise<Ended> {
     try {
@@ -53,21 +55,22 @@ export async function runTurn(
 
   /** Reported before the code hears of it, so that nothing it does meanwhile is taken for its own failure. */
   async function leave(): Promise<Ended> {
+    const until = AbortSignal.any([lease.over, AbortSignal.timeout(turn.leaseMs)]);
     try {
-      await fail({ code: 'worker-shutdown', message: 'The handler was stopped before the turn ended.' });
-    } finally {
-      lease.lose('The handler was stopped.');
+      await fail({ code: 'worker-shutdown', message: 'The handler was stopped before the turn ended.' }, until);
+    } catch {
+      // Nobody was told, or it was over: whoever tries it next does so when its lease has run out.
     }
+    lease.lose('The handler was stopped.');
     return { outcome: 'lost', error: lease.signal.reason };
   }
 
-  const onStop = () => {
-    leave().catch(() => undefined);
-  };
+  const left = Promise.withResolvers<Ended>();
+  const onStop = () => left.resolve(leave());
   try {
     if (stopped.aborted) return await leave();
     stopped.addEventListener('abort', onStop, { once: true });
-    return await work();
+    return await Promise.race([work(), left.promise]);
   } catch (error) {
     return { outcome: 'lost', error };
   } finally {

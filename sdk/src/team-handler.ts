@@ -38,7 +38,8 @@ export interface RunningHandler {
    * Takes no more turns, lets those that run finish, and resolves when they have.
    *
    * @param options.graceMs after this time, turns that still run are left to whoever tries them next: their signal is
-   *   aborted, and they are tried again from where they stood. @default no limit
+   *   aborted, and they are tried again from where they stood. Code that does not heed the signal is not waited for.
+   *   @default no limit
    */
   stop(options?: { graceMs?: number }): Promise<void>;
   /**

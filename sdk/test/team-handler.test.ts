@@ -450,6 +450,38 @@ describe('a handler that is stopped', () => {
     ]);
   });
 
+  test('waits for no code that never returns, once it has left its turn', async () => {
+    let begun = 0;
+    const handler = handle(async () => {
+      begun += 1;
+      await new Promise(() => undefined);
+    });
+    await world.mail('ada');
+    await eventually('the turn runs', () => begun === 1);
+    await handler.stop({ graceMs: 10 });
+    await expect(handler.done).resolves.toBeUndefined();
+    expect(await world.turns()).toMatchObject([{ status: 'queued', attempt: 1 }]);
+    expect(world.said).toContain('turn 1 of ada, attempt 1: lost: The handler was stopped.');
+  });
+
+  test.each(['hang', 'unavailable'] as const)(
+    'waits no longer than a lease to say that it leaves: %s',
+    async (fault) => {
+      await world.bench.restart({ leaseMs: 1_000 });
+      let begun = 0;
+      const handler = handle(async () => {
+        begun += 1;
+        await new Promise(() => undefined);
+      });
+      await world.mail('ada');
+      await eventually('the turn runs', () => begun === 1);
+      world.proxy.fault = (path) => (path.endsWith('/fail') ? fault : undefined);
+      const stopping = performance.now();
+      await handler.stop({ graceMs: 10 });
+      expect(performance.now() - stopping).toBeLessThan(6_000);
+    },
+  );
+
   test('is stopped by a signal just as well', async () => {
     const stop = new AbortController();
     const handler = handle(() => undefined, { signal: stop.signal });
