@@ -115,9 +115,10 @@ test('nobody is told where nobody asks', async () => {
   expect(notices(team)).toEqual([]);
 });
 
-test('a loop through notices is noticed as one', async () => {
+const wishes = ['notices: [finished]', 'notices: [started, finished]'];
+test.each(wishes)('a loop through %s is noticed as one, turn by turn', async (wish) => {
   const team = await makeTeam(
-    `${teamYaml.replace('ada: { ', 'ada: { notices: [finished], ')}protection: { exchanges: 3, sameMail: off }\n`,
+    `${teamYaml.replace('ada: { ', `ada: { ${wish}, `)}protection: { exchanges: 3, sameMail: off }\n`,
   );
   await team.mail('ada');
   for (let turns = 0; turns < 20; turns += 1) {
@@ -136,4 +137,6 @@ test('a loop through notices is noticed as one', async () => {
     { id: 'ada' },
     { id: 'ben' },
   ]);
+  // Ada had heard of three turns of Ben, however many notices it took.
+  expect(team.rows(`SELECT 1 FROM turns WHERE agent_id = 'ben' AND status = 'completed'`)).toHaveLength(3);
 });
