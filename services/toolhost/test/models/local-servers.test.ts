@@ -179,6 +179,95 @@ describe('vLLM', () => {
   });
 });
 
+/** What servers were seen to send, field by field; only names and texts are ours. */
+describe('recorded', () => {
+  const choice = (delta: object, finish: string | null = null, more: object = {}) => ({
+    choices: [{ index: 0, delta, ...more, finish_reason: finish }],
+  });
+
+  test('Ollama, April 2025: a call whole in the first piece', async () => {
+    const frame = {
+      id: 'chatcmpl-304',
+      object: 'chat.completion.chunk',
+      created: 1744521962,
+      model: 'qwen2.5-coder:7b-instruct-q8_0',
+      system_fingerprint: 'fp_ollama',
+    };
+    const call = {
+      id: 'call_lbcjwr0u',
+      index: 0,
+      type: 'function',
+      function: { name: 'run_command', arguments: '{"command":"ls -a"}' },
+    };
+    const answer = await ask(
+      stream(frame, [
+        choice({ role: 'assistant', content: '', tool_calls: [call] }),
+        choice({ role: 'assistant', content: '' }, 'stop'),
+      ]),
+    );
+    expect(answer).toMatchObject({
+      text: '',
+      toolCalls: [{ id: 'call_lbcjwr0u', name: 'run_command', arguments: '{"command":"ls -a"}' }],
+      model: 'qwen2.5-coder:7b-instruct-q8_0',
+    });
+  });
+
+  test('Ollama, January 2026: thoughts beside an empty text, cut at the longest', async () => {
+    const frame = {
+      id: 'chatcmpl-774',
+      object: 'chat.completion.chunk',
+      created: 1768062791,
+      model: 'qwen3:32b',
+      system_fingerprint: 'fp_ollama',
+    };
+    const thought = choice({ role: 'assistant', content: '', reasoning: 'Okay' });
+    const answer = await ask(stream(frame, [thought, choice({ role: 'assistant', content: '' }, 'length')]));
+    expect(answer).toMatchObject({ text: '', toolCalls: [], finishReason: 'length' });
+  });
+
+  test('vLLM, April 2025: no model, a name first, and arguments in splinters', async () => {
+    const frame = {
+      id: 'chatcmpl-d0c68c86be0641129cffa5053c0c217e',
+      object: 'chat.completion.chunk',
+      created: 1744513664,
+      model: '',
+    };
+    const logprobs = { logprobs: null };
+    const named = { id: 'chatcmpl-tool-ca99', type: 'function', index: 0, function: { name: 'run_command' } };
+    const part = (text: string) =>
+      choice({ tool_calls: [{ index: 0, function: { arguments: text } }] }, null, logprobs);
+    const answer = await ask(
+      stream(frame, [
+        choice({ role: 'assistant', content: '' }, null, logprobs),
+        choice({ tool_calls: [named] }, null, logprobs),
+        part('{"command": "'),
+        part('ls'),
+        part('"}'),
+        choice({ content: '' }, 'tool_calls', { ...logprobs, stop_reason: null }),
+      ]),
+    );
+    expect(answer.toolCalls).toEqual([
+      { id: 'chatcmpl-tool-ca99', name: 'run_command', arguments: '{"command": "ls"}' },
+    ]);
+  });
+
+  test('vLLM behind another, June 2025: an empty name with the arguments', async () => {
+    const first = { index: 0, id: 'chatcmpl-tool-af37', type: 'function', function: { name: 'sum', arguments: '' } };
+    const second = { index: 0, function: { name: '', arguments: '{"firstNumber": 2, "secondNumber": 2}' } };
+    const answer = await ask(
+      stream({ id: 'chatcmpl-cc34', object: 'chat.completion.chunk', model: 'ibm/granite-3-3-8b-instruct' }, [
+        choice({ content: '' }),
+        choice({ tool_calls: [first] }),
+        choice({ tool_calls: [second] }),
+        choice({}, 'tool_calls'),
+      ]),
+    );
+    expect(answer.toolCalls).toEqual([
+      { id: 'chatcmpl-tool-af37', name: 'sum', arguments: '{"firstNumber": 2, "secondNumber": 2}' },
+    ]);
+  });
+});
+
 test('a stream that is done before anything was said is no answer', async () => {
   const failure: unknown = await ask(stream({}, [{ choices: [] }])).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(ProviderFailure);
