@@ -24,6 +24,7 @@ import { registerUsage } from './commands/usage.js';
 import { registerVerify } from './commands/verify.js';
 import { registerWatch } from './commands/watch.js';
 import { registerWhy } from './commands/why.js';
+import { registerWorkers } from './commands/workers.js';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.js';
 import { paint } from './render/colors.js';
 import { renderError } from './render/render-error.js';
@@ -78,7 +79,7 @@ const commands: readonly (readonly [heading: string, ...Register[]])[] = [
   ['Cost', registerUsage, registerPause],
   ['What a project leaves', registerArtifacts, registerRecords],
   ['Access', registerTokens],
-  ['This installation', registerDoctor, registerVerify, registerCompletion],
+  ['This installation', registerDoctor, registerWorkers, registerVerify, registerCompletion],
 ];
 
 /** The program with all its commands. */

@@ -1,6 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { WorkerPresence } from '@suzumio/shared/queue/presence';
 import { notesProject } from './support/cli.js';
 import { commandsOf, wholeProgram } from './support/program.js';
 import { expectGolden, modes, type Mode, normalised, type Run, transcript } from './support/golden.js';
@@ -34,6 +35,14 @@ backend: { runner: { mode: mock } }
 agents:
   member: { profile: "*", tools: [messages.send] }
 `;
+/** Workers in every state, one that says nothing of itself, and one of another cell. */
+const fleet: WorkerPresence[] = [
+  { worker: 'north-1', slots: 4, state: 'ready', backends: ['docker', 'process'], images: ['suzumio-runner:dev'] },
+  { worker: 'north-2', slots: 0, state: 'not-ready', problem: 'engine-unreachable', backends: ['docker'] },
+  { worker: 'south-1', slots: 0, state: 'draining', backends: ['process'] },
+  { worker: 'south-2', slots: 1 },
+  { worker: 'west-1', slots: 2, state: 'ready', cells: ['another'] },
+];
 const newsroom = { newsroom: 'submitted' } as const;
 const busy = { busy: 'busy' } as const;
 
@@ -87,6 +96,15 @@ const cases: Readonly<Record<string, Case>> = {
   why: { args: ['why', 'newsroom', 'checker'], with: newsroom },
   'why-unknown': { args: ['why', 'newsroom', 'cheker'], with: newsroom },
   'why-busy': { args: ['why', 'busy', 'checker'], with: busy },
+
+  'workers-none': { args: ['workers'] },
+  workers: {
+    args: ['workers'],
+    arrange: ({ api }) => {
+      jest.spyOn(api.transport, 'fleet').mockResolvedValueOnce(fleet);
+      return Promise.resolve();
+    },
+  },
 
   agents: { args: ['agents', 'busy'], with: busy },
   'agents-unknown': { args: ['inbox', 'busy', 'chekcer'], with: busy },

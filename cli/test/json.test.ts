@@ -4,6 +4,7 @@ import { projectEvent } from '@suzumio/shared/model/event';
 import * as answers from '@suzumio/shared/model/http-api';
 import * as mail from '@suzumio/shared/model/mail-api';
 import { whyAnswer } from '@suzumio/shared/model/why';
+import { workerView } from '@suzumio/shared/model/workers';
 import * as views from '@suzumio/shared/model/views';
 import { problem } from '@suzumio/shared/protocol/problem';
 import { type CliWorld, createCliWorld } from './support/cli.js';
@@ -20,6 +21,7 @@ beforeAll(async () => {
   cli.setEnvironment({ SUZUMIO_ROOT: world.api.root });
   await world.project('newsroom', 'submitted');
   await world.project('busy', 'busy');
+  jest.spyOn(world.api.transport, 'fleet').mockResolvedValue([{ worker: 'worker-1', slots: 2, state: 'ready' }]);
 });
 afterAll(async () => {
   await cli.remove();
@@ -54,6 +56,7 @@ const shapes: readonly (readonly [line: string, shape: z.ZodType])[] = [
   ['inbox busy checker --undelivered', z.array(views.messageView)],
   ['agents busy', z.array(views.agentView)],
   ['why busy checker', whyAnswer],
+  ['workers', z.tuple([workerView])],
   ['turns newsroom', z.array(views.turnView)],
   ['turns show newsroom editor:1', views.turnDetail],
   ['tool-calls newsroom', z.array(views.toolCallView)],

@@ -176,6 +176,7 @@ describe('with no server running', () => {
     ['retry', 'notes', '--failed'],
     ['cancel', 'notes', 'writer:1'],
     ['tick'],
+    ['workers'],
     ['logs', 'notes', 'writer', '--follow'],
   ])('%s says that none runs and how to start one', async (...args) => {
     expect(await world.run(...args)).toEqual({

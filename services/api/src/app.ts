@@ -30,6 +30,7 @@ import { uploadsRouter } from './uploads-router.js';
 import { usageRouter } from './usage-router.js';
 import { waitRouter } from './wait-router.js';
 import { whyRouter } from './why-router.js';
+import { workersRouter } from './workers-router.js';
 
 /** What guards the routes. */
 export interface ApiGuards extends ListenerNames {
@@ -52,7 +53,7 @@ export function apiApp(context: ApiContext, hub: EventHub, guards: ApiGuards): e
   app.use('/api', authenticate(context.cell.catalog, { open, failures }), limitRates(rateLimits), authorize);
   app.use(uploadsRouter(context));
   app.use('/api', ...readBodies);
-  app.use(tokensRouter(context), profilesRouter(context), teamsRouter(context));
+  app.use(tokensRouter(context), profilesRouter(context), teamsRouter(context), workersRouter(context));
   app.use(projectsRouter(context), transitionsRouter(context));
   app.use(messagesRouter(context), dispatchRouter(context), turnsRouter(context));
   app.use(agentsRouter(context), whyRouter(context), inboxRouter(context), tickRouter(context));

@@ -10,6 +10,7 @@ import { budgetReached, budgetView } from '@suzumio/shared/model/budget';
 import { pause } from '@suzumio/shared/model/pause';
 import { daySpending, usageAnswer, usageFigures, usageRow } from '@suzumio/shared/model/usage';
 import { whyAnswer, whyReason } from '@suzumio/shared/model/why';
+import { workerListAnswer, workerView } from '@suzumio/shared/model/workers';
 import * as views from '@suzumio/shared/model/views';
 import { directoryEntry } from '@suzumio/shared/protocol/artifacts';
 import { problem } from '@suzumio/shared/protocol/problem';
@@ -130,6 +131,8 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   DeletedTeam: profileApi.deleteTeamAnswer,
   StandingDifferences: profileApi.standingDifferences,
   StoodUpTeam: profileApi.standUpAnswer,
+  Worker: workerView,
+  WorkerList: workerListAnswer,
   Health: api.healthAnswer,
 };
 

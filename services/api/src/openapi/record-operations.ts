@@ -23,6 +23,7 @@ import {
   waitQuery,
 } from '@suzumio/shared/model/http-api';
 import { artifactView, turnDetail } from '@suzumio/shared/model/views';
+import { workerListAnswer, workersQuery } from '@suzumio/shared/model/workers';
 import { json, type Operation } from './operation.js';
 
 const lastEventId = {
@@ -208,6 +209,16 @@ export const recordOperations: readonly Operation[] = [
     summary: 'Answers when the project has, or reaches, one of these statuses, or when the time is up.',
     query: waitQuery,
     answers: { 200: { description: 'It was reached, or not in time.', content: json(waitAnswer) } },
+    refusals: ['server-unreachable'],
+  },
+  {
+    id: 'listWorkers',
+    group: 'Service',
+    method: 'get',
+    path: '/api/workers',
+    summary: 'The workers that the queue knows now, by name: for tokens of the whole cell.',
+    query: workersQuery,
+    answers: { 200: { description: 'A part of the list.', content: json(workerListAnswer) } },
     refusals: ['server-unreachable'],
   },
   {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type ErrorCode, errorCodes } from '@suzumio/shared/errors/codes';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { silentLogger } from '@suzumio/shared/observability/logger';
 import { unseenHost } from '@suzumio/shared/policy/host-paths';
 import { defaultPolicy } from '@suzumio/shared/policy/policy';
@@ -287,6 +288,11 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
   'changeBudget budget-refused': async () =>
     world.call(operationCalled('changeBudget'), { project: await world.thinking(), body: { usd: 5 } }),
   'getReport report-missing': () => world.call(operationCalled('getReport')),
+  'listWorkers server-unreachable': () => {
+    const away = new SuzumioError('server-unreachable', 'The queue cannot be reached now.');
+    jest.spyOn(world.api.transport, 'fleet').mockRejectedValueOnce(away);
+    return world.call(operationCalled('listWorkers'));
+  },
 };
 
 const refused = operations.flatMap((operation) =>

@@ -1,0 +1,36 @@
+import { type WorkerListAnswer, workerListAnswer } from '@suzumio/shared/model/workers';
+import { type ApiRequests, createApiRequests } from '../reach/api-requests.js';
+import { requireApi } from '../reach/reach.js';
+import { count } from '../render/format.js';
+import { workerTable } from '../render/worker-table.js';
+import { say, sayHint, sayNext, type Session } from '../session.js';
+import type { Register } from './action.js';
+import { examples } from './help.js';
+import { sayRows } from './list.js';
+
+/** Which workers are there for turns. */
+export const registerWorkers: Register = (program, action) => {
+  examples(
+    program.command('workers').description('list the workers that are connected, and what keeps them from turns'),
+    ['workers'],
+    ['workers --json | jq -r \'.[] | select(.state == "not-ready") | .worker\'', 'for a program'],
+  ).action(action(workers));
+};
+
+async function workers(session: Session): Promise<undefined> {
+  const { items, elsewhere } = await allWorkers(createApiRequests(await requireApi(session)));
+  sayRows(session, items, 'No worker is connected: turns wait for one.', workerTable);
+  if (elsewhere > 0) say(session, `${count(elsewhere, 'worker')} serve${elsewhere === 1 ? 's' : ''} other cells only.`);
+  if (items.length === 0) sayNext(session, 'doctor');
+  else sayHint(session, items.some(({ state }) => state === 'not-ready') ? 'doctor' : 'status');
+}
+
+async function allWorkers(api: ApiRequests): Promise<Pick<WorkerListAnswer, 'items' | 'elsewhere'>> {
+  const items: WorkerListAnswer['items'] = [];
+  for (let query = ''; ;) {
+    const part = await api.json(workerListAnswer, 'GET', `/api/workers${query}`);
+    items.push(...part.items);
+    if (part.next === undefined) return { items, elsewhere: part.elsewhere };
+    query = `?${new URLSearchParams({ after: part.next }).toString()}`;
+  }
+}

@@ -1,0 +1,25 @@
+import type { WorkerView } from '@suzumio/shared/model/workers';
+import type { Session } from '../session.js';
+import { type Cell, table } from './table.js';
+
+/** Workers; what one has not told of itself is a dash. */
+export function workerTable(workers: readonly WorkerView[], { context }: Session): string[] {
+  return table(
+    ['WORKER', 'STATE', 'SLOTS', 'BACKENDS', 'IMAGES', 'PROBLEM'],
+    workers.map((worker) => [
+      worker.worker,
+      stateOf(worker),
+      String(worker.slots),
+      worker.backends?.join(', ') ?? '-',
+      worker.images === null ? '-' : String(worker.images.length),
+      worker.problem ?? '-',
+    ]),
+    context.out,
+  );
+}
+
+function stateOf({ state }: WorkerView): Cell {
+  if (state === null) return '-';
+  const tones = { ready: 'good', 'not-ready': 'bad', draining: 'warning' } as const;
+  return [state, tones[state]];
+}
