@@ -194,6 +194,48 @@ interface Listed<Item> {
       expect(known).toEqual(wanted);
     }, 60_000);
 
+    test('takes a worker of another machine, started as documented, which runs turns while no other does', async () => {
+      const documented = readFileSync(new URL('../docs/deployment.md', import.meta.url), 'utf8');
+      const block = (first: string) =>
+        /^```sh\n([^`]*)^```/m.exec(documented.slice(documented.indexOf(first) - 6))?.[1];
+      const own = join(directory, 'elsewhere');
+      const name = `${stack.settings['COMPOSE_PROJECT_NAME'] ?? ''}-elsewhere`;
+      const [networks] = await inspected<object>('.NetworkSettings.Networks', 'redis');
+      const [network = ''] = Object.keys(networks ?? {});
+      // The other machine is this one: what stands for its address and secrets are the stack's.
+      const settings = (block('SUZUMIO_CELL=') ?? '')
+        .replace('cell-4f1c09ab', stack.settings['SUZUMIO_CELL'] ?? '')
+        .replace('PASSWORD@10.0.0.5', `${stack.settings['SUZUMIO_REDIS_PASSWORD'] ?? ''}@redis`)
+        .replaceAll('10.0.0.5', 'toolhost')
+        .replace('CREDENTIAL', stack.settings['SUZUMIO_WORKER_TOKEN'] ?? '')
+        .replace('/var/lib/suzumio-worker', own);
+      await writeFile(join(directory, 'worker.env'), settings, { mode: 0o600 });
+      const commands = (block('install -d') ?? '')
+        .replaceAll('/var/lib/suzumio-worker', own)
+        .replace('worker.env', join(directory, 'worker.env'))
+        .replace('--name suzumio-worker', `--name ${name} --network ${network}`);
+      try {
+        expect(await finished('sh', ['-ec', commands])).toMatchObject({ code: 0 });
+        await stack.run('--no-build', '--scale', 'turn-worker=0', '--metrics');
+        const file = relay.replace('name: relay', 'name: elsewhere');
+        const message = { recipient: 'writer', body: 'Is anybody there?' };
+        expect(await stack.api('POST', '/projects', { file, start: true, message })).toMatchObject({ status: 201 });
+        await eventually(
+          'the turn has ended',
+          async () => {
+            const { items } = (await stack.api('GET', '/projects/elsewhere/turns')).body as Listed<{ status: string }>;
+            return unhurried(items.some(({ status }) => status === 'completed'));
+          },
+          60_000,
+        );
+      } finally {
+        // It removes its containers before it ends.
+        await finished('docker', ['stop', '--time', '30', name]);
+        await finished('docker', ['rm', '--force', name]);
+        await stack.run('--no-build', '--scale', 'turn-worker=3', '--metrics');
+      }
+    }, 180_000);
+
     test('says what is missing, where no engine is', async () => {
       const script = ['scripts/stack.mjs', '--settings', join(directory, 'none.env')];
       const { code, err } = await finished(process.execPath, script, {
