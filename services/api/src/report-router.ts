@@ -3,12 +3,12 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import express, { type Router } from 'express';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { sendFile } from '@suzumio/shared/http/send-file';
 import { reportQuery } from '@suzumio/shared/model/http-api';
 import { listReports, type ReportRow } from '@suzumio/shared/store/queries/projects';
 import { queryOf } from './body.js';
 import type { ApiContext } from './context.js';
 import { withProject } from './project-access.js';
-import { sendFile } from './send-file.js';
 
 /** The report: its newest version, or the one that is asked for. */
 export function reportRouter(context: ApiContext): Router {

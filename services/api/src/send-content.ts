@@ -1,10 +1,10 @@
 import type { Request, Response } from 'express';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { sendFile } from '@suzumio/shared/http/send-file';
 import type { ArtifactView } from '@suzumio/shared/model/views';
 import type { ContentStore } from '@suzumio/shared/store/content-store';
 import { publishedDirectory } from '@suzumio/shared/store/directories';
 import { directoryArchive } from './directory-archive.js';
-import { sendFile } from './send-file.js';
 
 /** One file of the content store, and what it is to be called. */
 export interface NamedContent {

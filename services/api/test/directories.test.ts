@@ -9,6 +9,8 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { entryListAnswer } from '@suzumio/shared/model/http-api';
 import { artifactView, messageView } from '@suzumio/shared/model/views';
 import { ContentStore } from '@suzumio/shared/store/content-store';
+import { publishedDirectory } from '@suzumio/shared/store/directories';
+import { directoryArchive } from '../src/directory-archive.js';
 import { eventually } from '../../../shared/test/support/poll.js';
 import { type TestApi, testApi } from './support/api.js';
 import { publishDirectory } from './support/play.js';
@@ -137,6 +139,16 @@ describe('an artifact that is a directory', () => {
     await eventually('its files are closed', () => contentFiles().length === 0);
     expect(api.logLines().filter(({ level }) => Number(level) >= 50)).toEqual([]);
     expect((await download(large)).bytes.length).toBeGreaterThan(3 * big.length);
+  });
+
+  test('is given up where nobody takes the first byte of it', async () => {
+    const untouched = await publishDirectory(api, 'team', 'untouched', { a: 'x'.repeat(1024 ** 2) });
+    const content = new ContentStore(api.cell.directory.projectDir('team'));
+    const artifact = artifactView.parse((await api.get(`${path}/${untouched}`)).json);
+    const archive = directoryArchive(content, artifact, await publishedDirectory(content, artifact.sha256));
+    await eventually('its first file is open', () => contentFiles().length > 0);
+    archive.destroy();
+    await eventually('its files are closed', () => contentFiles().length === 0);
   });
 
   test('is cut off, and does not end as if it were whole, where a file of it is gone', async () => {

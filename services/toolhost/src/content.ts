@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
-import { pipeline } from 'node:stream/promises';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { sendFile } from '@suzumio/shared/http/send-file';
 import { parse } from '@suzumio/shared/http/validate';
 import { sha256 } from '@suzumio/shared/protocol/ids';
 import { ContentStore } from '@suzumio/shared/store/content-store';
@@ -39,5 +39,5 @@ export async function sendContent(
   }
   response.set({ 'content-type': 'application/octet-stream', 'content-length': String(sizeBytes) });
   if (headOnly) response.end();
-  else await pipeline(content.read(hash), response);
+  else await sendFile(response, content.read(hash));
 }

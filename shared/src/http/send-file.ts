@@ -1,0 +1,20 @@
+import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+/** How the end of a connection shows: before the file was begun, while it was written, and while nothing was. */
+const leaving = new Set(['ERR_STREAM_UNABLE_TO_PIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'EPIPE', 'ECONNRESET']);
+
+/**
+ * Streams a file, and closes it whatever happens. A client that leaves, before it or in the middle, is no failure of
+ * ours; whatever `content` fails with is.
+ */
+export async function sendFile(response: ServerResponse, content: Readable): Promise<void> {
+  try {
+    await pipeline(content, response);
+  } catch (error) {
+    if (!leaving.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  } finally {
+    content.destroy();
+  }
+}
