@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -258,6 +258,29 @@ interface Listed<Item> {
         1,
         expect.stringMatching(/ is taken; .* set SUZUMIO_PUBLISH in .* to another address\.\n$/),
       ]);
+    });
+
+    test('leaves alone what another copy of the project runs under the same name', async () => {
+      const copy = join(directory, 'copy');
+      await mkdir(copy);
+      const name = `suzumio-test-${randomBytes(4).toString('hex')}`;
+      const label = 'com.docker.compose.project';
+      const labels = [`${label}=${name}`, `${label}.working_dir=${copy}`].flatMap((one) => ['--label', one]);
+      await docker('create', '--name', name, ...labels, 'suzumio-redis:dev');
+      try {
+        const ours = new ComposeStack(join(directory, 'ours.env'));
+        await writeFile(ours.file, `COMPOSE_PROJECT_NAME=${name}\n`);
+        const belongs = `The stack "${name}" on this machine belongs to ${copy}. Set COMPOSE_PROJECT_NAME in ${ours.file} to a name of its own`;
+        for (const command of [[], ['down', '--volumes']]) {
+          const { code, err } = await ours.stack(...command);
+          expect([command, code, err]).toEqual([command, 1, expect.stringContaining(belongs)]);
+        }
+        // A copy that is gone, or was moved, looks after nothing any more.
+        await rm(copy, { recursive: true });
+        expect((await ours.stack('status')).code).toBe(0);
+      } finally {
+        await docker('rm', '--force', name);
+      }
     });
 
     describe('goes on', () => {

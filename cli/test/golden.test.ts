@@ -239,6 +239,7 @@ const cases: Readonly<Record<string, Case>> = {
     args: createProfile('Ren'),
     files: { 'persona.md': 'You are {{agent.nickname}}\nof {{projct.name}}.\n' },
   },
+  'profiles-create-no-file': { args: ['profiles', 'create', 'Ren', '--role', 'editor', '--persona', 'You are Ren.'] },
   'profiles-list-nothing': { args: ['profiles', 'list'], fresh: true },
   'profiles-list': { args: ['profiles', 'list', '--team', 'research', '--role', 'researcher'] },
   'profiles-show': { args: ['profiles', 'show', 'Akari'] },

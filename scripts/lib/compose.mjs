@@ -1,3 +1,4 @@
+import { existsSync, realpathSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { root } from './project-node.mjs';
@@ -16,10 +17,11 @@ export async function composeCommand() {
 export const composeByHand =
   'install it (Debian, Ubuntu: apt-get install docker-compose; elsewhere: https://docs.docker.com/compose/install)';
 
-/** The stack of one settings file. */
+/** The stack of one settings file. Refuses one that another copy of the project has started and still could look after. */
 export async function openStack(file, project) {
   const found = await composeCommand();
   if (!found) throw new Error(`There is no Docker Compose here: ${composeByHand}, and run this again.`);
+  await refuseForeign(file, project);
   const [command, ...first] = found;
   const compose = (profiles, ...args) => {
     const common = ['--env-file', file, '--project-name', project, ...profiles.flatMap((name) => ['--profile', name])];
@@ -56,6 +58,27 @@ export async function openStack(file, project) {
       }
     },
   };
+}
+
+/** Compose knows stacks by their names alone: it would give this one's settings to the other, or take it down. */
+async function refuseForeign(file, project) {
+  const label = 'com.docker.compose.project';
+  const format = `{{.Label "${label}.working_dir"}}`;
+  const { stdout } = await capture('docker', [
+    'ps',
+    '--all',
+    '--filter',
+    `label=${label}=${project}`,
+    '--format',
+    format,
+  ]);
+  const other = stdout
+    .split('\n')
+    .find((directory) => directory !== '' && existsSync(directory) && realpathSync(directory) !== realpathSync(root));
+  if (other === undefined) return;
+  throw new Error(
+    `The stack "${project}" on this machine belongs to ${other}. Set COMPOSE_PROJECT_NAME in ${file} to a name of its own, and SUZUMIO_PUBLISH to another address.`,
+  );
 }
 
 async function complaint(waiting, timeoutMs) {

@@ -98,17 +98,18 @@ interface Fields {
 function fieldsOf({ role, persona, team, model, skill }: Fields) {
   return {
     role,
-    persona: persona === undefined ? undefined : textOf(persona),
+    persona: persona === undefined ? undefined : textOf('--persona', persona),
     team: team === false ? null : team,
     model: model === false ? null : model,
-    skills: skill === false ? [] : skill?.map((file): Skill => ({ name: basename(file), text: textOf(file) })),
+    skills:
+      skill === false ? [] : skill?.map((file): Skill => ({ name: basename(file), text: textOf('--skill', file) })),
   };
 }
 
-function textOf(file: string): string {
+function textOf(option: string, file: string): string {
   const content = readTextFile(file);
   if (content.ok) return content.text;
-  throw new SuzumioError('invalid-request', `${content.message}.`);
+  throw new SuzumioError('invalid-request', `${option} takes the name of a file (${content.message}).`);
 }
 
 async function create(session: Session, nickname: string, options: Fields): Promise<undefined> {

@@ -79,5 +79,5 @@ async function refusal(response: Response, url: string): Promise<SuzumioError> {
   }
   const { code, detail, status } = parsed.data;
   const known = Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : status < 500 ? 'invalid-request' : 'internal';
-  return new SuzumioError(known, detail);
+  return new SuzumioError(known, detail, { answeredBy: url });
 }

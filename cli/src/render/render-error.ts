@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@suzumio/shared/errors/codes';
-import { isSuzumioError, messageOf } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError, messageOf, type SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { toProblem } from '@suzumio/shared/errors/problem';
 import type { Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
@@ -14,14 +14,18 @@ export function renderError(error: unknown, session: Session): string[] {
     const where = error instanceof Error ? error.stack : undefined;
     return ['Suzumio made a mistake here; nothing you did explains it.', where ?? messageOf(error)];
   }
-  const next = remedies[error.code]?.(session);
+  const next = remedies[error.code]?.(session, error);
   return next === undefined ? [error.message] : [error.message, `next: ${next}`];
 }
 
 /** What to do about an error, where its message alone does not say. */
-const remedies: Partial<Record<ErrorCode, (session: Session) => string>> = {
-  'server-unreachable': ({ suzumio, url }) =>
-    url === undefined ? `${suzumio} serve` : 'see that the address is right and a server runs there',
+const remedies: Partial<Record<ErrorCode, (session: Session, error: SuzumioError) => string>> = {
+  'server-unreachable': ({ suzumio, url }, { details }) => {
+    // A server that answers says so of what it needs itself.
+    const there = details['answeredBy'] !== undefined;
+    if (url === undefined) return `${suzumio} ${there ? 'doctor' : 'serve'}`;
+    return there ? 'suzumio doctor, on its machine' : 'see that the address is right and a server runs there';
+  },
   unauthenticated: () => 'set SUZUMIO_TOKEN to a token of that server; its own is in admin.token of its data directory',
   'project-unknown': ({ suzumio }) => `${suzumio} status`,
   'project-exists': ({ suzumio }) => `${suzumio} status`,

@@ -39,7 +39,7 @@ export function toolsRouter(context: ToolhostContext): Router {
     .put(async (request, response) => {
       const token = attemptTokenOf(request, 'tool', context.cell.id);
       await context.cell.stores.use(token.project, async (store) => {
-        authorizeTool(store.reader, token);
+        await requireTool(store, token, 'artifacts.publish', request.params.sha256);
         await storeContent(context, token.project, request, response);
       });
     });
@@ -52,15 +52,28 @@ export function toolsRouter(context: ToolhostContext): Router {
  * @throws SuzumioError `token-rejected`, `tool-not-allowed`, `not-found`
  */
 async function requireReadable(store: ProjectStore, token: PresentedToken, sha256: string): Promise<void> {
-  const { agent } = authorizeTool(store.reader, token);
-  const tool = 'artifacts.read';
-  if (!allowsTool(JSON.parse(agentRow(store.reader, agent).tools_json) as string[], tool)) {
-    const message = `Agent ${agent} may not use ${tool}, so it may fetch no content.`;
-    const call = { ...token, agent, tool, input: { sha256 }, requestHash: '' };
-    await store.write((tx) => recordRefusal(tx, call, 'tool-not-allowed', message));
-    throw new SuzumioError('tool-not-allowed', message);
-  }
+  await requireTool(store, token, 'artifacts.read', sha256);
   if (!isPublished(store.reader, sha256)) {
     throw new SuzumioError('not-found', 'Nothing with this content has been published in this project.');
   }
+}
+
+/**
+ * Content is for the tool that it comes from or goes to.
+ *
+ * @throws SuzumioError `token-rejected`, `tool-not-allowed`
+ */
+async function requireTool(
+  store: ProjectStore,
+  token: PresentedToken,
+  tool: 'artifacts.publish' | 'artifacts.read',
+  sha256: string,
+): Promise<void> {
+  const { agent } = authorizeTool(store.reader, token);
+  if (allowsTool(JSON.parse(agentRow(store.reader, agent).tools_json) as string[], tool)) return;
+  const does = tool === 'artifacts.read' ? 'fetch' : 'upload';
+  const message = `Agent ${agent} may not use ${tool}, so it may ${does} no content.`;
+  const call = { ...token, agent, tool, input: { sha256 }, requestHash: '' };
+  await store.write((tx) => recordRefusal(tx, call, 'tool-not-allowed', message));
+  throw new SuzumioError('tool-not-allowed', message);
 }

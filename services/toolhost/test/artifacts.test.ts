@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { maxDirectoryEntries, maxManifestBytes } from '@suzumio/shared/protocol/artifacts';
+import { ContentStore } from '@suzumio/shared/store/content-store';
 import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
 import { type Begun, begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
@@ -258,6 +259,27 @@ agents:
     expect(
       await bench.testing.rows(limited, `SELECT tool, error_code FROM tool_calls WHERE status = 'refused'`),
     ).toEqual([{ tool: 'artifacts.read', error_code: 'tool-not-allowed' }]);
+  });
+
+  test('is not taken from agents that may not publish, and that leaves a row', async () => {
+    const reader = await bench.testing.create(`
+name: reader
+task: Work.
+backend: { runner: { mode: mock } }
+agents:
+  ada: { role: reader, prompt: Read., tools: [artifacts.read] }
+`);
+    const attempt = await bench.begin(reader, 'ada');
+    const put = await fetch(`${bench.toolhost.runnerUrl}/content/${sha256Of('mine')}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${attempt.answer.toolToken}` },
+      body: 'mine',
+    });
+    expect([put.status, (await put.json())]).toMatchObject([403, { code: 'tool-not-allowed' }]);
+    expect(
+      await bench.testing.rows(reader, `SELECT tool, error_code FROM tool_calls WHERE status = 'refused'`),
+    ).toEqual([{ tool: 'artifacts.publish', error_code: 'tool-not-allowed' }]);
+    expect(new ContentStore(bench.testing.cell.directory.projectDir(reader)).has(sha256Of('mine'))).toBe(false);
   });
 
   test('is not for who has no token, another kind of token, or one of an attempt that is over', async () => {

@@ -34,7 +34,7 @@ export function capacityReasons({ project, turn, runsIn }: Wanting, { id, fleet 
       {
         code: 'image-missing',
         sentence: `${connected(ready.length)}, but none has the image ${runsIn.image}: pull or build it there.`,
-        next: 'doctor',
+        next: 'workers',
       },
     ];
   }
@@ -47,7 +47,7 @@ function noneReady(workers: readonly WorkerPresence[]): WhyReason {
     return {
       code: 'workers-draining',
       sentence: `${connected(draining)}, but ${draining === 1 ? 'it is' : 'every one is'} draining: it ends what it runs and takes no more.`,
-      next: 'doctor',
+      next: 'workers',
     };
   }
   const problems = [...new Set(workers.flatMap(({ problem }) => problem ?? []))];
@@ -55,7 +55,7 @@ function noneReady(workers: readonly WorkerPresence[]): WhyReason {
   return {
     code: 'workers-not-ready',
     sentence: `${connected(workers.length)}, but none can run turns now${why}.`,
-    next: 'doctor',
+    next: 'workers',
   };
 }
 

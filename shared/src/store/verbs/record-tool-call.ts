@@ -79,6 +79,8 @@ export function recordToolCall(
     return { result: contradicted(tx, turn, { ...call, step }, error), replayed: false };
   }
 
+  const made = recordedCalls(tx, turn.id);
+  if (!isRecorded(tx, made)) return { result: limitReached(tx), replayed: false };
   const id = tx.newId('call');
   tx.insert('tool_calls', {
     id,
@@ -91,7 +93,7 @@ export function recordToolCall(
     status: 'running',
     started_at_ms: tx.nowMs,
   });
-  const { result, events } = execute(tx, turn, call, effect);
+  const { result, events } = execute(tx, turn, call, made, effect);
   tx.run(
     `UPDATE tool_calls SET status = :status, output_json = :output, error_code = :code, ended_at_ms = :now WHERE id = :id`,
     {
@@ -120,8 +122,8 @@ export function recordToolCall(
   return { result, replayed: false };
 }
 
-function execute(tx: Tx, turn: TurnRow, call: ToolCall, effect: (site: ToolCallSite) => ToolResponse) {
-  const refusal = refusalOf(tx, turn, call);
+function execute(tx: Tx, turn: TurnRow, call: ToolCall, made: number, effect: (site: ToolCallSite) => ToolResponse) {
+  const refusal = refusalOf(tx, turn, call, made);
   if (refusal) return { result: refusal, events: [] };
   try {
     const { result: response, events } = tx.attempt(() =>
@@ -137,7 +139,7 @@ function execute(tx: Tx, turn: TurnRow, call: ToolCall, effect: (site: ToolCallS
   }
 }
 
-function refusalOf(tx: Tx, turn: TurnRow, call: ToolCall): RecordedResult | undefined {
+function refusalOf(tx: Tx, turn: TurnRow, call: ToolCall, made: number): RecordedResult | undefined {
   const refused = (code: ErrorCode, message: string): RecordedResult => ({ ok: false, code, message, refused: true });
   const { tools_json, external } = agentRow(tx, call.agent);
   const allowed = JSON.parse(tools_json) as string[];
@@ -152,18 +154,25 @@ function refusalOf(tx: Tx, turn: TurnRow, call: ToolCall): RecordedResult | unde
   if (tx.config.backend.runner.mode === 'ai' && external === 0 && !wasAskedFor(tx, call)) {
     return refused('call-not-asked', `The model's answer asks for no such call of ${call.tool} at this step.`);
   }
-  const { maxToolCalls } = tx.config.turn;
-  const made = tx.get<{ count: number }>('SELECT count(*) AS count FROM tool_calls WHERE turn_id = :turn', {
-    turn: turn.id,
-  });
-  // The row of this call is there already.
-  if ((made?.count ?? 0) > maxToolCalls) {
-    return refused(
-      'tool-limit-reached',
-      `A turn may make ${String(maxToolCalls)} tool calls, and this one has made them.`,
-    );
-  }
-  return undefined;
+  return made >= tx.config.turn.maxToolCalls ? limitReached(tx) : undefined;
+}
+
+function limitReached(tx: Tx): RecordedResult {
+  const message = `A turn may make ${String(tx.config.turn.maxToolCalls)} tool calls, and this one has made them.`;
+  return { ok: false, code: 'tool-limit-reached', message, refused: true };
+}
+
+function recordedCalls(tx: Tx, turn: string): number {
+  const row = tx.get<{ count: number }>('SELECT count(*) AS count FROM tool_calls WHERE turn_id = :turn', { turn });
+  return row?.count ?? 0;
+}
+
+/**
+ * Whether a call leaves a row: what a turn asks for beyond its limit shows what it was up to, and is bounded like the
+ * rest, so that no runner fills the disk with what it is refused.
+ */
+function isRecorded(tx: Tx, made: number): boolean {
+  return made < 2 * tx.config.turn.maxToolCalls;
 }
 
 /**
@@ -213,9 +222,10 @@ function contradicted(tx: Tx, turn: TurnRow, call: ToolCall & { step: string }, 
   return result;
 }
 
-/** Records a call that was refused before it had a place in the journal. */
+/** Records a call that was refused before it had a place in the journal, within what a turn may leave of such calls. */
 export function recordRefusal(tx: Tx, call: ToolCall, code: ErrorCode, message: string): RecordedResult {
   const result: RecordedResult = { ok: false, code, message, refused: true };
+  if (!isRecorded(tx, recordedCalls(tx, call.turn))) return result;
   const step = call.step ?? 'seq';
   tx.insert('tool_calls', {
     id: tx.newId('call'),

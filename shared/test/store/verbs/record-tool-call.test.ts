@@ -129,6 +129,21 @@ describe('a refusal', () => {
     expect((await of.call(begun, 'ada', { step: '1.0' })).replayed).toBe(true);
   });
 
+  test('leaves no row beyond twice the limit, however often a runner asks', async () => {
+    const of = await team(three);
+    const begun = await of.work('ada');
+    for (let n = 0; n < 20; n += 1) await of.call(begun, 'ada', { step: `${String(n)}.0` });
+    expect(calls(of)).toHaveLength(6);
+    const events = of.events().length;
+    const { result } = await of.call(begun, 'ada', { step: '20.0' });
+    expect(result).toMatchObject({ code: 'tool-limit-reached', refused: true });
+    const elsewhere = await of.call(begun, 'ada', { step: '0.0', requestHash: 'another' });
+    expect(elsewhere.result).toMatchObject({ code: 'journal-mismatch', refused: true });
+    expect(calls(of)).toHaveLength(6);
+    expect(of.events()).toHaveLength(events);
+    expect((await of.call(begun, 'ada', { step: '0.0' })).replayed).toBe(true);
+  });
+
   test.each([
     ['another secret', { tokenHash: hashes(2).tool }],
     ['another attempt', { attempt: 2 }],

@@ -1,0 +1,29 @@
+import { expect, test } from '@jest/globals';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { renderError } from '@suzumio/cli/render/render-error';
+import { createSession } from '@suzumio/cli/session';
+import type { CliContext } from '@suzumio/cli/cli-context';
+
+const silent = { write: () => undefined, isTerminal: false, colors: false, columns: undefined };
+const context: CliContext = {
+  env: {},
+  homeDir: '/',
+  out: silent,
+  err: silent,
+  self: 'suzumio',
+  interrupted: new AbortController().signal,
+  ask: undefined,
+  now: () => 0,
+  timeZone: 'UTC',
+};
+
+test.each([
+  ['nobody answers here', undefined, {}, 'suzumio --root /data serve'],
+  ['a server here lacks something', undefined, { answeredBy: 'http://localhost' }, 'suzumio --root /data doctor'],
+  ['nobody answers there', 'http://far', {}, 'see that the address is right and a server runs there'],
+  ['a server there lacks something', 'http://far', { answeredBy: 'http://far' }, 'suzumio doctor, on its machine'],
+])('where %s, what to do next is about that', (_name, url, details, next) => {
+  const session = createSession(context, { root: '/data', ...(url === undefined ? {} : { url }) });
+  const error = new SuzumioError('server-unreachable', 'The queue cannot be reached now.', details);
+  expect(renderError(error, session)).toEqual(['The queue cannot be reached now.', `next: ${next}`]);
+});
