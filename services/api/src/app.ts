@@ -52,7 +52,7 @@ export function apiApp(context: ApiContext, hub: EventHub, guards: ApiGuards): e
   app.use(serviceRouter({ open }));
   app.use('/api', authenticate(context.cell.catalog, { open, failures }), limitRates(rateLimits), authorize);
   app.use(uploadsRouter(context));
-  app.use('/api', ...readBodies);
+  app.use('/api', ...readBodies(context.cell.catalog.tokens));
   app.use(tokensRouter(context), profilesRouter(context), teamsRouter(context), workersRouter(context));
   app.use(projectsRouter(context), transitionsRouter(context));
   app.use(messagesRouter(context), dispatchRouter(context), turnsRouter(context));

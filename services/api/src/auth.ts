@@ -1,7 +1,7 @@
 import type { RequestHandler, Response } from 'express';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { anonymousActor } from '@suzumio/shared/model/access-token';
-import type { ApiIdentity } from '@suzumio/shared/store/api-tokens';
+import type { ApiIdentity, ApiTokens } from '@suzumio/shared/store/api-tokens';
 import type { Catalog } from '@suzumio/shared/store/catalog';
 import type { RateLimiter } from './rate-limiter.js';
 
@@ -30,6 +30,20 @@ export function authenticate(catalog: Catalog, { open, failures }: Authenticatio
     identities(response).identity = identity;
     next();
   };
+}
+
+/**
+ * A body may take hours to arrive: what was let in when it began is looked at again where it has come.
+ *
+ * @throws SuzumioError `unauthenticated` when the request's token has been revoked or has expired since
+ */
+export function requireStillGood(tokens: ApiTokens, response: Response): void {
+  const { tokenId } = identityOf(response);
+  if (tokenId !== null && !tokens.stillGood(tokenId)) throw tokenEnded();
+}
+
+export function tokenEnded(): SuzumioError {
+  return new SuzumioError('unauthenticated', 'The token is not good any more.');
 }
 
 /** Lets nobody pass whose token is not for what the request does. */

@@ -3,17 +3,24 @@ import type { z } from 'zod';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { parse } from '@suzumio/shared/http/validate';
 import { maxRequestBytes } from '@suzumio/shared/model/http-api';
+import type { ApiTokens } from '@suzumio/shared/store/api-tokens';
+import { requireStillGood } from './auth.js';
 
-/** Reads JSON bodies, and refuses to overlook one that says it is something else. */
-export const readBodies: readonly RequestHandler[] = [
-  express.json({ limit: maxRequestBytes }),
-  (request, _response, next) => {
-    if (request.body === undefined && hasBody(request)) {
-      throw new SuzumioError('invalid-request', 'The body has to be JSON: send Content-Type: application/json.');
-    }
-    next();
-  },
-];
+/** Reads JSON bodies, and refuses to overlook one that says it is something else, or whose token ended on the way. */
+export function readBodies(tokens: ApiTokens): RequestHandler[] {
+  return [
+    express.json({ limit: maxRequestBytes }),
+    (request, response, next) => {
+      if (hasBody(request)) {
+        if (request.body === undefined) {
+          throw new SuzumioError('invalid-request', 'The body has to be JSON: send Content-Type: application/json.');
+        }
+        requireStillGood(tokens, response);
+      }
+      next();
+    },
+  ];
+}
 
 /** The request's body; no body at all is one without fields. */
 export function bodyOf<T extends z.ZodType>(request: Request, schema: T): z.output<T> {

@@ -1,7 +1,6 @@
 import type { Response } from 'express';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { ApiTokens } from '@suzumio/shared/store/api-tokens';
-import { identityOf } from './auth.js';
+import { identityOf, tokenEnded } from './auth.js';
 
 const lookEveryMs = 1_000;
 
@@ -29,7 +28,7 @@ export class OpenAccess {
     for (const [access, tokenId] of this.#open) {
       if (good.get(tokenId)) continue;
       this.#forget(access);
-      access.abort(new SuzumioError('unauthenticated', 'The token is not good any more.'));
+      access.abort(tokenEnded());
     }
   }
 

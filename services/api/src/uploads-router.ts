@@ -5,7 +5,7 @@ import { USER_ID } from '@suzumio/shared/model/project-config';
 import { ContentStore, maxContentBytes } from '@suzumio/shared/store/content-store';
 import { findArtifact } from '@suzumio/shared/store/queries/artifacts';
 import { publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
-import { identityOf } from './auth.js';
+import { identityOf, requireStillGood } from './auth.js';
 import { queryOf } from './body.js';
 import { commitOnce, keyOf } from './commit-once.js';
 import type { ApiContext } from './context.js';
@@ -22,6 +22,7 @@ export function uploadsRouter(context: ApiContext): Router {
     await withProject(context, response, project, () => undefined);
     const content = new ContentStore(context.cell.directory.projectDir(project));
     const { sha256, sizeBytes } = await received(request, content);
+    requireStillGood(context.cell.catalog.tokens, response);
     const key = keyOf(request, response, { name, description, sha256 });
     const actor = identityOf(response).name;
     const { answer } = await withProject(context, response, project, (store) =>

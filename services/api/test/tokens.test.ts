@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createdTokenAnswer, tokenListAnswer } from '@suzumio/shared/model/http-api';
 import type { TokenScope } from '@suzumio/shared/model/access-token';
@@ -43,6 +46,34 @@ describe('an administrator', () => {
     expect(refusal(await api.get('/api/projects', { token: secret }))).toMatchObject({ code: 'unauthenticated' });
     expect((await revoke('ci')).status).toBe(200);
     expect(refusal(await revoke('nobody'))).toMatchObject({ code: 'token-unknown' });
+  });
+
+  test.each([
+    ['a file', 'artifacts?name=late.txt', 'application/octet-stream', 'Some ', 'text.'],
+    ['JSON', 'messages', 'application/json', '{"recipient":"ada",', '"body":"Hello."}'],
+  ])('takes them back from %s that is still on its way', async (_what, route, type, begins, ends) => {
+    const { secret } = await make({ name: 'ci', scope: 'write' });
+    const request = httpRequest(`${api.url}/api/projects/team/${route}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${secret}`,
+        'content-type': type,
+        'content-length': begins.length + ends.length,
+        expect: '100-continue',
+      },
+      agent: false,
+    });
+    const admitted = once(request, 'continue');
+    request.write(begins);
+    await admitted;
+    await revoke('ci');
+    const answered = once(request, 'response');
+    request.end(ends);
+    const [response] = (await answered) as [IncomingMessage];
+    expect([response.statusCode, await json(response)]).toMatchObject([401, { code: 'unauthenticated' }]);
+    for (const written of ['artifacts', 'messages']) {
+      expect((await api.get(`/api/projects/team/${written}`)).json).toEqual({ items: [] });
+    }
   });
 
   test('is told of a name that is taken, and may give it again once its token has ended', async () => {

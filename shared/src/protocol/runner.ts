@@ -91,10 +91,19 @@ export const runnerTurnInput = z.object({
 });
 export type RunnerTurnInput = z.infer<typeof runnerTurnInput>;
 
+/** Usage is shown wherever its turn is. */
+const maxUsageCharacters = 16 * 1024;
+
 /** What a runner leaves in `output.json`, written whole: under another name first, then renamed. */
 export const runnerTurnOutput = z.object({
   text: z.string().max(1_000_000),
-  usage: z.record(z.string(), z.unknown()).refine(isShallow, tooDeep).optional(),
+  usage: z
+    .record(z.string(), z.unknown())
+    .refine(isShallow, { error: tooDeep, abort: true })
+    .refine((usage) => JSON.stringify(usage).length <= maxUsageCharacters, {
+      error: `at most ${String(maxUsageCharacters)} characters as JSON`,
+    })
+    .optional(),
 });
 export type RunnerTurnOutput = z.infer<typeof runnerTurnOutput>;
 

@@ -5,7 +5,7 @@ import type { MessageKind } from '../../protocol/message-kind.js';
 import { isUndelivered } from '../rows.js';
 import type { SqlParams, SqlReader } from '../sql.js';
 import { listAttachments } from './artifacts.js';
-import { iso, type Page, pageCharacters, untilFull } from './page.js';
+import { iso, type Page, pageBytes, untilFull } from './page.js';
 
 export interface MessageRow {
   seq: number;
@@ -102,11 +102,11 @@ function messagesWhere(reader: SqlReader, wanted: string, page: Page, params: Sq
   const order = `seq ${after === undefined ? 'DESC' : 'ASC'}`;
   const rows = `SELECT * FROM messages WHERE ${wanted} AND seq > :after ORDER BY ${order} LIMIT :limit`;
   return reader
-    .all<MessageRow>(`${untilFull(rows, order, 'length(body)')} ORDER BY seq`, {
+    .all<MessageRow>(`${untilFull(rows, order, 'body')} ORDER BY seq`, {
       ...params,
       after: after ?? 0,
       limit,
-      characters: pageCharacters,
+      bytes: pageBytes,
     })
     .map((row) => messageView(reader, row));
 }

@@ -7,18 +7,20 @@ export interface Page {
 }
 
 /** The most text that one part of a list has: what agents write is long if they like, and is held and sent as a whole. */
-export const pageCharacters = 4 * 1024 * 1024;
+export const pageBytes = 4 * 1024 * 1024;
 
 /**
- * SQL for those of some rows that come before `:characters` are full, and the first in any case.
+ * SQL for those of some rows that come before `:bytes` are full, and the first in any case.
  *
  * @param rows a query
  * @param order the order in which a part of the list is filled
- * @param length how much text a row has
+ * @param texts the columns with text of any length
  */
-export function untilFull(rows: string, order: string, length: string): string {
+export function untilFull(rows: string, order: string, ...texts: string[]): string {
+  // Not `length`: it ends at the first NUL, and whoever writes the text decides where that is.
+  const length = texts.map((text) => `coalesce(octet_length(${text}), 0)`).join(' + ');
   return `SELECT * FROM (SELECT *, sum(${length}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) - (${length})
-    AS characters_before FROM (${rows})) WHERE characters_before < :characters`;
+    AS bytes_before FROM (${rows})) WHERE bytes_before < :bytes`;
 }
 
 /** An ISO time, or null. */

@@ -5,7 +5,7 @@ import type { Priority } from '../../protocol/ids.js';
 import type { TurnRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import { listModelCalls } from './model-calls.js';
-import { iso, type Page, pageCharacters, parsed, untilFull } from './page.js';
+import { iso, type Page, pageBytes, parsed, untilFull } from './page.js';
 
 interface Row {
   seq: number;
@@ -48,17 +48,17 @@ export function listTurns(reader: SqlReader, page: Page & { agent?: string | und
   const order = `seq ${page.after === undefined ? 'DESC' : 'ASC'}`;
   const wanted = `SELECT ${columns} FROM turns WHERE seq > :after AND (:agent IS NULL OR agent_id = :agent)
     ORDER BY ${order} LIMIT :limit`;
-  const rows = reader.all<Row>(`${untilFull(wanted, order, `length(coalesce(output_text, ''))`)} ORDER BY seq`, {
+  const rows = reader.all<Row>(`${untilFull(wanted, order, 'output_text', 'usage_json')} ORDER BY seq`, {
     agent: page.agent ?? null,
     after: page.after ?? 0,
     limit: page.limit,
-    characters: pageCharacters,
+    bytes: pageBytes,
   });
   return rows.map(turnView);
 }
 
 /** The most text that the calls of one turn have together where they are shown with it: the newest. */
-const detailCharacters = 8 * pageCharacters;
+const detailBytes = 8 * pageBytes;
 
 /** One turn by its id, or by `agent:number`. */
 export function findTurn(reader: SqlReader, name: string): TurnDetail | undefined {
@@ -73,7 +73,7 @@ export function findTurn(reader: SqlReader, name: string): TurnDetail | undefine
     prompt: row.prompt,
     reads: reads.map(({ message_id }) => message_id),
     attempts: listAttempts(reader, row.id),
-    calls: listToolCalls(reader, { limit: 10_000, turn: row.id }, detailCharacters),
+    calls: listToolCalls(reader, { limit: 10_000, turn: row.id }, detailBytes),
     modelCalls: listModelCalls(reader, row.id),
   };
 }
@@ -105,10 +105,9 @@ function rowCalled<Found>(reader: SqlReader, selected: string, name: string): Fo
 export function listToolCalls(
   reader: SqlReader,
   page: Page & { turn?: string | undefined },
-  characters = pageCharacters,
+  bytes = pageBytes,
 ): ToolCallView[] {
   const order = `seq ${page.after === undefined ? 'DESC' : 'ASC'}`;
-  const length = `length(input_json) + length(coalesce(output_json, ''))`;
   const rows = `SELECT * FROM tool_calls WHERE ${page.turn === undefined ? ':turn IS NULL' : 'turn_id = :turn'}
     AND seq > :after ORDER BY ${order} LIMIT :limit`;
   return reader
@@ -128,9 +127,9 @@ export function listToolCalls(
       started_at_ms: number;
       ended_at_ms: number | null;
     }>(
-      `SELECT calls.*, turns.number AS turn_number FROM (${untilFull(rows, order, length)}) AS calls
+      `SELECT calls.*, turns.number AS turn_number FROM (${untilFull(rows, order, 'input_json', 'output_json')}) AS calls
          JOIN turns ON turns.id = calls.turn_id ORDER BY calls.seq`,
-      { turn: page.turn ?? null, after: page.after ?? 0, limit: page.limit, characters },
+      { turn: page.turn ?? null, after: page.after ?? 0, limit: page.limit, bytes },
     )
     .map((row) => ({
       id: row.id,
