@@ -4,6 +4,8 @@ import { readProjectFile } from '@suzumio/shared/config/load-project';
 import type { LoadedProject, ProjectSource } from '@suzumio/shared/config/project-source';
 import { renderConfig } from '@suzumio/shared/config/render-config';
 import { refuseUnsupported } from '@suzumio/shared/config/unsupported';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { Labels } from '@suzumio/shared/model/labels';
 import { neverRetired, noProfiles } from '@suzumio/shared/profiles/registry';
 import { startFromProfiles } from '@suzumio/shared/profiles/start-from-profiles';
 import type { Grant } from '@suzumio/shared/policy/grant';
@@ -11,6 +13,7 @@ import type { Cell } from '@suzumio/shared/store/cell';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import type { NewProject } from '@suzumio/shared/store/create-project';
 import { describeGrant } from './host-policy.js';
+import type { ApiClient } from './reach/api-client.js';
 import { withProfiles } from './reach/profile-registry.js';
 import { say, type Session } from './session.js';
 
@@ -37,10 +40,14 @@ export async function loadForUse(session: Session, file: string, configRoot?: st
  */
 export function loadForPosting(session: Session, file: string, configRoot?: string): ProjectSource {
   const source = readProjectFile(file, { env: session.context.env, configRoot });
-  const agents = Object.values(source.config.agents);
-  if (agents.every(({ profile }) => profile === undefined)) refuseUnsupported(startFromProfiles(source, noProfiles));
+  if (!startsFromProfiles(source)) refuseUnsupported(startFromProfiles(source, noProfiles));
   sayWarnings(session, source);
   return source;
+}
+
+/** Whether a file is whole only with profiles, which are kept where its project is made. */
+export function startsFromProfiles({ config }: ProjectSource): boolean {
+  return Object.values(config.agents).some(({ profile }) => profile !== undefined);
 }
 
 /** Tells what is allowed in a file and probably not meant. */
@@ -57,6 +64,21 @@ export async function createFrom(
   given: Pick<NewProject, 'grant' | 'labels'> = {},
 ): Promise<void> {
   await cell.createProject({ config, source: sourceText, resolved: renderConfig(config), actor: 'user', ...given });
+}
+
+/** A file is posted with everything in it that it names: the server reads nothing of this machine. */
+export async function postProject(
+  api: ApiClient,
+  { config }: ProjectSource,
+  given: { labels?: Labels | undefined } = {},
+): Promise<void> {
+  const { labels } = given;
+  await api.create({ file: renderConfig(config), ...(labels === undefined ? {} : { labels }) });
+}
+
+/** What is said to whoever would overrule the policy of a server elsewhere. */
+export function policyIsElsewhere(): SuzumioError {
+  return new SuzumioError('invalid-request', 'The policy of a server elsewhere decides: leave out --allow-process.');
 }
 
 /** Tells what a project was allowed because it comes from a file of this person's own. */

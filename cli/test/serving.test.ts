@@ -1,6 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { projectEvent } from '@suzumio/shared/model/event';
+import { policySchema } from '@suzumio/shared/policy/policy';
+import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { eventually } from '../../shared/test/support/poll.js';
 import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
 
@@ -123,6 +126,59 @@ describe('up', () => {
     },
     2 * patienceMs,
   );
+
+  describe('with a server elsewhere', () => {
+    let there: TestApi;
+    let file: string;
+    beforeEach(async () => {
+      there = await testApi({ policy: policySchema.parse({ backends: ['docker', 'process'] }) });
+      world.setEnvironment({ SUZUMIO_URL: there.url, SUZUMIO_TOKEN: there.adminToken });
+      file = await world.write('notes.yaml', notesProject('notes'));
+    });
+    afterEach(() => there.close());
+
+    test('makes the project there, starts and follows it, and leaves nothing here', async () => {
+      const up = world.begin('up', file);
+      await eventually('up follows the project', () => up.out.includes('started'), patienceMs);
+      expect(up.out).toContain(`Using the server that runs at ${there.url}.\nnext: suzumio send notes writer P1`);
+      expect((await there.get('/api/projects/notes')).json).toMatchObject({ project: { status: 'running' } });
+      up.interrupt();
+      expect(await up.ended).toMatchObject({ code: 0, err: '' });
+      expect(existsSync(world.root)).toBe(false);
+
+      const again = world.begin('up', file);
+      await eventually('it goes on', () => again.out.includes('started'), patienceMs);
+      expect(again.out).not.toContain('another version');
+      again.interrupt();
+      await again.ended;
+      const other = world.begin('up', await world.write('o.yaml', notesProject('notes').replace('A note', 'Changed')));
+      await eventually('it goes on', () => other.out.includes('started'), patienceMs);
+      expect(other.out).toContain('notes was made from another version of this file');
+      other.interrupt();
+      await other.ended;
+    });
+
+    test('that does not answer, makes nothing anywhere', async () => {
+      world.setEnvironment({ SUZUMIO_URL: 'http://127.0.0.1:1', SUZUMIO_TOKEN: 'none' });
+      expect(await world.run('up', file)).toMatchObject({ code: 4, out: '' });
+      expect(existsSync(world.root)).toBe(false);
+    });
+
+    test('heeds its policy alone', async () => {
+      const { code, err } = await world.run('up', file, '--allow-process');
+      expect([code, err]).toEqual([3, expect.stringContaining('leave out --allow-process')]);
+      expect(await world.run('up', '--json')).toMatchObject({ code: 0, out: `{"url":"${there.url}"}\n` });
+    });
+  });
+
+  test('prints events, and nothing else, with --json', async () => {
+    const up = world.begin('up', await world.write('notes.yaml', notesProject('notes')), '--port', '0', '--json');
+    await eventually('the project runs', () => up.out.includes('project.started'), patienceMs);
+    const lines = up.out.trimEnd().split('\n');
+    expect(lines.map((line) => projectEvent.parse(JSON.parse(line)).type)).toContain('project.started');
+    up.interrupt();
+    expect((await up.ended).code).toBe(0);
+  });
 
   test('starts nothing for a file that is wrong', async () => {
     const { code, err } = await world.run('up', await world.write('bad.yaml', 'name: bad\n'));

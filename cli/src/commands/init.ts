@@ -1,11 +1,9 @@
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { LoadedProject, ProjectSource } from '@suzumio/shared/config/project-source';
-import { renderConfig } from '@suzumio/shared/config/render-config';
 import type { Labels } from '@suzumio/shared/model/labels';
 import type { FileConfig } from '@suzumio/shared/model/project-config';
 import { Cell } from '@suzumio/shared/store/cell';
 import { admitOwnFile, hostPolicy, type PolicyOptions } from '../host-policy.js';
-import { createFrom, loadForPosting, loadForUse, sayGrant } from '../project-file.js';
+import { createFrom, loadForPosting, loadForUse, policyIsElsewhere, postProject, sayGrant } from '../project-file.js';
 import { findApi, requireApi } from '../reach/reach.js';
 import { count } from '../render/format.js';
 import { sayJson, say, sayNext, type Session } from '../session.js';
@@ -33,9 +31,7 @@ async function init(
   { configRoot, label: labels, ...options }: PolicyOptions & { configRoot?: string; label?: Labels },
 ): Promise<undefined> {
   if (file === undefined) return (await import('./new-project.js')).newProject(session);
-  if (session.url !== undefined && options.allowProcess) {
-    throw new SuzumioError('invalid-request', 'The policy of a server elsewhere decides: leave out --allow-process.');
-  }
+  if (session.url !== undefined && options.allowProcess) throw policyIsElsewhere();
   if (session.url === undefined) await makeHere(session, await loadForUse(session, file, configRoot), options, labels);
   else await makeThere(session, loadForPosting(session, file, configRoot), labels);
 }
@@ -63,10 +59,9 @@ async function makeHere(
   }
 }
 
-/** A file is posted with everything in it that it names: the server reads nothing of this machine. */
-async function makeThere(session: Session, { config }: ProjectSource, labels: Labels | undefined): Promise<void> {
-  const api = await requireApi(session);
-  await api.create({ file: renderConfig(config), ...(labels === undefined ? {} : { labels }) });
+async function makeThere(session: Session, source: ProjectSource, labels: Labels | undefined): Promise<void> {
+  const { config } = source;
+  await postProject(await requireApi(session), source, { labels });
   sayJson(session, { project: config.name });
   sayInitialized(session, config);
   sayNext(session, ...firstSteps(config));

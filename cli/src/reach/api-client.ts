@@ -25,6 +25,7 @@ import {
 import { assignedTask, postedReply, redeliveredMessage, taskListAnswer } from '@suzumio/shared/model/mail-api';
 import type { Labels } from '@suzumio/shared/model/labels';
 import type { BudgetChange } from '@suzumio/shared/model/budget';
+import { projectConfig } from '@suzumio/shared/model/project-config';
 import { usageAnswer } from '@suzumio/shared/model/usage';
 import { messageDetail, turnDetail } from '@suzumio/shared/model/views';
 import { whyAnswer } from '@suzumio/shared/model/why';
@@ -108,6 +109,8 @@ export function createApiClient({ url, token }: ApiAddress) {
     health: () => requests.json(healthAnswer, 'GET', '/health'),
     ...reads,
     create: (project: { file: string; labels?: Labels }) => json(createProjectAnswer, 'POST', '', project),
+    /** The project's file as it was made, everything resolved. */
+    config: (project: string) => json(projectConfig, 'GET', `/${segment(project)}/config/resolved`),
     delete: (project: string) => json(deleteProjectAnswer, 'DELETE', `/${segment(project)}`),
     start: (project: string) => act(project, 'start'),
     stop: (project: string, now: boolean) => act(project, 'stop', { now }),

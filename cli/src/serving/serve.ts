@@ -25,6 +25,7 @@ export async function serve(session: Session, { allowProcess, ...options }: Serv
     environment: session.context.env,
   });
   try {
+    sayJson(session, { url: stack.url, root: session.root }, 'line');
     await sayServing(session, stack, ['init FILE', 'status', 'doctor']);
     await interruption(session.context.interrupted);
     sayStopping(session);
@@ -36,7 +37,6 @@ export async function serve(session: Session, { allowProcess, ...options }: Serv
 
 /** Where things are, whether turns can run, and what may come next. */
 export async function sayServing(session: Session, stack: Stack, next: string[]): Promise<void> {
-  sayJson(session, { url: stack.url, root: session.root }, 'line');
   say(session, `Suzumio listens on ${stack.url}   (Ctrl-C stops it)`);
   say(session, `data:    ${session.root}`);
   say(session, `token:   ${stack.cell.directory.adminTokenFile}`);

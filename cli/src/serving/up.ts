@@ -1,8 +1,9 @@
 import { configDefaults } from '@suzumio/shared/config/defaults';
-import type { LoadedProject } from '@suzumio/shared/config/project-source';
+import type { LoadedProject, ProjectSource } from '@suzumio/shared/config/project-source';
 import { backendOf, isExternal } from '@suzumio/shared/config/sandbox-of';
 import { renderConfig } from '@suzumio/shared/config/render-config';
 import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { FileConfig } from '@suzumio/shared/model/project-config';
 import type { Grant } from '@suzumio/shared/policy/grant';
 import type { Policy } from '@suzumio/shared/policy/policy';
 import { Cell } from '@suzumio/shared/store/cell';
@@ -10,10 +11,18 @@ import { readConfig } from '@suzumio/shared/store/queries/projects';
 import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';
 import { admitOwnFile, hostPolicy, type PolicyOptions } from '../host-policy.js';
 import { followTimeline } from '../live-timeline.js';
-import { createFrom, loadForUse, sayGrant } from '../project-file.js';
+import {
+  createFrom,
+  loadForPosting,
+  loadForUse,
+  policyIsElsewhere,
+  postProject,
+  sayGrant,
+  startsFromProfiles,
+} from '../project-file.js';
 import { type ApiClient } from '../reach/api-client.js';
 import { findApi, requireApi } from '../reach/reach.js';
-import { say, sayNext, type Session } from '../session.js';
+import { say, sayJson, sayNext, type Session } from '../session.js';
 import { accessFor } from './access.js';
 import { startStack } from './stack.js';
 import { interruption, sayServing, sayStopping } from './serve.js';
@@ -27,12 +36,13 @@ export interface UpOptions extends PolicyOptions {
 
 /** Serves, and does everything that a project file needs to be run and followed. */
 export async function up(session: Session, file: string | undefined, options: UpOptions): Promise<undefined> {
+  if (session.url !== undefined) return upThere(session, file, options);
   const policy = hostPolicy(session, options);
   const project = file === undefined ? undefined : await ownProject(session, file, options, policy);
   const running = await findApi(session);
   if (running) {
-    say(session, `Using the server that runs at ${running.url}.`);
-    if (project) await runProject(session, running, project);
+    sayUsing(session, running, file);
+    if (project) await runProject(session, running, project.loaded, () => createHere(session, project));
     return;
   }
   const http = (project?.loaded.config ?? configDefaults).observability.http;
@@ -47,15 +57,37 @@ export async function up(session: Session, file: string | undefined, options: Up
     environment: session.context.env,
   });
   try {
-    await sayServing(session, stack, project ? [] : ['up FILE', 'init FILE', 'status']);
-    if (project) sayProcesses(session, project.loaded);
-    if (project) await runProject(session, await requireApi(session), project);
+    if (project) {
+      await sayServing(session, stack, []);
+      sayProcesses(session, project.loaded);
+      await runProject(session, await requireApi(session), project.loaded, () => createHere(session, project));
+    } else {
+      sayJson(session, { url: stack.url, root: session.root }, 'line');
+      await sayServing(session, stack, ['up FILE', 'init FILE', 'status']);
+    }
     await interruption(session.context.interrupted);
     sayStopping(session);
   } finally {
     await stack.stop();
   }
   return undefined;
+}
+
+/** On a server that was asked for by name, which reads nothing of this machine and has a policy of its own. */
+async function upThere(session: Session, file: string | undefined, options: UpOptions): Promise<undefined> {
+  if (options.allowProcess) throw policyIsElsewhere();
+  const source = file === undefined ? undefined : loadForPosting(session, file, options.configRoot);
+  const api = await requireApi(session);
+  await api.health();
+  sayUsing(session, api, file);
+  if (source) await runProject(session, api, source, () => createThere(session, api, source));
+  return undefined;
+}
+
+function sayUsing(session: Session, { url }: ApiClient, file: string | undefined): void {
+  if (file === undefined)
+    sayJson(session, { url, ...(session.url === undefined ? { root: session.root } : {}) }, 'line');
+  say(session, `Using the server that runs at ${url}.`);
 }
 
 /** A project of this person's own disk, and what that allows it. */
@@ -85,11 +117,19 @@ function sayProcesses(session: Session, { config }: LoadedProject): void {
   say(session, `Turns of ${whose} run as processes of this machine, without any isolation: its file asks for it.`);
 }
 
-/** Makes the project where it is new, starts it where it is not running, and follows it until Ctrl-C. */
-async function runProject(session: Session, api: ApiClient, own: OwnProject): Promise<void> {
-  const { config } = own.loaded;
+/**
+ * Makes the project where it is new, starts it where it is not running, and follows it until Ctrl-C.
+ *
+ * @param create makes it, or says why it stays as it is; whether it made it
+ */
+async function runProject(
+  session: Session,
+  api: ApiClient,
+  { config }: ProjectSource,
+  create: () => Promise<boolean>,
+): Promise<void> {
   const project = config.name;
-  const isNew = await createIfNew(session, own);
+  const isNew = await create();
   const { status, messages } = (await api.detail(project)).project;
   if (status === 'initialized' || status === 'stopped') await api.start(project);
   if (isNew || messages === 0) sayNext(session, `send ${project} ${Object.keys(config.agents)[0] ?? ''} P1 "…"`);
@@ -97,25 +137,51 @@ async function runProject(session: Session, api: ApiClient, own: OwnProject): Pr
   await followTimeline(session, api, { project, history: 20, signal: session.context.interrupted });
 }
 
-/** A project that is there already stays as it was made, whatever its file says now. */
-async function createIfNew(session: Session, { loaded, grant }: OwnProject): Promise<boolean> {
-  const { name } = loaded.config;
+async function createHere(session: Session, { loaded, grant }: OwnProject): Promise<boolean> {
   const cell = Cell.open(session.root);
   try {
-    await createFrom(cell, loaded, { grant });
-    sayGrant(session, loaded, grant);
+    return await createIfNew(
+      session,
+      loaded,
+      async () => {
+        await createFrom(cell, loaded, { grant });
+        sayGrant(session, loaded, grant);
+      },
+      () => Promise.resolve(new ReadOnlyCell(session.root).read(loaded.config.name, readConfig)),
+    );
+  } finally {
+    await cell.close();
+  }
+}
+
+function createThere(session: Session, api: ApiClient, source: ProjectSource): Promise<boolean> {
+  return createIfNew(
+    session,
+    source,
+    () => postProject(api, source),
+    // What a profile brings is known there alone: with one, there is nothing to compare.
+    () => (startsFromProfiles(source) ? Promise.resolve(source.config) : api.config(source.config.name)),
+  );
+}
+
+/** A project that is there already stays as it was made, whatever its file says now. */
+async function createIfNew(
+  session: Session,
+  { config }: ProjectSource,
+  create: () => Promise<void>,
+  made: () => Promise<FileConfig>,
+): Promise<boolean> {
+  try {
+    await create();
     return true;
   } catch (error) {
     if (!isSuzumioError(error, 'project-exists')) throw error;
-    const made = new ReadOnlyCell(session.root).read(name, readConfig);
-    if (renderConfig(made) !== renderConfig(loaded.config)) {
+    if (renderConfig(await made()) !== renderConfig(config)) {
       say(
         session,
-        `${name} was made from another version of this file, or of a profile in it, and stays as it is; change the name in the file for a new project.`,
+        `${config.name} was made from another version of this file, or of a profile in it, and stays as it is; change the name in the file for a new project.`,
       );
     }
     return false;
-  } finally {
-    await cell.close();
   }
 }
