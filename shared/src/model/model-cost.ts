@@ -1,3 +1,4 @@
+import { estimatedTokens } from '../protocol/estimated-tokens.js';
 import type { ModelUsage } from '../protocol/model-chat.js';
 import type { Candidate, SinglePreset } from './presets.js';
 
@@ -12,14 +13,6 @@ export const nanoPerUsd = 1e9;
 
 /** The longest answer that is asked for where the preset names none and a budget wants to know. */
 export const defaultMaxOutputTokens = 8_192;
-
-/**
- * How many tokens a text has, for want of the model's own counting: more than tokenizers make of most languages (about
- * four bytes each in English, three in others).
- */
-export function estimatedTokens(bytes: number): number {
-  return Math.ceil(bytes / 3);
-}
 
 /** What an answer cost. A preset without a price costs nothing. */
 export function costOf(

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { type Cost, costOf, estimatedTokens, worstCost } from '@suzumio/shared/model/model-cost';
+import { type Cost, costOf, worstCost } from '@suzumio/shared/model/model-cost';
 import { type Candidate, candidatesFor, presetOf } from '@suzumio/shared/model/presets';
+import { estimatedTokens } from '@suzumio/shared/protocol/estimated-tokens';
 import { externalEngine } from '@suzumio/shared/protocol/handlers';
 import type { ChatPurpose, ChatRequest, ModelAnswer } from '@suzumio/shared/protocol/model-chat';
 import { providerDenial } from '@suzumio/shared/policy/check-provider';

@@ -1,5 +1,5 @@
-import { estimatedTokens } from '../../model/model-cost.js';
 import { assistantMessage, summaryMessage, toolMessage, transcriptText } from '../../protocol/conversation.js';
+import { tokensOf } from '../../protocol/estimated-tokens.js';
 import type { ChatMessage, ModelAnswer } from '../../protocol/model-chat.js';
 import type { ToolResponse } from '../../protocol/runner.js';
 import type { SqlReader } from '../sql.js';
@@ -45,7 +45,7 @@ export function planHistory(reader: SqlReader, agent: string, before: number, co
     .reverse()
     .map((turn) => ({
       number: turn.number,
-      tokens: estimatedTokens(Buffer.byteLength(JSON.stringify(told(reader, turn)))),
+      tokens: tokensOf(told(reader, turn)),
     }));
   const all = sizes.reduce((sum, { tokens }) => sum + tokens, 0);
   const room = contextLimit * (all <= contextLimit * historyShare ? historyShare : keptShare);
