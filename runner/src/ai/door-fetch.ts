@@ -1,7 +1,6 @@
-import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
+import { ReadableStream } from 'node:stream/web';
 import type { Connector } from '../door/connector.js';
-import { respond } from '../door/exchange.js';
+import { bodyOf, respond } from '../door/exchange.js';
 
 /** `fetch` through the door, for a client that knows nothing of doors. Only what that client sends: paths and texts. */
 export function doorFetch(connector: Connector): typeof fetch {
@@ -15,7 +14,7 @@ export function doorFetch(connector: Connector): typeof fetch {
       body: () => Buffer.from(body),
     });
     init?.signal?.addEventListener('abort', () => response.destroy());
-    return new Response(Readable.toWeb(response) as ReadableStream<Uint8Array>, {
+    return new Response(ReadableStream.from(bodyOf(response)), {
       status: response.statusCode ?? 502,
       headers: { 'content-type': response.headers['content-type'] ?? '' },
     });

@@ -12,8 +12,10 @@ import type { ToolDefinition } from '@suzumio/shared/protocol/runner';
 import { functionName } from '@suzumio/shared/protocol/conversation';
 import { defaultPatienceMs } from '../door/door-client.js';
 import type { Connector } from '../door/connector.js';
+import { ConnectionLost } from '../door/exchange.js';
 import { exitCodes, messageOf, TurnFailure } from '../turn-failure.js';
 import { doorFetch } from './door-fetch.js';
+import { readAnswer } from './read-answer.js';
 
 /** What is asked at one step of a turn. */
 export interface Question {
@@ -55,6 +57,8 @@ export function createModelClient(connector: Connector, options: ModelClientOpti
     fetch: doorFetch(connector),
     maxRetries: 0,
     timeout: timeoutMs,
+    // What goes wrong is said by whoever gets the error.
+    logLevel: 'off',
   });
   return {
     async ask(question) {
@@ -65,6 +69,7 @@ export function createModelClient(connector: Connector, options: ModelClientOpti
         } catch (error) {
           const refused = problemOf(error);
           if (refused) return { problem: refused };
+          if (!isLost(error)) throw error;
           // What came to an end in the middle is in the journal, or will be: asking again costs nothing.
           failingSince ??= performance.now();
           log(`the model could not be asked (${messageOf(error)}); trying again for up to ${patienceMs} ms`);
@@ -83,9 +88,10 @@ async function answerTo(
   { step, purpose, messages, tools }: Question,
   onText: (text: string) => void,
 ): Promise<ModelAnswer> {
-  const stream = client.chat.completions.stream(
+  const pieces = await client.chat.completions.create(
     {
       model: 'default',
+      stream: true,
       // Both are the wire format; ours knows less of it.
       messages: messages as unknown as OpenAI.ChatCompletionMessageParam[],
       ...(tools.length === 0
@@ -99,21 +105,12 @@ async function answerTo(
     },
     { headers: { [stepHeader]: step, [purposeHeader]: purpose } },
   );
-  stream.on('content', onText);
-  const { choices, usage, model } = await stream.finalChatCompletion();
-  const [choice] = choices;
-  if (!choice) throw new Error('the answer is empty');
-  const { content, refusal, tool_calls: calls = [] } = choice.message;
-  return {
-    text: content ?? '',
-    ...(refusal ? { refusal } : {}),
-    toolCalls: calls.flatMap((call) =>
-      call.type === 'function' ? [{ id: call.id, name: call.function.name, arguments: call.function.arguments }] : [],
-    ),
-    finishReason: choice.finish_reason,
-    ...(usage ? { usage: { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens } } : {}),
-    model,
-  };
+  return readAnswer(pieces, onText);
+}
+
+/** Whether an answer only did not arrive, or a ToolHost not answer; anything else is a defect, and no time mends it. */
+function isLost(error: unknown): boolean {
+  return error instanceof ConnectionLost || error instanceof APIError;
 }
 
 /** What the ToolHost refuses; undefined for what may go better another time. */

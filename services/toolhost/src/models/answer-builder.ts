@@ -5,8 +5,11 @@ import { ProviderFailure } from './provider-failure.js';
 /** The longest answer, all its texts together. */
 export const maxAnswerChars = 4 * 1024 * 1024;
 
-/** The most calls in one answer: more than a turn may make by default, so that it is the turn's limit that is met. */
-export const maxCallsInAnswer = 256;
+/** The most calls of an answer that are kept: with more, OpenAI takes no conversation back, and its clients no stream. */
+const maxCalls = 128;
+
+/** The most calls in one answer: a model that asks for more goes in circles, and is not heard to the end. */
+const maxCallsInAnswer = 256;
 
 /**
  * Puts an answer together from its pieces, as streaming servers send them: a call's name and arguments in parts, parts
@@ -55,7 +58,7 @@ export class AnswerBuilder {
     return {
       text: this.#text,
       ...(this.#refusal === '' ? {} : { refusal: this.#refusal }),
-      toolCalls: withOwnIds(this.#calls, place),
+      toolCalls: withOwnIds(this.#calls.slice(0, maxCalls), place),
       finishReason: this.#finishReason,
       ...(this.#usage === undefined ? {} : { usage: this.#usage }),
       ...(this.#model === undefined ? {} : { model: this.#model }),

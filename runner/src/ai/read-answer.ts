@@ -1,0 +1,41 @@
+import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
+import type { ModelAnswer, ModelToolCall, ModelUsage } from '@suzumio/shared/protocol/model-chat';
+import { ConnectionLost } from '../door/exchange.js';
+
+/**
+ * Puts an answer together from the pieces in which the gateway sends it: its text in parts, each call whole, what was used
+ * as the last. It is read here and not by the library's own reader, which bounds how many calls there may be, and takes
+ * seconds for a long text.
+ *
+ * @param onText gets the text while it comes
+ * @throws ConnectionLost where the last piece does not come
+ */
+export async function readAnswer(
+  pieces: AsyncIterable<ChatCompletionChunk>,
+  onText: (text: string) => void,
+): Promise<ModelAnswer> {
+  const texts: string[] = [];
+  const toolCalls: ModelToolCall[] = [];
+  let refusal = '';
+  let finishReason: string | null = null;
+  let model = '';
+  let used: ModelUsage | undefined;
+  for await (const { choices, usage, model: name } of pieces) {
+    model ||= name;
+    if (usage) used = { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens };
+    const [choice] = choices;
+    if (!choice) continue;
+    finishReason = choice.finish_reason ?? finishReason;
+    const { content, refusal: refused, tool_calls: calls = [] } = choice.delta;
+    refusal += refused ?? '';
+    for (const { id = '', function: called } of calls) {
+      toolCalls.push({ id, name: called?.name ?? '', arguments: called?.arguments ?? '' });
+    }
+    if (!content) continue;
+    texts.push(content);
+    onText(content);
+  }
+  if (!used) throw new ConnectionLost('the answer ended in the middle');
+  const text = texts.join('');
+  return { text, ...(refusal === '' ? {} : { refusal }), toolCalls, finishReason, usage: used, model };
+}
