@@ -1,4 +1,6 @@
+import { beginningOf } from './cut-text.js';
 import type { ChatMessage, ModelAnswer } from './model-chat.js';
+import { isShallow } from './nesting.js';
 
 // How a turn's steps become a conversation. The runner builds the one that it is having, and the ToolHost those of earlier
 // turns: from the same rules, so that a model sees its past as it saw it then, and providers' caches see it, too.
@@ -11,18 +13,43 @@ export function functionName(tool: string): string {
   return tool.replaceAll('.', '_');
 }
 
-/** An answer as it stands in the conversation. */
+/** The longest name of a function. */
+const maxNameChars = 64;
+
+/** What stands for an answer that says and calls nothing. */
+const nothingSaid = '(nothing to say)';
+
+/**
+ * An answer as it stands in the conversation. Models write what no provider takes back: calls whose arguments are no JSON
+ * object, names with other characters than names have, nothing at all. There it is written as it may be; what was wrong
+ * with a call, the model is told as its result.
+ */
 export function assistantMessage({ text, toolCalls }: Pick<ModelAnswer, 'text' | 'toolCalls'>): ChatMessage {
-  if (toolCalls.length === 0) return { role: 'assistant', content: text };
+  const content = text.trim() === '' ? undefined : text.toWellFormed();
+  if (toolCalls.length === 0) return { role: 'assistant', content: content ?? nothingSaid };
   return {
     role: 'assistant',
-    content: text === '' ? null : text,
+    content: content ?? null,
     tool_calls: toolCalls.map(({ id, name, arguments: written }) => ({
       id,
       type: 'function',
-      function: { name, arguments: written },
+      function: { name: possibleName(name), arguments: isObject(written) ? written.toWellFormed() : '{}' },
     })),
   };
+}
+
+function possibleName(written: string): string {
+  return written.replace(/[^\w-]/gu, '_').slice(0, maxNameChars) || 'unnamed';
+}
+
+/** Whether a text is a JSON object that every server can read. */
+function isObject(written: string): boolean {
+  try {
+    const value: unknown = JSON.parse(written);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) && isShallow(value);
+  } catch {
+    return false;
+  }
 }
 
 /** What a tool's call came to, as the model is told. */
@@ -41,7 +68,10 @@ export function toolMessage(
 
 /** What a model is told of its earlier turns where they are too many to be told. */
 export function summaryMessage(summary: string): ChatMessage {
-  return { role: 'user', content: `[Your notes on your earlier turns]\n${summary}\n[end of your notes]` };
+  return {
+    role: 'user',
+    content: `[Your notes on your earlier turns]\n${summary.toWellFormed()}\n[end of your notes]`,
+  };
 }
 
 /** A conversation as one text, for a model that is to sum it up. */
@@ -59,6 +89,7 @@ export function transcriptText(messages: readonly ChatMessage[]): string {
 }
 
 function shortened(text: string): string {
-  if (text.length <= maxResultChars) return text;
-  return `${text.slice(0, maxResultChars)}\n[cut: ${text.length - maxResultChars} more characters]`;
+  const kept = beginningOf(text, maxResultChars);
+  const cut = text.length === kept.length ? '' : `\n[cut: ${text.length - kept.length} more characters]`;
+  return `${kept.toWellFormed()}${cut}`;
 }

@@ -1,0 +1,69 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  assistantMessage,
+  maxResultChars,
+  summaryMessage,
+  toolMessage,
+  transcriptText,
+} from '../../src/protocol/conversation.js';
+
+const called = (name: string, written: string) => {
+  const message = assistantMessage({ text: '', toolCalls: [{ id: 'c', name, arguments: written }] });
+  return message.role === 'assistant' ? message.tool_calls?.[0]?.function : undefined;
+};
+
+describe('an answer goes back to a model as every provider takes it', () => {
+  test('is as it was, where that is one', () => {
+    const toolCalls = [{ id: 'a', name: 'messages_send', arguments: '{"body": "é 🌊"}' }];
+    expect(assistantMessage({ text: 'So.', toolCalls })).toEqual({
+      role: 'assistant',
+      content: 'So.',
+      tool_calls: [{ id: 'a', type: 'function', function: { name: 'messages_send', arguments: '{"body": "é 🌊"}' } }],
+    });
+    expect(assistantMessage({ text: 'So.', toolCalls: [] })).toEqual({ role: 'assistant', content: 'So.' });
+  });
+
+  test.each([
+    ['that were cut', '{"recipient": "be'],
+    ['that are none', ''],
+    ['in words', 'the editor'],
+    ['that are a list', '["editor"]'],
+    ['that are a text', '"editor"'],
+    ['that are nothing', 'null'],
+    ['that nobody can read to their end', `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
+  ])('has no arguments instead of ones %s', (_what, written) => {
+    expect(called('messages_send', written)?.arguments).toBe('{}');
+  });
+
+  test.each([
+    ['multi_tool_use.parallel', 'multi_tool_use_parallel'],
+    ['functions.messages send', 'functions_messages_send'],
+    ['écrire🌊', '_crire_'],
+    ['x'.repeat(100), 'x'.repeat(64)],
+    ['', 'unnamed'],
+  ])('calls only what may be a name: "%s"', (name, told) => {
+    expect(called(name, '{}')?.name).toBe(told);
+  });
+
+  test('is never empty: some providers refuse that, others two questions without an answer between them', () => {
+    for (const text of ['', ' \n']) {
+      expect(assistantMessage({ text, toolCalls: [] }).content).toBe('(nothing to say)');
+    }
+    expect(assistantMessage({ text: ' ', toolCalls: [{ id: 'a', name: 'look', arguments: '{}' }] }).content).toBeNull();
+  });
+
+  test('has no halves of characters, wherever it or its results were cut', () => {
+    const half = '🌊'.slice(0, 1);
+    const toolCalls = [{ id: 'a', name: `look${half}`, arguments: `{"at":"${half}"}` }];
+    const messages = [
+      assistantMessage({ text: `So ${half}`, toolCalls }),
+      toolMessage('a', { output: `${'x'.repeat(maxResultChars - 1)}🌊 and more` }),
+      toolMessage('b', { output: `cut elsewhere ${half}` }),
+      toolMessage('c', { code: 'tool-unknown', message: `There is no tool "${half}".` }),
+      summaryMessage(half),
+    ];
+    for (const message of messages) expect(JSON.stringify(message)).not.toMatch(/\\ud[89a-f]/);
+    expect(messages[1]?.content).toMatch(/x\n\[cut: 11 more characters\]$/);
+    expect(transcriptText(messages).isWellFormed()).toBe(true);
+  });
+});
