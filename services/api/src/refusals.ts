@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { logRefusal } from '@suzumio/shared/http/log-refusal';
+import { refusalLog } from '@suzumio/shared/http/refusal-log';
 import { projectId } from '@suzumio/shared/protocol/ids';
 import { identityIfKnown } from './auth.js';
 import type { ApiDependencies } from './context.js';
@@ -20,8 +20,9 @@ export const refuseOtherMethods: RequestHandler = (request, _response, next) => 
 
 /** Whoever was not let in leaves a line and a count; who has a good token, and may not do this with it, also a row. */
 export function recordRefusals(context: ApiDependencies): ErrorRequestHandler {
+  const logRefusal = refusalLog(context);
   return async (error: unknown, request, response, next) => {
-    logRefusal(context, error, request);
+    logRefusal(error, request);
     if (isSuzumioError(error, 'forbidden', 'policy-denied')) await audit(context, error, request, response);
     next(error);
   };

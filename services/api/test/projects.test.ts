@@ -179,6 +179,11 @@ describe('labels', () => {
     expect((await api.get('/api/projects/labelled')).json).toMatchObject({ project: { labels } });
     await api.post('/api/projects', { file: named('half-labelled'), labels: { team: 'river desk' } });
     const found = async (query: string) => (await list(query)).items.map(({ id }) => id);
+    const many = Array.from({ length: 1_100 }, (_, index) => `a=${String(index)}`).join(',');
+    expect(refusal(await api.get(`/api/projects?label=${many}`))).toMatchObject({
+      status: 400,
+      code: 'invalid-request',
+    });
     expect(await found('label=team=river%20desk')).toEqual(['labelled', 'half-labelled']);
     expect(await found('label=team=river%20desk&label=billing/cost-centre=42=b')).toEqual(['labelled']);
     expect(await found('label=team=river%20desk,billing/cost-centre=42=b')).toEqual(['labelled']);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import express, { type Router } from 'express';
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
-import { logRefusal } from '@suzumio/shared/http/log-refusal';
+import { refusalLog } from '@suzumio/shared/http/refusal-log';
 import { nanoPerUsd } from '@suzumio/shared/model/model-cost';
 import { notFoundHandler, problemHandler } from '@suzumio/shared/http/problem-handler';
 import { type ListenerNames, refuseForeignRequests } from '@suzumio/shared/http/request-source';
@@ -114,8 +114,9 @@ function listener(context: ToolhostContext, routers: Router[], names: ListenerNa
 }
 
 function countRefusals(context: ToolhostContext): express.ErrorRequestHandler {
+  const logRefusal = refusalLog(context);
   return (error: unknown, request, _response, next) => {
-    logRefusal(context, error, request);
+    logRefusal(error, request);
     next(error);
   };
 }

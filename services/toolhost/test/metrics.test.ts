@@ -54,6 +54,21 @@ describe('what the ToolHost counts', () => {
     expect(await count('claims', { outcome: 'refused' })).toBe(1);
   });
 
+  test('the notices of the system are mail of its own', async () => {
+    const noticed = await bench.testing.create(`
+name: noticed
+task: Work.
+backend: { runner: { mode: mock } }
+agents:
+  ada: { role: writer, prompt: Write. }
+  ben: { role: lead, prompt: Read., notices: [finished] }
+`);
+    const attempt = await bench.begin(noticed, 'ada');
+    await attempt.report('complete', { output: { text: '' } });
+    expect(await count('mail_accepted', { sender: 'system' })).toBe(1);
+    expect(await count('mail_accepted', { sender: 'user' })).toBe(1);
+  });
+
   test('mail of agents is counted when it was accepted, tool calls by their outcome', async () => {
     const attempt = await bench.begin(project, 'ada');
     const step = { step: '1.0' };

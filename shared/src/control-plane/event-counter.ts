@@ -9,7 +9,8 @@ import type { AppendedEvent } from '../store/project-store.js';
  */
 export function eventCounter(metrics: Metrics): (event: AppendedEvent) => void {
   const counts: Partial<Record<EventType, (event: AppendedEvent) => void>> = {
-    'message.created': ({ agent }) => metrics.mailAccepted.inc({ sender: agent === null ? 'user' : 'agent' }),
+    'message.created': ({ agent, data }) =>
+      metrics.mailAccepted.inc({ sender: agent === null ? String(data['sender']) : 'agent' }),
     'turn.started': ({ data: { attempt, sinceQueuedMs } }) => {
       if (attempt === 1) metrics.stageDuration.observeMs({ stage: 'scheduled' }, Number(sinceQueuedMs));
     },

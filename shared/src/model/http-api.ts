@@ -9,7 +9,7 @@ import { artifactName, maxArtifactDescription } from './artifact-name.js';
 import { budgetChange, budgetReached, budgetView } from './budget.js';
 import { eventType, projectEvent } from './event.js';
 import { USER_ID } from './project-config.js';
-import { labels, labelWord } from './labels.js';
+import { labels, labelWord, maxLabels } from './labels.js';
 import { pause } from './pause.js';
 import { projectStatuses } from './project-status.js';
 import { usageGroups } from './usage.js';
@@ -69,7 +69,9 @@ export const page = {
 export const pageQuery = request(page);
 /** Projects that have all of the labels, oldest first. `after` is the `next` of the part before. */
 export const projectsQuery = request({
-  label: names(labelWord).optional(),
+  label: names(labelWord)
+    .refine((all) => all.length <= maxLabels, { error: `at most ${maxLabels} labels` })
+    .optional(),
   limit: numeral(1, 1000).default(1000),
   after: z
     .string()

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type HttpServer, startHttpServer } from '../http/http-server.js';
 import { toProblem } from '../errors/problem.js';
 import { isSuzumioError, messageOf } from '../errors/suzumio-error.js';
-import { logRefusal } from '../http/log-refusal.js';
+import { refusalLog } from '../http/refusal-log.js';
 import { type SourceCheck, sourceCheck } from '../http/request-source.js';
 import { problemMediaType } from '../protocol/problem.js';
 import type { Logger } from './logger.js';
@@ -34,10 +34,14 @@ interface Reply {
 /** `GET /metrics`, `/healthz` (the process answers) and `/readyz` (it can work: 200, else 503), on a port of their own. */
 export async function startHealthListener(options: HealthListenerOptions): Promise<HttpServer> {
   const check = sourceCheck(options);
+  const logRefusal = refusalLog(options);
   return startHttpServer(
     (request, response) => {
       reply(request, check, options)
-        .catch((error: unknown) => failed(error, request, options))
+        .catch((error: unknown) => {
+          logRefusal(error, request);
+          return failed(error);
+        })
         .then(({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body))
         .catch(() => response.destroy());
     },
@@ -67,8 +71,7 @@ async function reply(
   }
 }
 
-function failed(error: unknown, request: IncomingMessage, options: HealthListenerOptions): Reply {
-  logRefusal(options, error, request);
+function failed(error: unknown): Reply {
   if (!isSuzumioError(error)) return json(500, { error: messageOf(error) });
   const problem = toProblem(error);
   return { status: problem.status, type: problemMediaType, body: JSON.stringify(problem) };

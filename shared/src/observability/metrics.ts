@@ -31,8 +31,8 @@ export function createMetrics(service: string) {
 
     mailAccepted: defineCounter(registry, {
       name: 'suzumio_mail_accepted_total',
-      help: 'Messages accepted, by who sent them.',
-      labels: { sender: ['user', 'agent'] },
+      help: 'Messages accepted, by who sent them; the notices of the system are its own.',
+      labels: { sender: ['user', 'agent', 'system'] },
     }),
     requestsRefused: defineCounter(registry, {
       name: 'suzumio_requests_refused_total',
