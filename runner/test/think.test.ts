@@ -210,21 +210,62 @@ describe('memory', () => {
     expect(at.questions[1]?.messages[1]?.content).toContain('Notes.');
   });
 
-  test('makes notes of the past when the conversation turns out too long, then drops old results', async () => {
+  test('makes notes of the past when the conversation turns out too long, then shortens what is new and drops what is old', async () => {
     const overflow = { code: 'context-overflow' };
-    const at = mind([
-      { toolCalls: [call('artifacts_list', {}, 'a')] },
-      overflow,
-      { text: 'Notes.' },
-      overflow,
-      { toolCalls: [call('artifacts_list', {}, 'b')] },
-    ]);
+    const at = mind(
+      [
+        { toolCalls: [call('artifacts_list', {}, 'a')] },
+        overflow,
+        { text: 'Notes.' },
+        overflow,
+        { toolCalls: [call('artifacts_list', {}, 'b')] },
+        overflow,
+      ],
+      () => ({ response: { output: 'x'.repeat(4_000) } }),
+    );
     await think(turn({ history: { messages: past } }), at);
-    expect(at.questions.map(({ purpose }) => purpose)).toEqual(['turn', 'turn', 'summary', 'turn', 'turn', 'turn']);
-    const final = at.questions.at(-1)?.messages.map(({ content }) => content);
-    expect(final).not.toContain('Earlier mail.');
-    expect(final?.filter((content) => typeof content === 'string' && content.startsWith('[left out'))).toHaveLength(1);
+    expect(at.questions.map(({ purpose }) => purpose)).toEqual([
+      ...['turn', 'turn', 'summary', 'turn'],
+      ...['turn', 'turn', 'turn'],
+    ]);
+    const results = (question: number) =>
+      at.questions[question]?.messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : []));
+    expect(results(3)).toEqual(['x'.repeat(4_000)]);
+    expect(at.questions[3]?.messages.map(({ content }) => content)).not.toContain('Earlier mail.');
+    const shortened = `${'x'.repeat(2_000)}\n[the rest was left out to make room]`;
+    expect(results(4)).toEqual([shortened]);
+    expect(results(5)).toEqual([shortened, 'x'.repeat(4_000)]);
+    expect(results(6)).toEqual(['[left out to make room; call again if you still need it]', 'x'.repeat(4_000)]);
     expect(at.calls.map(({ step }) => step)).toEqual(['0.0', '4.0']);
+  });
+
+  const notes = (said: string) => `[Your notes on your earlier turns]\n${said}\n[end of your notes]`;
+
+  test('sums up with the notes from before in front, and shortens what is told after them alone', async () => {
+    const overflow = { code: 'context-overflow' };
+    const at = mind([overflow, overflow, { text: 'Ben is paid; Bea gets figures.' }]);
+    await think(turn({ history: { summary: 'Bea gets figures.', compact: '🌍'.repeat(1_501), messages: [] } }), at);
+    expect(at.questions.map(({ purpose }) => purpose)).toEqual(['summary', 'summary', 'summary', 'turn']);
+    expect(at.questions.slice(0, 3).map(({ messages }) => messages.slice(1).map(({ content }) => content))).toEqual([
+      [notes('Bea gets figures.'), '🌍'.repeat(1_501)],
+      [notes('Bea gets figures.'), '🌍'.repeat(750)],
+      [notes('Bea gets figures.'), '🌍'.repeat(375)],
+    ]);
+    expect(at.questions[3]?.messages[1]?.content).toBe(notes('Ben is paid; Bea gets figures.'));
+  });
+
+  test('keeps the notes from before in front when its past becomes notes, too', async () => {
+    const at = mind([{ code: 'context-overflow' }, { text: 'New notes.' }]);
+    await think(turn({ history: { summary: 'Old notes.', messages: past } }), at);
+    expect(at.questions[1]?.messages.slice(1).map(({ content }) => content)).toEqual([
+      notes('Old notes.'),
+      '## user\nEarlier mail.\n\n## assistant\nAnswered.',
+    ]);
+    expect(at.questions[2]?.messages.map(({ content }) => content)).toEqual([
+      'You are ada.',
+      notes('New notes.'),
+      'There is mail.',
+    ]);
   });
 
   test('fails when the prompt alone is too long', async () => {

@@ -72,8 +72,9 @@ export const runnerTurnInput = z.object({
   /** What a model is told of the agent's earlier turns. */
   history: z
     .object({
+      /** Notes on the turns before those. */
       summary: z.string().optional(),
-      /** Older turns that have to be summed up first. */
+      /** Turns between the two: new notes have to be made of the notes and these first. */
       compact: z.string().optional(),
       messages: z.array(chatMessage),
     })

@@ -114,6 +114,21 @@ describe("an agent's memory", () => {
     // The notes themselves are no part of what was said in that turn.
     expect(JSON.stringify(next?.messages)).not.toContain('four words');
   });
+
+  test('keeps its notes however much there is to be summed up after them', async () => {
+    const project = await create(3_000);
+    await takeTurn(project, `Mail 1: ${'word '.repeat(1_000)}`, 'Answer 1.');
+    const second = await bench.begin(project, 'ada', 'Mail 2.');
+    await ask(second, '0', { text: 'Notes: Bea gets the figures.' }, 'summary');
+    await ask(second, '1', { text: '🌍'.repeat(6_000) });
+    await second.report('complete', { output: { text: 'A long one.' } });
+    await takeTurn(project, 'Mail 3.', 'Answer 3.');
+
+    const history = (await bench.begin(project, 'ada', 'Mail 4.')).answer.input.history;
+    expect(history?.summary).toBe('Notes: Bea gets the figures.');
+    expect(history?.compact).toMatch(/^(🌍)+$/u);
+    expect(JSON.stringify(history?.messages)).toContain('Answer 3.');
+  });
 });
 
 describe('a tool call of a thinking turn', () => {

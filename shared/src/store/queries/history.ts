@@ -1,6 +1,7 @@
-import { assistantMessage, summaryMessage, toolMessage, transcriptText } from '../../protocol/conversation.js';
+import { assistantMessage, toolMessage, transcriptText } from '../../protocol/conversation.js';
 import { tokensOf } from '../../protocol/estimated-tokens.js';
 import type { ChatMessage, ModelAnswer } from '../../protocol/model-chat.js';
+import { toldNotes, toldTranscript, transcriptRoom } from '../../protocol/notes.js';
 import type { ToolResponse } from '../../protocol/runner.js';
 import type { SqlReader } from '../sql.js';
 
@@ -22,7 +23,7 @@ export interface HistoryPlan {
 export interface History {
   /** What stands for turns that are not told in full. */
   summary?: string;
-  /** What is to be summed up first: the earlier summary, and turns that are no longer told. */
+  /** Turns that are no longer told and that the summary does not stand for: new notes have to be made of both. */
   compact?: string;
   messages: ChatMessage[];
 }
@@ -31,45 +32,48 @@ export interface History {
 const historyShare = 0.5;
 const keptShare = 0.25;
 
-interface TurnPart {
-  id: string;
-  number: number;
-  prompt: string;
-}
-
 /** Plans what the next turn of an agent remembers: as many of its turns as fit, newest first, whole ones only. */
 export function planHistory(reader: SqlReader, agent: string, before: number, contextLimit: number): HistoryPlan {
   const summaryThrough = newestSummary(reader, agent)?.through_number ?? null;
-  const first = (summaryThrough ?? 0) + 1;
-  const sizes = turnsBetween(reader, agent, first, before - 1)
-    .reverse()
-    .map((turn) => ({
-      number: turn.number,
-      tokens: tokensOf(told(reader, turn)),
-    }));
-  const all = sizes.reduce((sum, { tokens }) => sum + tokens, 0);
-  const room = contextLimit * (all <= contextLimit * historyShare ? historyShare : keptShare);
   let used = 0;
-  const kept = sizes.filter(({ tokens }) => (used += tokens) <= room);
-  const from = kept.at(-1)?.number ?? before;
-  const dropped = sizes.find(({ number }) => number < from);
-  return { summaryThrough, compactThrough: dropped?.number ?? null, from, to: before - 1 };
+  let first = before;
+  let firstKept = before;
+  let dropped: number | null = null;
+  for (const turn of turnsBetween(reader, agent, (summaryThrough ?? 0) + 1, before - 1).reverse()) {
+    used += tokensOf(told(reader, turn));
+    first = turn.number;
+    if (used <= contextLimit * keptShare) firstKept = turn.number;
+    else dropped ??= turn.number;
+    if (used > contextLimit * historyShare) {
+      return { summaryThrough, compactThrough: dropped, from: firstKept, to: before - 1 };
+    }
+  }
+  return { summaryThrough, compactThrough: null, from: first, to: before - 1 };
 }
 
 /** The words of a plan. */
 export function readHistory(reader: SqlReader, agent: string, plan: HistoryPlan, contextLimit: number): History {
   const summary = plan.summaryThrough === null ? undefined : summaryAt(reader, agent, plan.summaryThrough);
-  const messages = turnsBetween(reader, agent, plan.from, plan.to).flatMap((turn) => told(reader, turn));
-  if (plan.compactThrough === null) return { messages, ...(summary === undefined ? {} : { summary }) };
-  const older = turnsBetween(reader, agent, (plan.summaryThrough ?? 0) + 1, plan.compactThrough).flatMap((turn) =>
-    told(reader, turn),
-  );
-  const text = transcriptText([...(summary === undefined ? [] : [summaryMessage(summary)]), ...older]);
-  // The newest of it matters most, and a model is asked to read it at once.
-  return { compact: text.slice(-Math.floor(contextLimit * 1.5)), messages };
+  return {
+    ...(summary === undefined ? {} : { summary: toldNotes(summary, contextLimit) }),
+    ...(plan.compactThrough === null ? {} : { compact: transcript(reader, agent, plan, contextLimit) }),
+    messages: turnsBetween(reader, agent, plan.from, plan.to).flatMap((turn) => told(reader, turn)),
+  };
 }
 
-/** Keeps what a model made of an agent's older turns. */
+/** What is to be summed up, as much as a model reads at once. The newest of it matters most. */
+function transcript(reader: SqlReader, agent: string, plan: HistoryPlan, contextLimit: number): string {
+  const from = (plan.summaryThrough ?? 0) + 1;
+  let text = '';
+  for (const turn of turnsBetween(reader, agent, from, plan.compactThrough ?? 0).reverse()) {
+    const earlier = transcriptText(told(reader, turn));
+    text = text === '' ? earlier : `${earlier}\n\n${text}`;
+    if (text.length >= transcriptRoom(contextLimit)) break;
+  }
+  return toldTranscript(text, contextLimit);
+}
+
+/** What a model made of an agent's older turns. */
 export interface SummaryRow {
   through_number: number;
   text: string;
@@ -90,13 +94,18 @@ function summaryAt(reader: SqlReader, agent: string, through: number): string | 
 }
 
 /** Turns that came to their end. What failed is told by nobody: its mail comes again, or an operator goes on with it. */
-function turnsBetween(reader: SqlReader, agent: string, from: number, to: number): TurnPart[] {
-  return reader.all<TurnPart>(
-    `SELECT id, number, prompt FROM turns
+function turnsBetween(reader: SqlReader, agent: string, from: number, to: number): TurnRef[] {
+  return reader.all<TurnRef>(
+    `SELECT id, number FROM turns
      WHERE agent_id = :agent AND number BETWEEN :from AND :to AND status = 'completed' AND prompt IS NOT NULL
      ORDER BY number`,
     { agent, from, to },
   );
+}
+
+interface TurnRef {
+  id: string;
+  number: number;
 }
 
 interface StepRow {
@@ -105,7 +114,8 @@ interface StepRow {
 }
 
 /** One turn as a conversation: its prompt, the answers, and what their calls came to. */
-function told(reader: SqlReader, { id, prompt }: TurnPart): ChatMessage[] {
+function told(reader: SqlReader, { id }: TurnRef): ChatMessage[] {
+  const prompt = reader.get<{ prompt: string }>('SELECT prompt FROM turns WHERE id = :id', { id })?.prompt ?? '';
   const steps = reader.all<StepRow>('SELECT key, result_json FROM turn_steps WHERE turn_id = :id', { id });
   const results = new Map(steps.map(({ key, result_json }) => [key, result_json]));
   const answers = steps
