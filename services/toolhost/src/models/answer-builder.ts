@@ -29,6 +29,11 @@ export class AnswerBuilder {
     return this.#finishReason !== null;
   }
 
+  /** How much has been said and called so far. */
+  get chars(): number {
+    return this.#chars;
+  }
+
   /** Whether nothing has been said or called. */
   get empty(): boolean {
     return this.#chars === 0;
@@ -60,9 +65,15 @@ export class AnswerBuilder {
       ...(this.#refusal === '' ? {} : { refusal: this.#refusal }),
       toolCalls: withOwnIds(this.#calls.slice(0, maxCalls), place),
       finishReason: this.#finishReason,
-      ...(this.#usage === undefined ? {} : { usage: this.#usage }),
+      ...this.#counting(),
       ...(this.#model === undefined ? {} : { model: this.#model }),
     };
+  }
+
+  /** A server that counts no question, or nothing of an answer, has not counted: neither is believed then. */
+  #counting(): { usage?: ModelUsage } {
+    const usage = this.#usage;
+    return usage && usage.inputTokens > 0 && (usage.outputTokens > 0 || this.empty) ? { usage } : {};
   }
 
   #addMessage({ content, refusal, tool_calls }: WireMessage): string {
@@ -120,15 +131,19 @@ function isRepeated(call: { id: string; name: string }, { id, function: called }
   return id === call.id && id !== '' && called?.name === call.name;
 }
 
-/** Nobody reads or writes nothing: a server that says so has not counted. */
+/** What a server has counted; undefined where that is nothing. What was thought is a part of what was written, and paid for. */
 function usageOf(usage: WireUsage): ModelUsage | undefined {
-  const { prompt_tokens: input, completion_tokens: output } = usage;
-  if (!input && !output) return undefined;
+  const input = usage.prompt_tokens ?? 0;
+  const written = usage.completion_tokens ?? 0;
+  const total = usage.total_tokens ?? 0;
   const cached = usage.prompt_tokens_details?.cached_tokens;
   const reasoning = usage.completion_tokens_details?.reasoning_tokens;
+  if (input === 0 && written === 0) return undefined;
+  // Some count it beside, which shows in the total, or in that it is more than all that was written.
+  const beside = reasoning && reasoning > written ? reasoning : 0;
   return {
-    inputTokens: Math.ceil(input ?? 0),
-    outputTokens: Math.ceil(output ?? 0),
+    inputTokens: Math.ceil(input),
+    outputTokens: Math.ceil(Math.max(total - input, written + beside)),
     ...(typeof cached === 'number' ? { cachedTokens: Math.ceil(cached) } : {}),
     ...(typeof reasoning === 'number' ? { reasoningTokens: Math.ceil(reasoning) } : {}),
   };

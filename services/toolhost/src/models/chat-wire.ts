@@ -9,6 +9,7 @@ export const count = z.number().nonnegative().nullish();
 const wireUsage = z.object({
   prompt_tokens: count,
   completion_tokens: count,
+  total_tokens: count,
   prompt_tokens_details: z.object({ cached_tokens: count }).nullish(),
   completion_tokens_details: z.object({ reasoning_tokens: count }).nullish(),
 });

@@ -115,14 +115,13 @@ describe('an answer', () => {
         callPart({ id: 'x', function: { name: 'look', arguments: { at: 'north' } } }),
         event({ choices: null, usage: null }),
         delta({}, 'tool_calls'),
-        event({ choices: [], usage: { prompt_tokens: 7, completion_tokens: null } }),
+        event({ choices: [], usage: { prompt_tokens: 7, completion_tokens: null, total_tokens: null } }),
         done,
       ],
     };
     expect(await ask()).toMatchObject({
       text: '',
       toolCalls: [{ id: 'x', name: 'look', arguments: '{"at":"north"}' }],
-      usage: { inputTokens: 7, outputTokens: 0 },
     });
   });
 
@@ -151,6 +150,60 @@ describe('an answer', () => {
       body: { choices: [{ message: { content: 'plain' } }] },
     };
     expect(await ask()).toMatchObject({ text: 'plain', finishReason: null });
+  });
+});
+
+describe('what an answer used', () => {
+  const used = async (usage: object, text = 'Hi.') => {
+    behaviour = { lines: [delta({ content: text }, 'stop'), event({ choices: [], usage }), done] };
+    return (await ask()).usage;
+  };
+
+  test.each([
+    [
+      'in the total alone',
+      { prompt_tokens: 10120, completion_tokens: 1499, total_tokens: 14428 },
+      { inputTokens: 10120, outputTokens: 4308 },
+    ],
+    [
+      'instead of what was said',
+      {
+        prompt_tokens: 21,
+        completion_tokens: 0,
+        total_tokens: 81,
+        completion_tokens_details: { reasoning_tokens: 60 },
+      },
+      { inputTokens: 21, outputTokens: 60, reasoningTokens: 60 },
+    ],
+    [
+      'beside it, and in no total',
+      { prompt_tokens: 10, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 30 } },
+      { inputTokens: 10, outputTokens: 35, reasoningTokens: 30 },
+    ],
+    [
+      'within it, as most do',
+      {
+        prompt_tokens: 10,
+        completion_tokens: 35,
+        total_tokens: 45,
+        completion_tokens_details: { reasoning_tokens: 30 },
+      },
+      { inputTokens: 10, outputTokens: 35, reasoningTokens: 30 },
+    ],
+  ])('has what was thought in it, where a provider counts that %s', async (_where, usage, counted) => {
+    expect(await used(usage)).toEqual(counted);
+  });
+
+  test.each([
+    ['no answer', { prompt_tokens: 40, completion_tokens: 0, total_tokens: 40 }],
+    ['only a question', { prompt_tokens: 40 }],
+    ['no question', { prompt_tokens: 0, completion_tokens: 9 }],
+  ])('is not counted by a server that counts %s', async (_what, usage) => {
+    expect(await used(usage)).toBeUndefined();
+  });
+
+  test('is what was counted, where nothing was said', async () => {
+    expect(await used({ prompt_tokens: 40, completion_tokens: 0 }, '')).toEqual({ inputTokens: 40, outputTokens: 0 });
   });
 });
 
