@@ -38,6 +38,9 @@ export async function createPostedProject(
   posted: PostedProject,
 ): Promise<{ answer: CreateProjectAnswer; repeated: boolean }> {
   const { cell, policy, host } = context;
+  const { key } = posted;
+  const before = key && cell.catalog.answeredBefore<CreateProjectAnswer>(key);
+  if (before) return { answer: before, repeated: true };
   const loaded = loadProjectText(posted.file, 'file', cell.catalog);
   // First: what nobody may ask for is refused as that, whether or not it is supported.
   refuseByPolicy(loaded, policy, host);
@@ -52,12 +55,14 @@ export async function createPostedProject(
       actor: posted.actor,
       labels: posted.labels,
       begin: (tx) => {
-        begun.answer = once(tx, posted.key, () => beginProject(tx, loaded, posted));
+        begun.answer = once(tx, key, () => beginProject(tx, loaded, posted));
       },
+      // Whatever becomes of the project, the key is known for as long as any.
+      named: (tx) => once(tx, key, () => begun.answer ?? null),
     });
   } catch (error) {
-    if (!isSuzumioError(error, 'project-exists') || !posted.key) throw error;
-    // It may be this very request that made it.
+    if (!isSuzumioError(error, 'project-exists') || !key) throw error;
+    // It may be this very request that made it, in a process that was killed before it said so.
     return { answer: await earlierAnswer(cell, config.name, posted, error), repeated: true };
   }
   if (!begun.answer) throw new Error('a project was made without its first transaction');

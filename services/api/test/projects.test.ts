@@ -101,6 +101,20 @@ describe('making a project', () => {
     });
   });
 
+  test('a key is known whatever the project is called, and for longer than that is there', async () => {
+    const key = { headers: { 'idempotency-key': 'k-2' } };
+    const body = { file: named('short-lived'), start: true };
+    const first = await api.post('/api/projects', body, key);
+    expect(first.status).toBe(201);
+    const other = await api.post('/api/projects', { ...body, file: named('another') }, key);
+    expect(refusal(other)).toMatchObject({ status: 422, code: 'idempotency-mismatch' });
+    expect((await api.get('/api/projects/another')).status).toBe(404);
+    expect((await api.call('DELETE', '/api/projects/short-lived')).status).toBe(200);
+    expect((await api.post('/api/projects', body, key)).json).toEqual(first.json);
+    expect((await api.get('/api/projects/short-lived')).status).toBe(404);
+    expect((await api.post('/api/projects', body)).status).toBe(201);
+  });
+
   test.each([
     ['YAML that is none', 'name: [', 'invalid-config', /^file:\d+:\d+ {2}/],
     ['an unknown field', named('bad', 'agnets: {}\n'), 'invalid-config', /agnets.*did you mean .agents/],

@@ -16,6 +16,8 @@ import { Providers } from './providers.js';
 import { aliveMs, readCatalogFacts } from './queries/services.js';
 import { Spending } from './spending.js';
 import { Teams } from './teams.js';
+import type { Json } from './tx.js';
+import { answeredBefore, type IdempotencyKey, type KeyedTx, keyedTx } from './verbs/once.js';
 import { Writer } from './writer.js';
 
 /** A control-plane process as the others see it. */
@@ -150,11 +152,12 @@ export class Catalog {
 
   /**
    * Names a project, in one step with its coming to be: `place` puts its directory where it belongs, while nobody else
-   * can give or take names. What a process that was killed left under the name is written over.
+   * can give or take names. What a process that was killed left under the name is written over. What `place` writes is
+   * part of that step.
    *
    * @throws SuzumioError `project-exists` while an earlier one of its name is being deleted, and what `place` throws
    */
-  async addProject(project: string, entry: NewEntry, place: () => void = () => undefined): Promise<void> {
+  async addProject(project: string, entry: NewEntry, place: (tx: KeyedTx) => void = () => undefined): Promise<void> {
     const { status, labels, epoch } = entry;
     await this.#writer.write(() => {
       if (this.deletions.pendingEpoch(project) !== undefined || this.deletions.formerEpoch(project) >= epoch) {
@@ -176,8 +179,17 @@ export class Catalog {
         },
       );
       if (entry.standing) this.teams.stand(entry.standing, project);
-      place();
+      place(this.#keyed());
     });
+  }
+
+  /**
+   * What a request about no single project was answered when it came before.
+   *
+   * @throws SuzumioError `idempotency-mismatch` when its key came with another body then
+   */
+  answeredBefore<Answer extends Json>(key: IdempotencyKey): Answer | undefined {
+    return answeredBefore<Answer>(this.#keyed(), key);
   }
 
   /** @param which a younger entry than `addedBeforeMs` is left: its project may be on its way */
@@ -304,5 +316,9 @@ export class Catalog {
       await beating;
       await this.#writer.write(() => this.#sql.run('DELETE FROM processes WHERE id = :id', { id }));
     };
+  }
+
+  #keyed(): KeyedTx {
+    return keyedTx(this.#sql, this.context.now());
   }
 }

@@ -13,6 +13,7 @@ import type { DataDirectory } from './data-directory.js';
 import { ProjectStore } from './project-store.js';
 import { projectRow } from './rows.js';
 import type { Tx } from './tx.js';
+import type { KeyedTx } from './verbs/once.js';
 import { initializeProject } from './verbs/initialize-project.js';
 import { snapshotDirectory } from './workspace-seed.js';
 
@@ -32,6 +33,8 @@ export interface NewProject {
   standingTeam?: string | undefined;
   /** Runs in the project's first transaction, once it is initialized: its first mail, its start. */
   begin?: ((tx: Tx) => void) | undefined;
+  /** Runs in the catalog's transaction that gives it its name; where it throws, nothing of the project is left. */
+  named?: ((tx: KeyedTx) => void) | undefined;
 }
 
 /** A directory under construction begins with this; no project's name does. */
@@ -63,7 +66,10 @@ export async function createProject(
   await mkdir(join(building, 'artifacts'), { recursive: true, mode: 0o700 });
   try {
     const entry = await build(building, context, project, catalog.deletions.formerEpoch(name) + 1);
-    await catalog.addProject(name, entry, () => renameTo(building, target, name));
+    await catalog.addProject(name, entry, (tx) => {
+      project.named?.(tx);
+      renameTo(building, target, name);
+    });
     await syncDirectory(directory.projectsDir);
   } catch (error) {
     await rm(building, { recursive: true, force: true });

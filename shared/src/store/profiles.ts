@@ -9,7 +9,7 @@ import type { StoreContext } from './context.js';
 import { iso } from './queries/page.js';
 import type { Sql } from './sql.js';
 import { unknownTeam } from './teams.js';
-import { type IdempotencyKey, once } from './verbs/once.js';
+import { type IdempotencyKey, keyedTx, once } from './verbs/once.js';
 import type { Writer } from './writer.js';
 
 /** What a profile says of whoever it is. */
@@ -152,10 +152,9 @@ export class Profiles implements ProfileRegistry {
   }
 
   #once(key: IdempotencyKey | undefined, effect: (nowMs: number) => ProfileView): Promise<ProfileView> {
-    const { sql } = this;
     return this.writer.write(() => {
       const nowMs = this.context.now();
-      return once({ nowMs, get: sql.get.bind(sql), run: sql.run.bind(sql) }, key, () => effect(nowMs));
+      return once(keyedTx(this.sql, nowMs), key, () => effect(nowMs));
     });
   }
 

@@ -1,7 +1,7 @@
 import type { StoreContext } from './context.js';
 import { unknownProject } from './project-unknown.js';
 import type { Sql } from './sql.js';
-import { type IdempotencyKey, once } from './verbs/once.js';
+import { type IdempotencyKey, keyedTx, once } from './verbs/once.js';
 import type { Writer } from './writer.js';
 
 /** A deletion that is under way. */
@@ -47,8 +47,7 @@ export class ProjectDeletions {
     await this.writer.write(() => {
       const { sql } = this;
       const nowMs = this.context.now();
-      const tx = { nowMs, get: sql.get.bind(sql), run: sql.run.bind(sql) };
-      once(tx, key, () => {
+      once(keyedTx(sql, nowMs), key, () => {
         if (epoch === undefined || this.formerEpoch(project) >= epoch) throw unknownProject(project);
         sql.run(
           `INSERT INTO projects (id, status, settled, created_at_ms, deleting_epoch)

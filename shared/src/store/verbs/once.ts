@@ -1,4 +1,5 @@
 import { SuzumioError } from '../../errors/suzumio-error.js';
+import type { Sql } from '../sql.js';
 import type { Json, Tx } from '../tx.js';
 
 /** What makes a request recognisable when it comes again. */
@@ -24,25 +25,40 @@ const keptForMs = 24 * 60 * 60 * 1000;
  */
 export function once<Answer extends Json>(tx: KeyedTx, key: IdempotencyKey | undefined, effect: () => Answer): Answer {
   if (!key) return effect();
-  const id = { token: key.token, route: key.route, key: key.key };
-  const earlier = tx.get<{ request_hash: string; response_json: string }>(
-    `SELECT request_hash, response_json FROM idempotency_keys
-     WHERE token = :token AND route = :route AND key = :key AND created_at_ms > :since`,
-    { ...id, since: tx.nowMs - keptForMs },
-  );
-  if (earlier) {
-    if (earlier.request_hash === key.requestHash) return JSON.parse(earlier.response_json) as Answer;
-    throw new SuzumioError(
-      'idempotency-mismatch',
-      'This Idempotency-Key came with another body before; use a new key for a new request.',
-    );
-  }
+  const earlier = answeredBefore<Answer>(tx, key);
+  if (earlier !== undefined) return earlier;
   const answer = effect();
   tx.run('DELETE FROM idempotency_keys WHERE created_at_ms <= :since', { since: tx.nowMs - keptForMs });
   tx.run(
     `INSERT INTO idempotency_keys (token, route, key, request_hash, response_json, created_at_ms)
      VALUES (:token, :route, :key, :requestHash, :response, :now)`,
-    { ...id, requestHash: key.requestHash, response: JSON.stringify(answer), now: tx.nowMs },
+    { ...key, response: JSON.stringify(answer), now: tx.nowMs },
   );
   return answer;
+}
+
+/**
+ * What a request was answered when it came before.
+ *
+ * @throws SuzumioError `idempotency-mismatch` when the key came with another body then
+ */
+export function answeredBefore<Answer extends Json>(
+  tx: Pick<KeyedTx, 'nowMs' | 'get'>,
+  { token, route, key, requestHash }: IdempotencyKey,
+): Answer | undefined {
+  const earlier = tx.get<{ request_hash: string; response_json: string }>(
+    `SELECT request_hash, response_json FROM idempotency_keys
+     WHERE token = :token AND route = :route AND key = :key AND created_at_ms > :since`,
+    { token, route, key, since: tx.nowMs - keptForMs },
+  );
+  if (!earlier || earlier.request_hash === requestHash) return earlier && (JSON.parse(earlier.response_json) as Answer);
+  throw new SuzumioError(
+    'idempotency-mismatch',
+    'This Idempotency-Key came with another body before; use a new key for a new request.',
+  );
+}
+
+/** The same of a database that is no project's. */
+export function keyedTx(sql: Sql, nowMs: number): KeyedTx {
+  return { nowMs, get: sql.get.bind(sql), run: sql.run.bind(sql) };
 }
