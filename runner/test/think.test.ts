@@ -268,6 +268,49 @@ describe('memory', () => {
     ]);
   });
 
+  const noNotes: [string, Said][] = [
+    ['has no text, only thoughts', { text: ' \n', finishReason: 'length' }],
+    ['is a refusal', { text: 'I', refusal: 'I would rather not.' }],
+    ['was withheld', { text: 'Notes on', finishReason: 'content_filter' }],
+  ];
+  const compact = 'Earlier. '.repeat(200);
+
+  test.each(noNotes)('asks for notes once more, of less, when the answer %s', async (_name, said) => {
+    const at = mind([said, { text: 'New notes.' }]);
+    await think(turn({ history: { summary: 'Old notes.', compact, messages: [] } }), at);
+    expect(at.questions.map(({ purpose }) => purpose)).toEqual(['summary', 'summary', 'turn']);
+    expect(last(at.questions[1]?.messages)?.content).toBe(compact.slice(compact.length / 2));
+    expect(at.questions[2]?.messages[1]?.content).toBe(notes('New notes.'));
+  });
+
+  test.each(noNotes)('goes on with the notes from before when the answer %s again', async (_name, said) => {
+    const at = mind([said, said, { text: 'Done.' }]);
+    const { text } = await think(turn({ history: { summary: 'Old notes.', compact, messages: past } }), at);
+    expect(text).toBe('Done.');
+    expect(at.questions.map(({ purpose }) => purpose)).toEqual(['summary', 'summary', 'turn']);
+    expect(at.questions[2]?.messages.map(({ content }) => content)).toEqual([
+      'You are ada.',
+      notes('Old notes.'),
+      'Earlier mail.',
+      'Answered.',
+      'There is mail.',
+    ]);
+  });
+
+  test('sums up what it had no notes on, when the conversation turns out too long', async () => {
+    const nothing = { text: '' };
+    const at = mind([nothing, nothing, { code: 'context-overflow' }, { text: 'New notes.' }]);
+    await think(turn({ history: { compact, messages: past } }), at);
+    expect(last(at.questions[3]?.messages)?.content).toBe(
+      `${compact}\n\n## user\nEarlier mail.\n\n## assistant\nAnswered.`,
+    );
+    expect(at.questions[4]?.messages.map(({ content }) => content)).toEqual([
+      'You are ada.',
+      notes('New notes.'),
+      'There is mail.',
+    ]);
+  });
+
   test('fails when the prompt alone is too long', async () => {
     await expect(think(turn(), mind([{ code: 'context-overflow' }]))).rejects.toThrow('context-overflow');
   });

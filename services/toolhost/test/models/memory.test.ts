@@ -129,6 +129,23 @@ describe("an agent's memory", () => {
     expect(history?.compact).toMatch(/^(🌍)+$/u);
     expect(JSON.stringify(history?.messages)).toContain('Answer 3.');
   });
+
+  test.each<[string, Behaviour]>([
+    ['has no text', { text: '', finish: 'length' }],
+    ['was withheld', { text: 'Notes on', finish: 'content_filter' }],
+  ])('is not replaced by an answer that %s', async (_name, said) => {
+    const project = await create(3_000);
+    await takeTurn(project, `Mail 1: ${'word '.repeat(1_000)}`, 'Answer 1.');
+    const second = await bench.begin(project, 'ada', 'Mail 2.');
+    await ask(second, '0', said, 'summary');
+    await ask(second, '1', { text: 'Two.' });
+    await second.report('complete', { output: { text: 'Two.' } });
+
+    const history = (await bench.begin(project, 'ada', 'Mail 3.')).answer.input.history;
+    expect(history).toMatchObject({ compact: expect.stringContaining('Answer 1.') });
+    expect(history).not.toHaveProperty('summary');
+    expect(JSON.stringify(history?.messages)).toContain('Two.');
+  });
 });
 
 describe('a tool call of a thinking turn', () => {

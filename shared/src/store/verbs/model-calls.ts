@@ -3,6 +3,7 @@ import type { ErrorCode } from '../../errors/codes.js';
 import type { Cost } from '../../model/model-cost.js';
 import type { ChatPurpose, ModelAnswer } from '../../protocol/model-chat.js';
 import type { Failure } from '../../protocol/failure-codes.js';
+import { notesIn } from '../../protocol/notes.js';
 import { authorizeTool } from '../authorize.js';
 import type { HistoryPlan } from '../queries/history.js';
 import { exhaustedBudget } from '../queries/usage.js';
@@ -139,7 +140,8 @@ export function recordModelAnswer(tx: Tx, call: string, answer: ModelAnswer, by:
     },
   });
   const summary = row.purpose === 'summary';
-  if (summary) keepSummary(tx, row, answer.text);
+  const notes = summary ? notesIn(answer) : undefined;
+  if (notes !== undefined) keepSummary(tx, row, notes);
   return journal(tx, row, { ok: true, answer, ...(summary ? { summary } : {}) });
 }
 
