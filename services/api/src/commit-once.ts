@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Request, Response } from 'express';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { parse } from '@suzumio/shared/http/validate';
 import { idempotencyKey } from '@suzumio/shared/model/http-api';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
@@ -25,6 +26,16 @@ export function keyOf(
     key: parse(idempotencyKey, header, 'Idempotency-Key'),
     requestHash: createHash('sha256').update(JSON.stringify(body)).digest('hex'),
   };
+}
+
+/**
+ * For what no record makes harmless to repeat.
+ *
+ * @throws SuzumioError `invalid-request` where the sender asks for that
+ */
+export function refuseKey(request: Request, why: string): void {
+  if (request.get('idempotency-key') === undefined) return;
+  throw new SuzumioError('invalid-request', `${why}: this takes no Idempotency-Key.`);
 }
 
 /**

@@ -25,14 +25,14 @@ export function pauseRouter(context: ApiContext): Router {
   router.post('/api/pause', async (request, response) => {
     const { reason } = bodyOf(request, pauseRequest);
     const actor = identityOf(response).name;
-    const paused = await cell.catalog.pause.begin(actor, reason);
+    const paused = await cell.catalog.pause.begin(actor, reason, keyOf(request, response));
     logger.warn({ actor, reason }, 'the whole cell is paused');
     response.json({ paused } satisfies CellPauseAnswer);
   });
 
   router.post('/api/resume', async (request, response) => {
     bodyOf(request, emptyRequest);
-    await cell.catalog.pause.end();
+    await cell.catalog.pause.end(keyOf(request, response));
     logger.info({ actor: identityOf(response).name }, 'the whole cell is resumed');
     for (const project of cell.catalog.unsettledProjects()) transport.wake(project);
     response.json({ paused: null } satisfies CellPauseAnswer);

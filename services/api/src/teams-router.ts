@@ -20,7 +20,7 @@ import { projectRow } from '@suzumio/shared/store/rows';
 import { startProject } from '@suzumio/shared/store/verbs/project-transitions';
 import { identityOf, wholeCellOnly } from './auth.js';
 import { bodyOf, queryOf } from './body.js';
-import { keyOf } from './commit-once.js';
+import { keyOf, refuseKey } from './commit-once.js';
 import type { ApiContext } from './context.js';
 import { partOf } from './named-list.js';
 import { withProject } from './project-access.js';
@@ -67,6 +67,7 @@ export function teamsRouter(context: ApiContext): Router {
   router.post('/api/teams/:team/up', async (request, response) => {
     const { team } = request.params;
     const { file } = bodyOf(request, standUpRequest);
+    refuseKey(request, 'Sent again, it starts the project that is there');
     const actor = identityOf(response).name;
     const warnings = file === undefined ? undefined : await make(context, team, file, actor);
     const project = teams.get(team).project ?? noProject(team);

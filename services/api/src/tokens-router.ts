@@ -1,5 +1,4 @@
 import express, { type Router } from 'express';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import {
   type AuditAnswer,
   createTokenRequest,
@@ -11,6 +10,7 @@ import {
 } from '@suzumio/shared/model/http-api';
 import { identityOf, requireAdmin } from './auth.js';
 import { bodyOf, queryOf } from './body.js';
+import { refuseKey } from './commit-once.js';
 import type { ApiContext } from './context.js';
 import { listAnswer } from './list-answer.js';
 
@@ -26,9 +26,7 @@ export function tokensRouter({ cell: { catalog }, logger }: ApiContext): Router 
 
   router.post('/api/tokens', async (request, response) => {
     const token = bodyOf(request, createTokenRequest);
-    if (request.headers['idempotency-key'] !== undefined) {
-      throw new SuzumioError('invalid-request', 'A secret is shown once: this takes no Idempotency-Key.');
-    }
+    refuseKey(request, 'A secret is shown once');
     const actor = identityOf(response).name;
     const created: CreatedTokenAnswer = await catalog.tokens.create({ ...token, actor });
     logger.info({ actor, name: token.name, scope: token.scope, project: token.project }, 'a token was made');

@@ -293,6 +293,15 @@ describe('a standing project', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 201]);
   });
 
+  test('takes no key: what comes again starts what is there', async () => {
+    const again = { headers: { 'idempotency-key': 'up-1' } };
+    expect(refusal(await api.post('/api/teams/research/up', { file: standingYaml('desk') }, again))).toEqual({
+      status: 400,
+      code: 'invalid-request',
+      detail: 'Sent again, it starts the project that is there: this takes no Idempotency-Key.',
+    });
+  });
+
   test('takes no name of another project', async () => {
     await api.create();
     expect(refusal(await up('research', { file: standingYaml('team') })).code).toBe('project-exists');

@@ -110,6 +110,17 @@ describe('pausing', () => {
     expect((await detail('north')).cellPaused).toBeNull();
     expect(api.wakes.sort()).toEqual(['north', 'south']);
   });
+
+  test('is not paused or resumed anew by a request that comes again', async () => {
+    const key = (name: string) => ({ headers: { 'idempotency-key': name } });
+    const paused = await api.post('/api/pause', { reason: 'The bill.' }, key('p-1'));
+    await api.post('/api/resume', undefined, key('r-1'));
+    expect((await api.post('/api/pause', { reason: 'The bill.' }, key('p-1'))).json).toEqual(paused.json);
+    expect(api.cell.catalog.pause.current).toBeNull();
+    await api.post('/api/pause', { reason: 'Again.' }, key('p-2'));
+    await api.post('/api/resume', undefined, key('r-1'));
+    expect(api.cell.catalog.pause.current).toMatchObject({ reason: 'Again.' });
+  });
 });
 
 test('a budget is changed for the project and for an agent, and says what is reached', async () => {

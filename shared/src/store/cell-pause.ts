@@ -2,6 +2,8 @@ import type { Pause } from '../model/pause.js';
 import type { StoreContext } from './context.js';
 import { iso } from './queries/page.js';
 import type { Sql, SqlReader } from './sql.js';
+import type { Json } from './tx.js';
+import { type IdempotencyKey, keyedTx, once } from './verbs/once.js';
 import type { Writer } from './writer.js';
 
 /** The pause of the whole cell: while it lasts, no project starts turns, and none is given to a worker. */
@@ -18,9 +20,9 @@ export class CellPause {
   }
 
   /** Pauses the cell; what is paused already is paused for the newer reason. */
-  async begin(actor: string, reason: string | undefined): Promise<Pause> {
-    return this.writer.write(() => {
-      const pause: Pause = { by: actor, at: iso(this.context.now()), reason: reason ?? null };
+  async begin(actor: string, reason: string | undefined, key?: IdempotencyKey): Promise<Pause> {
+    return this.#once(key, (nowMs) => {
+      const pause = { by: actor, at: iso(nowMs), reason: reason ?? null };
       this.sql.run(
         `INSERT INTO cell_pause (id, pause_json) VALUES (1, :pause) ON CONFLICT (id) DO UPDATE SET pause_json = :pause`,
         { pause: JSON.stringify(pause) },
@@ -30,8 +32,18 @@ export class CellPause {
   }
 
   /** Lets the cell go on. Projects and agents that were paused by themselves stay so. */
-  async end(): Promise<boolean> {
-    return this.writer.write(() => this.sql.run('DELETE FROM cell_pause').changes > 0);
+  async end(key?: IdempotencyKey): Promise<void> {
+    await this.#once(key, () => {
+      this.sql.run('DELETE FROM cell_pause');
+      return null;
+    });
+  }
+
+  #once<Answer extends Json>(key: IdempotencyKey | undefined, effect: (nowMs: number) => Answer): Promise<Answer> {
+    return this.writer.write(() => {
+      const nowMs = this.context.now();
+      return once(keyedTx(this.sql, nowMs), key, () => effect(nowMs));
+    });
   }
 }
 

@@ -99,7 +99,6 @@ export const usageOperations: readonly Operation[] = [
     path: '/api/pause',
     summary: 'Keeps every project from starting turns: for administrators.',
     request: pauseRequest,
-    repeatable: false,
     answers: { 200: { description: 'The cell is paused.', content: json(cellPauseAnswer) } },
   },
   {
@@ -109,7 +108,6 @@ export const usageOperations: readonly Operation[] = [
     path: '/api/resume',
     summary: 'Lets the cell go on. Projects and agents that were paused by themselves stay so.',
     request: emptyRequest,
-    repeatable: false,
     answers: { 200: { description: 'The cell is not paused.', content: json(cellPauseAnswer) } },
   },
 ];
