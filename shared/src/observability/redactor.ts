@@ -31,12 +31,13 @@ export function createRedactor(secrets: readonly string[] = []): Redactor {
       known.add(JSON.stringify(secret).slice(1, -1));
     },
     redact(text) {
-      let clean = text
+      let clean = text;
+      // What is known goes first: a pattern might end within it, and leave the rest.
+      for (const secret of known) clean = clean.replaceAll(secret, redacted);
+      return clean
         .replace(attemptToken, `$1.${redacted}`)
         .replace(accessToken, `${secretPrefix}${redacted}`)
         .replace(bearer, `$1 ${redacted}`);
-      for (const secret of known) clean = clean.replaceAll(secret, redacted);
-      return clean;
     },
   };
   for (const secret of secrets) redactor.add(secret);

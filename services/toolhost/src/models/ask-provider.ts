@@ -3,7 +3,9 @@ import { request as httpsRequest } from 'node:https';
 import { createParser } from 'eventsource-parser';
 import type { ModelAnswer } from '@suzumio/shared/protocol/model-chat';
 import { AnswerBuilder } from './answer-builder.js';
+import { AskProgress } from './ask-progress.js';
 import { failureOf, ProviderFailure } from './provider-failure.js';
+import { toldFailure } from './told-failure.js';
 import type { WireFormat } from './wire-format.js';
 
 /** One request to one provider. */
@@ -31,23 +33,29 @@ const failureBodyBytes = 16 * 1024;
  * Asks a provider and returns its whole answer.
  *
  * @param onText gets the text of a streamed answer, in pieces as they come
- * @throws ProviderFailure
+ * @param progress is told how far it comes, whatever becomes of it
+ * @throws ProviderFailure that says nothing of what opens the provider
  */
 export async function askProvider(
   ask: ProviderRequest,
   onText: (text: string) => void = () => undefined,
+  progress = new AskProgress(),
 ): Promise<ModelAnswer> {
   const limit = AbortSignal.timeout(ask.timeoutMs);
   const signal = ask.signal ? AbortSignal.any([ask.signal, limit]) : limit;
   try {
-    const response = await respond(ask, signal);
+    const response = await respond(ask, signal, progress);
     const status = response.statusCode ?? 0;
+    progress.status = status;
     if (status < 200 || status >= 300) throw await failed(response, status);
     const streamed = /^text\/event-stream\b/i.test(response.headers['content-type'] ?? '');
-    return streamed ? await streamedAnswer(response, ask, onText) : await wholeAnswer(response, ask);
+    return streamed
+      ? await streamedAnswer(response, ask, onText, progress)
+      : await wholeAnswer(response, ask, progress);
   } catch (error) {
-    if (error instanceof ProviderFailure) throw error;
+    if (error instanceof ProviderFailure) throw toldFailure(error, ask);
     if (limit.aborted) {
+      progress.timedOut = true;
       throw new ProviderFailure(
         'unavailable',
         `the provider did not finish within ${ask.timeoutMs / 1000} s`,
@@ -58,11 +66,14 @@ export async function askProvider(
       );
     }
     const why = error instanceof Error ? error.message : String(error);
-    throw new ProviderFailure('unavailable', `the provider could not be asked: ${why}`, undefined, { cause: error });
+    const failure = new ProviderFailure('unavailable', `the provider could not be asked: ${why}`, undefined, {
+      cause: error,
+    });
+    throw toldFailure(failure, ask);
   }
 }
 
-function respond(ask: ProviderRequest, signal: AbortSignal): Promise<IncomingMessage> {
+function respond(ask: ProviderRequest, signal: AbortSignal, progress: AskProgress): Promise<IncomingMessage> {
   const url = new URL(`${ask.baseURL.replace(/\/+$/, '')}${ask.format.path}`);
   const body = Buffer.from(JSON.stringify(ask.body));
   const secure = url.protocol === 'https:';
@@ -79,6 +90,7 @@ function respond(ask: ProviderRequest, signal: AbortSignal): Promise<IncomingMes
       },
     });
     outgoing.on('error', reject);
+    outgoing.on('finish', () => (progress.sent = true));
     outgoing.on('response', resolve);
     outgoing.end(body);
   });
@@ -88,6 +100,7 @@ async function streamedAnswer(
   response: IncomingMessage,
   { place, format, silenceMs }: ProviderRequest,
   onText: (text: string) => void,
+  progress: AskProgress,
 ): Promise<ModelAnswer> {
   const builder = new AnswerBuilder();
   const read = format.events();
@@ -104,6 +117,7 @@ async function streamedAnswer(
       if (!chunks) throw new ProviderFailure('unavailable', 'the provider streamed what is no piece of an answer');
       for (const chunk of chunks) {
         const text = builder.add(chunk);
+        progress.reached(builder.chars);
         if (text !== '') onText(text);
         if (chunk.last) stream.done = true;
       }
@@ -131,8 +145,16 @@ async function streamedAnswer(
   return answerOf(builder, place);
 }
 
-async function wholeAnswer(response: IncomingMessage, { place, format }: ProviderRequest): Promise<ModelAnswer> {
-  const chunks = format.whole(json(await bodyOf(response, maxBodyBytes)));
+async function wholeAnswer(
+  response: IncomingMessage,
+  { place, format }: ProviderRequest,
+  progress: AskProgress,
+): Promise<ModelAnswer> {
+  const body = await bodyOf(response, maxBodyBytes).catch((error: unknown) => {
+    progress.reached(0);
+    throw error;
+  });
+  const chunks = format.whole(json(body));
   if (!chunks) throw new ProviderFailure('unavailable', 'the provider answered what is no answer of a model');
   const builder = new AnswerBuilder();
   for (const chunk of chunks) builder.add(chunk);

@@ -33,7 +33,7 @@ export interface FailedAnswer {
   nowMs: number;
 }
 
-/** Reads the failure from an answer that is none. */
+/** Reads the failure from an answer that is none, with the provider's words as they are. */
 export function failureOf({ status, retryAfter, body, nowMs }: FailedAnswer): ProviderFailure {
   const { code, type, message } = errorOf(body);
   const elsewhere = status >= 300 && status < 400 ? ', which points elsewhere and is not followed' : '';
@@ -94,10 +94,10 @@ function errorOf(body: string): { code: string; type: string; message: string } 
     return nothing;
   }
   const error = field(value, 'error') ?? value;
-  if (typeof error === 'string') return { ...nothing, message: error.slice(0, 500) };
+  if (typeof error === 'string') return { ...nothing, message: error };
   const string = (name: string) => {
     const found = field(error, name);
-    return typeof found === 'string' ? found.slice(0, 500) : '';
+    return typeof found === 'string' ? found : '';
   };
   return { code: string('code'), type: string('type'), message: string('message') };
 }

@@ -97,7 +97,7 @@ class ResponseReader {
   end({ status, model, output, error, incomplete_details: incomplete, usage }: WireResponse): WireChunk[] {
     if (status === 'failed' || error) throw failureWithin(error ?? {});
     if (status !== 'completed' && status !== 'incomplete' && status) {
-      throw new ProviderFailure('unavailable', `the provider ended its answer as ${status.slice(0, 40)}`);
+      throw new ProviderFailure('unavailable', `the provider ended its answer as ${status}`);
     }
     const rest = (output ?? []).flatMap((one, index) => this.#finish(one, index));
     const cut = incomplete?.reason === 'content_filter' ? 'content_filter' : 'length';

@@ -1,0 +1,41 @@
+import { createRedactor, shortestSecret } from '@suzumio/shared/observability/redactor';
+import { beginningOf } from '@suzumio/shared/protocol/cut-text';
+import type { ProviderRequest } from './ask-provider.js';
+import { ProviderFailure } from './provider-failure.js';
+
+/** The most of a provider's words that are told. */
+const maxMessageChars = 1_000;
+
+/**
+ * A failure as it may be told: providers, and proxies before them, say back what they were sent. What opens them is taken
+ * out before anything is cut, so that no part of it stays.
+ */
+export function toldFailure(failure: ProviderFailure, request: Pick<ProviderRequest, 'baseURL' | 'headers'>) {
+  const secrets = secretsOf(request).filter(({ length }) => length >= shortestSecret);
+  const told = createRedactor(secrets.toSorted((a, b) => b.length - a.length)).redact(failure.message);
+  return new ProviderFailure(failure.kind, beginningOf(told, maxMessageChars), failure.retryAfterMs, {
+    cause: failure.cause,
+  });
+}
+
+/** What a request holds that opens a provider, in the forms in which it may come back. */
+function secretsOf({ baseURL, headers }: Pick<ProviderRequest, 'baseURL' | 'headers'>): string[] {
+  // A value without the scheme before it is the key itself.
+  const sent = Object.values(headers).flatMap((value) => [value, value.replace(/^\S+ +/, '')]);
+  const { username, password, search } = new URL(baseURL);
+  if (username === '' && password === '' && search === '') return sent.flatMap(encodings);
+  const basic = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64');
+  return [...sent, baseURL, search, password, decoded(password), basic].flatMap(encodings);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function encodings(secret: string): string[] {
+  return [secret, secret.replaceAll('/', '\\/'), encodeURIComponent(secret)];
+}
