@@ -2,7 +2,7 @@ import express, { type ErrorRequestHandler, type Router } from 'express';
 import { toProblem } from '@suzumio/shared/errors/problem';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { parse } from '@suzumio/shared/http/validate';
-import { stepKey } from '@suzumio/shared/protocol/ids';
+import { questionStep } from '@suzumio/shared/protocol/ids';
 import {
   chatPath,
   chatPurpose,
@@ -23,7 +23,7 @@ export function modelsRouter(context: ToolhostContext): Router {
   router.post(chatPath, express.json({ limit: maxChatBytes }), async (request, response) => {
     const token = attemptTokenOf(request, 'tool', context.cell.id);
     const named = request.get(stepHeader);
-    const step = named === undefined ? undefined : parse(stepKey, named, stepHeader);
+    const step = named === undefined ? undefined : parse(questionStep, named, stepHeader);
     const purpose = parse(chatPurpose, request.get(purposeHeader) ?? 'turn', purposeHeader);
     const asked = parse(chatRequest, request.body, 'question to a model');
     const id = `chatcmpl-${token.turn}-${step ?? 'seq'}`;

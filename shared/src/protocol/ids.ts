@@ -16,8 +16,11 @@ export const turnId = z.string().regex(/^turn_[0-9A-HJKMNP-TV-Z]{26}$/);
 /** The SHA-256 of some content, lower-case hex. */
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
+/** The place of a question to a model. Not that of a call: what stands in the journal at a call's place is its result. */
+export const questionStep = z.string().regex(/^\d{1,6}$/);
+
 /** A step's place in its turn, such as `3` or `3.0`, or `seq.4` for a runner that names no steps. */
-export const stepKey = z.string().regex(/^(?:\d{1,6}(?:\.\d{1,6})?|seq\.\d{1,6})$/);
+const stepKey = z.string().regex(/^(?:\d{1,6}(?:\.\d{1,6})?|seq\.\d{1,6})$/);
 
 /**
  * The place of a tool call: a step's, or a handler's. A handler has no steps of a model: its calls are `sdk.4`, by their

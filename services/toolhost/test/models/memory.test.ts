@@ -146,6 +146,28 @@ describe("an agent's memory", () => {
     expect(history).not.toHaveProperty('summary');
     expect(JSON.stringify(history?.messages)).toContain('Two.');
   });
+
+  test('is not spoilt by a question that would stand at the place of a call', async () => {
+    const project = await create(100_000);
+    const attempt = await bench.begin(project, 'ada', 'First.');
+    await ask(attempt, '0', { calls: [{ id: 'a', name: 'artifacts_list', arguments: {} }] });
+    await expect(ask(attempt, '0.0', { text: 'I am no result.' })).rejects.toThrow('invalid-request');
+    await expect(ask(attempt, 'seq.1', { text: 'Nor am I.' })).rejects.toThrow('invalid-request');
+    await attempt.report('complete', { output: { text: '' } });
+    const { history } = (await bench.begin(project, 'ada', 'Second.')).answer.input;
+    expect(history?.messages.at(-1)?.content).toBe('Error not-made: This call was not made.');
+  });
+
+  test('bears a journal with something else at the place of a call', async () => {
+    const project = await create(100_000);
+    const attempt = await bench.begin(project, 'ada', 'First.');
+    await ask(attempt, '0', { calls: [{ id: 'a', name: 'artifacts_list', arguments: {} }] });
+    await ask(attempt, '1', { text: 'I am no result.' });
+    await bench.testing.write(project, (tx) => tx.run(`UPDATE turn_steps SET key = '0.0' WHERE key = '1'`));
+    await attempt.report('complete', { output: { text: '' } });
+    const { history } = (await bench.begin(project, 'ada', 'Second.')).answer.input;
+    expect(history?.messages.at(-1)?.content).toBe('Error not-made: This call was not made.');
+  });
 });
 
 describe('a tool call of a thinking turn', () => {

@@ -40,7 +40,7 @@ export function planHistory(reader: SqlReader, agent: string, before: number, co
   let firstKept = before;
   let dropped: number | null = null;
   for (const turn of turnsBetween(reader, agent, (summaryThrough ?? 0) + 1, before - 1).reverse()) {
-    used += tokensOf(told(reader, turn));
+    for (const message of told(reader, turn)) used += tokensOf(message);
     first = turn.number;
     if (used <= contextLimit * keptShare) firstKept = turn.number;
     else dropped ??= turn.number;
@@ -138,10 +138,13 @@ function stepMessages(key: string, answer: ModelAnswer, results: ReadonlyMap<str
     ...answer.toolCalls.map(({ id }, index) => {
       const written = results.get(`${key}.${index}`);
       const result = written === undefined ? undefined : (JSON.parse(written) as RecordedTool);
-      if (result === undefined) return toolMessage(id, { code: 'not-made', message: 'This call was not made.' });
-      return toolMessage(id, result.ok ? { output: result.response.output } : result);
+      if (result?.ok === false) return toolMessage(id, result);
+      return toolMessage(id, result?.response ? { output: result.response.output } : notMade);
     }),
   ];
 }
 
-type RecordedTool = { ok: true; response: ToolResponse } | { ok: false; code: string; message: string };
+const notMade = { code: 'not-made', message: 'This call was not made.' };
+
+/** What the journal has at a call's place. What is no tool's result there has no response. */
+type RecordedTool = { ok: true; response?: ToolResponse } | { ok: false; code: string; message: string };
