@@ -184,12 +184,24 @@ describe('a tool call of a thinking turn', () => {
     expect({ status, code: body['code'] }).toEqual({ status: 403, code: 'call-not-asked' });
   });
 
-  test('from a runner that names no steps is held to what the model asked for, too', async () => {
+  test.each<[string, (n: number) => { step?: string }]>([
+    ['names no steps', () => ({})],
+    ['is behind the shim, which numbers its calls,', (n) => ({ step: `seq.${n}` })],
+  ])('from a runner that %s is held to what the model asked for, too', async (_name, place) => {
     const project = await create(100_000);
     const attempt = await bench.begin(project, 'ada', 'Go.');
-    expect((await attempt.tool('artifacts.list', {})).status).toBe(200);
+    expect((await attempt.tool('artifacts.list', {}, place(1))).status).toBe(200);
     await ask(attempt, '0', { calls: [{ name: 'artifacts_list', arguments: {} }] });
-    expect((await attempt.tool('artifacts.list', {})).status).toBe(200);
-    expect((await attempt.tool('messages.read', { id: 'msg_x' })).body['code']).toBe('call-not-asked');
+    expect((await attempt.tool('artifacts.list', {}, place(2))).status).toBe(200);
+    expect((await attempt.tool('messages.read', { id: 'msg_x' }, place(3))).body['code']).toBe('call-not-asked');
+  });
+
+  test('is told from others that the model nested without end', async () => {
+    const project = await create(100_000);
+    const attempt = await bench.begin(project, 'ada', 'Go.');
+    const endless = `{"name":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    await ask(attempt, '0', { calls: [{ name: 'artifacts_list', arguments: endless }] });
+    const { status, body } = await attempt.tool('artifacts.list', {}, { step: '0.0' });
+    expect({ status, code: body['code'] }).toEqual({ status: 403, code: 'call-not-asked' });
   });
 });

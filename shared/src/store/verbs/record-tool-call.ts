@@ -1,5 +1,6 @@
 import { SuzumioError, isSuzumioError } from '../../errors/suzumio-error.js';
 import type { ErrorCode } from '../../errors/codes.js';
+import { callInput } from '../../protocol/call-input.js';
 import { functionName } from '../../protocol/conversation.js';
 import type { ToolResponse } from '../../protocol/runner.js';
 import { allowsTool, canonicalToolName } from '../../protocol/tool-names.js';
@@ -24,6 +25,9 @@ export interface ToolCall {
   /** The hash of tool and input: the same place must always ask the same. */
   requestHash: string;
 }
+
+/** How the place of a call begins whose runner names none: it is its number in the attempt. */
+const unnamedPrefix = 'seq.';
 
 /** What the effect of a call learns of where it is called from. */
 export interface ToolCallSite {
@@ -177,7 +181,7 @@ function isRecorded(tx: Tx, made: number): boolean {
 
 /**
  * Whether a model asked for a call: with these words, and at its place where the runner names one. A runner that asks its
- * models without us has only its allowlist to answer to.
+ * models without us has only its allowlist to answer to. Behind the shim a call without a place is given its number there.
  */
 function wasAskedFor(tx: Tx, { turn, step, tool, requestHash: hash }: ToolCall): boolean {
   const answers = tx.all<{ key: string; result_json: string }>(
@@ -188,22 +192,13 @@ function wasAskedFor(tx: Tx, { turn, step, tool, requestHash: hash }: ToolCall):
     const result = JSON.parse(result_json) as RecordedAnswer;
     return result.ok ? result.answer.toolCalls.map((called, index) => ({ place: `${key}.${index}`, called })) : [];
   });
-  if (step === undefined && answers.length === 0) return true;
-  return asked.some(
-    ({ place, called }) =>
-      (step === undefined || step === place) &&
-      called.name === functionName(tool) &&
-      hash === requestHash(tool, parsedArguments(called.arguments)),
-  );
-}
-
-/** What a model wrote as a call's input; nothing is an empty object. */
-function parsedArguments(written: string): unknown {
-  try {
-    return written.trim() === '' ? {} : JSON.parse(written);
-  } catch {
-    return undefined;
-  }
+  const unnamed = step === undefined || step.startsWith(unnamedPrefix);
+  if (unnamed && answers.length === 0) return true;
+  return asked.some(({ place, called }) => {
+    if ((!unnamed && step !== place) || called.name !== functionName(tool)) return false;
+    const written = callInput(called.arguments);
+    return 'input' in written && hash === requestHash(tool, written.input);
+  });
 }
 
 /** The place of a call whose runner names none: its number in the attempt. */
@@ -212,13 +207,13 @@ function nextUnnamedStep(tx: Tx, call: ToolCall): string {
     turn: call.turn,
     attempt: call.attempt,
   });
-  return `seq.${String(attemptRow(tx, call.turn, call.attempt)?.unnamed_calls ?? 1)}`;
+  return `${unnamedPrefix}${String(attemptRow(tx, call.turn, call.attempt)?.unnamed_calls ?? 1)}`;
 }
 
 function contradicted(tx: Tx, turn: TurnRow, call: ToolCall & { step: string }, error: unknown): RecordedResult {
   if (!isSuzumioError(error, 'journal-mismatch')) throw error;
   const result = recordRefusal(tx, call, error.code, error.message);
-  if (call.step.startsWith('seq.')) failTurn(tx, turn, { code: 'journal-mismatch', message: error.message });
+  if (call.step.startsWith(unnamedPrefix)) failTurn(tx, turn, { code: 'journal-mismatch', message: error.message });
   return result;
 }
 
