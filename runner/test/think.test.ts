@@ -109,10 +109,15 @@ describe('a thinking turn', () => {
     [
       'arguments that are cut off',
       call('messages_send', '{"recipient": "be'),
-      /arguments-invalid: The arguments are not JSON/,
+      /arguments-invalid: The arguments are not JSON \(.+\)\. Write the call again\./,
+    ],
+    [
+      'arguments that are nested without end',
+      call('messages_send', `{"body":${'['.repeat(100_000)}${']'.repeat(100_000)}}`),
+      /arguments-invalid: The arguments are lists and objects within one another, more than 64 deep/,
     ],
   ])('tells the model of %s, and goes on', async (_name, made, told) => {
-    const at = mind([{ toolCalls: [made], finishReason: 'length' }]);
+    const at = mind([{ toolCalls: [made] }]);
     expect((await think(turn(), at)).text).toBe('The end.');
     expect(at.calls).toEqual([]);
     expect(last(at.questions[1]?.messages)?.content).toMatch(told);
@@ -154,6 +159,39 @@ describe('a thinking turn', () => {
     const cut = { text: 'And so', finishReason: 'length' };
     expect((await think(turn(), mind([cut]))).text).toBe('And so\n\nThe end.');
     await expect(think(turn(), mind(Array(9).fill(cut)))).rejects.toThrow('does not come to the end');
+  });
+
+  test.each(['', '{"recipient": "be'])(
+    'makes the whole calls of an answer that was cut, and tells the model that the last was cut and why: %j',
+    async (written) => {
+      const toolCalls = [call('artifacts_list', '', 'a'), call('messages_send', written, 'b')];
+      const at = mind([{ toolCalls, finishReason: 'length' }]);
+      expect((await think(turn(), at)).text).toBe('The end.');
+      expect(at.calls).toEqual([{ tool: 'artifacts.list', input: {}, step: '0.0' }]);
+      expect(last(at.questions[1]?.messages)).toMatchObject({
+        tool_call_id: 'b',
+        content: expect.stringMatching(/^Error answer-cut: Your answer was cut at its longest .* Write less/),
+      });
+    },
+  );
+
+  test('makes the last call of an answer that was cut where all of it is there', async () => {
+    const at = mind([{ toolCalls: [call('messages_send', { recipient: 'ben' })], finishReason: 'length' }]);
+    await think(turn(), at);
+    expect(at.calls).toHaveLength(1);
+  });
+
+  test('does not let the same call be cut for ever', async () => {
+    const cut = { toolCalls: [call('messages_send', '{"body": "And so')], finishReason: 'length' };
+    const at = mind(Array(9).fill(cut));
+    await expect(think(turn(), at)).rejects.toThrow('does not come to the end');
+    expect(at.questions).toHaveLength(4);
+  });
+
+  test('makes no call of an answer that was withheld', async () => {
+    const at = mind([{ toolCalls: [call('artifacts_list', {})], finishReason: 'content_filter' }]);
+    await expect(think(turn(), at)).rejects.toThrow('content_filter');
+    expect(at.calls).toEqual([]);
   });
 
   test.each<[string, Said, string]>([

@@ -1,3 +1,4 @@
+import { callInput } from '@suzumio/shared/protocol/call-input';
 import { assistantMessage, functionName, toolMessage } from '@suzumio/shared/protocol/conversation';
 import { beginningOf, endOf } from '@suzumio/shared/protocol/cut-text';
 import type { ModelAnswer, ModelToolCall } from '@suzumio/shared/protocol/model-chat';
@@ -62,20 +63,19 @@ class Turn {
       const answer = await this.#ask();
       if (answer.text !== '') this.#texts.push(answer.text);
       this.#told.add(assistantMessage(answer));
+      if (answer.finishReason === 'content_filter') {
+        throw new TurnFailure('the provider withheld the answer: content_filter');
+      }
       if (answer.toolCalls.length > 0) {
         if (await this.#carryOut(answer)) return this.#output();
-        continue;
+        if (!isCutInCall(answer)) continue;
+      } else {
+        if (answer.refusal !== undefined) throw new TurnFailure(`the model refused: ${answer.refusal}`);
+        if (answer.finishReason !== 'length') return this.#output();
+        this.#told.add({ role: 'user', content: goOn });
       }
-      if (answer.finishReason === 'content_filter')
-        throw new TurnFailure('the provider withheld the answer: content_filter');
-      if (answer.refusal !== undefined) throw new TurnFailure(`the model refused: ${answer.refusal}`);
-      if (answer.finishReason !== 'length') return this.#output();
       continuations += 1;
       if (continuations > maxContinuations) throw new TurnFailure('the model does not come to the end of its answer');
-      this.#told.add({
-        role: 'user',
-        content: '[Your answer was cut at its longest. Go on from there, and be brief.]',
-      });
     }
   }
 
@@ -139,8 +139,10 @@ class Turn {
   /** @returns whether a call has ended the turn */
   async #carryOut(answer: ModelAnswer): Promise<boolean> {
     const step = String(this.#step - 1);
+    const whole = answer.toolCalls.length - (isCutInCall(answer) ? 1 : 0);
     for (const [index, call] of answer.toolCalls.entries()) {
-      const made = index < maxCallsAtOnce ? await this.#call(call, `${step}.${index}`) : tooMany;
+      const made =
+        index >= maxCallsAtOnce ? tooMany : index >= whole ? cutCall : await this.#call(call, `${step}.${index}`);
       if (made === 'ended') return true;
       this.#told.add(toolMessage(call.id, made));
     }
@@ -156,11 +158,11 @@ class Turn {
       const known = this.input.tools.map(({ name }) => functionName(name)).join(', ');
       return { code: 'tool-unknown', message: `There is no tool "${call.name}"; there are ${known || 'none'}.` };
     }
-    const parsed = parsedArguments(call.arguments);
+    const parsed = callInput(call.arguments);
     if ('fault' in parsed) {
       return {
         code: 'arguments-invalid',
-        message: `The arguments are not JSON (${parsed.fault}). Write the call again.`,
+        message: `The arguments are ${parsed.fault}. Write the call again.`,
       };
     }
     this.mind.log(`[${step}] ${tool.name}\n`);
@@ -189,12 +191,18 @@ const tooMany = {
   message: `At most ${maxCallsAtOnce} calls of one answer are made; ask again.`,
 };
 
-/** What a model wrote as a call's input; nothing is an empty object. */
-function parsedArguments(written: string): { input: unknown } | { fault: string } {
-  if (written.trim() === '') return { input: {} };
-  try {
-    return { input: JSON.parse(written) as unknown };
-  } catch (error) {
-    return { fault: error instanceof Error ? error.message : String(error) };
-  }
+const cutCall = {
+  code: 'answer-cut',
+  message:
+    'Your answer was cut at its longest within this call, which was not made. Write less in one answer: make the call ' +
+    'shorter, or do in several what it was to do.',
+};
+
+const goOn = '[Your answer was cut at its longest. Go on from there, and be brief.]';
+
+/** Whether an answer was cut within its last call. One that was cut before its input began looks like one without any. */
+function isCutInCall({ finishReason, toolCalls }: ModelAnswer): boolean {
+  const last = toolCalls.at(-1);
+  if (finishReason !== 'length' || !last) return false;
+  return last.arguments.trim() === '' || 'fault' in callInput(last.arguments);
 }
