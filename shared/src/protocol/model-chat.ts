@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isShallow, tooDeep } from './nesting.js';
 
 /**
  * What runner and model gateway say to each other: the part of OpenAI's Chat Completions that Suzumio uses, and the form
@@ -46,16 +47,29 @@ export const modelAnswer = z.object({
 });
 export type ModelAnswer = z.infer<typeof modelAnswer>;
 
-const contentPart = z.looseObject({ type: z.string() });
+const nothingFetched = 'no address is fetched for a runner';
+const expectedContent = `expected a text, or parts of type text, or of type image_url whose url is "data:image/…;base64,…" (png, jpeg, gif, webp): ${nothingFetched}`;
+
+/** A text, or an image that is there as it is. Providers fetch what they are given an address of: a container's way out. */
+const contentPart = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({
+    type: z.literal('image_url'),
+    image_url: z.object({
+      url: z.string().regex(/^data:image\/(png|jpe?g|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$/, expectedContent),
+      detail: z.enum(['auto', 'low', 'high']).optional(),
+    }),
+  }),
+]);
 const content = z
-  .union([z.string(), z.array(contentPart).max(1_000)])
+  .union([z.string(), z.array(contentPart).max(1_000)], { error: expectedContent })
   .nullable()
   .optional();
 
-/** A message of a conversation, in the provider's own words. */
+/** A message of a conversation, in the provider's own words; fields that are not known here go no further. */
 export const chatMessage = z.discriminatedUnion('role', [
-  z.looseObject({ role: z.enum(['system', 'developer', 'user']), content }),
-  z.looseObject({
+  z.object({ role: z.enum(['system', 'developer', 'user']), content }),
+  z.object({
     role: z.literal('assistant'),
     content,
     tool_calls: z
@@ -69,9 +83,14 @@ export const chatMessage = z.discriminatedUnion('role', [
       .max(1_000)
       .optional(),
   }),
-  z.looseObject({ role: z.literal('tool'), tool_call_id: z.string(), content }),
+  z.object({ role: z.literal('tool'), tool_call_id: z.string(), content }),
 ]);
 export type ChatMessage = z.infer<typeof chatMessage>;
+
+/** Whether a schema is described by itself alone. */
+function refersToItself(schema: object): boolean {
+  return !/"\$(ref|dynamicRef|recursiveRef)":(?!"#)/.test(JSON.stringify(schema));
+}
 
 /** What a runner may ask; how the model is set is the preset's business, and whatever else is sent is ignored. */
 export const chatRequest = z.object({
@@ -85,7 +104,11 @@ export const chatRequest = z.object({
         function: z.object({
           name: z.string().regex(/^[\w-]{1,64}$/),
           description: z.string().optional(),
-          parameters: z.record(z.string(), z.unknown()).optional(),
+          parameters: z
+            .record(z.string(), z.unknown())
+            .refine(isShallow, { error: `expected ${tooDeep}`, abort: true })
+            .refine(refersToItself, `expected "$ref" to begin with #: ${nothingFetched}`)
+            .optional(),
         }),
       }),
     )

@@ -61,13 +61,12 @@ type Part = Exclude<ChatMessage['content'], string | null | undefined>[number];
 
 function textOf({ content }: ChatMessage): string {
   if (!Array.isArray(content)) return content ?? '';
-  return content.map(({ text }) => (typeof text === 'string' ? text : '')).join('');
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/** Texts and images have other names there; anything else is left for the provider to judge. */
+/** Texts and images have other names there. */
 function partOf(part: Part): object {
-  if (part.type === 'text') return { type: 'input_text', text: part['text'] };
-  if (part.type !== 'image_url') return part;
-  const { url, detail = 'auto' } = part['image_url'] as { url?: unknown; detail?: unknown };
+  if (part.type === 'text') return { type: 'input_text', text: part.text };
+  const { url, detail = 'auto' } = part.image_url;
   return { type: 'input_image', image_url: url, detail };
 }

@@ -263,6 +263,11 @@ describe('a question', () => {
     ['no messages', { messages: [] }],
     ['a message of nobody', { messages: [{ role: 'oracle', content: 'x' }] }],
     ['no JSON object', []],
+    [
+      'an image that the provider would fetch',
+      { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a.test/?q=b' } }] }] },
+    ],
+    ["a tool of the provider's own", { ...question(), tools: [{ type: 'web_search' }] }],
     ['a tool with a forged name', { ...question(), tools: [{ type: 'function', function: { name: 'a b' } }] }],
   ])('with %s is refused', async (_name, body) => {
     const { ada } = await start();
@@ -335,7 +340,7 @@ describe('a provider that is away', () => {
     expect(providers.away().size).toBe(2);
     bench.testing.setNow(Date.now() + 6_000);
     const [first, ...others] = await Promise.all(
-      Array.from({ length: 5 }, () => providers.admit([...providers.away().keys()][0] ?? '', 60_000)),
+      Array.from({ length: 5 }, (_, n) => providers.admit([...providers.away().keys()][0] ?? '', 60_000, `call-${n}`)),
     );
     expect([first, ...others].filter((admission) => admission?.ask)).toHaveLength(1);
     otherBehaviour = { text: 'Back.' };
