@@ -349,6 +349,48 @@ describe('memory', () => {
     ]);
   });
 
+  describe('is kept within what the model reads at once, though no provider says that it is too long', () => {
+    const limited = (contextLimit: number, history?: RunnerTurnInput['history']) =>
+      turn({ runner: { mode: 'ai', contextLimit }, ...(history ? { history } : {}) });
+    const bytes = ({ messages, tools }: Question) => Buffer.byteLength(JSON.stringify({ messages, tools }));
+    const calls = (n: number) => Array.from({ length: n }, () => ({ toolCalls: [call('artifacts_list', {})] }));
+    const brings = (output: string) => () => ({ response: { output } });
+
+    test('by leaving out old results, so that two long ones fit where one does', async () => {
+      const at = mind(calls(3), brings('x'.repeat(40_000)));
+      await think(limited(25_000), at);
+      expect(at.questions.map(({ purpose }) => purpose)).toEqual(Array(4).fill('turn'));
+      for (const question of at.questions) expect(bytes(question)).toBeLessThanOrEqual(25_000 * 3 * 0.8);
+      const results = at.questions[3]?.messages.filter(({ role }) => role === 'tool').map(({ content }) => content);
+      const dropped = '[left out to make room; call again if you still need it]';
+      expect(results).toEqual([dropped, dropped, 'x'.repeat(40_000)]);
+    });
+
+    test('by shortening what was just brought, so that some of it is seen', async () => {
+      const at = mind(calls(1), brings('🌍'.repeat(20_000)));
+      await think(limited(8_000), at);
+      expect(last(at.questions[1]?.messages)?.content).toMatch(
+        /^(🌍){2000,}\n\[the rest was left out to make room\]$/u,
+      );
+      expect(bytes(at.questions[1] as Question)).toBeLessThanOrEqual(8_000 * 3 * 0.8);
+    });
+
+    test('by making notes of its past, of as much of it as the model reads', async () => {
+      const history = { messages: [{ role: 'user' as const, content: '語'.repeat(9_000) }] };
+      const at = mind([{ text: 'Notes.' }]);
+      await think(limited(8_000, history), at);
+      expect(at.questions.map(({ purpose }) => purpose)).toEqual(['summary', 'turn']);
+      expect(bytes(at.questions[0] as Question)).toBeLessThanOrEqual(8_000 * 3 * 0.8);
+      expect(last(at.questions[0]?.messages)?.content).toMatch(/^語{4000,}$/);
+      expect(at.questions[1]?.messages[1]?.content).toBe(notes('Notes.'));
+    });
+
+    test('and asks all the same when nothing is left to be left out', async () => {
+      const at = mind([{ text: 'I read what there was.' }]);
+      expect((await think(limited(10), at)).text).toBe('I read what there was.');
+    });
+  });
+
   test('fails when the prompt alone is too long', async () => {
     await expect(think(turn(), mind([{ code: 'context-overflow' }]))).rejects.toThrow('context-overflow');
   });

@@ -82,13 +82,19 @@ class Turn {
   /** Asks with as much of the past as the model takes. */
   async #ask(): Promise<ModelAnswer> {
     for (;;) {
-      const result = await this.#put('turn', { messages: this.#told.messages, tools: this.input.tools });
+      // Not every server says that a question is too long: some cut off what does not fit.
+      while (this.#told.isTooLong(this.#question) && (await this.#makeRoom())) continue;
+      const result = await this.#put('turn', this.#question);
       if ('answer' in result) return result.answer;
       const { code, detail } = result.problem;
       if (code !== 'context-overflow' || !(await this.#makeRoom())) {
         throw new TurnFailure(`the model could not be asked: ${code}: ${detail}`);
       }
     }
+  }
+
+  get #question(): Pick<Question, 'messages' | 'tools'> {
+    return { messages: this.#told.messages, tools: this.input.tools };
   }
 
   /** The conversation is longer than the model takes: first the past becomes notes, then results are left out. */
@@ -111,6 +117,10 @@ class Turn {
         ...this.#told.notes,
         { role: 'user' as const, content: told },
       ];
+      if (this.#told.isTooLong(messages) && told.length >= shortestTranscriptChars) {
+        told = halved(told);
+        continue;
+      }
       const result = await this.#put('summary', { messages, tools: [] });
       if ('answer' in result) {
         const notes = notesIn(result.answer);
@@ -124,7 +134,7 @@ class Turn {
         throw new TurnFailure(`earlier turns could not be summed up: ${code}: ${detail}`);
       }
       if (answers >= maxSummaries || told.length < shortestTranscriptChars) break;
-      told = endOf(told, Math.floor(told.length / 2));
+      told = halved(told);
     }
     this.mind.log('[notes] the model made none of its earlier turns; those from before stay as they are\n');
   }
@@ -184,6 +194,11 @@ class Turn {
   #output(): RunnerTurnOutput {
     return { text: beginningOf(this.#texts.join('\n\n'), maxTextChars), usage: this.#usage };
   }
+}
+
+/** The newer half of a transcript. */
+function halved(transcript: string): string {
+  return endOf(transcript, Math.floor(transcript.length / 2));
 }
 
 const tooMany = {
