@@ -95,7 +95,8 @@ export class AnswerBuilder {
 
   /**
    * The call that a part belongs to: by its index; without one, by its id; without both, the one begun last. A name
-   * after arguments begins another call, whatever its index: some servers send each call whole, and all as the first.
+   * after arguments, or with another id, begins another call, whatever its index: some servers send each call whole, and
+   * all as the first.
    */
   #callOf(part: WireToolCall, position: number) {
     const { index, id } = part;
@@ -108,7 +109,7 @@ export class AnswerBuilder {
           : position === 0
             ? calls.at(-1)
             : undefined;
-    if (known && (known.arguments === '' || !part.function?.name || isRepeated(known, part))) return known;
+    if (known && !beginsAnother(known, part)) return known;
     if (calls.length === maxCallsInAnswer) {
       throw new ProviderFailure('answer-too-large', `the answer holds more than ${maxCallsInAnswer} tool calls`);
     }
@@ -124,6 +125,12 @@ export class AnswerBuilder {
     }
     return piece;
   }
+}
+
+/** Whether a part that comes as one of a call is the first of the next. An id alone is none: some give each part its own. */
+function beginsAnother(call: ModelToolCall, part: WireToolCall): boolean {
+  if (!part.function?.name || isRepeated(call, part)) return false;
+  return call.arguments !== '' || Boolean(part.id && call.id && part.id !== call.id);
 }
 
 /** Whether a part only says again what its call is. */
@@ -150,7 +157,7 @@ function usageOf(usage: WireUsage): ModelUsage | undefined {
 }
 
 /** Calls are answered by their ids, so each has one, and no two the same. */
-function withOwnIds(calls: readonly Omit<ModelToolCall, 'never'>[], place: string): ModelToolCall[] {
+function withOwnIds(calls: readonly ModelToolCall[], place: string): ModelToolCall[] {
   const taken = new Set<string>();
   return calls.map(({ id, name, arguments: written }, index) => {
     const own = id !== '' && !taken.has(id) ? id : `call_${place}_${index}`;

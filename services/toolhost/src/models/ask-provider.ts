@@ -135,6 +135,9 @@ async function streamedAnswer(
       parser.feed(text);
       if (stream.done) break;
     }
+  } catch (error) {
+    // What said why it ended is whole, whatever becomes of the connection.
+    if (error instanceof ProviderFailure || !builder.finished) throw error;
   } finally {
     clearTimeout(silence);
   }

@@ -25,7 +25,17 @@ const wireToolCall = z.object({
 });
 export type WireToolCall = z.infer<typeof wireToolCall>;
 
-const wireMessage = z.object({ content: text, refusal: text, tool_calls: z.array(wireToolCall).nullish() });
+/** Some send what is said in parts, and what was thought among them, which is no part of an answer. */
+const wireContent = z
+  .union([
+    z.string(),
+    z
+      .array(z.object({ type: z.string(), text }))
+      .transform((parts) => parts.map((part) => (part.type === 'text' ? (part.text ?? '') : '')).join('')),
+  ])
+  .nullish();
+
+const wireMessage = z.object({ content: wireContent, refusal: text, tool_calls: z.array(wireToolCall).nullish() });
 export type WireMessage = z.infer<typeof wireMessage>;
 
 /** A whole answer. */

@@ -43,6 +43,7 @@ export function failureOf({ status, retryAfter, body, nowMs }: FailedAnswer): Pr
   // A 403 may be a region or an account that is not allowed; the key is what an operator looks at first.
   if (status === 403) return new ProviderFailure('key-rejected', said);
   if (status === 404 || code === 'model_not_found') return new ProviderFailure('model-unknown', said);
+  if (status >= 500 && unreadable.test(message)) return new ProviderFailure('request-refused', said);
   // Spent credit looks like a rate limit, and waiting does not bring it back within a turn's patience: yet topping it up
   // does, so it waits like one.
   if (status === 408 || status === 409 || status === 425 || status === 429 || status >= 500 || status < 400) {
@@ -50,6 +51,9 @@ export function failureOf({ status, retryAfter, body, nowMs }: FailedAnswer): Pr
   }
   return new ProviderFailure('request-refused', type === '' ? said : `${said} (${type})`);
 }
+
+/** What a server of llama.cpp calls its own fault, and is one of the conversation. */
+const unreadable = /failed to parse tool call arguments/i;
 
 /** Codes of what stays as it is, however often it is asked. */
 const refusedCodes = /^(invalid_|image_|unsupported_|bio_policy|misalignment_policy|data_residency|content_policy)/;
@@ -74,15 +78,19 @@ export function retryAfterMs(header: string | undefined, nowMs: number): number 
 }
 
 function isOverflow(status: number, code: string, message: string): boolean {
-  return (status === 400 || status === 413 || status === 422) && isAboutLength(code, message);
+  if (status === 400 || status === 413 || status === 422) return isAboutLength(code, message);
+  // A limit of tokens a minute that one question is beyond: no waiting helps, a shorter one does.
+  if (status === 429) return /request too large/i.test(message);
+  return status >= 500 && /context (length|window|size)/i.test(message);
 }
 
 function isAboutLength(code: string, message: string): boolean {
-  return (
-    code === 'context_length_exceeded' ||
-    /context (length|window|size)|maximum context|too many tokens|exceeds? the (available )?context/i.test(message)
-  );
+  return code === 'context_length_exceeded' || overflowWords.test(message);
 }
+
+/** What servers say of a conversation that is too long. */
+const overflowWords =
+  /context (length|window|size)|maximum context|too many tokens|exceeds? the (available )?context|maximum prompt length|(prompt|input) is too long|exceeds the maximum number of tokens|request too large/i;
 
 /** The error of the usual JSON; of anything else, such as a page of a proxy, only that it is not that. */
 function errorOf(body: string): { code: string; type: string; message: string } {
@@ -93,7 +101,8 @@ function errorOf(body: string): { code: string; type: string; message: string } 
   } catch {
     return nothing;
   }
-  const error = field(value, 'error') ?? value;
+  const [first] = Array.isArray(value) ? (value as unknown[]) : [value];
+  const error = field(first, 'error') ?? first;
   if (typeof error === 'string') return { ...nothing, message: error };
   const string = (name: string) => {
     const found = field(error, name);

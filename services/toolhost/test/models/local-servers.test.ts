@@ -268,6 +268,137 @@ describe('recorded', () => {
   });
 });
 
+describe('others', () => {
+  test('Mistral says in parts what was thought and what is said: the latter is the answer', async () => {
+    const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] };
+    const said = (text: string) => ({ type: 'text', text });
+    const streamed = await ask(
+      stream({ model: 'magistral-medium-2509' }, [
+        delta({ role: 'assistant', content: '' }),
+        delta({ content: [thinking] }),
+        delta({ content: [said('Yes, ')] }),
+        delta({ content: [said('it '), said('is.'), { type: 'reference', reference_ids: [1] }] }),
+        delta({ content: '' }, 'stop'),
+      ]),
+    );
+    expect(streamed).toMatchObject({ text: 'Yes, it is.', finishReason: 'stop' });
+    const body = { choices: [{ message: { content: [thinking, said('Yes.')] }, finish_reason: 'stop' }] };
+    const answer = await ask({ status: 200, headers: { 'content-type': 'application/json' }, body });
+    expect(answer.text).toBe('Yes.');
+  });
+
+  test('whole calls that are all the first, without arguments, are as many calls', async () => {
+    const answer = await ask(
+      stream({}, [
+        delta({ tool_calls: [whole('artifacts_list', '', { index: 0, id: 'a' })] }),
+        delta({ tool_calls: [whole('tasks_list', '', { index: 0, id: 'b' })] }),
+        delta({ tool_calls: [whole('messages_send', '{"body":"x"}', { index: 0, id: 'c' })] }, 'tool_calls'),
+      ]),
+    );
+    expect(answer.toolCalls).toEqual([
+      { id: 'a', name: 'artifacts_list', arguments: '' },
+      { id: 'b', name: 'tasks_list', arguments: '' },
+      { id: 'c', name: 'messages_send', arguments: '{"body":"x"}' },
+    ]);
+  });
+
+  test('a call whose every part has an id of its own is one', async () => {
+    const part = (id: string, called: object) => delta({ tool_calls: [{ index: 0, id, function: called }] });
+    const answer = await ask(
+      stream({}, [part('a', { name: 'look' }), part('b', { arguments: '{' }), part('c', { arguments: '}' })]),
+    );
+    expect(answer.toolCalls).toEqual([{ id: 'a', name: 'look', arguments: '{}' }]);
+  });
+
+  test.each<[string, Behaviour, ProviderFailure['kind']]>([
+    [
+      'Gemini, in a list',
+      {
+        status: 400,
+        body: [
+          {
+            error: {
+              code: 400,
+              message: 'The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).',
+              status: 'INVALID_ARGUMENT',
+            },
+          },
+        ],
+      },
+      'context-overflow',
+    ],
+    [
+      'xAI',
+      {
+        status: 400,
+        body: {
+          code: 'Client specified an invalid argument',
+          error: "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+        },
+      },
+      'context-overflow',
+    ],
+    [
+      'Anthropic',
+      { status: 400, body: { error: { message: 'prompt is too long: 210000 tokens > 200000 maximum' } } },
+      'context-overflow',
+    ],
+    [
+      'llama.cpp, in its answer',
+      stream({}, [{ error: { code: 500, message: 'Context size has been exceeded.', type: 'server_error' } }]),
+      'context-overflow',
+    ],
+    [
+      'OpenAI, as a limit that no waiting helps',
+      {
+        status: 429,
+        body: {
+          error: {
+            message: 'Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 45000.',
+            type: 'tokens',
+            code: 'rate_limit_exceeded',
+          },
+        },
+      },
+      'context-overflow',
+    ],
+    [
+      'OpenAI, of a limit that waiting does help',
+      {
+        status: 429,
+        body: {
+          error: {
+            message: 'Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000, Used 29000, Requested 4500.',
+            type: 'tokens',
+            code: 'rate_limit_exceeded',
+          },
+        },
+      },
+      'unavailable',
+    ],
+    ['a throttle', { status: 503, body: { error: { message: 'Too many tokens, please wait.' } } }, 'unavailable'],
+    [
+      'llama.cpp, of a conversation that it cannot read',
+      {
+        status: 500,
+        body: { error: { code: 500, message: 'Failed to parse tool call arguments as JSON: parse error' } },
+      },
+      'request-refused',
+    ],
+  ])('say differently what failed: %s', async (_who, given, kind) => {
+    await expect(ask(given)).rejects.toMatchObject({ kind, message: expect.stringMatching(/: \S/) });
+  });
+});
+
+test('an answer that said why it ended is kept, though the connection then breaks', async () => {
+  const lines = [
+    `data: ${JSON.stringify(delta({ content: 'All of it.' }))}\n`,
+    `data: ${JSON.stringify(delta({}, 'stop'))}\n`,
+    100,
+  ];
+  expect(await ask({ lines, cut: true })).toMatchObject({ text: 'All of it.', finishReason: 'stop' });
+});
+
 test('a stream that is done before anything was said is no answer', async () => {
   const failure: unknown = await ask(stream({}, [{ choices: [] }])).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(ProviderFailure);
