@@ -8,7 +8,7 @@ import { openStack, requireFreePort } from './lib/compose.mjs';
 import { engineAnswers } from './lib/docker.mjs';
 import { bringImagesUpToDate } from './lib/images.mjs';
 import { onProjectNode } from './lib/project-node.mjs';
-import { engineMissing, makePlaces, stackSettings } from './lib/stack-settings.mjs';
+import { engineMissing, makePlaces, stackSettings, startedWith } from './lib/stack-settings.mjs';
 import { main, step } from './lib/steps.mjs';
 
 const healthyWithinMs = 120_000;
@@ -58,7 +58,7 @@ async function up(file, { values, added }) {
   }
   await step('Start', async () => {
     const scales = options.scale.flatMap((scale) => ['--scale', scale]);
-    await stack.up(options.metrics ? ['metrics'] : [], ...scales);
+    await stack.up(options.metrics ? ['metrics'] : [], await startedWith(values), ...scales);
     await stack.healthy({ timeoutMs: healthyWithinMs });
   });
   console.log(next(values));

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -235,6 +235,31 @@ interface Listed<Item> {
         await stack.run('--no-build', '--scale', 'turn-worker=3', '--metrics');
       }
     }, 180_000);
+
+    test('starts anew what reads the policy, where that has changed, and nothing else', async () => {
+      const ids = async () => {
+        const found = await inspected<{ Id: string; Config: { Labels: Record<string, string> } }>('.');
+        const of = (service: string) =>
+          found.filter(({ Config: { Labels: labels } }) => labels['com.docker.compose.service'] === service);
+        const names = [...services, 'prometheus'];
+        return Object.fromEntries(names.map((service) => [service, new Set(of(service).map(({ Id: id }) => id))]));
+      };
+      const file = relay.replace('name: relay', 'name: bigger').replace('keep: never', 'keep: never, network: bridge');
+      const post = () => stack.api('POST', '/projects', { file });
+      expect(await post()).toMatchObject({ status: 403, body: { code: 'policy-denied' } });
+      const before = await ids();
+      const up = () => stack.run('--no-build', '--scale', 'turn-worker=3', '--metrics');
+      await up();
+      expect(await ids()).toEqual(before);
+
+      await appendFile(stack.settings['SUZUMIO_POLICY_FILE'] ?? '', 'networks: [none, bridge]\n');
+      await up();
+      const after = await ids();
+      const anew = Object.keys(before).filter((service) => !isDeepStrictEqual(before[service], after[service]));
+      expect(anew.sort()).toEqual(['api', 'toolhost', 'turn-worker']);
+      expect([...(after['turn-worker'] ?? [])].filter((id) => before['turn-worker']?.has(id))).toEqual([]);
+      expect(await post()).toMatchObject({ status: 201 });
+    }, 120_000);
 
     test('says what is missing, where no engine is', async () => {
       const script = ['scripts/stack.mjs', '--settings', join(directory, 'none.env')];

@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { createServer } from 'node:net';
+import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { root } from './project-node.mjs';
 import { capture, run } from './steps.mjs';
@@ -23,9 +24,9 @@ export async function openStack(file, project) {
   if (!found) throw new Error(`There is no Docker Compose here: ${composeByHand}, and run this again.`);
   await refuseForeign(file, project);
   const [command, ...first] = found;
-  const compose = (profiles, ...args) => {
+  const compose = (profiles, args, variables = {}) => {
     const common = ['--env-file', file, '--project-name', project, ...profiles.flatMap((name) => ['--profile', name])];
-    return run(command, [...first, ...common, ...args], { cwd: root });
+    return run(command, [...first, ...common, ...args], { cwd: root, env: { ...process.env, ...variables } });
   };
 
   /** The containers of the stack, by service: `running (healthy)`. */
@@ -43,9 +44,9 @@ export async function openStack(file, project) {
 
   return {
     states,
-    up: (profiles, ...args) => compose(profiles, 'up', '--detach', ...args),
+    up: (profiles, variables, ...args) => compose(profiles, ['up', '--detach', ...args], variables),
     /** For what is already there, whatever it was started with. */
-    compose: (...args) => compose(['metrics'], ...args),
+    compose: (...args) => compose(['metrics'], args),
 
     /** Waits until every container is healthy; says of those that do not become so what they last wrote. */
     async healthy({ timeoutMs }) {

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { chmod, chown, mkdir, rename, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir, hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -84,10 +84,24 @@ export async function makePlaces({
   await makeFile(SUZUMIO_PROVIDERS_FILE, providers, 0o600);
 }
 
+/**
+ * What the services are started with besides their settings. The policy is mounted, and Compose starts nothing anew for
+ * what is in a file; so its hash is part of what they are.
+ */
+export async function startedWith({ SUZUMIO_POLICY_FILE }) {
+  return {
+    SUZUMIO_POLICY_SHA256: createHash('sha256')
+      .update(await readFile(SUZUMIO_POLICY_FILE))
+      .digest('hex'),
+  };
+}
+
 async function makeFile(file, text, mode) {
   if (existsSync(file)) return;
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, text, { mode });
+  // Read by other users inside the containers, whatever the umask here.
+  await chmod(file, mode);
 }
 
 const providers = `# What project files name with apiKeyEnv and baseURLEnv, such as OPENAI_API_KEY=...; npm run stack makes it known.
