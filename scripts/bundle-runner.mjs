@@ -22,5 +22,6 @@ await main(async () => {
   await build({ ...common, entryPoints: { runner: 'runner/src/main.ts' }, outdir: runnerDir, splitting: true });
   const parts = (await readdir(runnerDir)).map((file) => `${runnerDir}/${file}`);
   // Read by another user inside a container, whatever the umask here.
+  await chmod(runnerDir, 0o755);
   for (const file of ['runner/dist/shim.mjs', ...parts]) await chmod(file, 0o644);
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -13,6 +13,8 @@ const planted = 'sk-planted-0123456789abcdef';
 interface Service {
   environment?: Record<string, string | null>;
   networks?: string[] | Record<string, unknown>;
+  labels?: Record<string, string>;
+  volumes?: unknown[];
 }
 
 (skipped ? describe.skip : describe)('what docker-compose.yml comes to', () => {
@@ -42,7 +44,8 @@ interface Service {
     const second = await finished('docker', ['compose', 'version']);
     const [command, first] = second.code === 0 ? ['docker', ['compose']] : ['docker-compose', []];
     const args = [...first, '--env-file', file, '--profile', 'metrics', 'config'];
-    const { code, out, err } = await finished(command, args, { OPENAI_API_KEY: planted });
+    const environment = { OPENAI_API_KEY: planted, SUZUMIO_POLICY_SHA256: 'its-hash' };
+    const { code, out, err } = await finished(command, args, environment);
     if (code !== 0) throw new Error(err);
     const read = toPlain(readYaml(out, file, new ProblemList(), fullBudget()));
     services = (read as { services: Record<string, Service> }).services;
@@ -67,10 +70,42 @@ interface Service {
     expect(services['toolhost']?.environment).toMatchObject({ SUZUMIO_BUDGET_USD_PER_DAY: '2.5' });
   });
 
+  test('starts those that read the policy anew where that has changed', () => {
+    const labelled = Object.keys(services).filter((service) => services[service]?.labels?.['suzumio.policy']);
+    expect(labelled.sort()).toEqual(['api', 'toolhost', 'turn-worker']);
+    const mounting = Object.keys(services).filter((service) =>
+      JSON.stringify(services[service]?.volumes ?? []).includes('policy.yaml'),
+    );
+    expect(mounting.sort()).toEqual(labelled);
+  });
+
   test('lets the ToolHost alone reach providers', () => {
     const reaching = Object.entries(services).filter(([, { networks = [] }]) =>
       (Array.isArray(networks) ? networks : Object.keys(networks)).includes('egress'),
     );
     expect(reaching.map(([service]) => service)).toEqual(['toolhost']);
   });
+});
+
+test('npm run stack makes files that its containers can read, whatever the umask', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'suzumio-umask-'));
+  try {
+    const make = `import('./scripts/lib/stack-settings.mjs').then(async ({ makePlaces, stackSettings }) =>
+      makePlaces((await stackSettings(process.argv[1])).values))`;
+    const script = 'umask 077; exec node -e "$1" "$0/.env"';
+    const places = { SUZUMIO_WORKER_DIR: join(directory, 'worker'), SUZUMIO_DOCKER_GROUP: '1' };
+    expect(await finished('sh', ['-c', script, directory, make], places)).toMatchObject({ code: 0, err: '' });
+    const modes = ['.env', '.suzumio/policy.yaml', '.suzumio/providers.env', 'worker'].map(async (path) => {
+      const { mode } = await stat(join(directory, path));
+      return `${path} ${(mode & 0o777).toString(8)}`;
+    });
+    expect(await Promise.all(modes)).toEqual([
+      '.env 600',
+      '.suzumio/policy.yaml 644',
+      '.suzumio/providers.env 600',
+      'worker 700',
+    ]);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 });

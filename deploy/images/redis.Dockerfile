@@ -3,6 +3,8 @@ ARG BASE=redis:7-alpine
 FROM ${BASE}
 RUN mkdir -p /data && chown 999:1000 /data
 COPY redis.conf redis-start.sh /etc/suzumio/
+# As a checkout may have been made under any umask.
+RUN chmod 0755 /etc/suzumio && chmod 0644 /etc/suzumio/*
 WORKDIR /data
 USER 999:1000
 EXPOSE 6379

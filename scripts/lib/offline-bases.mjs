@@ -72,7 +72,9 @@ async function withTarball({ files, applets }, use) {
     await mkdir(join(rootfs, 'tmp'));
     await chmod(join(rootfs, 'tmp'), 0o1777);
     const tarball = join(directory, 'rootfs.tar');
-    await run('tar', ['--owner=0', '--group=0', '--numeric-owner', '-C', rootfs, '-cf', tarball, '.']);
+    // Whatever the umask here, every user of the image reads all of it.
+    const asRoots = ['--owner=0', '--group=0', '--numeric-owner', '--mode=a+rX'];
+    await run('tar', [...asRoots, '-C', rootfs, '-cf', tarball, '.']);
     await use(tarball, changes);
   } finally {
     await rm(directory, { recursive: true, force: true });
