@@ -4,8 +4,7 @@ import { ConnectionLost } from '../door/exchange.js';
 
 /**
  * Puts an answer together from the pieces in which the gateway sends it: its text in parts, each call whole, what was used
- * as the last. It is read here and not by the library's own reader, which bounds how many calls there may be, and takes
- * seconds for a long text.
+ * as the last. It is read here and not by the library's own reader, which throws at more calls than it likes.
  *
  * @param onText gets the text while it comes
  * @throws ConnectionLost where the last piece does not come

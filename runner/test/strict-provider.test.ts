@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
+import {
+  type Behaviour,
+  type ModelRequestBody,
+  type ModelServer,
+  startModelServer,
+} from '../../shared/test/support/model-server.js';
+import {
+  allowing,
+  type Begun,
+  begun,
+  type ToolhostBench,
+  toolhostBench,
+} from '../../services/toolhost/test/toolhost-client.js';
+import { createModelClient } from '../src/ai/model-client.js';
+import { think } from '../src/ai/think.js';
+import { connectorTo } from '../src/door/connector.js';
+import { DoorClient } from '../src/door/door-client.js';
+import { createToolClient } from '../src/tools/tool-client.js';
+
+// A provider that refuses what the strictest of them do, and a model that writes what the worst of them do.
+
+let models: ModelServer;
+let bench: ToolhostBench;
+let says: Behaviour[];
+let refused: string[];
+
+beforeEach(async () => {
+  says = [];
+  refused = [];
+  models = await startModelServer(({ body }) => {
+    const fault = faultIn(body);
+    if (fault === undefined) return says.shift() ?? { text: 'The end.' };
+    refused.push(fault);
+    return { status: 400, body: { error: { message: fault } } };
+  });
+  bench = await toolhostBench(allowing({ baseURL: models.baseURL }));
+});
+afterEach(async () => {
+  await bench.close();
+  await models.close();
+});
+
+interface Call {
+  id: string;
+  function: { name: string; arguments: string };
+}
+
+/** What a strict provider has against a conversation. */
+function faultIn({ messages }: ModelRequestBody): string | undefined {
+  const roles = messages.map(({ role }) => role).filter((role) => role !== 'system');
+  if (roles.some((role, at) => role === 'user' && roles[at - 1] === 'tool')) return 'a question after a result';
+  if (roles.some((role, at) => role === roles[at - 1] && role !== 'tool')) return 'roles do not alternate';
+  if (/\\ud[89a-f]/i.test(JSON.stringify(messages))) return 'half a character';
+  for (const [at, { role, content, tool_calls: made = [] }] of messages.entries()) {
+    const calls = made as Call[];
+    if (calls.length > 128) return 'too many calls';
+    if (role === 'assistant' && calls.length === 0 && String(content).trim() === '') return 'an empty answer';
+    for (const { function: called } of calls) {
+      if (!/^[a-zA-Z0-9_-]{1,64}$/.test(called.name)) return `no name: ${called.name}`;
+      const value: unknown = JSON.parse(called.arguments);
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'no object';
+    }
+    const answered = messages.slice(at + 1, at + 1 + calls.length).map(({ tool_call_id: id }) => id);
+    if (JSON.stringify(answered) !== JSON.stringify(calls.map(({ id }) => id))) return 'a call without its result';
+  }
+  return undefined;
+}
+
+async function takeTurn(attempt: Begun): Promise<string> {
+  const url = bench.toolhost.runnerUrl;
+  const input = {
+    ...attempt.answer.input,
+    workspace: '/nowhere',
+    controllerUrl: url,
+    token: attempt.answer.toolToken,
+  };
+  const connector = connectorTo(url, process);
+  const log = () => undefined;
+  const output = await think(input, {
+    model: createModelClient(connector, { token: input.token, patienceMs: 500, timeoutMs: 10_000, log, onText: log }),
+    tools: createToolClient(new DoorClient(connector, { patienceMs: 500, log }), input),
+    log,
+  });
+  return output.text;
+}
+
+test('takes back all that a model wrote, in its turn, in that turn again and in the next', async () => {
+  const project = await bench.testing.create(`
+name: strict
+task: Think.
+backend:
+  runner:
+    mode: ai
+    model: only
+    models:
+      providers: { one: { type: openai-compatible, baseURL: "${models.baseURL}" } }
+      presets: { only: { provider: one, model: m } }
+agents:
+  ada: { role: thinker, prompt: Think., tools: ["*"] }
+`);
+  const list = { name: 'artifacts_list', arguments: {} };
+  says = [
+    { text: 'Half \ud83c', calls: [{ name: 'messages_send', arguments: '{"recipient": "be' }], finish: 'length' },
+    { calls: [{ name: 'multi_tool_use.parallel', arguments: { tool_uses: [] } }, { name: '', arguments: {} }, list] },
+    {
+      calls: [
+        { ...list, arguments: '' },
+        { ...list, arguments: '[1]' },
+        { name: 'x'.repeat(80), arguments: 'null' },
+      ],
+    },
+    { calls: Array.from({ length: 200 }, (_, n) => ({ ...list, id: `c${n}` })) },
+    { text: '' },
+  ];
+  const first = await bench.begin(project, 'ada');
+  const text = await takeTurn(first);
+  expect(refused).toEqual([]);
+  expect(models.requests).toHaveLength(5);
+
+  bench.testing.setNow(Date.now() + 60_000);
+  await bench.testing.write(project, (tx) => expireLease(tx, { turn: first.turn, attempt: 1 }));
+  const { body } = await bench.claim(project, first.turn);
+  const again = begun(bench, project, 'ada', first.turn, body as never);
+  expect(await takeTurn(again)).toBe(text);
+  expect(models.requests).toHaveLength(5);
+  await again.report('complete', { output: { text } });
+
+  expect(await takeTurn(await bench.begin(project, 'ada', 'More.'))).toBe('The end.');
+  expect(refused).toEqual([]);
+  expect(models.requests.at(-1)?.body.messages.length).toBeGreaterThan(130);
+});
