@@ -1,4 +1,4 @@
-import { handedArtifact } from '@suzumio/shared/protocol/artifacts';
+import { handedArtifact, writtenText } from '@suzumio/shared/protocol/artifacts';
 import { type ToolRequest, type ToolResponse, toolResponse } from '@suzumio/shared/protocol/runner';
 import type { DoorClient } from '../door/door-client.js';
 import type { DoorAnswer } from '../door/exchange.js';
@@ -56,14 +56,9 @@ async function writeHanded(site: CallSite, to: string, answer: DoorAnswer): Prom
   if (!response.success || !handed.success) return answer;
   const { door, authorization, workspace } = site;
   try {
-    const { files, sizeBytes } = await new ArtifactWriter(door, authorization, workspace).write(handed.data, to);
-    const what = handed.data.kind === 'directory' ? `${files} ${files === 1 ? 'file' : 'files'}, ` : '';
-    const { name, id } = handed.data;
-    const written: ToolResponse = {
-      ...response.data,
-      output: `Wrote ${name} (${id}), ${what}${sizeBytes} bytes, to ${to}.`,
-    };
-    return { ...answer, body: Buffer.from(JSON.stringify(written)) };
+    const written = await new ArtifactWriter(door, authorization, workspace).write(handed.data, to);
+    const told: ToolResponse = { ...response.data, output: writtenText({ ...handed.data, ...written }, to) };
+    return { ...answer, body: Buffer.from(JSON.stringify(told)) };
   } catch (error) {
     if (error instanceof ContentRefused) return problemAnswer(error.problem);
     if (!(error instanceof WorkspacePathError) && !isSystemError(error)) throw error;

@@ -91,7 +91,15 @@ export const handedArtifact = z.object({
   id: z.string(),
   name: z.string(),
   kind: artifactKind,
+  /** How many files it has; 1 where it is one. */
+  files: z.int().nonnegative().default(1),
   sha256,
   sizeBytes: z.int().nonnegative(),
 });
 export type HandedArtifact = z.infer<typeof handedArtifact>;
+
+/** What an agent is told of an artifact that was written into its workspace, at the place that it named. */
+export function writtenText({ id, name, kind, files, sizeBytes }: Omit<HandedArtifact, 'sha256'>, to: string): string {
+  const what = kind === 'directory' ? `${files} ${files === 1 ? 'file' : 'files'}, ` : '';
+  return `Wrote ${name} (${id}), ${what}${sizeBytes} bytes, to ${to}.`;
+}

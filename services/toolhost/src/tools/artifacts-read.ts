@@ -48,8 +48,8 @@ export const artifactsRead = defineTool({
   },
 });
 
-function handed({ id, name, kind, sha256, sizeBytes }: ArtifactView): HandedArtifact {
-  return { id, name, kind, sha256, sizeBytes };
+function handed({ id, name, kind, files, sha256, sizeBytes }: ArtifactView): HandedArtifact {
+  return { id, name, kind, files, sha256, sizeBytes };
 }
 
 async function fileIn(content: ContentStore, artifact: ArtifactView, path: string): Promise<HandedArtifact> {
@@ -63,7 +63,8 @@ async function fileIn(content: ContentStore, artifact: ArtifactView, path: strin
         : `There is no file "${path}" in "${artifact.name}"; without "path", artifacts.read lists what there is.`,
     );
   }
-  return { id: artifact.id, name: artifact.name, kind: 'file', sha256: file.sha256, sizeBytes: file.sizeBytes };
+  const { id, name } = artifact;
+  return { id, name, kind: 'file', files: 1, sha256: file.sha256, sizeBytes: file.sizeBytes };
 }
 
 /**

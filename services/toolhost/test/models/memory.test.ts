@@ -158,6 +158,25 @@ describe("an agent's memory", () => {
     expect(history?.messages.at(-1)?.content).toBe('Error not-made: This call was not made.');
   });
 
+  test('says of what was written into the workspace what was said then', async () => {
+    const project = await create(100_000);
+    const attempt = await bench.begin(project, 'ada', 'First.');
+    const published = { path: 'level.md', ...(await attempt.upload('level 3.2 m')) };
+    await ask(attempt, '0', {
+      calls: [
+        { id: 'a', name: 'artifacts_publish', arguments: { path: 'level.md' } },
+        { id: 'b', name: 'artifacts_read', arguments: { name: 'level.md', to: './in/level.md' } },
+      ],
+    });
+    await attempt.tool('artifacts.publish', published, { step: '0.0' });
+    await attempt.tool('artifacts.read', { name: 'level.md', to: './in/level.md' }, { step: '0.1' });
+    await attempt.report('complete', { output: { text: '' } });
+    const { history } = (await bench.begin(project, 'ada', 'Second.')).answer.input;
+    expect(history?.messages.at(-1)?.content).toMatch(
+      /^Wrote level\.md \(art_\w+\), 11 bytes, to \.\/in\/level\.md\.$/,
+    );
+  });
+
   test('bears a journal with something else at the place of a call', async () => {
     const project = await create(100_000);
     const attempt = await bench.begin(project, 'ada', 'First.');

@@ -1,6 +1,9 @@
-import { assistantMessage, toolMessage, transcriptText } from '../../protocol/conversation.js';
+import * as z from 'zod';
+import { handedArtifact, writtenText } from '../../protocol/artifacts.js';
+import { callInput } from '../../protocol/call-input.js';
+import { assistantMessage, functionName, toolMessage, transcriptText } from '../../protocol/conversation.js';
 import { tokensOf } from '../../protocol/estimated-tokens.js';
-import type { ChatMessage, ModelAnswer } from '../../protocol/model-chat.js';
+import type { ChatMessage, ModelAnswer, ModelToolCall } from '../../protocol/model-chat.js';
 import { toldNotes, toldTranscript, transcriptRoom } from '../../protocol/notes.js';
 import type { ToolResponse } from '../../protocol/runner.js';
 import type { SqlReader } from '../sql.js';
@@ -135,14 +138,28 @@ function told(reader: SqlReader, { id }: TurnRef): ChatMessage[] {
 function stepMessages(key: string, answer: ModelAnswer, results: ReadonlyMap<string, string>): ChatMessage[] {
   return [
     assistantMessage(answer),
-    ...answer.toolCalls.map(({ id }, index) => {
+    ...answer.toolCalls.map((call, index) => {
+      const { id } = call;
       const written = results.get(`${key}.${index}`);
       const result = written === undefined ? undefined : (JSON.parse(written) as RecordedTool);
       if (result?.ok === false) return toolMessage(id, result);
-      return toolMessage(id, result?.response ? { output: result.response.output } : notMade);
+      return toolMessage(id, result?.response ? { output: toldOutput(call, result.response) } : notMade);
     }),
   ];
 }
+
+/**
+ * What an agent was told of a call that went well: the tool's output, but where its runner wrote into the workspace what
+ * the tool named.
+ */
+function toldOutput(call: ModelToolCall, { output, metadata }: ToolResponse): unknown {
+  if (call.name !== functionName('artifacts.read')) return output;
+  const asked = writing.safeParse(callInput(call.arguments));
+  const handed = handedArtifact.safeParse(metadata);
+  return asked.success && handed.success ? writtenText(handed.data, asked.data.input.to) : output;
+}
+
+const writing = z.object({ input: z.object({ to: z.string() }) });
 
 const notMade = { code: 'not-made', message: 'This call was not made.' };
 
