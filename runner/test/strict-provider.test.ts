@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { requestChanges } from '@suzumio/shared/store/verbs/project-transitions';
 import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
 import {
   type Behaviour,
@@ -86,8 +87,8 @@ async function takeTurn(attempt: Begun): Promise<string> {
   return output.text;
 }
 
-test('takes back all that a model wrote, in its turn, in that turn again and in the next', async () => {
-  const project = await bench.testing.create(`
+const create = (contextLimit = 32_000) =>
+  bench.testing.create(`
 name: strict
 task: Think.
 backend:
@@ -96,10 +97,13 @@ backend:
     model: only
     models:
       providers: { one: { type: openai-compatible, baseURL: "${models.baseURL}" } }
-      presets: { only: { provider: one, model: m } }
+      presets: { only: { provider: one, model: m, contextLimit: ${contextLimit} } }
 agents:
   ada: { role: thinker, prompt: Think., tools: ["*"] }
 `);
+
+test('takes back all that a model wrote, in its turn, in that turn again and in the next', async () => {
+  const project = await create();
   const list = { name: 'artifacts_list', arguments: {} };
   says = [
     { text: 'Half \ud83c', calls: [{ name: 'messages_send', arguments: '{"recipient": "be' }], finish: 'length' },
@@ -130,4 +134,31 @@ agents:
   expect(await takeTurn(await bench.begin(project, 'ada', 'More.'))).toBe('The end.');
   expect(refused).toEqual([]);
   expect(models.requests.at(-1)?.body.messages.length).toBeGreaterThan(130);
+});
+
+test('takes a past of turns that were cut, came to no answer or ended with a call, and notes before it', async () => {
+  const project = await create(20_000);
+  const turns: Behaviour[][] = [
+    [{ text: 'And so', finish: 'length' }, { text: ' on.' }],
+    [{ calls: [{ name: 'completion_submit', arguments: { report: 'All is done.' } }] }],
+    [{ text: 'word '.repeat(10_000) }],
+    [{ text: 'Notes.' }, { text: 'Four.' }],
+    [{ text: 'Five.' }],
+  ];
+  const ended: string[] = [];
+  for (const [index, told] of turns.entries()) {
+    says = told;
+    const attempt = await bench.begin(project, 'ada', `Mail ${index + 1}.`);
+    const text = await takeTurn(attempt);
+    await attempt.report('complete', { output: { text } });
+    if (index === 1)
+      await bench.testing.write(project, (tx) =>
+        requestChanges(tx, { body: 'Once more.', recipient: 'ada', actor: 'user' }),
+      );
+    ended.push(text);
+  }
+  expect(ended.map((text) => text.slice(0, 12))).toEqual(['And so\n\n on.', '', 'word word wo', 'Four.', 'Five.']);
+  expect(refused).toEqual([]);
+  const last = models.requests.at(-1)?.body.messages.map(({ role }) => role);
+  expect(last).toEqual(['system', 'user', 'assistant', 'user']);
 });

@@ -229,8 +229,7 @@ describe('memory', () => {
     await think(turn({ history: { summary: 'I am to be brief.', messages: past } }), at);
     expect(at.questions[0]?.messages.map(({ content }) => content)).toEqual([
       'You are ada.',
-      '[Your notes on your earlier turns]\nI am to be brief.\n[end of your notes]',
-      'Earlier mail.',
+      '[Your notes on your earlier turns]\nI am to be brief.\n[end of your notes]\n\nEarlier mail.',
       'Answered.',
       'There is mail.',
     ]);
@@ -277,7 +276,8 @@ describe('memory', () => {
     expect(at.calls.map(({ step }) => step)).toEqual(['0.0', '4.0']);
   });
 
-  const notes = (said: string) => `[Your notes on your earlier turns]\n${said}\n[end of your notes]`;
+  const notes = (said: string, then: string) =>
+    `[Your notes on your earlier turns]\n${said}\n[end of your notes]\n\n${then}`;
 
   test('sums up with the notes from before in front, and shortens what is told after them alone', async () => {
     const overflow = { code: 'context-overflow' };
@@ -285,24 +285,22 @@ describe('memory', () => {
     await think(turn({ history: { summary: 'Bea gets figures.', compact: '🌍'.repeat(1_501), messages: [] } }), at);
     expect(at.questions.map(({ purpose }) => purpose)).toEqual(['summary', 'summary', 'summary', 'turn']);
     expect(at.questions.slice(0, 3).map(({ messages }) => messages.slice(1).map(({ content }) => content))).toEqual([
-      [notes('Bea gets figures.'), '🌍'.repeat(1_501)],
-      [notes('Bea gets figures.'), '🌍'.repeat(750)],
-      [notes('Bea gets figures.'), '🌍'.repeat(375)],
+      [notes('Bea gets figures.', '🌍'.repeat(1_501))],
+      [notes('Bea gets figures.', '🌍'.repeat(750))],
+      [notes('Bea gets figures.', '🌍'.repeat(375))],
     ]);
-    expect(at.questions[3]?.messages[1]?.content).toBe(notes('Ben is paid; Bea gets figures.'));
+    expect(at.questions[3]?.messages[1]?.content).toBe(notes('Ben is paid; Bea gets figures.', 'There is mail.'));
   });
 
   test('keeps the notes from before in front when its past becomes notes, too', async () => {
     const at = mind([{ code: 'context-overflow' }, { text: 'New notes.' }]);
     await think(turn({ history: { summary: 'Old notes.', messages: past } }), at);
     expect(at.questions[1]?.messages.slice(1).map(({ content }) => content)).toEqual([
-      notes('Old notes.'),
-      '## user\nEarlier mail.\n\n## assistant\nAnswered.',
+      notes('Old notes.', '## user\nEarlier mail.\n\n## assistant\nAnswered.'),
     ]);
     expect(at.questions[2]?.messages.map(({ content }) => content)).toEqual([
       'You are ada.',
-      notes('New notes.'),
-      'There is mail.',
+      notes('New notes.', 'There is mail.'),
     ]);
   });
 
@@ -317,8 +315,8 @@ describe('memory', () => {
     const at = mind([said, { text: 'New notes.' }]);
     await think(turn({ history: { summary: 'Old notes.', compact, messages: [] } }), at);
     expect(at.questions.map(({ purpose }) => purpose)).toEqual(['summary', 'summary', 'turn']);
-    expect(last(at.questions[1]?.messages)?.content).toBe(compact.slice(compact.length / 2));
-    expect(at.questions[2]?.messages[1]?.content).toBe(notes('New notes.'));
+    expect(last(at.questions[1]?.messages)?.content).toBe(notes('Old notes.', compact.slice(compact.length / 2)));
+    expect(at.questions[2]?.messages[1]?.content).toBe(notes('New notes.', 'There is mail.'));
   });
 
   test.each(noNotes)('goes on with the notes from before when the answer %s again', async (_name, said) => {
@@ -328,8 +326,7 @@ describe('memory', () => {
     expect(at.questions.map(({ purpose }) => purpose)).toEqual(['summary', 'summary', 'turn']);
     expect(at.questions[2]?.messages.map(({ content }) => content)).toEqual([
       'You are ada.',
-      notes('Old notes.'),
-      'Earlier mail.',
+      notes('Old notes.', 'Earlier mail.'),
       'Answered.',
       'There is mail.',
     ]);
@@ -344,8 +341,7 @@ describe('memory', () => {
     );
     expect(at.questions[4]?.messages.map(({ content }) => content)).toEqual([
       'You are ada.',
-      notes('New notes.'),
-      'There is mail.',
+      notes('New notes.', 'There is mail.'),
     ]);
   });
 
@@ -382,7 +378,7 @@ describe('memory', () => {
       expect(at.questions.map(({ purpose }) => purpose)).toEqual(['summary', 'turn']);
       expect(bytes(at.questions[0] as Question)).toBeLessThanOrEqual(8_000 * 3 * 0.8);
       expect(last(at.questions[0]?.messages)?.content).toMatch(/^語{4000,}$/);
-      expect(at.questions[1]?.messages[1]?.content).toBe(notes('Notes.'));
+      expect(at.questions[1]?.messages[1]?.content).toBe(notes('Notes.', 'There is mail.'));
     });
 
     test('and asks all the same when nothing is left to be left out', async () => {

@@ -1,4 +1,4 @@
-import { summaryMessage, transcriptText } from '@suzumio/shared/protocol/conversation';
+import { notesText, transcriptText } from '@suzumio/shared/protocol/conversation';
 import { beginningOf } from '@suzumio/shared/protocol/cut-text';
 import { tokensOf } from '@suzumio/shared/protocol/estimated-tokens';
 import type { ChatMessage } from '@suzumio/shared/protocol/model-chat';
@@ -35,17 +35,18 @@ export class Conversation {
 
   /** All of it, as it is asked with. */
   get messages(): ChatMessage[] {
-    return [
-      { role: 'system', content: this.input.turn.system ?? this.input.agent.prompt },
-      ...this.notes,
-      ...this.#past,
-      ...this.#now,
-    ];
+    const { turn, agent } = this.input;
+    return [{ role: 'system', content: turn.system ?? agent.prompt }, ...this.withNotes([...this.#past, ...this.#now])];
   }
 
-  /** The notes on its past, where there are any. */
-  get notes(): ChatMessage[] {
-    return this.#notes === undefined ? [] : [summaryMessage(this.#notes)];
+  /** Messages with the notes on its past in front. Strict servers want none of one role after another: they become one. */
+  withNotes(messages: readonly ChatMessage[]): ChatMessage[] {
+    if (this.#notes === undefined) return [...messages];
+    const notes = notesText(this.#notes);
+    const [first, ...others] = messages;
+    if (first?.role !== 'user' || typeof first.content !== 'string')
+      return [{ role: 'user', content: notes }, ...messages];
+    return [{ ...first, content: `${notes}\n\n${first.content}` }, ...others];
   }
 
   /** What new notes have to be made of, beside the old ones: turns that are too long to be told. */

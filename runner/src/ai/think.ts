@@ -1,5 +1,5 @@
 import { callInput } from '@suzumio/shared/protocol/call-input';
-import { assistantMessage, functionName, toolMessage } from '@suzumio/shared/protocol/conversation';
+import { assistantMessage, functionName, goOnMessage, toolMessage } from '@suzumio/shared/protocol/conversation';
 import { beginningOf, endOf } from '@suzumio/shared/protocol/cut-text';
 import type { ModelAnswer, ModelToolCall } from '@suzumio/shared/protocol/model-chat';
 import { notesIn } from '@suzumio/shared/protocol/notes';
@@ -72,7 +72,7 @@ class Turn {
       } else {
         if (answer.refusal !== undefined) throw new TurnFailure(`the model refused: ${answer.refusal}`);
         if (answer.finishReason !== 'length') return this.#output();
-        this.#told.add({ role: 'user', content: goOn });
+        this.#told.add(goOnMessage);
       }
       continuations += 1;
       if (continuations > maxContinuations) throw new TurnFailure('the model does not come to the end of its answer');
@@ -114,8 +114,7 @@ class Turn {
     for (;;) {
       const messages = [
         { role: 'system' as const, content: summing },
-        ...this.#told.notes,
-        { role: 'user' as const, content: told },
+        ...this.#told.withNotes([{ role: 'user', content: told }]),
       ];
       if (this.#told.isTooLong(messages) && told.length >= shortestTranscriptChars) {
         told = halved(told);
@@ -212,8 +211,6 @@ const cutCall = {
     'Your answer was cut at its longest within this call, which was not made. Write less in one answer: make the call ' +
     'shorter, or do in several what it was to do.',
 };
-
-const goOn = '[Your answer was cut at its longest. Go on from there, and be brief.]';
 
 /** Whether an answer was cut within its last call. One that was cut before its input began looks like one without any. */
 function isCutInCall({ finishReason, toolCalls }: ModelAnswer): boolean {

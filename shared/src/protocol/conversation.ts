@@ -8,6 +8,12 @@ import { isShallow } from './nesting.js';
 /** The longest result of a tool in a conversation. */
 export const maxResultChars = 48 * 1024;
 
+/** What a model is told whose answer was cut at its longest and calls nothing. */
+export const goOnMessage: ChatMessage = {
+  role: 'user',
+  content: '[Your answer was cut at its longest. Go on from there, and be brief.]',
+};
+
 /** A tool's name as models are told it: their names have no dots. */
 export function functionName(tool: string): string {
   return tool.replaceAll('.', '_');
@@ -67,11 +73,8 @@ export function toolMessage(
 }
 
 /** What a model is told of its earlier turns where they are too many to be told. */
-export function summaryMessage(summary: string): ChatMessage {
-  return {
-    role: 'user',
-    content: `[Your notes on your earlier turns]\n${summary.toWellFormed()}\n[end of your notes]`,
-  };
+export function notesText(notes: string): string {
+  return `[Your notes on your earlier turns]\n${notes.toWellFormed()}\n[end of your notes]`;
 }
 
 /** A conversation as one text, for a model that is to sum it up. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   assistantMessage,
   maxResultChars,
-  summaryMessage,
+  notesText,
   toolMessage,
   transcriptText,
 } from '../../src/protocol/conversation.js';
@@ -60,7 +60,7 @@ describe('an answer goes back to a model as every provider takes it', () => {
       toolMessage('a', { output: `${'x'.repeat(maxResultChars - 1)}🌊 and more` }),
       toolMessage('b', { output: `cut elsewhere ${half}` }),
       toolMessage('c', { code: 'tool-unknown', message: `There is no tool "${half}".` }),
-      summaryMessage(half),
+      { role: 'user' as const, content: notesText(half) },
     ];
     for (const message of messages) expect(JSON.stringify(message)).not.toMatch(/\\ud[89a-f]/);
     expect(messages[1]?.content).toMatch(/x\n\[cut: 11 more characters\]$/);

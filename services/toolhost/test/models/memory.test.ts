@@ -155,7 +155,7 @@ describe("an agent's memory", () => {
     await expect(ask(attempt, 'seq.1', { text: 'Nor am I.' })).rejects.toThrow('invalid-request');
     await attempt.report('complete', { output: { text: '' } });
     const { history } = (await bench.begin(project, 'ada', 'Second.')).answer.input;
-    expect(history?.messages.at(-1)?.content).toBe('Error not-made: This call was not made.');
+    expect(history?.messages.at(-2)?.content).toBe('Error not-made: This call was not made.');
   });
 
   test('says of what was written into the workspace what was said then', async () => {
@@ -172,7 +172,7 @@ describe("an agent's memory", () => {
     await attempt.tool('artifacts.read', { name: 'level.md', to: './in/level.md' }, { step: '0.1' });
     await attempt.report('complete', { output: { text: '' } });
     const { history } = (await bench.begin(project, 'ada', 'Second.')).answer.input;
-    expect(history?.messages.at(-1)?.content).toMatch(
+    expect(history?.messages.at(-2)?.content).toMatch(
       /^Wrote level\.md \(art_\w+\), 11 bytes, to \.\/in\/level\.md\.$/,
     );
   });
@@ -185,7 +185,7 @@ describe("an agent's memory", () => {
     await bench.testing.write(project, (tx) => tx.run(`UPDATE turn_steps SET key = '0.0' WHERE key = '1'`));
     await attempt.report('complete', { output: { text: '' } });
     const { history } = (await bench.begin(project, 'ada', 'Second.')).answer.input;
-    expect(history?.messages.at(-1)?.content).toBe('Error not-made: This call was not made.');
+    expect(history?.messages.at(-2)?.content).toBe('Error not-made: This call was not made.');
   });
 });
 

@@ -1,7 +1,13 @@
 import * as z from 'zod';
 import { handedArtifact, writtenText } from '../../protocol/artifacts.js';
 import { callInput } from '../../protocol/call-input.js';
-import { assistantMessage, functionName, toolMessage, transcriptText } from '../../protocol/conversation.js';
+import {
+  assistantMessage,
+  functionName,
+  goOnMessage,
+  toolMessage,
+  transcriptText,
+} from '../../protocol/conversation.js';
 import { tokensOf } from '../../protocol/estimated-tokens.js';
 import type { ChatMessage, ModelAnswer, ModelToolCall } from '../../protocol/model-chat.js';
 import { toldNotes, toldTranscript, transcriptRoom } from '../../protocol/notes.js';
@@ -118,7 +124,10 @@ interface StepRow {
 
 /** One turn as a conversation: its prompt, the answers, and what their calls came to. */
 function told(reader: SqlReader, { id }: TurnRef): ChatMessage[] {
-  const prompt = reader.get<{ prompt: string }>('SELECT prompt FROM turns WHERE id = :id', { id })?.prompt ?? '';
+  const turn = reader.get<{ prompt: string; output_text: string | null }>(
+    'SELECT prompt, output_text FROM turns WHERE id = :id',
+    { id },
+  );
   const steps = reader.all<StepRow>('SELECT key, result_json FROM turn_steps WHERE turn_id = :id', { id });
   const results = new Map(steps.map(({ key, result_json }) => [key, result_json]));
   const answers = steps
@@ -128,10 +137,18 @@ function told(reader: SqlReader, { id }: TurnRef): ChatMessage[] {
       const result = JSON.parse(result_json) as { ok: boolean; answer?: ModelAnswer; summary?: boolean };
       return result.ok && result.answer && result.summary !== true ? [{ key, answer: result.answer }] : [];
     });
-  return [
-    { role: 'user', content: prompt },
-    ...answers.flatMap(({ key, answer }) => stepMessages(key, answer, results)),
+  const messages: ChatMessage[] = [
+    { role: 'user', content: turn?.prompt ?? '' },
+    ...answers.flatMap(({ key, answer }, index) => [
+      ...stepMessages(key, answer, results),
+      // It was cut, or nothing would have been asked after it.
+      ...(answer.toolCalls.length === 0 && index < answers.length - 1 ? [goOnMessage] : []),
+    ]),
   ];
+  // Another turn's prompt follows, which strict servers take after an answer only. A turn may end with a call, too.
+  const ended = messages.at(-1)?.role === 'assistant';
+  const text = answers.length === 0 ? (turn?.output_text ?? '') : '';
+  return ended ? messages : [...messages, assistantMessage({ text, toolCalls: [] })];
 }
 
 /** A step is told whole: an answer with every call's result. */
