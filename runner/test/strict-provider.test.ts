@@ -150,6 +150,9 @@ test('takes a past of turns that were cut, came to no answer or ended with a cal
     says = told;
     const attempt = await bench.begin(project, 'ada', `Mail ${index + 1}.`);
     const text = await takeTurn(attempt);
+    const asked = models.requests.length;
+    expect(await takeTurn(attempt)).toBe(text);
+    expect(models.requests).toHaveLength(asked);
     await attempt.report('complete', { output: { text } });
     if (index === 1)
       await bench.testing.write(project, (tx) =>
