@@ -38,9 +38,10 @@ export function amount(text: string): number | 'unlimited' {
   throw new InvalidArgumentError('It is a number, or "unlimited".');
 }
 
-/** Reads a day of UTC, or a moment, as milliseconds. */
+/** Reads a day of UTC, or a moment, as milliseconds: one that names no zone is of UTC, too. */
 export function moment(text: string): number {
-  const value = /^\d{4}-\d{2}-\d{2}(T.+)?$/.test(text) ? Date.parse(text) : Number.NaN;
+  const utc = /T[\d:.]+$/.test(text) ? `${text}Z` : text;
+  const value = /^\d{4}-\d{2}-\d{2}(T.+)?$/.test(text) ? Date.parse(utc) : Number.NaN;
   if (!Number.isNaN(value)) return value;
   throw new InvalidArgumentError('It is a day, such as 2026-11-21, or a moment, such as 2026-11-21T20:00:00Z.');
 }

@@ -19,7 +19,7 @@ import { findTurn, listToolCalls, listTurns, turnCalled } from '@suzumio/shared/
 import { readProjectFacts } from '@suzumio/shared/store/queries/why';
 import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';
 import { agentRow } from '@suzumio/shared/store/rows';
-import { spendingOn } from '@suzumio/shared/store/spending';
+import { readDayBudget, spendingOn } from '@suzumio/shared/store/spending';
 import type { SqlReader } from '@suzumio/shared/store/sql';
 import { readTurnLog } from '@suzumio/shared/store/turn-logs';
 import { whyAnswerOf } from '@suzumio/shared/why/reasons';
@@ -45,13 +45,23 @@ export function createStoreReads({ root, context: { env, now } }: Session): Proj
         project: readProject(reader),
         agents: listAgents(reader),
         cellPaused: cell.readCatalog(readCellPause) ?? null,
-        budgetsReached: budgetsReached(reader, readConfig(reader)),
+        budgetsReached: budgetsReached(
+          reader,
+          readConfig(reader),
+          cell.readCatalog((catalog) => readDayBudget(catalog, now())),
+        ),
       })),
     why: (project, agent) =>
       read(project, (reader) => {
         const nowMs = now();
         const facts = readProjectFacts(reader, readConfig(reader), agent, nowMs);
-        const unknown = { paused: null, scheduler: gone, toolhost: gone, providersAway: new Map<string, number>() };
+        const unknown = {
+          paused: null,
+          scheduler: gone,
+          toolhost: gone,
+          providersAway: new Map<string, number>(),
+          day: null,
+        };
         const around = cell.readCatalog((catalog) => readCatalogFacts(catalog, nowMs)) ?? unknown;
         return whyAnswerOf(facts, { id: '', ...around, fleet: null }, nowMs);
       }),

@@ -142,6 +142,7 @@ function working(
   if (project.status !== 'running') return `queued   turn ${turn.number} goes on when the project runs again${after}`;
   if ((cellPaused ?? project.paused ?? paused) !== null)
     return `queued   turn ${turn.number} waits until it is resumed${after}`;
+  if (turn.failure?.code === 'day-budget-reached') return `queued   turn ${turn.number} waits for the day's budget`;
   if (turn.notBefore !== null && Date.parse(turn.notBefore) > style.now()) {
     return `queued   turn ${turn.number} is tried again at ${timeOfDay(turn.notBefore, style)}${after}`;
   }

@@ -58,7 +58,7 @@ export function projectsRouter(context: ApiContext): Router {
         project: readProject(reader),
         agents: listAgents(reader),
         cellPaused: context.cell.catalog.pause.current,
-        budgetsReached: budgetsReached(reader, store.config),
+        budgetsReached: budgetsReached(reader, store.config, context.cell.catalog.spending.budget),
       })),
     );
     response.json(answer);

@@ -11,6 +11,7 @@ import {
   type ProvidersAway,
   type QueuedTurn,
 } from '@suzumio/shared/store/verbs/deliver-turn';
+import type { DayBudget } from '@suzumio/shared/model/day-budget';
 import { agentsToStart, startTurns } from '@suzumio/shared/store/verbs/start-turns';
 
 export interface ProjectSchedulerDependencies {
@@ -23,6 +24,8 @@ export interface ProjectSchedulerDependencies {
   paused: () => boolean;
   /** Which providers of models are away. */
   providersAway: () => ProvidersAway;
+  /** What the cell's day has left, where it is bounded. */
+  dayBudget: () => DayBudget | undefined;
   logger: Logger;
   metrics: Metrics;
 }
@@ -56,16 +59,20 @@ export class ProjectScheduler {
   /** @throws SuzumioError `server-unreachable` when the queue is away; what was not delivered stays to be delivered */
   async schedule(store: ProjectStore): Promise<void> {
     if (this.dependencies.paused()) return;
-    const starting = agentsToStart(store.reader, store.config).length;
-    const away = this.dependencies.providersAway();
-    const queued = deliverableTurns(store.reader, this.dependencies.now(), away);
+    const day = this.dependencies.dayBudget();
+    const away = new Map([...this.dependencies.providersAway(), ...(day ? [[day.gate, day.endsMs] as const] : [])]);
+    const nowMs = this.dependencies.now();
+    const bounds = { day, closed: [...away].filter(([, untilMs]) => untilMs > nowMs).map(([key]) => key) };
+    const starting = agentsToStart(store.reader, store.config, bounds).length;
+    const { maxConcurrentTurns } = store.config.scheduler;
+    const queued = deliverableTurns(store.reader, nowMs, away, maxConcurrentTurns);
     if (starting + queued.wanting.length === 0) return;
     const facts = await this.#askQueue(queued, starting);
     if (starting + this.#due(queued, facts).length === 0) return;
 
     const deliveries = await store.write((tx) => {
-      startTurns(tx);
-      return this.#due(deliverableTurns(tx, tx.nowMs, away), facts).flatMap((due) => {
+      startTurns(tx, bounds);
+      return this.#due(deliverableTurns(tx, tx.nowMs, away, maxConcurrentTurns), facts).flatMap((due) => {
         const job = deliverTurn(tx, due.turn, due.delivery);
         if (!job) return [];
         const replaces = due.delivery > 0 && !due.lost ? this.#ref(due) : undefined;

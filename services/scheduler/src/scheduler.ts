@@ -63,6 +63,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     now: cell.context.now,
     paused: () => cell.catalog.pause.current !== null,
     providersAway: () => cell.catalog.providers.away(),
+    dayBudget: () => cell.catalog.spending.budget,
     logger,
     metrics,
   });

@@ -62,6 +62,7 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
       owner: randomUUID(),
       dayLimitNanoUsd: config.budgetUsdPerDay === undefined ? undefined : config.budgetUsdPerDay * nanoPerUsd,
     };
+    await cell.catalog.spending.limitTo(context.dayLimitNanoUsd);
     await admitWorkers(config.workerToken ?? cell.directory.workerToken(), dependencies);
     const { allowedHosts, bodyPace = {} } = config;
     const listen = ({ host, port }: ToolhostConfig['worker'], ...routers: Router[]) =>

@@ -32,6 +32,8 @@ export type FailureDecision =
     };
 
 const startBackoff = { firstMs: 1_000, mostMs: 60_000 };
+/** Two ToolHosts may differ on what a day may cost: a turn goes to and fro between them no more often than this. */
+const dayCheckMs = 60_000;
 const providerBackoff = { firstMs: 5_000, mostMs: 15 * 60_000 };
 
 /** Decides what follows a failed attempt. Deterministic: the same facts always lead to the same decision. */
@@ -54,6 +56,8 @@ export function decideFailure(
       if (notBeforeMs === undefined) return { turn: 'failed', failure };
       return { turn: 'queued', notBeforeMs, counted: false, avoidHost: false };
     }
+    case 'day':
+      return { turn: 'queued', notBeforeMs: nowMs + dayCheckMs, counted: false, avoidHost: false };
     case 'machinery':
       if (history.countedAttempts + 1 >= limits.maxAttempts) return { turn: 'failed', failure };
       return { turn: 'queued', notBeforeMs: nowMs, counted: true, avoidHost: false };

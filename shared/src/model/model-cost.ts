@@ -41,3 +41,9 @@ export function worstCost(candidates: readonly Candidate[], requestBytes: number
     nanoUsd: Math.max(0, ...costs.map(({ nanoUsd }) => nanoUsd)),
   };
 }
+
+/** An amount as people read it. */
+export function dollars(nanoUsd: number): string {
+  const usd = nanoUsd / nanoPerUsd;
+  return `$${usd !== 0 && usd < 0.01 ? usd.toPrecision(2) : usd.toFixed(2)}`;
+}

@@ -20,6 +20,7 @@ export const whyCodes = [
   'agent-failed',
   'agent-stopped',
   'budget-reached',
+  'day-budget-reached',
   'concurrency-limit',
   'provider-away',
   'backoff',

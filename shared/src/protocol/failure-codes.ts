@@ -5,6 +5,8 @@ import * as z from 'zod';
  *
  * - `before-start`: the attempt never ran; not counted, tried again with backoff until `turn.startDeadline`.
  * - `provider`: the model's provider is away; not counted, tried again until `turn.providerPatience`.
+ * - `day`: the day's budget of all projects is spent; not counted, tried again when there is another day or a larger
+ *   budget.
  * - `machinery`: our side broke in mid-attempt; counted, tried again at once up to `turn.maxAttempts`.
  * - `agent`: the agent's own doing; the turn fails at once.
  */
@@ -18,6 +20,7 @@ export const failureCodes = {
   'workspace-unavailable': 'before-start',
 
   'provider-unavailable': 'provider',
+  'day-budget-reached': 'day',
 
   'lease-expired': 'machinery',
   'worker-lost': 'machinery',
@@ -41,7 +44,7 @@ export const failureCodes = {
   'model-refused': 'agent',
   'answer-too-large': 'agent',
   'start-deadline': 'agent',
-} as const satisfies Record<string, 'before-start' | 'provider' | 'machinery' | 'agent'>;
+} as const satisfies Record<string, 'before-start' | 'provider' | 'day' | 'machinery' | 'agent'>;
 
 export type FailureCode = keyof typeof failureCodes;
 export type FailureClass = (typeof failureCodes)[FailureCode];

@@ -4,7 +4,8 @@ import type { Writer } from './writer.js';
 
 /** Whether a provider may be asked. */
 export type Admission =
-  | { ask: true }
+  /** @property probe whether this call tries the provider, and others wait for what becomes of it */
+  | { ask: true; probe: boolean }
   /** It is away: nobody asks before `untilMs`, or somebody is trying it right now. */
   | { ask: false; untilMs: number; lastError: string };
 
@@ -12,7 +13,16 @@ interface Row {
   failures: number;
   closed_until_ms: number;
   probe_until_ms: number;
+  /** 1 where it has begun to answer whoever tried it. */
+  answering: number;
   last_error: string;
+  since_ms: number;
+}
+
+/** What a failure did: until when nobody asks the provider, and since when it has answered nobody to the end. */
+export interface ProviderAway {
+  untilMs: number;
+  sinceMs: number;
 }
 
 /** One call a minute is little to pay for noticing soon that a provider is back. */
@@ -37,24 +47,48 @@ export class Providers {
   /**
    * Asks whether a call may be made.
    *
-   * @param probeMs how long a call may take: where it is the one that tries the provider, others wait for it that long
+   * @param leaseMs how long its process is believed without a word: where it is the one that tries the provider, others
+   *   wait for it that long
+   * @param call names it
    */
-  async admit(provider: string, probeMs: number): Promise<Admission> {
+  async admit(provider: string, leaseMs: number, call: string): Promise<Admission> {
     // A provider that is well has no row, and costs no transaction.
-    if (!this.#row(provider)) return { ask: true };
+    if (!this.#row(provider)) return { ask: true, probe: false };
     return this.writer.write(() => {
       const row = this.#row(provider);
       const now = this.context.now();
-      if (!row) return { ask: true };
+      if (!row || row.answering === 1) return { ask: true, probe: false };
       const { last_error: lastError } = row;
       if (row.closed_until_ms > now) return { ask: false, untilMs: row.closed_until_ms, lastError };
       if (row.probe_until_ms > now) return { ask: false, untilMs: now + probeWaitMs, lastError };
-      this.sql.run('UPDATE providers_away SET probe_until_ms = :until WHERE provider = :provider', {
-        provider,
-        until: now + probeMs,
-      });
-      return { ask: true };
+      this.sql.run(
+        'UPDATE providers_away SET probe_until_ms = :until, probe_owner = :call WHERE provider = :provider',
+        { provider, call, until: now + leaseMs },
+      );
+      return { ask: true, probe: true };
     });
+  }
+
+  /** The call that tries a provider is still at it. */
+  async stillTrying(provider: string, call: string, leaseMs: number): Promise<void> {
+    await this.writer.write(() =>
+      this.sql.run(
+        `UPDATE providers_away SET probe_until_ms = :until
+         WHERE provider = :provider AND probe_owner = :call AND probe_until_ms > 0`,
+        { provider, call, until: this.context.now() + leaseMs },
+      ),
+    );
+  }
+
+  /** The provider has begun to answer whoever tried it: the others need not wait until that has all of it. */
+  async answering(provider: string, call: string): Promise<void> {
+    await this.writer.write(() =>
+      this.sql.run(
+        `UPDATE providers_away SET answering = 1, closed_until_ms = 0, probe_until_ms = 0
+         WHERE provider = :provider AND probe_owner = :call AND probe_until_ms > 0`,
+        { provider, call },
+      ),
+    );
   }
 
   /** The provider answered: whoever waits for it may go on. */
@@ -67,9 +101,8 @@ export class Providers {
    * The provider failed. Calls that were under way together fail together, and count once.
    *
    * @param retryAfterMs how long it asked to be left alone
-   * @returns when it may be asked again
    */
-  async failed(provider: string, error: string, retryAfterMs = 0): Promise<number> {
+  async failed(provider: string, error: string, retryAfterMs = 0): Promise<ProviderAway> {
     return this.writer.write(() => {
       const now = this.context.now();
       const row = this.#row(provider);
@@ -83,10 +116,10 @@ export class Providers {
         `INSERT INTO providers_away (provider, failures, closed_until_ms, probe_until_ms, last_error, since_ms)
          VALUES (:provider, :failures, :until, 0, :error, :now)
          ON CONFLICT (provider) DO UPDATE SET failures = :failures, closed_until_ms = :until, probe_until_ms = 0,
-           last_error = :error`,
+           answering = 0, last_error = :error`,
         { provider, failures, until, error: error.slice(0, 500), now },
       );
-      return until;
+      return { untilMs: until, sinceMs: row?.since_ms ?? now };
     });
   }
 
@@ -97,7 +130,7 @@ export class Providers {
 
   #row(provider: string): Row | undefined {
     return this.sql.get<Row>(
-      'SELECT failures, closed_until_ms, probe_until_ms, last_error FROM providers_away WHERE provider = :provider',
+      'SELECT failures, closed_until_ms, probe_until_ms, answering, last_error, since_ms FROM providers_away WHERE provider = :provider',
       { provider },
     );
   }
@@ -106,7 +139,7 @@ export class Providers {
 /** The providers that are away, as a catalog says it. */
 export function readProvidersAway(reader: SqlReader): ReadonlyMap<string, number> {
   const rows = reader.all<{ provider: string; until: number }>(
-    'SELECT provider, max(closed_until_ms, probe_until_ms) AS until FROM providers_away',
+    'SELECT provider, max(closed_until_ms, probe_until_ms) AS until FROM providers_away WHERE answering = 0',
   );
   return new Map(rows.map(({ provider, until }) => [provider, until]));
 }

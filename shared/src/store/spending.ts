@@ -1,14 +1,7 @@
+import { type DayBudget, dayBudget, type DaySpending } from '../model/day-budget.js';
 import type { StoreContext } from './context.js';
 import type { Sql, SqlReader } from './sql.js';
 import type { Writer } from './writer.js';
-
-/** What the whole cell has spent on a day, in billionths of a dollar. Days are those of UTC. */
-export interface DaySpending {
-  day: string;
-  spentNanoUsd: number;
-  /** By calls that are being made, at their worst. */
-  heldNanoUsd: number;
-}
 
 /** The cell's spending by day, which a budget of the operator may bound. Each project counts its own besides. */
 export class Spending {
@@ -20,6 +13,25 @@ export class Spending {
 
   today(): DaySpending {
     return spendingOn(this.sql, this.context.now());
+  }
+
+  /** The day's budget, where there is one. */
+  get budget(): DayBudget | undefined {
+    return readDayBudget(this.sql, this.context.now());
+  }
+
+  /** Tells every process of the cell what a day may cost. */
+  async limitTo(nanoUsd: number | undefined): Promise<void> {
+    await this.writer.write(() => {
+      if (nanoUsd === undefined) this.sql.run('DELETE FROM day_budget');
+      else {
+        this.sql.run(
+          `INSERT INTO day_budget (id, limit_nano_usd) VALUES (1, :limit)
+           ON CONFLICT (id) DO UPDATE SET limit_nano_usd = :limit`,
+          { limit: Math.round(nanoUsd) },
+        );
+      }
+    });
   }
 
   /**
@@ -45,19 +57,41 @@ export class Spending {
     });
   }
 
+  /**
+   * What a question cost that came to nothing, while its call goes on.
+   *
+   * @returns the day since then, with what that call still holds back
+   */
+  async spend(nanoUsd: number): Promise<DaySpending> {
+    return this.writer.write(() => {
+      this.#add(nanoUsd);
+      return this.today();
+    });
+  }
+
   /** What a call came to in the end, and what it held back no longer is. */
   async settle(call: string, nanoUsd: number): Promise<void> {
     await this.writer.write(() => {
       const now = this.context.now();
       this.sql.run('DELETE FROM spending_held WHERE call = :call OR until_ms <= :now', { call, now });
-      if (nanoUsd === 0) return;
-      this.sql.run(
-        `INSERT INTO spending (day, nano_usd) VALUES (:day, :usd)
-         ON CONFLICT (day) DO UPDATE SET nano_usd = nano_usd + :usd`,
-        { day: dayOf(now), usd: nanoUsd },
-      );
+      this.#add(nanoUsd);
     });
   }
+
+  #add(nanoUsd: number): void {
+    if (nanoUsd === 0) return;
+    this.sql.run(
+      `INSERT INTO spending (day, nano_usd) VALUES (:day, :usd)
+       ON CONFLICT (day) DO UPDATE SET nano_usd = nano_usd + :usd`,
+      { day: dayOf(this.context.now()), usd: nanoUsd },
+    );
+  }
+}
+
+/** The budget of a day as a catalog says it. */
+export function readDayBudget(reader: SqlReader, nowMs: number): DayBudget | undefined {
+  const limit = reader.get<{ limit_nano_usd: number }>('SELECT limit_nano_usd FROM day_budget')?.limit_nano_usd;
+  return limit === undefined ? undefined : dayBudget(spendingOn(reader, nowMs), limit);
 }
 
 /** What a catalog says of the day of a moment. */

@@ -2,6 +2,7 @@ import type { Pause } from '../model/pause.js';
 import type { ProjectStatus } from '../model/project-status.js';
 import type { AgentState } from '../model/states.js';
 import type { Failure } from '../protocol/failure-codes.js';
+import type { DayBudget } from '../model/day-budget.js';
 import type { WorkerPresence } from '../queue/presence.js';
 
 /** A turn that is queued or runs. */
@@ -41,6 +42,8 @@ export interface ProjectFacts {
   turn: TurnFacts | null;
   /** What of its budget, or the project's, is used up. */
   budgetReached: string | null;
+  /** What any question of it has to have room for in the day's budget, in billionths of a dollar. */
+  leastHeldNanoUsd: number;
   /** Turns of the project that are queued or run, but for those of external agents, and how many may be. */
   activeTurns: number;
   maxConcurrentTurns: number | undefined;
@@ -71,6 +74,8 @@ export interface CellFacts {
   toolhost: ServiceFacts;
   /** Providers of models that are away, with when they may be asked again. */
   providersAway: ReadonlyMap<string, number>;
+  /** What the cell's day has left; null where it is not bounded. */
+  day: DayBudget | null;
   /** What the queue knows of workers and jobs; `away` where it cannot be reached, null where it was not asked. */
   fleet: Fleet | 'away' | null;
 }

@@ -1,5 +1,6 @@
 import type { Pause } from '../model/pause.js';
 import type { WhyAnswer, WhyCode, WhyReason } from '../model/why.js';
+import { type DayBudget, daySpentMessage, isDaySpent } from '../model/day-budget.js';
 import { capacityReasons } from './capacity.js';
 import type { CellFacts, ProjectFacts, ServiceFacts, TurnFacts } from './facts.js';
 import { moment, plural, span } from './words.js';
@@ -138,6 +139,9 @@ function heldBack(facts: ProjectFacts, cell: CellFacts, nowMs: number): WhyReaso
       next: `budget ${project.id}`,
     });
   }
+  if (!turn && isDaySpent(cell.day, facts.leastHeldNanoUsd)) {
+    reasons.push(dayReached('No turn begins', cell.day));
+  }
   const bounded = !turn && agent.unread > 0 && agent.state === 'quiet' && facts.runsIn !== null;
   if (bounded && most !== undefined && activeTurns >= most) {
     reasons.push({
@@ -148,6 +152,10 @@ function heldBack(facts: ProjectFacts, cell: CellFacts, nowMs: number): WhyReaso
   }
   if (turn) reasons.push(...turnHeldBack(facts, turn, cell, nowMs));
   return reasons;
+}
+
+function dayReached(what: string, day: DayBudget): WhyReason {
+  return { code: 'day-budget-reached', sentence: `${what}: ${daySpentMessage(day)}`, next: 'usage --by day' };
 }
 
 function turnHeldBack({ project, agent }: ProjectFacts, turn: TurnFacts, cell: CellFacts, nowMs: number): WhyReason[] {
@@ -163,7 +171,10 @@ function turnHeldBack({ project, agent }: ProjectFacts, turn: TurnFacts, cell: C
       },
     ];
   }
-  if (turn.waitsFor !== null || turn.notBeforeMs <= nowMs) return [];
+  if (turn.waitsFor !== null && turn.waitsFor === cell.day?.gate) {
+    return [dayReached(`Turn ${turn.number} waits for another day`, cell.day)];
+  }
+  if (turn.notBeforeMs <= nowMs) return [];
   return [
     {
       code: 'backoff',

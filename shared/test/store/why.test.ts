@@ -252,7 +252,7 @@ describe('a turn that waits', () => {
   test('for a provider says for which, and until when', async () => {
     const here = await team();
     const { turn, attempt } = await here.work('ada');
-    const untilMs = await here.testing.cell.catalog.providers.failed('models.test#01234567', 'Too many requests.');
+    const { untilMs } = await here.testing.cell.catalog.providers.failed('models.test#01234567', 'Too many requests.');
     await here.write((tx) => {
       const row = attemptRow(tx, turn, attempt);
       if (!row) throw new Error('the attempt is gone');

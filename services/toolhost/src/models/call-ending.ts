@@ -1,6 +1,9 @@
 import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { Candidate } from '@suzumio/shared/model/presets';
+import { beginningOf } from '@suzumio/shared/protocol/cut-text';
 import type { Failure } from '@suzumio/shared/protocol/failure-codes';
+import type { DayBudget } from '@suzumio/shared/model/day-budget';
+import type { UnansweredCall } from '@suzumio/shared/store/verbs/model-calls';
 import type { ProviderFailure } from './provider-failure.js';
 
 /** A provider that cannot be asked now. */
@@ -8,6 +11,22 @@ export interface Away {
   provider: string;
   untilMs: number;
   error: string;
+  /** Where this question was asked there and failed, rather than waiting behind others: how. */
+  asked?: {
+    /** Since when it has answered nobody to the end. */
+    sinceMs: number;
+    mayBeItsFault: boolean;
+  };
+}
+
+/** The day's budget has no room for a question any more. */
+export class DaySpent extends Error {
+  constructor(
+    readonly day: DayBudget,
+    message: string,
+  ) {
+    super(message);
+  }
 }
 
 /** None of an agent's models can be asked now. */
@@ -29,22 +48,28 @@ export class Refused extends Error {
 }
 
 /** What becomes of an attempt whose question got no answer. */
-export interface Ending {
-  failure: Failure;
+export interface Ending extends UnansweredCall {
   code: 'provider-unavailable' | 'provider-refused' | 'policy-denied' | 'budget-reached';
-  /** Where the turn waits for a provider: for which, and until when at least. */
-  wait?: { provider: string; untilMs: number };
 }
 
 /** How a call's error ends its attempt; undefined for what is ours, and may go better another time. */
 export function endingOf(error: unknown): Ending | undefined {
   if (error instanceof AllAway) {
     const first = [...error.away].sort((a, b) => a.untilMs - b.untilMs)[0];
-    const failure: Failure = { code: 'provider-unavailable', message: error.message.slice(0, 2000) };
+    const failure: Failure = { code: 'provider-unavailable', message: beginningOf(error.message, 2000) };
     return {
       failure,
       code: 'provider-unavailable',
-      ...(first ? { wait: { provider: first.provider, untilMs: first.untilMs } } : {}),
+      wait: first && { provider: first.provider, untilMs: first.untilMs, asked: first.asked !== undefined },
+      failedItself: failedItself(error.away),
+    };
+  }
+  if (error instanceof DaySpent) {
+    const { day, message } = error;
+    return {
+      failure: { code: 'day-budget-reached', message },
+      code: 'budget-reached',
+      wait: { provider: day.gate, untilMs: day.endsMs },
     };
   }
   if (error instanceof Refused) {
@@ -63,7 +88,7 @@ export function endingOf(error: unknown): Ending | undefined {
     } as const;
     const refusal = refusals[error.failure.kind as keyof typeof refusals];
     return {
-      failure: { code: refusal.code, message: `${error.message}; ${refusal.advice}.`.slice(0, 2000) },
+      failure: { code: refusal.code, message: beginningOf(`${error.message}; ${refusal.advice}.`, 2000) },
       code: 'provider-refused',
     };
   }
@@ -75,4 +100,9 @@ export function endingOf(error: unknown): Ending | undefined {
     return { failure: { code, message: error.message }, code };
   }
   return undefined;
+}
+
+function failedItself(away: readonly Away[]): UnansweredCall['failedItself'] {
+  const failed = away.flatMap(({ asked }) => (asked?.mayBeItsFault === true ? asked.sinceMs : []));
+  return failed.length === away.length ? { awaySinceMs: Math.min(...failed) } : undefined;
 }

@@ -153,4 +153,17 @@ CREATE INDEX profiles_team ON profiles (team) WHERE team IS NOT NULL;
 ALTER TABLE tokens ADD COLUMN agents_json TEXT;
 `,
   },
+  {
+    // What the whole cell may spend in a day; which call tries a provider, and whether that has begun to answer.
+    version: 6,
+    sql: `
+CREATE TABLE day_budget (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  limit_nano_usd INTEGER NOT NULL
+) STRICT;
+
+ALTER TABLE providers_away ADD COLUMN probe_owner TEXT;
+ALTER TABLE providers_away ADD COLUMN answering INTEGER NOT NULL DEFAULT 0;
+`,
+  },
 ];

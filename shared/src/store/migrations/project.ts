@@ -379,4 +379,26 @@ CREATE TABLE mail_repeats (
 CREATE INDEX message_reads_voided ON message_reads (message_id) WHERE voided_at_ms IS NOT NULL;
 `,
   },
+  {
+    // What a call has come to so far, for when its process is not heard of again; how often its question failed while
+    // others were answered; and a number of their own for questions of runners that name no steps.
+    version: 8,
+    sql: `
+ALTER TABLE model_calls ADD COLUMN so_far_input INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE model_calls ADD COLUMN so_far_output INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE model_calls ADD COLUMN so_far_nano_usd INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE model_calls ADD COLUMN alone INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE turn_attempts ADD COLUMN unnamed_questions INTEGER NOT NULL DEFAULT 0;
+`,
+  },
+  {
+    // What models are told of their tools, for the turns that were told so.
+    version: 9,
+    sql: `
+CREATE TABLE tool_sets (
+  hash TEXT PRIMARY KEY,
+  definitions_json TEXT NOT NULL
+) STRICT;
+`,
+  },
 ];

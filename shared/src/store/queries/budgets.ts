@@ -1,9 +1,11 @@
+import { type DayBudget, daySpentMessage, isDaySpent } from '../../model/day-budget.js';
 import { nanoPerUsd } from '../../model/model-cost.js';
 import type { ProjectConfig } from '../../model/project-config.js';
 import type { BudgetReached, BudgetView } from '../../model/budget.js';
+import { isQueued } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import { budgetOf } from './budget-of.js';
-import { spentBudgetOf, used } from './usage.js';
+import { leastHeld, spentBudgetOf, used } from './usage.js';
 
 /** The project's budget and those of agents that have one, with what is used of each. */
 export function listBudgets(reader: SqlReader, config: ProjectConfig): BudgetView[] {
@@ -26,10 +28,25 @@ export function listBudgets(reader: SqlReader, config: ProjectConfig): BudgetVie
   });
 }
 
-/** The budgets that keep agents from new turns. */
-export function budgetsReached(reader: SqlReader, config: ProjectConfig): BudgetReached[] {
-  return [undefined, ...Object.keys(config.agents)].flatMap((agent) => {
+/** The budgets that keep agents from turns: their own, the project's, and that of the cell's day. */
+export function budgetsReached(reader: SqlReader, config: ProjectConfig, day?: DayBudget): BudgetReached[] {
+  const reached = [undefined, ...Object.keys(config.agents)].flatMap((agent) => {
     const reached = spentBudgetOf(reader, budgetOf(reader, config, agent), agent);
     return reached ? { agent: agent ?? null, limit: reached.limit, message: reached.message } : [];
   });
+  return [...reached, ...dayReached(reader, config, day)];
+}
+
+/** Who waits for another day: whoever could ask nothing any more, and whose question did not fit. */
+function dayReached(reader: SqlReader, config: ProjectConfig, day: DayBudget | undefined): BudgetReached[] {
+  if (!day) return [];
+  const waiting = reader.all<{ agent: string }>(
+    `SELECT agent_id AS agent FROM turns WHERE ${isQueued} AND waits_for = :gate`,
+    { gate: day.gate },
+  );
+  const refused = new Set(waiting.map(({ agent }) => agent));
+  const all = Object.keys(config.agents);
+  const agents = all.filter((agent) => refused.has(agent) || isDaySpent(day, leastHeld(config, agent)));
+  const named = agents.length === all.length ? [null] : agents;
+  return named.map((agent) => ({ agent, limit: 'usd', message: daySpentMessage(day) }));
 }

@@ -1,6 +1,6 @@
+import type { DaySpending } from '../../model/day-budget.js';
 import { nanoPerUsd } from '../../model/model-cost.js';
 import type { DaySpendingView, UsageAnswer, UsageFigures, UsageGroup, UsageRow } from '../../model/usage.js';
-import type { DaySpending } from '../spending.js';
 import type { SqlReader } from '../sql.js';
 
 /** Which calls count: those that ended from the one moment on, and before the other. */
@@ -33,7 +33,7 @@ export function projectUsage(reader: SqlReader, by: UsageGroup, { fromMs = 0, to
   return reader.all<ProjectUsage[number]>(
     `SELECT ${keys[by]} AS key, count(*) AS calls, sum(input_tokens) AS input, sum(output_tokens) AS output,
        sum(nano_usd) AS nanoUsd, sum(CASE estimated WHEN 1 THEN input_tokens + output_tokens ELSE 0 END) AS estimated
-     FROM model_calls WHERE status = 'answered' AND ended_at_ms >= :from AND ended_at_ms < :to GROUP BY 1`,
+     FROM model_calls WHERE (status = 'answered' OR input_tokens + output_tokens > 0) AND ended_at_ms >= :from AND ended_at_ms < :to GROUP BY 1`,
     { from: fromMs, to: toMs ?? Number.MAX_SAFE_INTEGER },
   );
 }

@@ -1,6 +1,7 @@
 import type { CellFacts, ServiceFacts } from '../../why/facts.js';
 import { readCellPause } from '../cell-pause.js';
 import { readProvidersAway } from '../providers.js';
+import { readDayBudget } from '../spending.js';
 import type { SqlReader } from '../sql.js';
 
 /** A process counts as alive for this long after its last beat. */
@@ -10,12 +11,13 @@ export const aliveMs = 5_000;
 export function readCatalogFacts(
   reader: SqlReader,
   nowMs: number,
-): Pick<CellFacts, 'paused' | 'scheduler' | 'toolhost' | 'providersAway'> {
+): Pick<CellFacts, 'paused' | 'scheduler' | 'toolhost' | 'providersAway' | 'day'> {
   return {
     paused: readCellPause(reader),
     scheduler: lastHeardOf(reader, 'scheduler', nowMs),
     toolhost: lastHeardOf(reader, 'toolhost', nowMs),
     providersAway: readProvidersAway(reader),
+    day: readDayBudget(reader, nowMs) ?? null,
   };
 }
 

@@ -1,4 +1,6 @@
-import { type Cost, nanoPerUsd } from '../../model/model-cost.js';
+import { type Cost, dollars, nanoPerUsd, worstCost } from '../../model/model-cost.js';
+import { candidatesFor, presetOf } from '../../model/presets.js';
+import { isExternal } from '../../config/sandbox-of.js';
 import type { ProjectConfig } from '../../model/project-config.js';
 import type { SqlReader } from '../sql.js';
 import { type Budget, budgetOf } from './budget-of.js';
@@ -12,19 +14,47 @@ export interface ExhaustedBudget {
   message: string;
 }
 
+/** What is spent for good, and what calls that run now hold back. */
+interface Use {
+  spent: Cost;
+  held: Cost;
+}
+
+const nothing: Cost = { tokens: 0, nanoUsd: 0 };
+
+/** The budget that a call would pass. */
+export interface BudgetPassed extends ExhaustedBudget {
+  /** Whether only what calls that run now hold back is in its way: when they have ended, there may be room for it. */
+  onlyHeld: boolean;
+}
+
 /**
- * The budget that a call would pass at its worst, counting what calls that run now hold back.
+ * The budget that a call would pass at its worst, counting what calls that run now hold back; first one that has no room
+ * for it whatever becomes of those.
  *
  * @param agent whose call it would be: its own budget counts, and the project's
  */
-export function exhaustedBudget(tx: Tx, agent: string, worst: Cost): ExhaustedBudget | undefined {
+export function exhaustedBudget(tx: Tx, agent: string, worst: Cost): BudgetPassed | undefined {
   const own = budgetOf(tx, tx.config, agent);
   const budget = budgetOf(tx, tx.config);
-  return (
-    (own && passed(agent, own, used(tx, agent), worst)) ??
-    (budget && passed('project', budget, used(tx), worst)) ??
-    undefined
-  );
+  const uses = [
+    ...(own ? [{ of: agent, budget: own, use: useOf(tx, agent) }] : []),
+    ...(budget ? [{ of: 'project', budget, use: useOf(tx) }] : []),
+  ];
+  for (const onlyHeld of [false, true]) {
+    for (const { of, budget: bound, use } of uses) {
+      const reached = passed(of, bound, onlyHeld ? use : { ...use, held: nothing }, worst);
+      if (reached) return { ...reached, onlyHeld };
+    }
+  }
+  return undefined;
+}
+
+/** What any question of an agent has to have room for: its longest answer. Nothing for one that asks no models of ours. */
+export function leastHeld(config: ProjectConfig, agent: string): number {
+  const { runner } = config.backend;
+  if (runner.mode !== 'ai' || isExternal(config.agents[agent] ?? {}) || !presetOf(config, agent)) return 0;
+  return worstCost(candidatesFor(config, agent), 0).nanoUsd;
 }
 
 /** The budget that is used up for an agent, its own or the project's: it gets no new turn. */
@@ -52,11 +82,16 @@ export function spentBudgetOf(
     }
   }
   if (budget.tokens === undefined && budget.usd === undefined) return undefined;
-  return passed(of, budget, used(reader, agent));
+  return passed(of, budget, { spent: useOf(reader, agent).spent, held: nothing });
 }
 
 /** What has been used and is held back, by one agent or by all. */
 export function used(reader: SqlReader, agent?: string): Cost {
+  const { spent, held } = useOf(reader, agent);
+  return { tokens: spent.tokens + held.tokens, nanoUsd: spent.nanoUsd + held.nanoUsd };
+}
+
+function useOf(reader: SqlReader, agent?: string): Use {
   const sums = (table: string, tokens: string, usd: string, where: string) =>
     reader.get<{ tokens: number; usd: number }>(
       `SELECT coalesce(sum(${tokens}), 0) AS tokens, coalesce(sum(${usd}), 0) AS usd FROM ${table}
@@ -65,29 +100,25 @@ export function used(reader: SqlReader, agent?: string): Cost {
     ) ?? { tokens: 0, usd: 0 };
   const spent = sums('agent_usage', 'input_tokens + output_tokens', 'nano_usd', 'true');
   const held = sums('model_calls', 'held_tokens', 'held_nano_usd', `status = 'running'`);
-  return { tokens: spent.tokens + held.tokens, nanoUsd: spent.usd + held.usd };
+  return { spent: { tokens: spent.tokens, nanoUsd: spent.usd }, held: { tokens: held.tokens, nanoUsd: held.usd } };
 }
 
 /** @param call the worst that a call may come to; without one, whether anything is left at all */
-function passed(of: string, budget: Budget, now: Cost, call?: Cost): ExhaustedBudget | undefined {
+function passed(of: string, budget: Budget, { spent, held }: Use, call?: Cost): ExhaustedBudget | undefined {
   const whose = whoseBudget(of);
   const worst = call ?? { tokens: 1, nanoUsd: 1 };
   const may = (what: string) => (call === undefined ? '' : `, and this call may ${what}`);
-  if (budget.tokens !== undefined && now.tokens + worst.tokens > budget.tokens) {
-    const message = `${whose} of ${budget.tokens} tokens is reached: ${now.tokens} are used${may(`use ${worst.tokens}`)}.`;
+  const tokens = spent.tokens + held.tokens;
+  if (budget.tokens !== undefined && tokens + worst.tokens > budget.tokens) {
+    const message = `${whose} of ${budget.tokens} tokens is reached: ${tokens} are used${may(`use ${worst.tokens}`)}.`;
     return { of, limit: 'tokens', message };
   }
-  if (budget.usd !== undefined && now.nanoUsd + worst.nanoUsd > budget.usd * nanoPerUsd) {
-    const message = `${whose} of ${dollars(budget.usd * nanoPerUsd)} is reached: ${dollars(now.nanoUsd)} is spent${may(`cost ${dollars(worst.nanoUsd)}`)}.`;
+  const nanoUsd = spent.nanoUsd + held.nanoUsd;
+  if (budget.usd !== undefined && nanoUsd + worst.nanoUsd > budget.usd * nanoPerUsd) {
+    const message = `${whose} of ${dollars(budget.usd * nanoPerUsd)} is reached: ${dollars(nanoUsd)} is spent${may(`cost ${dollars(worst.nanoUsd)}`)}.`;
     return { of, limit: 'usd', message };
   }
   return undefined;
-}
-
-/** An amount as people read it. */
-export function dollars(nanoUsd: number): string {
-  const usd = nanoUsd / nanoPerUsd;
-  return `$${usd !== 0 && usd < 0.01 ? usd.toPrecision(2) : usd.toFixed(2)}`;
 }
 
 function whoseBudget(of: string): string {

@@ -9,7 +9,7 @@ import { activeTurns } from '../verbs/start-turns.js';
 import { readAgent } from './agents.js';
 import { handlerPresence } from './handlers.js';
 import { parsed } from './page.js';
-import { spentBudget } from './usage.js';
+import { leastHeld, spentBudget } from './usage.js';
 
 /**
  * What a project's database knows of why an agent does what it does.
@@ -25,6 +25,7 @@ export function readProjectFacts(reader: SqlReader, config: ProjectConfig, id: s
     agent: { id, state, stopping, paused, unread, undelivered, failure },
     turn: activeTurn === null ? null : turnFacts(reader, activeTurn.id, nowMs),
     budgetReached: spentBudget(reader, config, id)?.message ?? null,
+    leastHeldNanoUsd: leastHeld(config, id),
     activeTurns: activeTurns(reader),
     maxConcurrentTurns: config.scheduler.maxConcurrentTurns,
     runsIn: isExternal(agent) ? null : { backend: backendOf(config, agent), image: config.backend.image },
@@ -78,7 +79,7 @@ function turnFacts(reader: SqlReader, id: string, nowMs: number): TurnFacts | nu
 function queuedBefore(reader: SqlReader, { id, priority, queued_at_ms: queuedAt }: TurnRow, nowMs: number): number {
   const row = reader.get<{ count: number }>(
     `SELECT count(*) AS count FROM turns WHERE ${isQueued} AND (priority, queued_at_ms, id) < (:priority, :queuedAt, :id)
-       AND not_before_ms <= :nowMs AND agent_id IN (SELECT agents.id FROM agents WHERE external = 0 AND paused_json IS NULL)`,
+       AND not_before_ms <= :nowMs AND waits_for IS NULL AND agent_id IN (SELECT agents.id FROM agents WHERE external = 0 AND paused_json IS NULL)`,
     { priority, queuedAt, id, nowMs },
   );
   return row?.count ?? 0;

@@ -3,6 +3,7 @@ import type { TurnJob } from '../../queue/jobs.js';
 import { isQueued, projectRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import type { Tx } from '../tx.js';
+import { activeTurns } from './start-turns.js';
 
 /** A delivery older than this without a job in the queue is taken for lost. */
 export const redeliverAfterMs = 5_000;
@@ -16,33 +17,37 @@ export interface QueuedTurn {
   lost: boolean;
 }
 
-/** The providers of models that are away, with when they may be tried again. */
+/** The providers of models that are away, with when they may be tried again; a day's budget by its gate. */
 export type ProvidersAway = ReadonlyMap<string, number>;
 
 /**
  * Queued turns that want a job now, the most urgent first, and how many others have one. Those of external agents never
- * get one: their handlers claim them. A turn that waits for a provider
- * goes on as soon as that answers others; and when it may be tried again, one turn of those that wait for it does.
+ * get one: their handlers claim them. A turn that waits for a provider goes on as soon as that answers others, and when it
+ * may be tried again, one turn of those that wait for it does. While they wait they hold no slot, so they are given one
+ * like others then: no more of them than `maxConcurrentTurns` leaves free.
  */
 export function deliverableTurns(
   reader: SqlReader,
   nowMs: number,
   away: ProvidersAway = new Map(),
+  maxConcurrentTurns = Infinity,
 ): { wanting: QueuedTurn[]; outstanding: number } {
   const project = projectRow(reader);
   if (project.status !== 'running' || project.paused_json !== null) return { wanting: [], outstanding: 0 };
   const queued = reader.all<{ id: string; delivery: number; delivered_at_ms: number | null; waits_for: string | null }>(
     `SELECT id, delivery, delivered_at_ms, waits_for FROM turns
-     WHERE ${isQueued} AND (not_before_ms <= :now OR waits_for IS NOT NULL)
+     WHERE ${isQueued} AND not_before_ms <= :now
        AND (SELECT paused_json IS NULL AND external = 0 FROM agents WHERE agents.id = agent_id) ORDER BY priority, queued_at_ms, id`,
     { now: nowMs },
   );
   const tried = new Set<string>();
-  const rows = queued.filter(({ waits_for: provider }) => {
-    const untilMs = provider === null ? undefined : away.get(provider);
-    if (provider === null || untilMs === undefined) return true;
-    if (untilMs > nowMs || tried.has(provider)) return false;
-    tried.add(provider);
+  let free = maxConcurrentTurns === Infinity ? Infinity : maxConcurrentTurns - activeTurns(reader);
+  const rows = queued.filter(({ waits_for: provider, delivered_at_ms: deliveredAtMs }) => {
+    if (provider === null) return true;
+    const untilMs = away.get(provider);
+    if (untilMs !== undefined && (untilMs > nowMs || tried.has(provider))) return false;
+    if (deliveredAtMs === null && free-- <= 0) return false;
+    if (untilMs !== undefined) tried.add(provider);
     return true;
   });
   const wanting = rows
@@ -59,7 +64,7 @@ export function deliverableTurns(
 export function deliverTurn(tx: Tx, turn: string, seenDelivery: number): Omit<TurnJob, 'cell'> | undefined {
   const row = tx.get<{ delivery: number; priority: Priority }>(
     `UPDATE turns SET delivery = delivery + 1, delivered_at_ms = :now, not_before_ms = min(not_before_ms, :now)
-     WHERE id = :turn AND status = 'queued' AND (not_before_ms <= :now OR waits_for IS NOT NULL) AND delivery = :seen
+     WHERE id = :turn AND status = 'queued' AND not_before_ms <= :now AND delivery = :seen
      RETURNING delivery, priority`,
     { turn, now: tx.nowMs, seen: seenDelivery },
   );

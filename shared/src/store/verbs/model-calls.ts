@@ -6,7 +6,7 @@ import type { Failure } from '../../protocol/failure-codes.js';
 import { notesIn } from '../../protocol/notes.js';
 import { authorizeTool } from '../authorize.js';
 import type { HistoryPlan } from '../queries/history.js';
-import { exhaustedBudget } from '../queries/usage.js';
+import { type ExhaustedBudget, exhaustedBudget } from '../queries/usage.js';
 import { attemptRow, projectRow, turnRow, type TurnRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import type { Tx } from '../tx.js';
@@ -25,6 +25,8 @@ export interface ModelQuestion {
   preset: string;
   /** What it may come to: held back from the budgets until the answer is there. */
   worst: Cost;
+  /** What it comes to where it is sent and nothing more is heard of it. */
+  sent: Omit<AnsweredBy, 'provider'>;
 }
 
 /** A call that is being made: its row says by whom, and until when that process is believed. */
@@ -45,33 +47,57 @@ export type RecordedAnswer =
 
 export type BegunModelCall =
   | { state: 'recorded'; step: string; result: RecordedAnswer }
-  /** Another process is asking the same: look again. */
-  | { state: 'asked-by-another' }
+  /** Another process is asking the same: look again, with this step. */
+  | { state: 'asked-by-another'; step: string }
+  /** Other calls that run, of this turn or from the same budget, leave it no room now: look again, with this step. */
+  | { state: 'held-back'; step: string }
   | { state: 'refused'; code: ErrorCode; message: string }
   | { state: 'begun'; call: string; step: string };
+
+/** A call whose process has not been heard of again, and what it is taken to have cost. */
+export interface LostCall {
+  call: string;
+  nanoUsd: number;
+}
+
+/** How many calls of one turn may be under way: runners ask one after the other, and some a few at a time. */
+const runningCallsPerTurn = 4;
+
+/** As often a question fails that others do not share before it is taken for what the provider will not answer. */
+const loneFailures = 5;
 
 /**
  * Begins a call of a model, unless its answer is in the journal or another process is asking already. Its worst cost is
  * held back from now on, so that calls that run together keep a budget, too. Whoever was asking before and has not been
- * heard of for `untilMs` is taken for dead, and the question is asked again.
+ * heard of for `untilMs` is taken for dead, its call for sent, and the question is asked again.
  *
  * @throws SuzumioError `token-rejected`, `journal-mismatch`
  */
-export function beginModelCall(tx: Tx, question: ModelQuestion, owner: ModelCallOwner): BegunModelCall {
+export function beginModelCall(
+  tx: Tx,
+  question: ModelQuestion,
+  owner: ModelCallOwner,
+): BegunModelCall & { lost?: readonly LostCall[] } {
   const { agent } = authorizeTool(tx, question);
   const turn = turnRow(tx, question.turn);
   const step = question.step ?? nextUnnamedStep(tx, question);
   const recorded = recordedAnswer(tx, { ...question, step });
   if (recorded) return { state: 'recorded', step, result: recorded };
-  const running = tx.get<{ id: string; owner: string; until_ms: number }>(
-    `SELECT id, owner, until_ms FROM model_calls WHERE turn_id = :turn AND step = :step AND status = 'running'`,
-    { turn: turn.id, step },
+  const lost = giveUpLostCalls(tx);
+  const running = tx.all<{ step: string }>(
+    `SELECT step FROM model_calls WHERE turn_id = :turn AND status = 'running'`,
+    {
+      turn: turn.id,
+    },
   );
-  if (running && running.until_ms > tx.nowMs) return { state: 'asked-by-another' };
-  if (running) closeCall(tx, running.id, { status: 'lost', code: 'owner-lost' });
-  const refusal = refusalOf(tx, turn, question);
-  if (refusal) return { state: 'refused', ...refusal };
+  if (running.some((other) => other.step === step)) return { state: 'asked-by-another', step, lost };
+  const refusal = refusalOf(tx, turn, { ...question, step });
+  if (refusal === 'held-back' || (!refusal && running.length >= runningCallsPerTurn)) {
+    return { state: 'held-back', step, lost };
+  }
+  if (refusal) return { state: 'refused', ...refusal, lost };
   const call = tx.newId('call');
+  const { sent } = question;
   tx.insert('model_calls', {
     id: call,
     turn_id: turn.id,
@@ -86,14 +112,37 @@ export function beginModelCall(tx: Tx, question: ModelQuestion, owner: ModelCall
     until_ms: owner.untilMs,
     held_tokens: question.worst.tokens,
     held_nano_usd: question.worst.nanoUsd,
+    preset: sent.preset,
+    model: sent.model,
+    so_far_input: sent.inputTokens,
+    so_far_output: sent.outputTokens,
+    so_far_nano_usd: sent.cost.nanoUsd,
     started_at_ms: tx.nowMs,
   });
-  return { state: 'begun', call, step };
+  return { state: 'begun', call, step, lost };
 }
 
-/** Says that a call is still being made. */
-export function extendModelCall(tx: Tx, call: string, untilMs: number): void {
+/**
+ * Says that a call is still being made.
+ *
+ * @param soFar what it has come to, for when nothing more is heard of it
+ */
+export function extendModelCall(tx: Tx, call: string, untilMs: number, soFar?: AnsweredBy): void {
   tx.run(`UPDATE model_calls SET until_ms = :until WHERE id = :call AND status = 'running'`, { call, until: untilMs });
+  if (!soFar) return;
+  tx.run(
+    `UPDATE model_calls SET preset = :preset, provider = :provider, model = :model, so_far_input = :input,
+       so_far_output = :output, so_far_nano_usd = :usd WHERE id = :call AND status = 'running'`,
+    {
+      call,
+      preset: soFar.preset,
+      provider: soFar.provider,
+      model: soFar.model,
+      input: soFar.inputTokens,
+      output: soFar.outputTokens,
+      usd: soFar.cost.nanoUsd,
+    },
+  );
 }
 
 /** Who answered, and what it came to. */
@@ -114,14 +163,8 @@ export interface AnsweredBy {
  */
 export function recordModelAnswer(tx: Tx, call: string, answer: ModelAnswer, by: AnsweredBy): RecordedAnswer {
   const row = callRow(tx, call);
-  closeCall(tx, call, { status: 'answered', by });
-  tx.run(
-    `INSERT INTO agent_usage (agent_id, calls, input_tokens, output_tokens, nano_usd)
-     VALUES (:agent, 1, :input, :output, :usd)
-     ON CONFLICT (agent_id) DO UPDATE SET calls = calls + 1, input_tokens = input_tokens + :input,
-       output_tokens = output_tokens + :output, nano_usd = nano_usd + :usd`,
-    { agent: row.agent_id, input: by.inputTokens, output: by.outputTokens, usd: by.cost.nanoUsd },
-  );
+  charge(tx, row, by);
+  closeCall(tx, call, 'answered');
   tx.emit({
     type: 'model.answered',
     actor: row.agent_id,
@@ -145,21 +188,67 @@ export function recordModelAnswer(tx: Tx, call: string, answer: ModelAnswer, by:
   return journal(tx, row, { ok: true, answer, ...(summary ? { summary } : {}) });
 }
 
+/**
+ * Charges for a question that was sent, or answered in part, and came to nothing: providers count what they did. The
+ * call goes on, with the next of its candidates.
+ *
+ * @returns the budget that leaves no room for that
+ */
+export function chargeModelCall(tx: Tx, call: string, by: AnsweredBy): ExhaustedBudget | undefined {
+  const row = callRow(tx, call);
+  charge(tx, row, by);
+  const exhausted = exhaustedBudget(tx, row.agent_id, { tokens: row.held_tokens, nanoUsd: row.held_nano_usd });
+  return exhausted?.onlyHeld === false ? exhausted : undefined;
+}
+
+/** Ends a call that was never made: whoever asked has gone. */
+export function dropModelCall(tx: Tx, call: string): void {
+  closeCall(tx, call, 'failed', 'not-asked');
+}
+
 /** Journals that a question cannot be answered as it is: asked again, it gets the same. */
 export function recordModelRefusal(tx: Tx, call: string, code: ErrorCode, message: string): RecordedAnswer {
   const row = callRow(tx, call);
-  closeCall(tx, call, { status: 'failed', code });
+  closeCall(tx, call, 'failed', code);
   return journal(tx, row, { ok: false, code, message });
 }
 
-/** Ends a call without an answer, and its attempt with it: the turn waits, or fails. */
-export function failModelCall(tx: Tx, call: string, failure: Failure, wait?: ProviderWait): void {
+/** Why a call has no answer, and what its turn waits for. */
+export interface UnansweredCall {
+  failure: Failure;
+  wait?: ProviderWait | undefined;
+  /**
+   * That the question itself failed, at each of its providers and for no reason of theirs: since when the first of them
+   * has been away. Where that is later than its last failure, others were answered between the two.
+   */
+  failedItself?: { awaySinceMs: number } | undefined;
+}
+
+/**
+ * Ends a call without an answer, and its attempt with it: the turn waits, or fails. A question that fails again and again
+ * while the provider answers others has a backoff of its own, and fails for good after some tries: it is not the
+ * provider that is away.
+ */
+export function failModelCall(tx: Tx, call: string, { failure, wait, failedItself }: UnansweredCall): void {
   const row = callRow(tx, call);
-  if (row.status === 'running') closeCall(tx, call, { status: 'failed', code: failure.code });
   const turn = turnRow(tx, row.turn_id);
+  const earlier = failedItself && lastOwnFailure(tx, turn, row.step);
+  const alone =
+    failedItself === undefined
+      ? 0
+      : 1 + (earlier && failedItself.awaySinceMs > earlier.ended_at_ms ? earlier.alone : 0);
+  if (row.status === 'running') {
+    closeCall(tx, call, 'failed', failure.code);
+    tx.run('UPDATE model_calls SET alone = :alone WHERE id = :call', { call, alone });
+  }
   const attempt = attemptRow(tx, turn.id, turn.attempt);
-  if (attempt?.status === 'running' && attempt.number === row.attempt)
-    endByFailure(tx, turn, attempt, failure, { wait });
+  if (attempt?.status !== 'running' || attempt.number !== row.attempt) return;
+  if (alone >= loneFailures) {
+    const message = `${failure.message}; it failed ${alone} times while others were answered.`.slice(0, 2000);
+    endByFailure(tx, turn, attempt, { code: 'model-refused', message });
+    return;
+  }
+  endByFailure(tx, turn, attempt, failure, { wait: alone > 1 ? undefined : wait });
 }
 
 /**
@@ -185,6 +274,7 @@ export function recordedAnswer(
 }
 
 interface CallRow {
+  id: string;
   turn_id: string;
   agent_id: string;
   attempt: number;
@@ -192,12 +282,15 @@ interface CallRow {
   status: string;
   request_hash: string;
   purpose: ChatPurpose;
+  held_tokens: number;
+  held_nano_usd: number;
   started_at_ms: number;
 }
 
 function callRow(tx: Tx, call: string): CallRow {
   const row = tx.get<CallRow>(
-    'SELECT turn_id, agent_id, attempt, step, status, request_hash, purpose, started_at_ms FROM model_calls WHERE id = :call',
+    `SELECT id, turn_id, agent_id, attempt, step, status, request_hash, purpose, held_tokens, held_nano_usd, started_at_ms
+     FROM model_calls WHERE id = :call`,
     { call },
   );
   if (!row) throw new SuzumioError('store-corrupt', `There is no model call ${call}.`);
@@ -247,59 +340,112 @@ function keepSummary(tx: Tx, { turn_id, agent_id, step }: CallRow, text: string)
   });
 }
 
-function closeCall(
-  tx: Tx,
-  call: string,
-  end: { status: 'answered'; by: AnsweredBy } | { status: 'failed' | 'lost'; code: string },
-): void {
-  const by = end.status === 'answered' ? end.by : undefined;
+function closeCall(tx: Tx, call: string, status: 'answered' | 'failed' | 'lost', code: string | null = null): void {
+  tx.run('UPDATE model_calls SET status = :status, error_code = :code, ended_at_ms = :now WHERE id = :call', {
+    call,
+    status,
+    code,
+    now: tx.nowMs,
+  });
+}
+
+/** Adds what a provider did to its call, and to what the agent has used; a call may be charged for more than once. */
+function charge(tx: Tx, { id, agent_id: agent }: Pick<CallRow, 'id' | 'agent_id'>, by: Charge): void {
+  const params = { input: by.inputTokens, output: by.outputTokens, usd: by.cost.nanoUsd };
+  const charged = tx.get('SELECT 1 FROM model_calls WHERE id = :id AND input_tokens + output_tokens > 0', { id });
   tx.run(
-    `UPDATE model_calls SET status = :status, error_code = :code, preset = :preset, provider = :provider, model = :model,
-       input_tokens = :input, output_tokens = :output, nano_usd = :usd, estimated = :estimated, ended_at_ms = :now
-     WHERE id = :call`,
+    `UPDATE model_calls SET preset = :preset, provider = :provider, model = :model, input_tokens = input_tokens + :input,
+       output_tokens = output_tokens + :output, nano_usd = nano_usd + :usd, estimated = max(estimated, :estimated)
+     WHERE id = :id`,
     {
-      call,
-      status: end.status,
-      code: end.status === 'answered' ? null : end.code,
-      preset: by?.preset ?? null,
-      provider: by?.provider ?? null,
-      model: by?.model ?? null,
-      input: by?.inputTokens ?? 0,
-      output: by?.outputTokens ?? 0,
-      usd: by?.cost.nanoUsd ?? 0,
-      estimated: by?.estimated === true ? 1 : 0,
-      now: tx.nowMs,
+      id,
+      ...params,
+      preset: by.preset,
+      provider: by.provider,
+      model: by.model,
+      estimated: by.estimated ? 1 : 0,
     },
+  );
+  tx.run(
+    `INSERT INTO agent_usage (agent_id, calls, input_tokens, output_tokens, nano_usd)
+     VALUES (:agent, :calls, :input, :output, :usd)
+     ON CONFLICT (agent_id) DO UPDATE SET calls = calls + :calls, input_tokens = input_tokens + :input,
+       output_tokens = output_tokens + :output, nano_usd = nano_usd + :usd`,
+    { agent, calls: charged ? 0 : 1, ...params },
+  );
+}
+
+type Charge = Omit<AnsweredBy, 'provider'> & { provider: string | null };
+
+/** Closes the calls of processes that have not been heard of for too long, and charges what they had come to. */
+function giveUpLostCalls(tx: Tx): LostCall[] {
+  const rows = tx.all<{
+    id: string;
+    agent_id: string;
+    preset: string;
+    provider: string | null;
+    model: string;
+    so_far_input: number;
+    so_far_output: number;
+    so_far_nano_usd: number;
+  }>(
+    `SELECT id, agent_id, coalesce(preset, asked_preset) AS preset, provider, coalesce(model, '') AS model, so_far_input,
+       so_far_output, so_far_nano_usd FROM model_calls WHERE status = 'running' AND until_ms <= :now`,
+    { now: tx.nowMs },
+  );
+  return rows.map((row) => {
+    const { so_far_input: inputTokens, so_far_output: outputTokens, so_far_nano_usd: nanoUsd } = row;
+    const cost = { tokens: inputTokens + outputTokens, nanoUsd };
+    charge(tx, row, { ...row, cost, inputTokens, outputTokens, estimated: true });
+    closeCall(tx, row.id, 'lost', 'owner-lost');
+    return { call: row.id, nanoUsd };
+  });
+}
+
+/** How the same question failed last, since the turn was queued or retried, where it was asked at all. */
+function lastOwnFailure(tx: Tx, turn: TurnRow, step: string): { alone: number; ended_at_ms: number } | undefined {
+  return tx.get(
+    `SELECT alone, ended_at_ms FROM model_calls WHERE turn_id = :turn AND step = :step AND status = 'failed' AND alone > 0
+       AND attempt > :from ORDER BY seq DESC LIMIT 1`,
+    { turn: turn.id, step, from: turn.allowance_from },
   );
 }
 
 /** Why a question may not be asked. A limit or a budget that is reached ends the turn: nothing that it did is lost. */
-function refusalOf(tx: Tx, turn: TurnRow, question: ModelQuestion): { code: ErrorCode; message: string } | undefined {
+function refusalOf(
+  tx: Tx,
+  turn: TurnRow,
+  question: ModelQuestion & { step: string },
+): { code: ErrorCode; message: string } | 'held-back' | undefined {
   if (turn.ended_by_tool !== null) {
     return { code: 'turn-ended', message: `This turn has ended with ${turn.ended_by_tool}.` };
   }
   if (projectRow(tx).status === 'completed') return { code: 'project-closed', message: 'The project is completed.' };
   const { maxSteps } = tx.config.turn;
   const asked = tx.get<{ count: number }>(
-    `SELECT count(DISTINCT step) AS count FROM model_calls WHERE turn_id = :turn AND status = 'answered'`,
-    { turn: turn.id },
+    `SELECT count(DISTINCT step) AS count FROM model_calls WHERE turn_id = :turn AND status <> 'lost' AND step <> :step`,
+    { turn: turn.id, step: question.step },
   );
   if ((asked?.count ?? 0) >= maxSteps) {
     const message = `A turn may ask its model ${String(maxSteps)} times (turn.maxSteps), and this one has.`;
     failTurn(tx, turn, { code: 'step-limit', message });
     return { code: 'step-limit-reached', message };
   }
-  const budget = exhaustedBudget(tx, turn.agent_id, question.worst);
-  if (!budget) return undefined;
+  const exhausted = exhaustedBudget(tx, turn.agent_id, question.worst);
+  if (!exhausted) return undefined;
+  const { onlyHeld, ...budget } = exhausted;
+  if (onlyHeld) return 'held-back';
   tx.emit({ type: 'budget.reached', actor: 'system', agent: turn.agent_id, turn: turn.id, data: { ...budget } });
   failTurn(tx, turn, { code: 'budget-reached', message: budget.message });
   return { code: 'budget-reached', message: budget.message };
 }
 
+/** The place of a question whose runner names none: its number in the attempt, apart from those of tool calls. */
 function nextUnnamedStep(tx: Tx, question: ModelQuestion): string {
-  tx.run('UPDATE turn_attempts SET unnamed_calls = unnamed_calls + 1 WHERE turn_id = :turn AND number = :attempt', {
-    turn: question.turn,
-    attempt: question.attempt,
-  });
-  return `seq.${String(attemptRow(tx, question.turn, question.attempt)?.unnamed_calls ?? 1)}`;
+  const row = tx.get<{ number: number }>(
+    `UPDATE turn_attempts SET unnamed_questions = unnamed_questions + 1 WHERE turn_id = :turn AND number = :attempt
+     RETURNING unnamed_questions AS number`,
+    { turn: question.turn, attempt: question.attempt },
+  );
+  return `ask.${String(row?.number ?? 1)}`;
 }

@@ -3,7 +3,7 @@ import { decideFailure } from '../../model/failure-policy.js';
 import type { ProjectConfig } from '../../model/project-config.js';
 import type { AttemptEnded, AttemptStats } from '../../protocol/attempts.js';
 import { externalEngine } from '../../protocol/handlers.js';
-import type { Failure } from '../../protocol/failure-codes.js';
+import { type Failure, failureCodes } from '../../protocol/failure-codes.js';
 import type { RunnerTurnOutput } from '../../protocol/runner.js';
 import { watchTurnEnd } from '../protection/watch.js';
 import { attemptRow, type AttemptRow, turnRow, type TurnRow } from '../rows.js';
@@ -131,12 +131,14 @@ export function failTurn(tx: Tx, turn: TurnRow, failure: Failure): void {
   noticeTurn(tx, turn, { notice: 'errored', failure });
 }
 
-/** What a turn waits for whose provider is away. */
+/** What a turn waits for whose provider is away, or whose question the day's budget has no room for. */
 export interface ProviderWait {
-  /** By its key; the turn goes on as soon as it answers others again. */
+  /** By its key; the turn goes on as soon as it answers others again. Of a day's budget, its gate. */
   provider: string;
   /** When it may be asked again at the earliest. */
   untilMs: number;
+  /** Whether the turn's own question has just failed there: then it waits until then, whoever else is answered. */
+  asked?: boolean;
 }
 
 /** Ends a running attempt by a failure, and the turn with it or not, as {@link decideFailure} says. */
@@ -160,7 +162,10 @@ export function endByFailure(
     failTurn(tx, turn, decision.failure);
     return 'failed';
   }
-  const notBeforeMs = wait ? Math.max(tx.nowMs, wait.untilMs) : decision.notBeforeMs;
+  const ownBackoff = wait === undefined || failureCodes[failure.code] === 'day';
+  const notBeforeMs = ownBackoff
+    ? decision.notBeforeMs
+    : Math.max(tx.nowMs, wait.asked === true ? wait.untilMs : tx.nowMs);
   tx.run(
     `UPDATE turns SET status = 'queued', delivered_at_ms = NULL, not_before_ms = :notBefore, waits_for = :waitsFor,
        avoid_worker = :avoid WHERE id = :turn`,
@@ -181,7 +186,7 @@ export function endByFailure(
       attempt: attempt.number,
       code: failure.code,
       message: failure.message,
-      inMs: Math.max(0, notBeforeMs - tx.nowMs),
+      inMs: Math.max(0, Math.max(notBeforeMs, wait?.untilMs ?? 0) - tx.nowMs),
     },
   });
   return 'queued';
@@ -189,16 +194,16 @@ export function endByFailure(
 
 /**
  * What the turn has been through since it was queued or retried. Patience is counted from the first of the failures in
- * a row that did not count, so that a turn that waited long for a free slot still has all of it.
+ * a row that did not count, so that a turn that waited long for a free slot, or for another day, still has all of it.
  */
 function history(tx: Tx, turn: TurnRow, current: AttemptRow) {
-  const earlier = tx.all<{ counted: number | null; started_at_ms: number }>(
-    `SELECT counted, started_at_ms FROM turn_attempts
+  const earlier = tx.all<{ counted: number | null; started_at_ms: number; code: string | null }>(
+    `SELECT counted, started_at_ms, failure_json ->> 'code' AS code FROM turn_attempts
      WHERE turn_id = :turn AND number > :from AND number < :current ORDER BY number DESC`,
     { turn: turn.id, from: turn.allowance_from, current: current.number },
   );
-  const lastCounted = earlier.findIndex(({ counted }) => counted === 1);
-  const uncounted = lastCounted === -1 ? earlier : earlier.slice(0, lastCounted);
+  const lastOther = earlier.findIndex(({ counted, code }) => counted === 1 || code === 'day-budget-reached');
+  const uncounted = lastOther === -1 ? earlier : earlier.slice(0, lastOther);
   return {
     countedAttempts: earlier.filter(({ counted }) => counted === 1).length,
     uncountedInRow: uncounted.length,

@@ -1,10 +1,11 @@
+import { type DayBudget, isDaySpent } from '../../model/day-budget.js';
 import { readyAgents, type SchedulableAgent } from '../../mailbox/schedule.js';
 import type { ProjectConfig } from '../../model/project-config.js';
 import type { AgentState } from '../../model/states.js';
 import type { Priority } from '../../protocol/ids.js';
 import { overTurnsPerHour, turnsPerHour } from '../../mailbox/turns-per-hour.js';
 import { agentRow, projectRow } from '../rows.js';
-import { spentBudget } from '../queries/usage.js';
+import { leastHeld, spentBudget } from '../queries/usage.js';
 import type { SqlReader } from '../sql.js';
 import type { Tx } from '../tx.js';
 import { pauseAgent } from './pause.js';
@@ -24,16 +25,30 @@ export function agentsWithMail(reader: SqlReader): SchedulableAgent[] {
     }));
 }
 
+/** What bounds turns beside the project itself. */
+export interface CellBounds {
+  /** The budget of the cell's day: who could ask nothing any more waits for the next. */
+  day?: DayBudget | undefined;
+  /** What nobody may ask now: turns that wait for it hold no slot. */
+  closed?: readonly string[];
+}
+
 /** The agents that the mailbox rule gives a turn now, in the order in which they get it. */
-export function agentsToStart(reader: SqlReader, config: ProjectConfig): { agent: string; priority: Priority }[] {
+export function agentsToStart(
+  reader: SqlReader,
+  config: ProjectConfig,
+  { day, closed }: CellBounds = {},
+): { agent: string; priority: Priority }[] {
   const { status, paused_json } = projectRow(reader);
   if (status !== 'running' || paused_json !== null) return [];
-  const agents = agentsWithMail(reader).filter(({ id }) => spentBudget(reader, config, id) === undefined);
+  const agents = agentsWithMail(reader).filter(
+    ({ id }) => spentBudget(reader, config, id) === undefined && !isDaySpent(day, leastHeld(config, id)),
+  );
   if (agents.length === 0) return [];
   const { maxConcurrentTurns } = config.scheduler;
   const project = {
     status,
-    activeTurns: activeTurns(reader),
+    activeTurns: activeTurns(reader, closed),
     ...(maxConcurrentTurns === undefined ? {} : { maxConcurrentTurns }),
   };
   const urgency = new Map(agents.map(({ id, unread }) => [id, unread.urgent]));
@@ -44,9 +59,9 @@ export function agentsToStart(reader: SqlReader, config: ProjectConfig): { agent
  * Applies the mailbox rule: queues one turn for each agent that is ready, and returns those turns. An agent that has begun
  * more in the last hour than it may is paused instead, and makes room for the next.
  */
-export function startTurns(tx: Tx): string[] {
+export function startTurns(tx: Tx, bounds?: CellBounds): string[] {
   for (;;) {
-    const ready = agentsToStart(tx, tx.config);
+    const ready = agentsToStart(tx, tx.config, bounds);
     const over = ready.filter(({ agent }) => pauseWhereOver(tx, agent));
     if (over.length === 0) return ready.map(({ agent, priority }) => startTurn(tx, agent, priority));
   }
@@ -69,13 +84,18 @@ function pauseWhereOver(tx: Tx, agent: string): boolean {
 
 /**
  * Turns that are queued or running and that count in `maxConcurrentTurns`: not those that handlers run, nor those that
- * wait until somebody resumes their agent.
+ * wait until somebody resumes their agent, or for a provider.
+ *
+ * @param closed what nobody may ask now; without it, whatever a turn waits for
  */
-export function activeTurns(reader: SqlReader): number {
+export function activeTurns(reader: SqlReader, closed?: readonly string[]): number {
   const row = reader.get<{ count: number }>(
     `SELECT count(*) AS count FROM turns WHERE status IN ('queued', 'running')
+       AND NOT (status = 'queued' AND waits_for IS NOT NULL AND delivered_at_ms IS NULL
+         AND (:closed IS NULL OR waits_for IN (SELECT value FROM json_each(:closed))))
        AND NOT EXISTS (SELECT 1 FROM agents WHERE agents.id = agent_id
          AND (external = 1 OR (turns.status = 'queued' AND paused_json IS NOT NULL)))`,
+    { closed: closed === undefined ? null : JSON.stringify(closed) },
   );
   return row?.count ?? 0;
 }

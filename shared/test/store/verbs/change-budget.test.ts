@@ -37,6 +37,14 @@ async function think(of: Team, begun: Begun, use: { input: number; output: numbe
     purpose: 'turn' as const,
     preset: 'only',
     worst: { tokens: 1, nanoUsd: 1 },
+    sent: {
+      preset: 'only',
+      model: 'm',
+      cost: { tokens: 0, nanoUsd: 0 },
+      inputTokens: 0,
+      outputTokens: 0,
+      estimated: true,
+    },
   };
   await of.write((tx) => {
     const asked = beginModelCall(tx, question, { owner: 'o', untilMs: of.nowMs + 1000 });
