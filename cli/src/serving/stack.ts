@@ -120,6 +120,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       createTurnWorker(
         {
           workerDir: join(root, 'worker'),
+          protectedPaths: [root],
           policy,
           runnerBundle: installation.runnerBundle,
           shimFile: installation.shimFile,

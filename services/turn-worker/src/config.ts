@@ -83,6 +83,8 @@ export const turnWorkerConfig = z.strictObject({
   relay: relayConfig.prefault({}),
   /** What turns may ask of this host, whatever their cell allows. */
   policy: policySchema.prefault({}),
+  /** What is never mounted besides what the engines and this worker have: data directories that are on this host. */
+  protectedPaths: z.array(z.string().refine(isAbsolute, 'an absolute path')).default([]),
   /** The image that the probe uses: the default runner image. */
   runnerImage: z.string().min(1).default('suzumio-runner:dev'),
   /** The bundled runner, for the `process` backend. */

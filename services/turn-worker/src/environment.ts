@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { cellName, serviceEnvironment } from '@suzumio/shared/observability/service-environment';
@@ -28,6 +29,12 @@ const ports = z
   })
   .pipe(portRange);
 
+/** Absolute paths, with commas between them. */
+const paths = z
+  .string()
+  .transform((text) => text.split(',').map((path) => path.trim()))
+  .pipe(z.array(z.string().refine(isAbsolute, { error: 'expected absolute paths, with commas between them' })));
+
 /** The variables of a turn-worker. One cell is named by variables of its own, several by `SUZUMIO_CELLS`. */
 export const workerEnvironment = serviceEnvironment.extend({
   SUZUMIO_REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'needed: redis://host:port' }),
@@ -36,6 +43,7 @@ export const workerEnvironment = serviceEnvironment.extend({
   SUZUMIO_WORKER_SLOTS: z.coerce.number().int().min(1).max(1_000).default(4),
   SUZUMIO_DOOR: z.enum(['auto', 'socket', 'stdio']).default('auto'),
   SUZUMIO_POLICY_FILE: z.string().optional(),
+  SUZUMIO_PROTECTED_PATHS: paths.default([]),
   SUZUMIO_RELAY_HOST: z.ipv4({ error: 'expected an address of this worker, such as 0.0.0.0' }).optional(),
   SUZUMIO_RELAY_PORTS: ports.optional(),
   SUZUMIO_RUNNER_IMAGE: z.string().default('suzumio-runner:dev'),

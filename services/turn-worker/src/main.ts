@@ -36,6 +36,7 @@ const code = await runService({
         cells,
         door: environment.SUZUMIO_DOOR,
         policy: loadPolicy(environment.SUZUMIO_POLICY_FILE),
+        protectedPaths: environment.SUZUMIO_PROTECTED_PATHS,
         relay: relayOf(environment),
         runnerImage: environment.SUZUMIO_RUNNER_IMAGE,
         runnerBundle: environment.SUZUMIO_RUNNER_BUNDLE,

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import type { Metrics } from '@suzumio/shared/observability/metrics';
-import { hostPaths } from '@suzumio/shared/policy/host-paths';
+import { type HostPaths, hostPaths } from '@suzumio/shared/policy/host-paths';
 import type { Transport, TurnConsumer } from '@suzumio/shared/queue/transport';
 import { AttemptFailure } from './attempt/attempt-failure.js';
 import { AttemptRunner } from './attempt/attempt-runner.js';
@@ -109,13 +109,11 @@ class RunningWorker {
       boot,
       bounds: { maxBytes: limits.maxWorkspaceBytes, maxEntries: limits.maxWorkspaceFiles },
     });
-    const engineSockets = config.dockerSocket === undefined ? [] : [config.dockerSocket];
     this.#runner = new AttemptRunner({
       config,
       paths: directory,
       policyOf,
-      // All of the directory, for another worker may have its own in it.
-      host: hostPaths([config.workerDir, path, ...engineSockets], { mounting: true }),
+      host: () => this.#host(),
       worker,
       engines: this.#engines,
       workspaces,
@@ -154,6 +152,16 @@ class RunningWorker {
     await this.#sweeping;
     for (const engine of Object.values(this.#engines)) await engine.close();
     await this.directory.release();
+  }
+
+  /** Asked anew for each attempt: links may have changed, and engines say where they are only once they answer. */
+  #host(): HostPaths {
+    const { workerDir, dockerSocket, protectedPaths } = this.config;
+    const state = Object.values(this.#engines).flatMap(({ stateDirectories = [] }) => stateDirectories);
+    const sockets = dockerSocket === undefined ? [] : [dockerSocket];
+    // All of the worker's directory, for another worker may have its own in it.
+    const ours = [workerDir, this.directory.path, ...sockets, ...state, ...protectedPaths];
+    return hostPaths(ours, { mounting: true });
   }
 
   async #probe(): Promise<void> {

@@ -1,5 +1,7 @@
 import { chmod, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer, request as httpRequest } from 'node:http';
 import { createServer, type Server } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { policySchema } from '@suzumio/shared/policy/policy';
 import { agentCommand, baseImage, deriveImage, docker } from './support/images.js';
@@ -18,7 +20,7 @@ let socket: Server;
 beforeAll(async () => {
   image = await deriveImage(baseImage, [agentCommand, 'LABEL suzumio.runner=1']);
   root = await mkdtemp('/tmp/suzumio-mounts-');
-  for (const path of ['open', 'open/data', 'shown', 'closed']) await mkdir(`${root}/${path}`);
+  for (const path of ['open', 'open/data', 'held', 'held/kept', 'shown', 'closed']) await mkdir(`${root}/${path}`);
   // Whoever runs in the container may write there, as far as the mount lets them.
   for (const path of ['open', 'open/data', 'shown']) await chmod(`${root}/${path}`, 0o777);
   await writeFile(`${root}/open/data/note.md`, 'A note.');
@@ -29,12 +31,13 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => socket.listen(`${root}/open/engine.sock`, resolve));
   world = await World.open({
     settings: {
+      protectedPaths: [`${root}/held/kept`],
       policy: {
         images: [image.name],
         networks: ['none'],
         runtimes: ['runc'],
         mounts: {
-          roots: [{ path: `${root}/open`, readonly: false }, { path: `${root}/shown` }],
+          roots: [{ path: `${root}/open`, readonly: false }, { path: `${root}/shown` }, { path: `${root}/held` }],
         },
         env: { allowed: ['GREETING', 'PROJECT_*'] },
         ceilings: { memory: 512 * mib, cpus: 2, pids: 128, tmpfs: 64 * mib, timeout: 60_000 },
@@ -86,6 +89,13 @@ describe('a claim that no cell should have granted', () => {
       'mounts[0].source',
       'protected',
     ],
+    [
+      'what its settings protect',
+      () => ({ sandbox: mount(`${root}/held/kept/projects`) }),
+      'mounts[0].source',
+      'protected',
+    ],
+    ['what holds that', () => ({ sandbox: mount(`${root}/held`) }), 'mounts[0].source', 'protected'],
     [
       'to write what may be read',
       () => ({ sandbox: mount(`${root}/shown`, '/data', false) }),
@@ -251,5 +261,40 @@ test("a project may have a policy of its own, besides the worker's", async () =>
     expect(new Set(asked)).toEqual(new Set([`${here.cell}/paper`]));
   } finally {
     await here.close();
+  }
+});
+
+test('where an engine keeps its state, it says itself', async () => {
+  const state = `${root}/shown/engine`;
+  await mkdir(`${state}/volumes`, { recursive: true });
+  const path = `${root}/closed/engine.sock`;
+  const engine = createHttpServer((request, response) => {
+    const { url = '', method, headers } = request;
+    const onward = httpRequest({ socketPath: '/var/run/docker.sock', path: url, method, headers }, (answer) => {
+      if (!url.endsWith('/info')) {
+        response.writeHead(answer.statusCode ?? 500, answer.headers).flushHeaders();
+        answer.pipe(response);
+        return;
+      }
+      const changed = (info: string) => JSON.stringify({ ...(JSON.parse(info) as object), DockerRootDir: state });
+      text(answer).then(
+        (info) => response.end(changed(info)),
+        () => response.destroy(),
+      );
+    });
+    onward.on('error', () => response.destroy());
+    response.on('close', () => onward.destroy());
+    request.pipe(onward);
+  });
+  await new Promise<void>((resolve) => engine.listen(path, resolve));
+  const policy = { images: [image.name], mounts: { roots: [{ path: `${root}/shown` }] } };
+  const here = await World.open({ settings: { dockerSocket: path, door: 'socket', policy } });
+  try {
+    const { failed } = await here.run({ image: image.name, sandbox: mount(`${state}/volumes`) });
+    expect(failed?.failure).toMatchObject({ code: 'policy-denied', message: expect.stringContaining('protected') });
+  } finally {
+    await here.close();
+    engine.closeAllConnections();
+    await new Promise((resolve) => engine.close(resolve));
   }
 });

@@ -32,8 +32,8 @@ export interface AttemptParts {
   client: AttemptClient;
   door: Pick<DoorOptions, 'runnerUrl' | 'agent' | 'onRefused'>;
   policyOf: PolicyOf;
-  /** The disk that mounts come from. */
-  host: HostPaths;
+  /** The disk that mounts come from, as it is now. */
+  host: () => HostPaths;
   /** Ports for relays. */
   relayPorts: PortRange | undefined;
   stop: StopSwitch;
@@ -234,7 +234,7 @@ export class Attempt {
 
   #requireAllowed(): SandboxLimits['mounts'] {
     const { policyOf, ref, claim, host } = this.parts;
-    return requireAllowed(policyOf(ref), claim, host);
+    return requireAllowed(policyOf(ref), claim, host());
   }
 
   async #checkDisk(): Promise<void> {

@@ -26,8 +26,8 @@ export interface WorkerParts {
   config: Pick<TurnWorkerConfig, 'cells' | 'limits' | 'relay'>;
   policyOf: PolicyOf;
   paths: WorkerPaths;
-  /** The disk that mounts come from. */
-  host: HostPaths;
+  /** The disk that mounts come from, as it is now. */
+  host: () => HostPaths;
   /** This worker's id. */
   worker: string;
   engines: Engines;

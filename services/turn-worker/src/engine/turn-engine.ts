@@ -18,6 +18,8 @@ export interface TurnEngine {
   prepare(limits: SandboxLimits): Promise<PreparedSandbox>;
   /** The names of the images that it has; absent where its turns need none. */
   images?(): Promise<string[]>;
+  /** Directories of the host in which it keeps its state, once it was probed; absent where it keeps none. */
+  readonly stateDirectories?: readonly string[];
   /** Projects of which ended sandboxes are kept. */
   kept(): Promise<ProjectRef[]>;
   /** Removes ended sandboxes that were kept long enough, or whose project is gone. */

@@ -45,6 +45,7 @@ const mayRun = ['created', 'running', 'paused', 'restarting'];
 /** Turns in containers of a Docker engine. */
 export class DockerEngine implements TurnEngine {
   #name = 'docker';
+  #stateDirectories: string[] = [];
   readonly #docker: Docker;
   /** Without a time limit, for streams that are silent for long. */
   readonly #streams: Docker;
@@ -65,6 +66,10 @@ export class DockerEngine implements TurnEngine {
 
   get name(): string {
     return this.#name;
+  }
+
+  get stateDirectories(): readonly string[] {
+    return this.#stateDirectories;
   }
 
   async probe(): Promise<void> {
@@ -135,8 +140,9 @@ export class DockerEngine implements TurnEngine {
   async #open(): Promise<void> {
     if (this.#opened) return;
     try {
-      const { ID: id } = (await this.#docker.info()) as { ID: string };
+      const { ID: id, DockerRootDir: state } = (await this.#docker.info()) as { ID: string; DockerRootDir?: string };
       this.#name = `docker:${id}`.slice(0, 100);
+      this.#stateDirectories = state === undefined ? [] : [state];
       await this.#removeAll([workerLabel(this.options.worker)]);
       await this.#ends.open();
     } catch (error) {
