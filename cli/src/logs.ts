@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { ProjectEvent } from '@suzumio/shared/model/event';
 import type { TurnDetail } from '@suzumio/shared/model/views';
 import { visibleLines } from '@suzumio/shared/prompt/body';
@@ -37,21 +38,18 @@ async function printOne(
   wanted: number | undefined,
 ): Promise<void> {
   const turn = await newestTurn(reads, project, name);
-  if (turn === undefined) {
-    note(session, `${name} has had no turn yet.`, `status ${project}`);
-    return;
-  }
+  if (turn === undefined) throw new SuzumioError('turn-unknown', `${name} has had no turn yet.`);
   const label = `${turn.agent}:${turn.number}`;
   const attempt = wanted ?? turn.attempt;
   const found = turn.attempts.find(({ number }) => number === attempt);
-  if (found === undefined) {
-    const why = turn.attempt === 0 ? 'has not begun' : `has had no attempt ${attempt}; its newest is ${turn.attempt}`;
-    note(session, `${label} ${why}.`, `turns show ${project} ${label}`);
-    return;
+  if (found === undefined && attempt > 0) {
+    const newest = turn.attempt === 0 ? 'it has not begun' : `its newest is ${turn.attempt}`;
+    throw new SuzumioError('turn-unknown', `${label} has had no attempt ${attempt}: ${newest}.`);
   }
-  if (found.status === 'running') {
-    const when = `Attempt ${attempt} of ${label} runs; what it prints is known when it has ended.`;
-    note(session, when, `logs ${project} ${name} --follow`);
+  if (found === undefined || found.status === 'running') {
+    const why = found === undefined ? `${label} has not begun` : `Attempt ${attempt} of ${label} runs`;
+    print(session, turn, attempt, null, 'block');
+    note(session, `${why}; what it prints is known when it has ended.`, `logs ${project} ${name} --follow`);
     return;
   }
   const log = await reads.log(project, turn.id, attempt);
@@ -115,10 +113,10 @@ async function printWhenThere(
   print(session, turn, attempt, log, 'line');
 }
 
-/** One log; among others, with a line that says whose it is. With `--json`, an object. */
-function print(session: Session, turn: Turn, attempt: number, log: string, layout: 'block' | 'line'): void {
+/** One log, null while it is not known; among others, with a line that says whose it is. With `--json`, an object. */
+function print(session: Session, turn: Turn, attempt: number, log: string | null, layout: 'block' | 'line'): void {
   sayJson(session, { turn: turn.id, agent: turn.agent, number: turn.number, attempt, log }, layout);
-  if (session.json) return;
+  if (session.json || log === null) return;
   const { out } = session.context;
   if (layout === 'line') out.write(`${paint(out).dim(`== ${turn.agent}:${turn.number}, attempt ${attempt}`)}\n`);
   if (log === '') return;

@@ -29,11 +29,13 @@ import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.js';
 import { paint } from './render/colors.js';
 import { renderError } from './render/render-error.js';
 import { createSession, type GlobalOptions, type Session } from './session.js';
+import { UsageError } from './usage-error.js';
 
 /** Runs one command and returns its exit code. `args` are those after the command's own name. */
 export async function runCli(args: readonly string[], context: CliContext): Promise<ExitCode> {
   let code: ExitCode = exitCodes.ok;
-  let session: Session = createSession(context, {});
+  const json = asksForJson(args);
+  let session: Session = createSession(context, { json });
   const action: Action =
     <Args extends unknown[]>(body: (session: Session, ...args: Args) => Promise<ExitCode | undefined>) =>
     async (...received: [...Args, Command]) => {
@@ -43,13 +45,27 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
       code = (await body(session, ...(received.slice(0, -1) as Args))) ?? exitCodes.ok;
     };
   try {
-    await buildProgram(context, action).parseAsync([...args], { from: 'user' });
+    await buildProgram(context, action, { silent: json }).parseAsync([...args], { from: 'user' });
     return code;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  } catch (thrown) {
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.ok;
+    // What commander has told already is told once more to a program only.
+    if (thrown instanceof CommanderError && !json) return exitCodes.usage;
+    const error = thrown instanceof CommanderError ? asUsageError(thrown) : thrown;
     context.err.write(`${renderError(error, session).join('\n')}\n`);
     return exitCodeOf(error);
   }
+}
+
+/** Whether the option is among the arguments: an answer is wanted in JSON also where they are written wrongly. */
+function asksForJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return (end < 0 ? args : args.slice(0, end)).includes('--json');
+}
+
+function asUsageError({ code, message }: CommanderError): UsageError {
+  if (code === 'commander.help') return new UsageError('No command is named.', '--help');
+  return new UsageError(message.replace(/^error: /, '').replaceAll('\n', ' '));
 }
 
 const exitCodeHelp = `
@@ -82,8 +98,12 @@ const commands: readonly (readonly [heading: string, ...Register[]])[] = [
   ['This installation', registerDoctor, registerWorkers, registerVerify, registerCompletion],
 ];
 
-/** The program with all its commands. */
-export function buildProgram(context: CliContext, action: Action): Command {
+/**
+ * The program with all its commands.
+ *
+ * @param options.silent whether it leaves what is written wrongly to be told by whoever catches it
+ */
+export function buildProgram(context: CliContext, action: Action, { silent = false } = {}): Command {
   const colors = paint(context.out);
   const help = Object.assign(new Help(), { showGlobalOptions: true });
   const program = new Command('suzumio')
@@ -103,7 +123,9 @@ export function buildProgram(context: CliContext, action: Action): Command {
     })
     .configureOutput({
       writeOut: (text) => context.out.write(text),
-      writeErr: (text) => context.err.write(text),
+      writeErr: (text) => {
+        if (!silent) context.err.write(text);
+      },
       getOutHelpWidth: () => context.out.columns ?? 100,
       getErrHelpWidth: () => context.err.columns ?? 100,
       getOutHasColors: () => context.out.colors,

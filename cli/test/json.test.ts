@@ -100,4 +100,36 @@ describe('with --json', () => {
       expect(problem.parse(JSON.parse(err)).status).toBe(404);
     },
   );
+
+  test.each([
+    ['send busy --json', "missing required argument 'recipient'"],
+    ['--json staus', "unknown command 'staus' (Did you mean status?)"],
+    ['tokens create ci --scope bogus --json', expect.stringContaining("argument 'bogus' is invalid")],
+    ['messages busy --limit none --json', expect.stringContaining("'--limit <n>' argument 'none' is invalid")],
+    ['pause --json', expect.stringContaining('Name a project')],
+    ['delete busy --json', 'Nobody is there to be asked; nothing was changed.'],
+    ['tokens --json', 'No command is named.'],
+  ])('what is written wrongly is a problem document, too: %s', async (line, detail) => {
+    const { code, out, err } = await cli.run(...line.split(' '));
+    expect([code, out]).toEqual([2, '']);
+    expect(problem.parse(JSON.parse(err))).toMatchObject({ code: 'invalid-request', status: 400, detail });
+  });
+
+  test('a word that is no option asks for nothing', async () => {
+    const { code, err } = await cli.run('send', 'busy', '--', '--json');
+    expect([code, err]).toEqual([2, expect.stringMatching(/^error: missing required argument/)]);
+  });
+
+  test('logs that are not there yet are null, and of what is not there a refusal', async () => {
+    const running = await cli.run('logs', 'busy', 'reporter-1', '--json');
+    expect(JSON.parse(running.out)).toMatchObject({ agent: 'reporter-1', number: 1, log: null });
+    for (const [line, detail] of [
+      ['logs newsroom reporter-2', 'reporter-2 has had no turn yet.'],
+      ['logs newsroom checker --attempt 7', 'checker:1 has had no attempt 7: its newest is 1.'],
+    ] as const) {
+      const { code, out, err } = await cli.run(...line.split(' '), '--json');
+      expect([code, out]).toEqual([3, '']);
+      expect(JSON.parse(err)).toMatchObject({ code: 'turn-unknown', detail });
+    }
+  });
 });

@@ -1,21 +1,28 @@
 import type { ErrorCode } from '@suzumio/shared/errors/codes';
-import { isSuzumioError, messageOf, type SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { toProblem } from '@suzumio/shared/errors/problem';
 import type { Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
 
 /** What went wrong, as a colleague would put it: what, where, and what to do next. */
 export function renderError(error: unknown, session: Session): string[] {
+  if (session.json) return [JSON.stringify(toProblem(asKnown(error, session)), null, 2)];
   if (error instanceof UsageError) {
     return error.next === undefined ? [error.message] : [error.message, `next: ${session.suzumio} ${error.next}`];
   }
-  if (session.json) return [JSON.stringify(toProblem(error), null, 2)];
   if (!isSuzumioError(error)) {
     const where = error instanceof Error ? error.stack : undefined;
     return ['Suzumio made a mistake here; nothing you did explains it.', where ?? messageOf(error)];
   }
   const next = remedies[error.code]?.(session, error);
   return next === undefined ? [error.message] : [error.message, `next: ${next}`];
+}
+
+/** What was written wrongly is a request that is. */
+function asKnown(error: unknown, { suzumio }: Session): unknown {
+  if (!(error instanceof UsageError)) return error;
+  const { message, next } = error;
+  return new SuzumioError('invalid-request', message, next === undefined ? {} : { next: `${suzumio} ${next}` });
 }
 
 /** What to do about an error, where its message alone does not say. */
