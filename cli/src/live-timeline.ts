@@ -16,18 +16,20 @@ export interface LiveTimeline {
   readonly signal: AbortSignal;
 }
 
-/** Prints what happened. Returns the last event. */
+/** Prints the newest of what happened. Returns the last event, printed or not. */
 export async function printHistory(
   session: Session,
   reads: ProjectReads,
   project: string,
   limit: number,
 ): Promise<ProjectEvent | undefined> {
-  const events = limit === 0 ? [] : await reads.events(project, limit);
+  // The last one is known also where none is to be shown: what follows goes on from it.
+  const newest = await reads.events(project, Math.max(limit, 1));
+  const events = limit === 0 ? [] : newest;
   const show = await printer(session, reads, project);
   const open = openEnds(events);
   for (const event of events) show(event, open.has(event.seq));
-  return events.at(-1);
+  return newest.at(-1);
 }
 
 /** Prints what happened and what happens, until `signal` is aborted or `onEvent` has seen enough. */

@@ -146,6 +146,16 @@ describe('up', () => {
       expect(await up.ended).toMatchObject({ code: 0, err: '' });
       expect(existsSync(world.root)).toBe(false);
 
+      const followers = async () => (await there.metrics.sseClients.get()).values[0]?.value ?? 0;
+      await eventually('nobody follows it', async () => (await followers()) === 0, patienceMs);
+      const watch = world.begin('watch', 'notes', '--limit', '0');
+      await eventually('it is followed', async () => (await followers()) === 1, patienceMs);
+      await there.post('/api/projects/notes/messages', { recipient: 'reader', body: 'Only now.' });
+      await eventually('it is shown', () => watch.out.includes('Only now.'), patienceMs);
+      expect(watch.out.trim().split('\n')).toEqual([expect.stringContaining('user -> reader')]);
+      watch.interrupt();
+      await watch.ended;
+
       const again = world.begin('up', file);
       await eventually('it goes on', () => again.out.includes('started'), patienceMs);
       expect(again.out).not.toContain('another version');
