@@ -35,6 +35,14 @@ export async function checkServer(session: Session): Promise<ServerCheck> {
   }
 }
 
+/** Whether a server that answers is one that a server of this machine on that address would meet: one of the same port. */
+export function isHere(url: string, host: string, session: Session): boolean {
+  // Asked for by name, it may be anywhere; else its own data directory said where it is.
+  if (session.url === undefined) return true;
+  const { hostname } = new URL(url);
+  return hostname === host || (hostname === 'localhost' && host === '127.0.0.1');
+}
+
 /** How far a server's clock is ahead of this one, to the second; undefined where it does not say. */
 export async function serverClock(url: string, nowMs: () => number): Promise<OtherClock | undefined> {
   const sentMs = nowMs();

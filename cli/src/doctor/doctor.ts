@@ -7,7 +7,7 @@ import { checkEngine } from './check-engine.js';
 import { checkClock, checkDisk, checkInstallation, checkNode } from './check-machine.js';
 import { checkPolicy } from './check-policy.js';
 import { checkQueue } from './check-queue.js';
-import { checkPort, checkServer, serverClock } from './check-server.js';
+import { checkPort, checkServer, isHere, serverClock } from './check-server.js';
 
 /** Where a server is to listen. */
 export interface DoctorOptions {
@@ -29,7 +29,7 @@ export async function doctor(session: Session, { host, port }: DoctorOptions): P
     checkDisk(root),
     checkPolicy(session),
     server.finding,
-    await checkPort(host, port, server.url),
+    await checkPort(host, port, server.url !== undefined && isHere(server.url, host, session) ? server.url : undefined),
     ...(await checkEngine(root)),
     queue.finding,
     checkClock([clock, queue.clock].filter((one) => one !== undefined)),
