@@ -101,9 +101,7 @@ describe('with no server running', () => {
         '',
       ].join('\n'),
     });
-    expect((await world.run('status')).out).toBe(
-      'notes   initialized, not started yet   0 turns, 0 tokens\nnext: suzumio status notes\n',
-    );
+    expect((await world.run('status')).out).toBe('notes   initialized, not started yet   0 turns, 0 tokens\n');
     for (const kind of ['messages', 'turns', 'artifacts']) {
       expect(await world.run(kind, 'notes')).toEqual({ code: 0, out: `notes has no ${kind} yet.\n`, err: '' });
       expect(JSON.parse((await world.run(kind, 'notes', '--json')).out)).toEqual([]);
@@ -200,7 +198,7 @@ describe('with no server running', () => {
 
 test('a data directory that is not there has no projects, and none is made', async () => {
   const { code, out } = await world.run('status');
-  expect([code, out]).toEqual([0, `No projects in ${world.root} yet.\nnext: suzumio init FILE\n`]);
+  expect([code, out]).toEqual([0, `No projects in ${world.root} yet.\n`]);
   expect(existsSync(world.root)).toBe(false);
 });
 

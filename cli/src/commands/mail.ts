@@ -164,6 +164,7 @@ async function inbox(
     sayHint(session, `status ${project}`);
     return;
   }
+  if (!session.context.out.isTerminal) return;
   say(session, '', 'A turn that is retried goes on where it stood; after a reset, a new turn may repeat what it did.');
   const first = named[0]?.agent ?? 'AGENT';
   sayNext(

@@ -2,7 +2,7 @@ import { findApi } from '../reach/reach.js';
 import { createStoreReads } from '../reach/store-reads.js';
 import { openWarning } from '../render/open-warning.js';
 import { renderProjects, renderStatus } from '../render/status.js';
-import { sayJson, say, sayNext, type Session } from '../session.js';
+import { sayHint, sayJson, say, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { examples } from './help.js';
 
@@ -31,10 +31,10 @@ async function status(session: Session, project: string | undefined): Promise<un
   sayJson(session, details);
   if (details.length === 0) {
     say(session, `No projects in ${session.root} yet.`);
-    sayNext(session, 'init FILE');
+    sayHint(session, 'init FILE');
     return;
   }
   say(session, ...renderProjects(details, context));
   const last = details.at(-1)?.project.id ?? 'PROJECT';
-  sayNext(session, `status ${last}`);
+  sayHint(session, `status ${last}`);
 }

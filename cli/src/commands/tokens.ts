@@ -5,7 +5,7 @@ import { createTokenRequest } from '@suzumio/shared/model/http-api';
 import { findTokens } from '../reach/reach.js';
 import { dayAndTime } from '../render/format.js';
 import { auditTable, tokenTable } from '../render/token-tables.js';
-import { say, sayJson, sayNext, type Session } from '../session.js';
+import { say, sayHint, sayJson, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { examples } from './help.js';
 import { sayRows, withLimit } from './list.js';
@@ -55,7 +55,7 @@ async function create(
   context.out.write(`${created.secret}\n`);
   context.err.write(`${created.token.name} ${opens(created.token)}, ${until(created.token, session)}.\n`);
   context.err.write('The secret is shown this once; whoever has it is taken for its owner.\n');
-  if (context.out.isTerminal) sayNext(session, 'tokens list', `tokens revoke ${name}`);
+  sayHint(session, 'tokens list', `tokens revoke ${name}`);
 }
 
 function opens({ scope, project, agents }: TokenView): string {
@@ -81,7 +81,7 @@ function until({ expiresAt }: TokenView, { context }: Session): string {
 async function list(session: Session): Promise<undefined> {
   const tokens = await (await findTokens(session)).list();
   sayRows(session, tokens, 'There are no tokens yet; the first start of a server makes one.', tokenTable);
-  sayNext(session, 'tokens create NAME --scope read');
+  sayHint(session, 'tokens create NAME --scope read');
 }
 
 async function revoke(session: Session, name: string): Promise<undefined> {
@@ -95,5 +95,5 @@ async function revoke(session: Session, name: string): Promise<undefined> {
 async function audit(session: Session, { limit }: { limit: number }): Promise<undefined> {
   const entries = await (await findTokens(session)).audit(limit);
   sayRows(session, entries, 'Nobody with a good token was refused anything.', auditTable);
-  sayNext(session, 'tokens list');
+  sayHint(session, 'tokens list');
 }

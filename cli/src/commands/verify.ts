@@ -4,7 +4,7 @@ import { type ProjectVerdict, verifyCatalogue, verifyProject } from '@suzumio/sh
 import { type ExitCode, exitCodes } from '../exit-codes.js';
 import { paint } from '../render/colors.js';
 import { count, size } from '../render/format.js';
-import { say, sayHint, sayJson, sayNext, type Session } from '../session.js';
+import { say, sayHint, sayJson, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { examples } from './help.js';
 
@@ -47,7 +47,7 @@ async function verify(session: Session, named: string | undefined): Promise<Exit
   }
   if (projects.length === 0) {
     say(session, `No projects in ${root} yet.`);
-    sayNext(session, 'init FILE');
+    sayHint(session, 'init FILE');
   } else {
     say(session, '', 'All is whole.');
     sayHint(session, 'status');

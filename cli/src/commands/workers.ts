@@ -3,7 +3,7 @@ import { type ApiRequests, createApiRequests } from '../reach/api-requests.js';
 import { requireApi } from '../reach/reach.js';
 import { count } from '../render/format.js';
 import { workerTable } from '../render/worker-table.js';
-import { say, sayHint, sayNext, type Session } from '../session.js';
+import { say, sayHint, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { examples } from './help.js';
 import { sayRows } from './list.js';
@@ -21,8 +21,8 @@ async function workers(session: Session): Promise<undefined> {
   const { items, elsewhere } = await allWorkers(createApiRequests(await requireApi(session)));
   sayRows(session, items, 'No worker is connected: turns wait for one.', workerTable);
   if (elsewhere > 0) say(session, `${count(elsewhere, 'worker')} serve${elsewhere === 1 ? 's' : ''} other cells only.`);
-  if (items.length === 0) sayNext(session, 'doctor');
-  else sayHint(session, items.some(({ state }) => state === 'not-ready') ? 'doctor' : 'status');
+  const ready = items.length > 0 && items.every(({ state }) => state !== 'not-ready');
+  sayHint(session, ready ? 'status' : 'doctor');
 }
 
 async function allWorkers(api: ApiRequests): Promise<Pick<WorkerListAnswer, 'items' | 'elsewhere'>> {
