@@ -11,6 +11,7 @@ import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { readHistory } from '@suzumio/shared/store/queries/history';
 import { agentRow, turnRow } from '@suzumio/shared/store/rows';
 import { attemptToken, hashToken } from '@suzumio/shared/store/tokens';
+import { keptToolSet } from '@suzumio/shared/store/tool-sets';
 import { type Claimed, claimTurn, prepareTurn, type PreparedTurn } from '@suzumio/shared/store/verbs/claim-turn';
 import { forgetDelivery } from '@suzumio/shared/store/verbs/deliver-turn';
 import { failTurn } from '@suzumio/shared/store/verbs/report-attempt';
@@ -134,7 +135,9 @@ async function prepare(
   }
   if (row.input_json !== null) return undefined;
   try {
-    return store.snapshot((reader) => prepareTurn(reader, store.config, turn, { batch }));
+    return store.snapshot((reader) =>
+      prepareTurn(reader, store.config, turn, { batch, definitionsOf: toolDefinitions }),
+    );
   } catch (error) {
     const message = `The prompt could not be written: ${messageOf(error)}`;
     await failUnclaimed(context, store, turn, { code: 'prompt-failed', message });
@@ -179,7 +182,7 @@ function answer(
   claimed: Claimed,
   tokens: { lease: string; tool: string },
 ): ClaimAnswer {
-  const { toolNames, history, ...input } = claimed.input;
+  const { toolNames, toolSet, history, ...input } = claimed.input;
   const { id } = input.agent;
   return {
     attempt: claimed.attempt,
@@ -192,7 +195,7 @@ function answer(
     input: {
       ...input,
       ...(history ? { history: readHistory(store.reader, id, history, contextLimitOf(store.config, id)) } : {}),
-      tools: toolDefinitions(toolNames),
+      tools: (toolSet === undefined ? undefined : keptToolSet(store.reader, toolSet)) ?? toolDefinitions(toolNames),
       protocol: runnerProtocol,
       limits: { timeoutMs: store.config.turn.timeout, doorPatienceMs: context.leaseMs },
     },

@@ -189,6 +189,28 @@ describe("an agent's memory", () => {
   });
 });
 
+describe('what a model is told of its tools', () => {
+  test('stays the same for a later attempt, though another version tells it otherwise', async () => {
+    const project = await create(100_000);
+    const attempt = await bench.begin(project, 'ada', 'Go.');
+    expect(attempt.answer.input.tools.map(({ name }) => name)).toContain('messages.send');
+    await attempt.report('fail', { failure: { code: 'container-vanished', message: 'gone' } });
+    const reworded = [{ name: 'messages.send', description: 'As it was then.', inputSchema: {} }];
+    await bench.testing.write(project, (tx) =>
+      tx.run('UPDATE tool_sets SET definitions_json = :json', { json: JSON.stringify(reworded) }),
+    );
+    const again = await bench.claim(project, attempt.turn);
+    expect((again.body as { input?: { tools?: unknown } }).input?.tools).toEqual(reworded);
+  });
+
+  test('is kept once, however many turns are told the same', async () => {
+    const project = await create(100_000);
+    await takeTurn(project, 'First.', 'One.');
+    await takeTurn(project, 'Second.', 'Two.');
+    expect(await bench.testing.rows(project, 'SELECT hash FROM tool_sets')).toHaveLength(1);
+  });
+});
+
 describe('a tool call of a thinking turn', () => {
   test.each([
     ['that the model did not ask for', '0.0', 'messages.read', { id: 'msg_x' }],

@@ -8,12 +8,14 @@ import type { ClaimAnswer } from '../../protocol/attempts.js';
 import { externalEngine } from '../../protocol/handlers.js';
 import type { Priority } from '../../protocol/ids.js';
 import type { MessageKind } from '../../protocol/message-kind.js';
+import type { ToolDefinition } from '../../protocol/runner.js';
 import { admittedTools, coreToolNames } from '../../protocol/tool-names.js';
 import type { ProjectConfig } from '../../model/project-config.js';
 import { planHistory, type HistoryPlan } from '../queries/history.js';
 import { agentRow, type AgentRow, projectRow, turnRow, type TurnRow } from '../rows.js';
 import { listAttachments } from '../queries/artifacts.js';
 import type { SqlReader } from '../sql.js';
+import { keepToolSet } from '../tool-sets.js';
 import type { Tx } from '../tx.js';
 import { cancelTurn } from './end-turn.js';
 import { noticeTurn } from './turn-notices.js';
@@ -26,11 +28,15 @@ export interface PreparedTurn {
   promptSeq: number;
   /** Which earlier turns a model is told of. */
   history?: HistoryPlan;
+  /** What a model is told of its tools. */
+  tools?: readonly ToolDefinition[];
 }
 
 /** What a runner is told, frozen at the first claim; only the attempt's number differs later. */
 export type FrozenInput = Omit<ClaimAnswer['input'], 'tools' | 'limits' | 'history'> & {
   toolNames: string[];
+  /** What a model is told of them, by what it is kept under. */
+  toolSet?: string;
   history?: HistoryPlan;
 };
 
@@ -91,12 +97,16 @@ export function claimTurn(tx: Tx, claim: Claim): Claimed | 'stale' | 'nothing-to
  * Reads the unread mail of a turn's agent and renders the prompt. Pure but for reading.
  *
  * @param batch the most messages that the turn takes, where that is fewer than the project allows
+ * @param definitionsOf says what a model is told of tools
  */
 export function prepareTurn(
   reader: SqlReader,
   config: ProjectConfig,
   turn: string,
-  { batch = Infinity }: { batch?: number | undefined } = {},
+  {
+    batch = Infinity,
+    definitionsOf,
+  }: { batch?: number | undefined; definitionsOf?: (tools: readonly string[]) => ToolDefinition[] } = {},
 ): PreparedTurn {
   const { agent_id, number } = turnRow(reader, turn);
   const agent = agentRow(reader, agent_id);
@@ -106,8 +116,10 @@ export function prepareTurn(
   const mail = selectMail(unread.messages, { maxMessages, maxBytes: maxPromptBytes });
   const newest = reader.get<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM messages')?.seq ?? 0;
   const prompt = renderPrompt(promptInput(reader, config, agent, mail, unread.count - mail.length));
-  const prepared = { prompt, mail, promptSeq: newest };
-  if (config.backend.runner.mode !== 'ai' || agent.external === 1) return prepared;
+  const mailed = { prompt, mail, promptSeq: newest };
+  if (agent.external === 1) return mailed;
+  const prepared = { ...mailed, ...(definitionsOf ? { tools: definitionsOf(toolNames(agent)) } : {}) };
+  if (config.backend.runner.mode !== 'ai') return prepared;
   return { ...prepared, history: planHistory(reader, agent.id, number, contextLimitOf(config, agent.id)) };
 }
 
@@ -366,6 +378,7 @@ function frozenInput(tx: Tx, turn: TurnRow, prepared: PreparedTurn): FrozenInput
           }
         : { mode, ...(script ? { script: script.filter((rule) => [agent.id, agent.base].includes(rule.agent)) } : {}) },
     toolNames: toolNames(agent),
+    ...(prepared.tools ? { toolSet: keepToolSet(tx, prepared.tools) } : {}),
     ...(prepared.history ? { history: prepared.history } : {}),
   };
 }

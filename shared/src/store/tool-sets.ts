@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto';
+import type { ToolDefinition } from '../protocol/runner.js';
+import type { SqlReader } from './sql.js';
+import type { Tx } from './tx.js';
+
+// What models are told of their tools is frozen with each turn, as everything is that they are asked with: one that is run
+// again by a later version asks the same. Nearly all turns are told the same, so it is kept once, and they refer to it.
+
+/** Keeps what a turn's model is told of its tools. Returns what it is found by. */
+export function keepToolSet(tx: Tx, definitions: readonly ToolDefinition[]): string {
+  const json = JSON.stringify(definitions);
+  const hash = createHash('sha256').update(json).digest('hex');
+  tx.run('INSERT INTO tool_sets (hash, definitions_json) VALUES (:hash, :json) ON CONFLICT (hash) DO NOTHING', {
+    hash,
+    json,
+  });
+  return hash;
+}
+
+/** What was kept; undefined where nothing is found by this. */
+export function keptToolSet(reader: SqlReader, hash: string): ToolDefinition[] | undefined {
+  const row = reader.get<{ json: string }>('SELECT definitions_json AS json FROM tool_sets WHERE hash = :hash', {
+    hash,
+  });
+  return row && (JSON.parse(row.json) as ToolDefinition[]);
+}
