@@ -86,6 +86,25 @@ export function schedulerContract(connect: () => Transport): void {
       await eventually('the job arrives', () => jobs.length === 1);
     });
 
+    test('starts nothing for whose questions the day has no room, and all that waits when it is raised', async () => {
+      const { testing, metrics, jobs, work, scheduler, mail, turns } = await bench();
+      const project = await testing.create(thinking);
+      const { spending } = testing.cell.catalog;
+      await spending.limitTo(1e9);
+      await spending.spend(950_000_000);
+      await mail(project, 'ada');
+      const running = await scheduler({ sweepIntervalMs: 20 });
+      await work();
+      const sweeps = async () =>
+        /sweep_duration_seconds_count\{[^}]*round="sweep"[^}]*\} (\d+)/.exec(await metrics.registry.metrics());
+      await eventually('it has looked twice', async () => Number((await sweeps())?.[1] ?? 0) >= 2);
+      await running.stop();
+      expect(await turns(project)).toEqual([]);
+      await spending.limitTo(2e9);
+      await scheduler({ sweepIntervalMs: 20 });
+      await eventually('the job arrives', () => jobs.length === 1);
+    });
+
     test('a project that does not run starts nothing', async () => {
       const { testing, jobs, work, scheduler, mail, turns } = await bench();
       const stopped = await testing.create();
@@ -263,6 +282,20 @@ name: other
 task: Something else.
 backend: { runner: { mode: mock } }
 agents: { eve: { role: writer, prompt: Write. } }
+`;
+
+/** An answer of its model may cost ten cents. */
+const thinking = `
+name: thinking
+task: Think.
+backend:
+  runner:
+    mode: ai
+    model: only
+    models:
+      providers: { one: { type: openai-compatible, baseURL: 'http://127.0.0.1:9/v1' } }
+      presets: { only: { provider: one, model: m, maxOutputTokens: 1000, price: { input: 1, output: 100 } } }
+agents: { ada: { role: thinker, prompt: Think. } }
 `;
 
 function crowd(count: number): string {

@@ -94,7 +94,7 @@ async function begin(
   { step: named, ...question }: ModelQuestion,
 ): Promise<{ call: string; step: string } | { step: string; result: RecordedAnswer }> {
   let step = named;
-  for (const lookAgain = lookingAgain(); ; ) {
+  for (const lookAgain = lookingAgain(); ;) {
     const untilMs = context.cell.context.now() + ownerLeaseMs;
     const begun = await store.write((tx) =>
       beginModelCall(tx, { ...question, step }, { owner: context.owner, untilMs }),
@@ -290,7 +290,7 @@ class ModelCall {
         `The day's budget of all projects, ${dollars(limit)}, has no room for this call on any day: it may cost ${dollars(nanoUsd)}.`,
       );
     }
-    for (const lookAgain = lookingAgain(); ; ) {
+    for (const lookAgain = lookingAgain(); ;) {
       const over = await cell.catalog.spending.hold(this.#call, nanoUsd, limit, cell.context.now() + ownerLeaseMs);
       if (!over) {
         this.#heldForTheDay = true;
