@@ -1,7 +1,12 @@
 import { createRedactor, shortestSecret } from '@suzumio/shared/observability/redactor';
 import { beginningOf } from '@suzumio/shared/protocol/cut-text';
-import type { ProviderRequest } from './ask-provider.js';
 import { ProviderFailure } from './provider-failure.js';
+
+/** What of a request opens its provider. */
+interface Opening {
+  readonly baseURL: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 /** The most of a provider's words that are told. */
 const maxMessageChars = 1_000;
@@ -10,7 +15,7 @@ const maxMessageChars = 1_000;
  * A failure as it may be told: providers, and proxies before them, say back what they were sent. What opens them is taken
  * out before anything is cut, so that no part of it stays.
  */
-export function toldFailure(failure: ProviderFailure, request: Pick<ProviderRequest, 'baseURL' | 'headers'>) {
+export function toldFailure(failure: ProviderFailure, request: Opening): ProviderFailure {
   const secrets = secretsOf(request).filter(({ length }) => length >= shortestSecret);
   const told = createRedactor(secrets.toSorted((a, b) => b.length - a.length)).redact(failure.message);
   return new ProviderFailure(failure.kind, beginningOf(told, maxMessageChars), failure.retryAfterMs, {
@@ -19,7 +24,7 @@ export function toldFailure(failure: ProviderFailure, request: Pick<ProviderRequ
 }
 
 /** What a request holds that opens a provider, in the forms in which it may come back. */
-function secretsOf({ baseURL, headers }: Pick<ProviderRequest, 'baseURL' | 'headers'>): string[] {
+function secretsOf({ baseURL, headers }: Opening): string[] {
   // A value without the scheme before it is the key itself.
   const sent = Object.values(headers).flatMap((value) => [value, value.replace(/^\S+ +/, '')]);
   const { username, password, search } = new URL(baseURL);
