@@ -42,5 +42,5 @@ function decoded(text: string): string {
 }
 
 function encodings(secret: string): string[] {
-  return [secret, secret.replaceAll('/', '\\/'), encodeURIComponent(secret)];
+  return [secret, secret.replaceAll('/', '\\/'), encodeURIComponent(secret.toWellFormed())];
 }
