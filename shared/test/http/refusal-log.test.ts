@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { beforeEach, expect, test } from '@jest/globals';
-import { type ErrorCode } from '@suzumio/shared/errors/codes';
+import type { ErrorCode } from '@suzumio/shared/errors/codes';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { refusalLog } from '@suzumio/shared/http/refusal-log';
 import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
@@ -11,7 +11,7 @@ let log: ReturnType<typeof recordingLogger>;
 let nowMs: number;
 let tell: (code: ErrorCode, url?: string) => void;
 beforeEach(() => {
-  metrics = createMetrics({ service: 'api' });
+  metrics = createMetrics('api');
   log = recordingLogger();
   nowMs = 0;
   const refused = refusalLog({ logger: log.logger, metrics }, () => nowMs);
