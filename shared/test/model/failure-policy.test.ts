@@ -102,3 +102,12 @@ const ofClass = (wanted: string) =>
 test.each(ofClass('agent'))("%s is the agent's own and ends the turn at once", (code) => {
   expect(decide(code, {}, 0)).toEqual({ turn: 'failed', failure: failed(code) });
 });
+
+test('a spent day is waited out, however long that takes, and looked at again in a minute at the soonest', () => {
+  expect(decide('day-budget-reached', { uncountedInRow: 40, countedAttempts: 2 }, 72 * hourMs)).toEqual({
+    turn: 'queued',
+    notBeforeMs: queuedAtMs + 72 * hourMs + 60_000,
+    counted: false,
+    avoidHost: false,
+  });
+});

@@ -10,6 +10,15 @@ import { type ExhaustedBudget, exhaustedBudget } from '../queries/usage.js';
 import { attemptRow, projectRow, turnRow, type TurnRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import type { Tx } from '../tx.js';
+import {
+  type AnsweredBy,
+  type CallRow,
+  callRow,
+  charge,
+  closeCall,
+  giveUpLostCalls,
+  type LostCall,
+} from './model-call-costs.js';
 import { endByFailure, failTurn, type ProviderWait } from './report-attempt.js';
 
 /** A question to a model, as the gateway takes it from a runner. */
@@ -53,12 +62,6 @@ export type BegunModelCall =
   | { state: 'held-back'; step: string }
   | { state: 'refused'; code: ErrorCode; message: string }
   | { state: 'begun'; call: string; step: string };
-
-/** A call whose process has not been heard of again, and what it is taken to have cost. */
-export interface LostCall {
-  call: string;
-  nanoUsd: number;
-}
 
 /** How many calls of one turn may be under way: runners ask one after the other, and some a few at a time. */
 const runningCallsPerTurn = 4;
@@ -143,18 +146,6 @@ export function extendModelCall(tx: Tx, call: string, untilMs: number, soFar?: A
       usd: soFar.cost.nanoUsd,
     },
   );
-}
-
-/** Who answered, and what it came to. */
-export interface AnsweredBy {
-  preset: string;
-  provider: string;
-  model: string;
-  cost: Cost;
-  /** Tokens in and out; estimated where the provider counted none. */
-  inputTokens: number;
-  outputTokens: number;
-  estimated: boolean;
 }
 
 /**
@@ -273,30 +264,6 @@ export function recordedAnswer(
   );
 }
 
-interface CallRow {
-  id: string;
-  turn_id: string;
-  agent_id: string;
-  attempt: number;
-  step: string;
-  status: string;
-  request_hash: string;
-  purpose: ChatPurpose;
-  held_tokens: number;
-  held_nano_usd: number;
-  started_at_ms: number;
-}
-
-function callRow(tx: Tx, call: string): CallRow {
-  const row = tx.get<CallRow>(
-    `SELECT id, turn_id, agent_id, attempt, step, status, request_hash, purpose, held_tokens, held_nano_usd, started_at_ms
-     FROM model_calls WHERE id = :call`,
-    { call },
-  );
-  if (!row) throw new SuzumioError('store-corrupt', `There is no model call ${call}.`);
-  return row;
-}
-
 function journal(tx: Tx, row: CallRow, result: RecordedAnswer): RecordedAnswer {
   const key = { turn: row.turn_id, step: row.step };
   const earlier = tx.get<{ result_json: string }>(
@@ -337,68 +304,6 @@ function keepSummary(tx: Tx, { turn_id, agent_id, step }: CallRow, text: string)
     turn_id,
     step,
     created_at_ms: tx.nowMs,
-  });
-}
-
-function closeCall(tx: Tx, call: string, status: 'answered' | 'failed' | 'lost', code: string | null = null): void {
-  tx.run('UPDATE model_calls SET status = :status, error_code = :code, ended_at_ms = :now WHERE id = :call', {
-    call,
-    status,
-    code,
-    now: tx.nowMs,
-  });
-}
-
-/** Adds what a provider did to its call, and to what the agent has used; a call may be charged for more than once. */
-function charge(tx: Tx, { id, agent_id: agent }: Pick<CallRow, 'id' | 'agent_id'>, by: Charge): void {
-  const params = { input: by.inputTokens, output: by.outputTokens, usd: by.cost.nanoUsd };
-  const charged = tx.get('SELECT 1 FROM model_calls WHERE id = :id AND input_tokens + output_tokens > 0', { id });
-  tx.run(
-    `UPDATE model_calls SET preset = :preset, provider = :provider, model = :model, input_tokens = input_tokens + :input,
-       output_tokens = output_tokens + :output, nano_usd = nano_usd + :usd, estimated = max(estimated, :estimated)
-     WHERE id = :id`,
-    {
-      id,
-      ...params,
-      preset: by.preset,
-      provider: by.provider,
-      model: by.model,
-      estimated: by.estimated ? 1 : 0,
-    },
-  );
-  tx.run(
-    `INSERT INTO agent_usage (agent_id, calls, input_tokens, output_tokens, nano_usd)
-     VALUES (:agent, :calls, :input, :output, :usd)
-     ON CONFLICT (agent_id) DO UPDATE SET calls = calls + :calls, input_tokens = input_tokens + :input,
-       output_tokens = output_tokens + :output, nano_usd = nano_usd + :usd`,
-    { agent, calls: charged ? 0 : 1, ...params },
-  );
-}
-
-type Charge = Omit<AnsweredBy, 'provider'> & { provider: string | null };
-
-/** Closes the calls of processes that have not been heard of for too long, and charges what they had come to. */
-function giveUpLostCalls(tx: Tx): LostCall[] {
-  const rows = tx.all<{
-    id: string;
-    agent_id: string;
-    preset: string;
-    provider: string | null;
-    model: string;
-    so_far_input: number;
-    so_far_output: number;
-    so_far_nano_usd: number;
-  }>(
-    `SELECT id, agent_id, coalesce(preset, asked_preset) AS preset, provider, coalesce(model, '') AS model, so_far_input,
-       so_far_output, so_far_nano_usd FROM model_calls WHERE status = 'running' AND until_ms <= :now`,
-    { now: tx.nowMs },
-  );
-  return rows.map((row) => {
-    const { so_far_input: inputTokens, so_far_output: outputTokens, so_far_nano_usd: nanoUsd } = row;
-    const cost = { tokens: inputTokens + outputTokens, nanoUsd };
-    charge(tx, row, { ...row, cost, inputTokens, outputTokens, estimated: true });
-    closeCall(tx, row.id, 'lost', 'owner-lost');
-    return { call: row.id, nanoUsd };
   });
 }
 

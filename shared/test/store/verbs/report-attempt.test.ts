@@ -138,6 +138,15 @@ describe('a turn that fails', () => {
     expect(JSON.parse(of.turn(turn)?.failure_json ?? '')).toMatchObject({ code: 'start-deadline' });
   });
 
+  test('a day that was waited for leaves a provider all of its patience', async () => {
+    const of = await team();
+    const { turn } = await of.work('ada');
+    expect(await of.fail({ turn, attempt: 1 }, 'day-budget-reached')).toEqual({ turn: 'queued' });
+    of.advance(30 * 3_600_000);
+    await of.begin(turn);
+    expect(await of.fail({ turn, attempt: 2 }, 'provider-unavailable')).toEqual({ turn: 'queued' });
+  });
+
   test('what fails of our machinery is counted, what cannot start is not', async () => {
     const of = await team();
     const { turn } = await of.work('ada');

@@ -1,0 +1,261 @@
+import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { type Cost, costOf } from '@suzumio/shared/model/model-cost';
+import type { Candidate } from '@suzumio/shared/model/presets';
+import { providerDenial } from '@suzumio/shared/policy/check-provider';
+import { estimatedTokens } from '@suzumio/shared/protocol/estimated-tokens';
+import type { ChatRequest, ModelAnswer } from '@suzumio/shared/protocol/model-chat';
+import { authorizeTool } from '@suzumio/shared/store/authorize';
+import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import { hasBudget } from '@suzumio/shared/store/queries/budget-of';
+import type { Tx } from '@suzumio/shared/store/tx';
+import type { AnsweredBy } from '@suzumio/shared/store/verbs/model-call-costs';
+import {
+  chargeModelCall,
+  dropModelCall,
+  extendModelCall,
+  failModelCall,
+  type RecordedAnswer,
+  recordModelAnswer,
+  recordModelRefusal,
+} from '@suzumio/shared/store/verbs/model-calls';
+import type { PresentedToken } from '../auth.js';
+import type { ToolhostContext } from '../context.js';
+import { AskProgress } from './ask-progress.js';
+import { askProvider } from './ask-provider.js';
+import { AllAway, type Away, endingOf, Refused } from './call-ending.js';
+import { DayHold } from './day-hold.js';
+import { insist } from './insist.js';
+import { ownerBeatMs, ownerLeaseMs } from './owner-lease.js';
+import { ProviderFailure } from './provider-failure.js';
+import { endpointOf, providerRequest } from './provider-request.js';
+
+/** One call that this process makes. */
+export class ModelCall {
+  readonly #call: string;
+  /** Who is being asked, and how far that has come. */
+  #asking: { candidate: Candidate; provider: string; progress: AskProgress; probe: boolean } | undefined;
+  readonly #day: DayHold;
+  #costNanoUsd = 0;
+  /** Why no other of its candidates is asked any more. */
+  #exhausted: Error | undefined;
+
+  constructor(
+    private readonly context: ToolhostContext,
+    private readonly store: ProjectStore,
+    private readonly asked: { call: string; step: string; token: PresentedToken; worst: Cost; askedBytes: number },
+  ) {
+    this.#call = asked.call;
+    this.#day = new DayHold(context, asked.call, asked.worst.nanoUsd);
+  }
+
+  async make(
+    candidates: readonly Candidate[],
+    request: ChatRequest,
+    onText: (text: string) => void,
+  ): Promise<RecordedAnswer> {
+    let beating = Promise.resolve();
+    const beat = setInterval(() => {
+      beating = this.#stillHere();
+    }, ownerBeatMs);
+    try {
+      await this.#day.begin(candidates, () => authorizeTool(this.store.reader, this.asked.token));
+      const { answer, by } = await this.#ask(candidates, request, onText);
+      this.#costNanoUsd = by.cost.nanoUsd;
+      return await this.#insist((tx) => recordModelAnswer(tx, this.#call, answer, by));
+    } catch (error) {
+      return await this.#failed(error);
+    } finally {
+      clearInterval(beat);
+      await beating;
+      await this.#try(() => this.#day.end(this.#costNanoUsd));
+    }
+  }
+
+  async #ask(
+    candidates: readonly Candidate[],
+    request: ChatRequest,
+    onText: (text: string) => void,
+  ): Promise<{ answer: ModelAnswer; by: AnsweredBy }> {
+    const away: Away[] = [];
+    for (const candidate of candidates) {
+      if (this.#exhausted) throw this.#exhausted;
+      const asked = await this.#askOne(candidate, request, away, away.length === 0 ? onText : () => undefined);
+      if (!('untilMs' in asked)) return asked;
+      away.push(asked);
+    }
+    throw new AllAway(away);
+  }
+
+  async #askOne(
+    candidate: Candidate,
+    request: ChatRequest,
+    away: readonly Away[],
+    onText: (text: string) => void,
+  ): Promise<{ answer: ModelAnswer; by: AnsweredBy } | Away> {
+    const { metrics, cell } = this.context;
+    const { providers } = cell.catalog;
+    this.#refuseByPolicy(candidate);
+    const { key: provider, ...endpoint } = endpointOf(candidate, this.context.secrets);
+    const asking = providerRequest(candidate, { ...endpoint, key: provider }, request, {
+      place: this.asked.step,
+      budgeted: this.#budgeted(),
+    });
+    // What failed one of its models may have others that answer: whoever asked the one may ask those.
+    const another = away.some((one) => one.provider === provider && one.asked !== undefined);
+    const admission = another
+      ? ({ ask: true, probe: false } as const)
+      : await providers.admit(provider, ownerLeaseMs, this.#call);
+    if (!admission.ask) {
+      metrics.modelCalls.inc({ outcome: 'held-back' });
+      return { provider, untilMs: admission.untilMs, error: admission.lastError };
+    }
+    const begun = performance.now();
+    let told = Promise.resolve();
+    const progress = new AskProgress(() => {
+      if (admission.probe) told = this.#try(() => providers.answering(provider, this.#call));
+    });
+    this.#asking = { candidate, provider, progress, probe: admission.probe };
+    try {
+      const answer = await askProvider(asking, onText, progress);
+      await told;
+      await this.#try(() => providers.answered(provider));
+      metrics.modelCalls.inc({ outcome: 'answered' });
+      metrics.modelDuration.observeMs({}, performance.now() - begun);
+      return { answer, by: answeredBy(candidate, provider, answer, this.asked.askedBytes) };
+    } catch (error) {
+      await told;
+      if (!(error instanceof ProviderFailure)) throw error;
+      metrics.modelCalls.inc({ outcome: error.kind === 'unavailable' ? 'unavailable' : 'refused' });
+      const { message, retryAfterMs } = error;
+      if (error.kind !== 'unavailable') {
+        // It is there and answers, which is all that those who wait for it want to know.
+        await this.#try(() => providers.answered(provider));
+        await this.#charge();
+        throw new Refused(error, candidate, provider);
+      }
+      const { untilMs, sinceMs } = await providers.failed(provider, message, retryAfterMs);
+      this.context.logger.warn({ provider, preset: candidate.preset, untilMs }, message);
+      await this.#charge();
+      const mayBeItsFault = retryAfterMs === undefined && progress.mayBeItsFault;
+      return { provider, untilMs, error: message, asked: { sinceMs, mayBeItsFault } };
+    } finally {
+      this.#asking = undefined;
+    }
+  }
+
+  /** Pays for what a provider did before it came to nothing, and sees whether that leaves room for another. */
+  async #charge(): Promise<void> {
+    const by = this.#soFar();
+    if (!by || this.#asking?.progress.paidFor !== true) return;
+    const exhausted = await this.#insist((tx) => chargeModelCall(tx, this.#call, by));
+    if (exhausted) this.#exhausted = new SuzumioError('budget-reached', exhausted.message);
+    const spent = await this.#day.spend(by.cost.nanoUsd);
+    this.#exhausted ??= spent;
+  }
+
+  /**
+   * The policy may have changed since the project was made, and is asked before any key is read.
+   *
+   * @throws SuzumioError `policy-denied`
+   */
+  #refuseByPolicy({ preset, settings, provider }: Candidate): void {
+    const denied = providerDenial(this.context.policyOf(this.store.project), provider);
+    if (!denied) return;
+    throw new SuzumioError(
+      'policy-denied',
+      `The policy does not allow provider "${settings.provider}" of preset ${preset}: ${denied.field}: ${denied.message} (policy: providers).`,
+    );
+  }
+
+  #budgeted(): boolean {
+    return this.context.dayLimitNanoUsd !== undefined || hasBudget(this.store.reader, this.store.config);
+  }
+
+  #insist<Result>(verb: (tx: Tx) => Result): Promise<Result> {
+    return insist(() => this.store.write(verb));
+  }
+
+  async #stillHere(): Promise<void> {
+    const untilMs = this.context.cell.context.now() + ownerLeaseMs;
+    const { providers } = this.context.cell.catalog;
+    await this.#try(async () => {
+      await this.store.write((tx) => extendModelCall(tx, this.#call, untilMs, this.#soFar()));
+      await this.#day.extend(untilMs);
+      if (this.#asking?.probe === true) await providers.stillTrying(this.#asking.provider, this.#call, ownerLeaseMs);
+    });
+  }
+
+  /** Does what is only of use to others: what becomes of the call does not hang on it. */
+  async #try(tell: () => Promise<unknown>): Promise<void> {
+    try {
+      await tell();
+    } catch (error) {
+      this.context.logger.warn({ err: error, call: this.#call }, 'could not say how far a call of a model has come');
+    }
+  }
+
+  #soFar(): AnsweredBy | undefined {
+    const asking = this.#asking;
+    if (!asking) return undefined;
+    const size = { askedBytes: this.asked.askedBytes, answerChars: asking.progress.chars };
+    return { ...soFar(asking.candidate, size), provider: asking.provider };
+  }
+
+  /** What cannot be answered as it is becomes the step's result; everything else ends the attempt. */
+  async #failed(error: unknown): Promise<RecordedAnswer> {
+    if (error instanceof Refused && error.failure.kind === 'context-overflow') {
+      return this.store.write((tx) => recordModelRefusal(tx, this.#call, 'context-overflow', error.message));
+    }
+    if (isSuzumioError(error, 'token-rejected')) {
+      await this.#insist((tx) => {
+        dropModelCall(tx, this.#call);
+      });
+      throw error;
+    }
+    const ending = endingOf(error);
+    // Something of ours broke: the runner asks again, and so does whoever finds this call without an owner.
+    if (!ending) throw error;
+    await this.#insist((tx) => {
+      failModelCall(tx, this.#call, ending);
+    });
+    this.context.transport.wake(this.store.project);
+    throw new SuzumioError(ending.code, ending.failure.message, {}, { cause: error });
+  }
+}
+
+function answeredBy(
+  { preset, settings }: Candidate,
+  provider: string,
+  answer: ModelAnswer,
+  askedBytes: number,
+): AnsweredBy {
+  const written = JSON.stringify([answer.text, answer.toolCalls]);
+  const usage = answer.usage ?? {
+    inputTokens: estimatedTokens(askedBytes),
+    outputTokens: estimatedTokens(Buffer.byteLength(written)),
+  };
+  return {
+    preset,
+    provider,
+    model: answer.model ?? settings.model,
+    cost: costOf(settings, usage),
+    inputTokens: usage.inputTokens,
+    outputTokens: usage.outputTokens,
+    estimated: answer.usage === undefined,
+  };
+}
+
+/** What a question comes to with so much of its answer, for want of the provider's own counting. */
+export function soFar(
+  candidate: Candidate | undefined,
+  { askedBytes, answerChars }: { askedBytes: number; answerChars: number },
+): Omit<AnsweredBy, 'provider'> {
+  const usage = { inputTokens: estimatedTokens(askedBytes), outputTokens: estimatedTokens(answerChars) };
+  return {
+    preset: candidate?.preset ?? '',
+    model: candidate?.settings.model ?? '',
+    cost: costOf(candidate?.settings ?? {}, usage),
+    ...usage,
+    estimated: true,
+  };
+}

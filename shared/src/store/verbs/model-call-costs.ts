@@ -1,0 +1,115 @@
+import { SuzumioError } from '../../errors/suzumio-error.js';
+import type { Cost } from '../../model/model-cost.js';
+import type { ChatPurpose } from '../../protocol/model-chat.js';
+import type { Tx } from '../tx.js';
+
+/** Who answered, and what it came to. */
+export interface AnsweredBy {
+  preset: string;
+  provider: string;
+  model: string;
+  cost: Cost;
+  /** Tokens in and out; estimated where the provider counted none. */
+  inputTokens: number;
+  outputTokens: number;
+  estimated: boolean;
+}
+
+/** A call of a model, as verbs read it. */
+export interface CallRow {
+  id: string;
+  turn_id: string;
+  agent_id: string;
+  attempt: number;
+  step: string;
+  status: string;
+  request_hash: string;
+  purpose: ChatPurpose;
+  held_tokens: number;
+  held_nano_usd: number;
+  started_at_ms: number;
+}
+
+export function callRow(tx: Tx, call: string): CallRow {
+  const row = tx.get<CallRow>(
+    `SELECT id, turn_id, agent_id, attempt, step, status, request_hash, purpose, held_tokens, held_nano_usd, started_at_ms
+     FROM model_calls WHERE id = :call`,
+    { call },
+  );
+  if (!row) throw new SuzumioError('store-corrupt', `There is no model call ${call}.`);
+  return row;
+}
+
+/** Ends a call. */
+export function closeCall(
+  tx: Tx,
+  call: string,
+  status: 'answered' | 'failed' | 'lost',
+  code: string | null = null,
+): void {
+  tx.run('UPDATE model_calls SET status = :status, error_code = :code, ended_at_ms = :now WHERE id = :call', {
+    call,
+    status,
+    code,
+    now: tx.nowMs,
+  });
+}
+
+type Charge = Omit<AnsweredBy, 'provider'> & { provider: string | null };
+
+/** Adds what a provider did to its call, and to what the agent has used; a call may be charged for more than once. */
+export function charge(tx: Tx, { id, agent_id: agent }: Pick<CallRow, 'id' | 'agent_id'>, by: Charge): void {
+  const params = { input: by.inputTokens, output: by.outputTokens, usd: by.cost.nanoUsd };
+  const charged = tx.get('SELECT 1 FROM model_calls WHERE id = :id AND input_tokens + output_tokens > 0', { id });
+  tx.run(
+    `UPDATE model_calls SET preset = :preset, provider = :provider, model = :model, input_tokens = input_tokens + :input,
+       output_tokens = output_tokens + :output, nano_usd = nano_usd + :usd, estimated = max(estimated, :estimated)
+     WHERE id = :id`,
+    {
+      id,
+      ...params,
+      preset: by.preset,
+      provider: by.provider,
+      model: by.model,
+      estimated: by.estimated ? 1 : 0,
+    },
+  );
+  tx.run(
+    `INSERT INTO agent_usage (agent_id, calls, input_tokens, output_tokens, nano_usd)
+     VALUES (:agent, :calls, :input, :output, :usd)
+     ON CONFLICT (agent_id) DO UPDATE SET calls = calls + :calls, input_tokens = input_tokens + :input,
+       output_tokens = output_tokens + :output, nano_usd = nano_usd + :usd`,
+    { agent, calls: charged ? 0 : 1, ...params },
+  );
+}
+
+/** A call whose process has not been heard of again, and what it is taken to have cost. */
+export interface LostCall {
+  call: string;
+  nanoUsd: number;
+}
+
+/** Closes the calls of processes that have not been heard of for too long, and charges what they had come to. */
+export function giveUpLostCalls(tx: Tx): LostCall[] {
+  const rows = tx.all<{
+    id: string;
+    agent_id: string;
+    preset: string;
+    provider: string | null;
+    model: string;
+    so_far_input: number;
+    so_far_output: number;
+    so_far_nano_usd: number;
+  }>(
+    `SELECT id, agent_id, coalesce(preset, asked_preset) AS preset, provider, coalesce(model, '') AS model, so_far_input,
+       so_far_output, so_far_nano_usd FROM model_calls WHERE status = 'running' AND until_ms <= :now`,
+    { now: tx.nowMs },
+  );
+  return rows.map((row) => {
+    const { so_far_input: inputTokens, so_far_output: outputTokens, so_far_nano_usd: nanoUsd } = row;
+    const cost = { tokens: inputTokens + outputTokens, nanoUsd };
+    charge(tx, row, { ...row, cost, inputTokens, outputTokens, estimated: true });
+    closeCall(tx, row.id, 'lost', 'owner-lost');
+    return { call: row.id, nanoUsd };
+  });
+}
