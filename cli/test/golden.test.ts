@@ -60,7 +60,7 @@ const cases: Readonly<Record<string, Case>> = {
   watch: {
     args: ['watch', 'newsroom', '--limit', '8'],
     with: newsroom,
-    until: /submitted the report[^]*request-changes/,
+    until: /submitted the report[^]*request-changes[^]*turn 1 done/,
   },
 
   messages: { args: ['messages', 'busy'], with: busy },
