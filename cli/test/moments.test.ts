@@ -1,0 +1,13 @@
+import { expect, test } from '@jest/globals';
+import { moment } from '../src/commands/arguments.js';
+
+// Which zone this runs in makes no difference; in one that is not UTC it shows.
+test.each([
+  ['2026-11-21', '2026-11-21T00:00:00Z'],
+  ['2026-11-21T20:00', '2026-11-21T20:00:00Z'],
+  ['2026-11-21T20:00:30.5', '2026-11-21T20:00:30.500Z'],
+  ['2026-11-21T20:00Z', '2026-11-21T20:00:00Z'],
+  ['2026-11-21T20:00:00+02:00', '2026-11-21T18:00:00Z'],
+])('%s is %s, wherever it is typed', (text, utc) => {
+  expect(moment(text)).toBe(Date.parse(utc));
+});
