@@ -65,14 +65,15 @@ async function up(file, { values, added }) {
 }
 
 function next({ SUZUMIO_PUBLISH, SUZUMIO_PROMETHEUS_PUBLISH }) {
+  const settings = options.settings === '.env' ? '' : ` --settings ${options.settings}`;
   return `
 Suzumio serves at http://${SUZUMIO_PUBLISH}.
-next: eval "$(npm run --silent stack -- env)"    lets npx suzumio find it, with its administrator's token
+next: eval "$(npm run --silent stack -- env${settings})"    lets npx suzumio find it, with its administrator's token
       npx suzumio status
-  or  npm run stack -- --scale turn-worker=3     runs more workers
-      npm run stack -- --metrics                 adds Prometheus, at http://${SUZUMIO_PROMETHEUS_PUBLISH}
-      npm run stack -- status                    shows how it stands; logs, what it says
-      npm run stack -- down                      stops it; its data stays`;
+  or  npm run stack -- --scale turn-worker=3${settings}     runs more workers
+      npm run stack -- --metrics${settings}                 adds Prometheus, at http://${SUZUMIO_PROMETHEUS_PUBLISH}
+      npm run stack -- status${settings}                    shows how it stands; logs, what it says
+      npm run stack -- down${settings}                      stops it; its data stays`;
 }
 
 async function status(file, { values }) {
