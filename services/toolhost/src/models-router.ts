@@ -14,7 +14,7 @@ import {
 import { attemptTokenOf } from './auth.js';
 import type { ToolhostContext } from './context.js';
 import { AnswerStream, completionOf } from './models/answer-wire.js';
-import { callModel } from './models/call-model.js';
+import { type Asker, callModel } from './models/call-model.js';
 
 /** The model gateway: runners ask here, by the format of OpenAI's Chat Completions. */
 export function modelsRouter(context: ToolhostContext): Router {
@@ -28,11 +28,16 @@ export function modelsRouter(context: ToolhostContext): Router {
     const asked = parse(chatRequest, request.body, 'question to a model');
     const id = `chatcmpl-${token.turn}-${step ?? 'seq'}`;
     const stream = new AnswerStream(response, id);
-    const onText = (text: string) => {
-      if (asked.stream) stream.text(text);
+    const asker: Asker = {
+      get gone() {
+        return response.destroyed;
+      },
+      onText(text) {
+        if (asked.stream) stream.text(text);
+      },
     };
     try {
-      const { result } = await callModel(context, token, { step, purpose }, asked, onText);
+      const { result } = await callModel(context, token, { step, purpose }, asked, asker);
       if (!result.ok) throw new SuzumioError(result.code, result.message);
       if (asked.stream) stream.end(result.answer);
       else response.json(completionOf(result.answer, id));

@@ -23,11 +23,18 @@ export interface ModelOutcome {
   replayed: boolean;
 }
 
+/** Whoever waits for an answer. */
+export interface Asker {
+  /** Whether nobody does any more. */
+  readonly gone: boolean;
+  /** Gets the text of the first provider's answer while it comes; another's may differ from it. */
+  onText(text: string): void;
+}
+
 /**
  * Answers a runner's question to its model: from the journal, or by asking the agent's providers in their order. A call
- * that was begun is finished and journaled, whatever becomes of who asked.
+ * that was begun is finished and journaled, whatever becomes of who asked; one that waits to begin is not begun for nobody.
  *
- * @param onText gets the text of the first provider's answer while it comes; another's may differ from it
  * @throws SuzumioError `token-rejected`, `journal-mismatch`, `preset-unknown`; `provider-unavailable`, `provider-refused`,
  *   `policy-denied`, `budget-reached` and `step-limit-reached`, which have ended the attempt
  */
@@ -36,7 +43,7 @@ export async function callModel(
   token: PresentedToken,
   { step, purpose }: { step: string | undefined; purpose: ChatPurpose },
   request: ChatRequest,
-  onText: (text: string) => void,
+  asker: Asker,
 ): Promise<ModelOutcome> {
   return context.cell.stores.use(token.project, async (store) => {
     const { agent } = authorizeTool(store.reader, token);
@@ -56,10 +63,16 @@ export async function callModel(
       worst: worstCost(candidates, askedBytes),
       sent: soFar(candidates[0], { askedBytes, answerChars: 0 }),
     };
-    const begun = await begin(context, store, question);
+    const begun = await begin(context, store, question, asker);
     if ('result' in begun) return { ...begun, replayed: true };
     const call = new ModelCall(context, store, { ...begun, token, worst: question.worst, askedBytes });
-    return { step: begun.step, result: await call.make(candidates, request, onText), replayed: false };
+    return {
+      step: begun.step,
+      result: await call.make(candidates, request, (text) => {
+        asker.onText(text);
+      }),
+      replayed: false,
+    };
   });
 }
 
@@ -68,6 +81,7 @@ async function begin(
   context: ToolhostContext,
   store: ProjectStore,
   { step: named, ...question }: ModelQuestion,
+  asker: Asker,
 ): Promise<{ call: string; step: string } | { step: string; result: RecordedAnswer }> {
   let step = named;
   for (const lookAgain = lookingAgain(); ;) {
@@ -88,5 +102,6 @@ async function begin(
     }
     step = begun.step;
     await lookAgain();
+    if (asker.gone) throw new SuzumioError('invalid-request', 'Whoever asked this has gone.');
   }
 }

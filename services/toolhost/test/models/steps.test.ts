@@ -34,7 +34,12 @@ afterEach(async () => {
   await server.close();
 });
 
-async function ask(attempt: Begun, step: string | undefined, text = 'Well?'): Promise<number> {
+async function ask(
+  attempt: Begun,
+  step: string | undefined,
+  text = 'Well?',
+  signal: AbortSignal | null = null,
+): Promise<number> {
   const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
     method: 'POST',
     headers: {
@@ -43,6 +48,7 @@ async function ask(attempt: Begun, step: string | undefined, text = 'Well?'): Pr
       ...(step === undefined ? {} : { [stepHeader]: step }),
     },
     body: JSON.stringify({ messages: [{ role: 'user', content: text }] }),
+    signal,
   });
   await response.text();
   return response.status;
@@ -71,6 +77,23 @@ describe('questions that a turn asks at once', () => {
     expect(server.requests).toHaveLength(4);
     await server.close();
     await Promise.all(answers);
+  });
+
+  test('are given up while they wait, once nobody waits for them', async () => {
+    const ada = await bench.begin(project, 'ada');
+    behaviour = { text: 'Yes.', delayMs: 1_500 };
+    const gone = new AbortController();
+    const answers = ['0', '1', '2', '3'].map((step) => ask(ada, step));
+    await eventually('four are asked', () => server.requests.length === 4);
+    const given = ask(ada, '4', 'Well?', gone.signal).catch(() => 0);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    gone.abort();
+    expect(await given).toBe(0);
+    expect(await Promise.all(answers)).toEqual([200, 200, 200, 200]);
+    expect(await ask(ada, '5')).toBe(200);
+    expect(await rows('SELECT step FROM model_calls ORDER BY step')).toEqual(
+      ['0', '1', '2', '3', '5'].map((step) => ({ step })),
+    );
   });
 
   test('that are too long count as asked', async () => {
