@@ -19,7 +19,9 @@ beforeEach(async () => {
     const from = body.messages.findLastIndex(({ role }) => role === 'user');
     const prompt = body.messages[from]?.content;
     const step = body.messages.slice(from).filter(({ role }) => role === 'assistant').length;
-    return reply(agent, typeof prompt === 'string' ? prompt : '', step);
+    // Its mail alone: what it is told of its part has all of the words that mail may have.
+    const mail = typeof prompt === 'string' ? prompt.slice(prompt.indexOf('# Unread mail')) : '';
+    return reply(agent, mail, step);
   });
 }, 30_000);
 afterEach(async () => {
@@ -39,18 +41,19 @@ const call = (name: string, input: object) => ({ name, arguments: input });
 const mail = (recipient: string, body: string): Reply => ({ calls: [call('messages_send', { recipient, body })] });
 
 /** What a good model does in the newsroom. */
-function reply(agent: string, prompt: string, step: number): Behaviour {
+function reply(agent: string, unread: string, step: number): Behaviour {
   if (agent.startsWith('reporter')) {
     const gauge = agent === 'reporter-1' ? 'north.csv' : 'south.csv';
     if (step === 0) return { calls: [call('artifacts_publish', { path: gauge })] };
     if (step === 1) return { calls: [call('artifacts_read', { name: gauge })] };
-    return step === 2 ? mail('editor', `Summary of ${gauge}: the level rose.`) : { text: 'Reported.' };
+    if (step === 2) return mail('editor', `Summary of ${gauge}: the level rose.`);
+    return { text: 'Reported.', usage: { input: 10, output: 4_000 } };
   }
   if (agent === 'checker') return step === 0 ? mail('editor', 'ACCEPT') : { text: 'Checked.' };
-  if (prompt.includes('ACCEPT') || prompt.includes('rose fastest')) {
+  if (unread.includes('ACCEPT') || unread.includes('rose fastest')) {
     return step === 0 ? { calls: [call('completion_submit', { report: '# River\nIt rose.' })] } : { text: '' };
   }
-  if (prompt.includes("Tonight's bulletin")) {
+  if (unread.includes("Tonight's bulletin")) {
     if (step > 0) return { text: 'Assigned.' };
     return {
       calls: ['reporter-1', 'reporter-2'].map((recipient) =>
@@ -58,7 +61,7 @@ function reply(agent: string, prompt: string, step: number): Behaviour {
       ),
     };
   }
-  if (prompt.includes('south.csv')) return step === 0 ? mail('checker', 'Please check.') : { text: 'Sent on.' };
+  if (unread.includes('south.csv')) return step === 0 ? mail('checker', 'Please check.') : { text: 'Sent on.' };
   return { text: 'I wait for the other one.' };
 }
 
@@ -68,6 +71,7 @@ test('the demo thinks with a model of its own, without a key, and says what it c
   });
   expect({ code, err, out }).toMatchObject({ code: 0, err: '' });
   expect(out).toContain('approved the report (version 2)');
+  for (const agent of ['reporter-1', 'reporter-2', 'checker']) expect(out).toMatch(new RegExp(`${agent} -> editor`));
   expect(out).toMatch(/cost: {3}\$0\.\d+ \(\d+ tokens in, \d+ out, \d+ answers\)/);
   expect(server.requests.every(({ headers }) => headers.authorization === undefined)).toBe(true);
   expect(server.requests[0]?.body.model).toBe('scripted');
@@ -82,14 +86,18 @@ test('the demo stops where its budget is reached', async () => {
   });
 }, 120_000);
 
-test("the demo stops where the day's budget of everything is reached, whatever its own is", async () => {
-  const args = ['--base-url', server.baseURL, '--model', 'scripted', '--price', '10/20'];
-  const { code, err } = await demo(args, { SUZUMIO_BUDGET_USD_PER_DAY: '0.05' });
-  expect({ code, err }).toMatchObject({
-    code: 1,
-    err: expect.stringContaining("The day's budget of all projects, $0.05, is reached"),
-  });
-}, 120_000);
+test.each([
+  ['has no room for a call', '0.05', "The day's budget of all projects, $0.05, has no room for this call on any day"],
+  ['is spent', '0.15', "The day's budget of all projects, $0.15, is reached"],
+])(
+  "the demo stops where the day's budget of everything %s, whatever its own is",
+  async (_name, budget, said) => {
+    const args = ['--base-url', server.baseURL, '--model', 'scripted', '--price', '10/20'];
+    const { code, err, out } = await demo(args, { SUZUMIO_BUDGET_USD_PER_DAY: budget });
+    expect({ code, err, out }).toMatchObject({ code: 1, err: expect.stringContaining(said) });
+  },
+  120_000,
+);
 
 test.each([
   ['no key and no server', [], 'OPENAI_API_KEY'],

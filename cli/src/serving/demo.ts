@@ -133,6 +133,13 @@ async function play(session: Session, api: ApiClient, project: string, approvedW
   };
   const submissions = new Set<string>();
   const outcome = { approved: false };
+  /** Nobody is there to raise a budget: agents would wait for that. */
+  const stopWhereSpent = async () => {
+    const [reached] = (await api.detail(project)).budgetsReached;
+    if (!reached) return;
+    failures.push(new SuzumioError('internal', reached.message));
+    giveUp.abort();
+  };
   const onEvent = ({ type, agent, turn, data }: ProjectEvent): boolean => {
     if (type === 'turn.failed') {
       failures.push(new SuzumioError('internal', `A turn of ${agent ?? 'an agent'} failed: ${String(data.message)}`));
@@ -144,6 +151,7 @@ async function play(session: Session, api: ApiClient, project: string, approvedW
       } else act(`suzumio approve ${project}`, api.approve(project));
     }
     if (type === 'project.completed') outcome.approved = true;
+    if (submissions.size < 2 && (type === 'turn.completed' || type === 'turn.requeued')) acts.push(stopWhereSpent());
     return outcome.approved || failures.length > 0;
   };
   const outOfTime = setTimeout(() => giveUp.abort(), approvedWithinMs);
