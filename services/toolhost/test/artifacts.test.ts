@@ -275,7 +275,7 @@ agents:
       headers: { authorization: `Bearer ${attempt.answer.toolToken}` },
       body: 'mine',
     });
-    expect([put.status, (await put.json())]).toMatchObject([403, { code: 'tool-not-allowed' }]);
+    expect([put.status, await put.json()]).toMatchObject([403, { code: 'tool-not-allowed' }]);
     expect(
       await bench.testing.rows(reader, `SELECT tool, error_code FROM tool_calls WHERE status = 'refused'`),
     ).toEqual([{ tool: 'artifacts.publish', error_code: 'tool-not-allowed' }]);
