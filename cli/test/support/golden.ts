@@ -71,7 +71,8 @@ async function steer(
   const asked = () => stripVTControlCharacters(out.text());
   let handled = 0;
   for (const answer of answers) {
-    const isQuestion = () => asked().length > handled && /[:\]] $/.test(asked());
+    // On a line after the last answer's: that is shown in pieces, too, and may have what ends a question.
+    const isQuestion = () => (handled === 0 ? /[:\]] $/ : /\n.*[:\]] $/).test(asked().slice(handled));
     await eventually(`a question for the answer "${answer}"`, isQuestion, 20_000);
     handled = asked().length;
     child.stdin.write(`${answer}\n`);
