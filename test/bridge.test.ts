@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AgentView, TurnDetail } from '../shared/src/model/views.js';
+import { gatewayOf } from '../services/turn-worker/test/support/gateway.js';
 import { eventually } from '../shared/test/support/poll.js';
 import { docker } from './support/images.js';
 import { unhurried } from './support/outcomes.js';
@@ -71,7 +72,7 @@ describe.each([
   }
 
   test('reach neither the API, nor a ToolHost, nor Redis', async () => {
-    const gateway = await docker('network', 'inspect', 'bridge', '--format', '{{(index .IPAM.Config 0).Gateway}}');
+    const gateway = await gatewayOf('bridge');
     const portOf = (url: string) => Number(new URL(url).port);
     const closed = [
       stack.redis.url,

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import Docker from 'dockerode';
 import { relayPlace } from '../src/engine/docker/networks.js';
 import { agentCommand, baseImage, deriveImage, docker } from './support/images.js';
+import { gatewayOf } from './support/gateway.js';
 import { until } from './support/until.js';
 import { testPolicy, World } from './support/world.js';
 
@@ -73,11 +74,6 @@ afterAll(async () => {
   await docker.getNetwork(network).remove();
   await image.remove();
 });
-
-async function gatewayOf(name: string): Promise<string> {
-  const { IPAM: ipam } = (await docker.getNetwork(name).inspect()) as { IPAM: { Config: { Gateway: string }[] } };
-  return ipam.Config[0]?.Gateway ?? '';
-}
 
 /** Runs the tourist, who knocks at the ToolHost's ports as well. */
 async function visit(joined: string, more: object = {}) {
@@ -311,11 +307,14 @@ describe('another network', () => {
 
 describe('where a relay listens', () => {
   /** An engine whose networks this host has no gateway of, as a worker in a container finds it. */
-  async function elsewhere<Result>(subnet: string, use: (engine: Docker) => Promise<Result>): Promise<Result> {
-    const gateway = subnet.replace(/\d+\/24$/, '254');
+  const elsewhere = <Result>(subnet: string, use: (engine: Docker) => Promise<Result>): Promise<Result> =>
+    telling({ Subnet: subnet, Gateway: subnet.replace(/\d+\/24$/, '254') }, use);
+
+  /** An engine that tells this of its networks. */
+  async function telling<Result>(subnet: object, use: (engine: Docker) => Promise<Result>): Promise<Result> {
     const server = createServer((_request, response) => {
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ IPAM: { Config: [{ Subnet: subnet, Gateway: gateway }] } }));
+      response.end(JSON.stringify({ IPAM: { Config: [subnet] } }));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     try {
@@ -331,6 +330,18 @@ describe('where a relay listens', () => {
     expect(await relayPlace(docker, 'bridge', undefined)).toEqual({ address: gateway, host: gateway });
     expect(await relayPlace(docker, 'host', undefined)).toEqual({ address: '127.0.0.1', host: '127.0.0.1' });
   });
+
+  test.each([
+    [{ Subnet: '127.86.0.0/16' }, '127.86.0.1'],
+    [{ Subnet: '127.86.0.128/25', Gateway: '' }, '127.86.0.129'],
+    [{ Subnet: '127.86.0.77/24' }, '127.86.0.1'],
+  ])(
+    'is the first address of a network whose gateway a just started engine does not tell yet: %j',
+    async (subnet, address) => {
+      const place = await telling(subnet, (engine) => relayPlace(engine, 'bridge', undefined));
+      expect(place).toEqual({ address, host: address });
+    },
+  );
 
   test("is the worker's own address in the network elsewhere", async () => {
     const own = Object.values(networkInterfaces())

@@ -14,6 +14,9 @@ export interface RelayPlace {
   host: string;
 }
 
+/** One range of addresses that a network has. */
+type AddressPool = NonNullable<NonNullable<NetworkInspectInfo['IPAM']>['Config']>[number];
+
 const everywhere = ['0.0.0.0', '::'];
 
 /**
@@ -52,7 +55,10 @@ async function ownAddress({ IPAM: ipam }: NetworkInspectInfo): Promise<string | 
     ({ Subnet: subnet }) => subnet !== undefined && isIPv4(subnet.split('/')[0] ?? ''),
   );
   // The interface of a network without containers is not shown as running, and yet its address can be listened on.
-  for (const { Gateway: gateway } of subnets) if (gateway !== undefined && (await isOwn(gateway))) return gateway;
+  for (const subnet of subnets) {
+    const gateway = gatewayOf(subnet);
+    if (await isOwn(gateway)) return gateway;
+  }
   const within = new BlockList();
   for (const { Subnet: subnet = '' } of subnets) {
     const [prefix = '', bits] = subnet.split('/');
@@ -61,6 +67,19 @@ async function ownAddress({ IPAM: ipam }: NetworkInspectInfo): Promise<string | 
   return Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
     .find(({ family, internal, address }) => family === 'IPv4' && !internal && within.check(address))?.address;
+}
+
+/**
+ * The engine's own address in a subnet. An engine that has just started does not tell it of its default bridge before the
+ * first container; it is the first address then, which is what Docker takes wherever nobody names another.
+ */
+function gatewayOf({ Subnet: subnet = '', Gateway: gateway = '' }: AddressPool): string {
+  if (gateway !== '') return gateway;
+  const [network = '', bits = '32'] = subnet.split('/');
+  const address = network.split('.').reduce((whole, part) => whole * 256 + Number(part), 0);
+  const size = 2 ** (32 - Number(bits));
+  const first = address - (address % size) + 1;
+  return [24, 16, 8, 0].map((shift) => Math.floor(first / 2 ** shift) % 256).join('.');
 }
 
 async function isOwn(address: string): Promise<boolean> {
