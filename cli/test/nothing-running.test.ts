@@ -1,4 +1,8 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { whyAnswer } from '@suzumio/shared/model/why';
 import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
@@ -200,6 +204,44 @@ test('a data directory that is not there has no projects, and none is made', asy
   const { code, out } = await world.run('status');
   expect([code, out]).toEqual([0, `No projects in ${world.root} yet.\n`]);
   expect(existsSync(world.root)).toBe(false);
+});
+
+describe("another user's data directory", () => {
+  /** Runs a command as somebody who may not look into the data directory, whoever runs the tests. */
+  async function asStranger(...args: string[]) {
+    const root = process.geteuid?.() === 0;
+    await chmod(world.root, root ? 0o700 : 0);
+    if (root) process.seteuid?.(65_534);
+    try {
+      return await world.run(...args);
+    } finally {
+      if (root) process.seteuid?.(0);
+      else await chmod(world.root, 0o700);
+    }
+  }
+
+  test.each([[['status']], [['status', 'notes']], [['send', 'notes', 'writer', 'P1', 'Hello.']]])(
+    '%j says that it cannot be read, not that nothing is there',
+    async (args) => {
+      await world.run('init', await world.write('notes.yaml', notesProject('notes')));
+      // Whatever the command loads is read while that is allowed.
+      await world.run(...args);
+      const { code, out, err } = await asStranger(...args);
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err).toContain(`The data directory ${world.root} cannot be read: EACCES: permission denied`);
+      expect(err).toContain('Run this as the user whom it belongs to');
+    },
+  );
+});
+
+test('a Node.js that is too old is named, with what to do', async () => {
+  const older = "Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })";
+  const bin = fileURLToPath(new URL('../bin/suzumio.js', import.meta.url));
+  const args = ['--import', `data:text/javascript,${older}`, bin, '--version'];
+  const ended: unknown = await promisify(execFile)(process.execPath, args).catch((error: unknown) => error);
+  const { code = 0, stdout, stderr } = ended as { code?: number; stdout: string; stderr: string };
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^suzumio needs Node\.js 22 or later; \S+ is v\S+\.\nnext: npx suzumio, /);
 });
 
 describe('a server that was asked for by name', () => {

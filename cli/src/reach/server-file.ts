@@ -25,11 +25,19 @@ export async function findServer(directory: DataDirectory): Promise<RunningServe
   return server && isAlive(server.pid) ? server : undefined;
 }
 
+/** @throws SuzumioError `data-dir-invalid` where the directory belongs to another user */
 async function readServerFile(directory: DataDirectory): Promise<RunningServer | undefined> {
+  let text: string;
   try {
-    return serverFile.parse(JSON.parse(await readFile(directory.serverFile, 'utf8')));
+    text = await readFile(directory.serverFile, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw directory.unreadable(error as Error);
+  }
+  try {
+    return serverFile.parse(JSON.parse(text));
   } catch {
-    // Not there, or not ours: nobody serves.
+    // Not a server's file: nobody serves.
     return undefined;
   }
 }

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import {
+  accessSync,
   chmodSync,
+  constants,
   existsSync,
   linkSync,
   mkdirSync,
@@ -115,8 +117,29 @@ export class DataDirectory {
     }
   }
 
+  /**
+   * Whether a cell has been made here.
+   *
+   * @throws SuzumioError `data-dir-invalid` where this process may not look, as in another user's directory
+   */
   exists(): boolean {
-    return existsSync(this.catalogFile);
+    try {
+      accessSync(this.catalogFile, constants.R_OK);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+      throw this.unreadable(error as Error);
+    }
+  }
+
+  /** What is said where a file of the directory is there, or may be, and cannot be read. */
+  unreadable(error: Error): SuzumioError {
+    return new SuzumioError(
+      'data-dir-invalid',
+      `The data directory ${this.root} cannot be read: ${error.message}. Run this as the user whom it belongs to, name another directory with --root or SUZUMIO_ROOT, or ask its server with --url and SUZUMIO_TOKEN.`,
+      { root: this.root },
+      { cause: error },
+    );
   }
 
   /** Reads what the cell keeps, or makes it: whichever process comes first, all get the same. */
