@@ -4,6 +4,7 @@ import { assignTask } from '@suzumio/shared/store/verbs/assign-task';
 import { broadcast } from '@suzumio/shared/store/verbs/broadcast';
 import { cancelActiveTurn } from '@suzumio/shared/store/verbs/cancel-turn';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
+import { keptInput } from '@suzumio/shared/store/kept-input';
 import { recordToolCall } from '@suzumio/shared/store/verbs/record-tool-call';
 import { replyToMessage } from '@suzumio/shared/store/verbs/reply-to-message';
 import { failAttempt } from '@suzumio/shared/store/verbs/report-attempt';
@@ -109,7 +110,15 @@ export async function goldenWorld(): Promise<GoldenWorld> {
       api.write(project, (tx) => tx.run(`UPDATE agents SET state = 'stopped' WHERE id = 'checker'`)),
     async cancelled(project) {
       const { turn, attempt } = await beginTurn(api, project, 'checker');
-      const call = { agent: 'checker', turn, attempt, step: '0', tool: 'messages.send', input: {}, requestHash: 'h' };
+      const call = {
+        agent: 'checker',
+        turn,
+        attempt,
+        step: '0',
+        tool: 'messages.send',
+        input: keptInput({}),
+        requestHash: 'h',
+      };
       await api.write(project, (tx) =>
         recordToolCall(tx, { ...call, tokenHash: hashToken('tool') }, () => ({ output: 'Sent.' })),
       );

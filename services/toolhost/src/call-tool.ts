@@ -2,6 +2,7 @@ import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-err
 import type { ToolRequest, ToolResponse } from '@suzumio/shared/protocol/runner';
 import { canonicalToolName } from '@suzumio/shared/protocol/tool-names';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
+import { keptInput } from '@suzumio/shared/store/kept-input';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import type { Tx } from '@suzumio/shared/store/tx';
 import {
@@ -9,6 +10,7 @@ import {
   recordedResult,
   recordRefusal,
   recordToolCall,
+  refusalOf,
   type ToolCall,
   type ToolCallSite,
 } from '@suzumio/shared/store/verbs/record-tool-call';
@@ -40,7 +42,7 @@ export async function callTool(
       tokenHash: token.tokenHash,
       step: request.step,
       tool,
-      input: request.input,
+      input: keptInput(request.input),
       requestHash: requestHash(tool, withoutUploadFacts(tool, request.input)),
     };
     if (request.project !== token.project || request.turn !== token.turn || request.agent !== agent) {
@@ -49,7 +51,7 @@ export async function callTool(
       context.metrics.toolCalls.inc({ tool, outcome: 'refused' });
       throw new SuzumioError('forbidden', message);
     }
-    const { result, replayed } = await run(context, store, call);
+    const { result, replayed } = await run(context, store, call, request.input);
     const outcome = replayed ? 'replayed' : result.ok ? 'ok' : result.refused ? 'refused' : 'failed';
     context.metrics.toolCalls.inc({ tool, outcome });
     if (!replayed) await afterwards(context, store.project, tool);
@@ -62,13 +64,14 @@ async function run(
   context: ToolhostContext,
   store: ProjectStore,
   call: ToolCall,
+  input: unknown,
 ): Promise<{ result: RecordedResult; replayed: boolean }> {
   if (call.step !== undefined) {
     // A repeated call must not read or write files again before it is recognised.
     const recorded = recordedBefore(store, { ...call, step: call.step });
     if (recorded) return { result: recorded, replayed: true };
   }
-  const effect = await prepare(context, store, call);
+  const effect = await prepare(context, store, call, input);
   return store.write((tx) => recordToolCall(tx, call, (site) => effect(tx, site)));
 }
 
@@ -82,17 +85,23 @@ function recordedBefore(store: ProjectStore, call: ToolCall & { step: string }):
   }
 }
 
-/** Does what must not happen inside a transaction; what goes wrong here becomes the call's recorded outcome. */
+/**
+ * Does what must not happen inside a transaction, for a call that may be made; what goes wrong here becomes the call's
+ * recorded outcome.
+ */
 async function prepare(
   context: ToolhostContext,
   store: ProjectStore,
   call: ToolCall,
+  input: unknown,
 ): Promise<(tx: Tx, site: ToolCallSite) => ToolResponse> {
   try {
-    return await findTool(call.tool).prepare(call.input, {
+    // Whatever has changed by the time it is recorded: nothing was written for it.
+    const refusal = refusalOf(store.reader, store, call);
+    if (refusal) throw new SuzumioError(refusal.code, refusal.message);
+    return await findTool(call.tool).prepare(input, {
       reader: store.reader,
       content: contentOf(context, store.project),
-      projectDir: context.cell.directory.projectDir(store.project),
       agent: call.agent,
       turn: call.turn,
     });

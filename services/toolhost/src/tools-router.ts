@@ -4,6 +4,7 @@ import { parse } from '@suzumio/shared/http/validate';
 import { toolRequest } from '@suzumio/shared/protocol/runner';
 import { allowsTool } from '@suzumio/shared/protocol/tool-names';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
+import { keptInput } from '@suzumio/shared/store/kept-input';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { isPublished } from '@suzumio/shared/store/queries/artifacts';
 import { agentRow } from '@suzumio/shared/store/rows';
@@ -73,7 +74,7 @@ async function requireTool(
   if (allowsTool(JSON.parse(agentRow(store.reader, agent).tools_json) as string[], tool)) return;
   const does = tool === 'artifacts.read' ? 'fetch' : 'upload';
   const message = `Agent ${agent} may not use ${tool}, so it may ${does} no content.`;
-  const call = { ...token, agent, tool, input: { sha256 }, requestHash: '' };
+  const call = { ...token, agent, tool, input: keptInput({ sha256 }), requestHash: '' };
   await store.write((tx) => recordRefusal(tx, call, 'tool-not-allowed', message));
   throw new SuzumioError('tool-not-allowed', message);
 }

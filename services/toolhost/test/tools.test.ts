@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -179,6 +180,56 @@ describe('artifacts', () => {
     await attempt.tool('artifacts.publish', { path: 'image.bin', sha256 });
     expect((await attempt.tool('artifacts.read', { name: 'image.bin' })).body['code']).toBe('artifact-not-text');
     expect((await attempt.tool('artifacts.read', { name: 'none' })).body['code']).toBe('artifact-unknown');
+  });
+});
+
+describe('a call that its agent may not make', () => {
+  const filesOf = async (of: string) => {
+    const found = await readdir(bench.testing.cell.directory.projectDir(of), { recursive: true, withFileTypes: true });
+    return found.filter((entry) => entry.isFile() && !entry.name.startsWith('project.db')).map(({ name }) => name);
+  };
+
+  test('writes no file', async () => {
+    const cat = await bench.begin(project, 'cat');
+    const before = await filesOf(project);
+    for (let call = 0; call < 3; call += 1) {
+      const { body } = await cat.tool('completion.submit', { report: `Report ${String(call)}.` });
+      expect(body['code']).toBe('tool-not-allowed');
+    }
+    expect(await filesOf(project)).toEqual(before);
+  });
+
+  test('writes no file after its turn has ended, and none beyond what a turn may call', async () => {
+    project = await bench.testing.create(`
+name: bounded
+task: Work.
+turn: { maxToolCalls: 1 }
+backend: { runner: { mode: mock } }
+agents:
+  one: { role: worker, prompt: Work., tools: [completion.submit] }
+`);
+    const attempt = await bench.begin(project, 'one');
+    expect((await attempt.tool('completion.submit', { report: 'Done.' })).status).toBe(200);
+    const before = await filesOf(project);
+    for (let call = 0; call < 4; call += 1) {
+      expect((await attempt.tool('completion.submit', { report: `And ${String(call)}.` })).status).toBeGreaterThan(400);
+    }
+    expect(await filesOf(project)).toEqual(before);
+  });
+
+  test('leaves the beginning of its input, and the hash of the whole', async () => {
+    const cat = await bench.begin(project, 'cat');
+    const input = { body: 'é'.repeat(600_000) };
+    expect((await cat.tool('messages.send', input)).status).toBe(403);
+    const [row] = await bench.testing.rows<{ input_json: string }>(project, 'SELECT input_json FROM tool_calls');
+    const kept = JSON.parse(row?.input_json ?? '') as { cut: string; sizeBytes: number; sha256: string };
+    const whole = JSON.stringify(input);
+    expect(row?.input_json.length).toBeLessThan(20_000);
+    expect(whole.startsWith(kept.cut)).toBe(true);
+    expect(kept).toMatchObject({
+      sizeBytes: Buffer.byteLength(whole),
+      sha256: createHash('sha256').update(whole).digest('hex'),
+    });
   });
 });
 

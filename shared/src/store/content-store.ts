@@ -83,10 +83,10 @@ export class ContentStore {
     return this.#store(content);
   }
 
-  /** Stores bytes and returns their hash. */
+  /** Stores bytes that are about to be referred to, and returns their hash. */
   async putBytes(bytes: Uint8Array): Promise<string> {
     const hash = createHash('sha256').update(bytes).digest('hex');
-    if (!this.has(hash)) await this.put(hash, [bytes]);
+    if ((await this.renew(hash)) === undefined) await this.put(hash, [bytes]);
     return hash;
   }
 

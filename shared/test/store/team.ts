@@ -4,6 +4,7 @@ import type { ProjectStatus } from '@suzumio/shared/model/project-status';
 import type { AgentState } from '@suzumio/shared/model/states';
 import type { Failure } from '@suzumio/shared/protocol/failure-codes';
 import type { ToolResponse } from '@suzumio/shared/protocol/runner';
+import { keptInput } from '@suzumio/shared/store/kept-input';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { hashToken } from '@suzumio/shared/store/tokens';
 import type { Tx } from '@suzumio/shared/store/tx';
@@ -116,7 +117,7 @@ export class Team {
       agent,
       tokenHash: hashes(of.attempt).tool,
       tool: 'messages.send',
-      input: { n: 1 },
+      input: keptInput({ n: 1 }),
       requestHash: 'h1',
       ...change,
     };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { byPath, type DirectoryFile } from '@suzumio/shared/protocol/artifacts';
 import { ContentStore } from '@suzumio/shared/store/content-store';
-import { writeReport } from '@suzumio/shared/store/reports';
+import { keptInput } from '@suzumio/shared/store/kept-input';
 import type { Tx } from '@suzumio/shared/store/tx';
 import { claimTurn, prepareTurn } from '@suzumio/shared/store/verbs/claim-turn';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
@@ -59,7 +59,7 @@ export async function playTurn(
     const id = { agent, turn, attempt, tokenHash: tool };
     const { result } = recordToolCall(
       tx,
-      { ...id, step: '0', tool: call, input: {}, requestHash: `hash of ${call}` },
+      { ...id, step: '0', tool: call, input: keptInput({}), requestHash: `hash of ${call}` },
       (site) => {
         effect(tx, site);
         return { output: 'Done.' };
@@ -81,8 +81,8 @@ export async function failTurn(api: TestApi, project: string, agent: string): Pr
 
 /** Has `agent` submit a report. */
 export async function submit(api: TestApi, project: string, agent: string, report: string): Promise<void> {
-  const name = `${createHash('sha256').update(report).digest('hex').slice(0, 12)}.md`;
-  const path = await writeReport(api.cell.directory.projectDir(project), name, report);
+  const content = new ContentStore(api.cell.directory.projectDir(project));
+  const path = content.pathOf(await content.putBytes(Buffer.from(report)));
   await playTurn(api, project, agent, 'completion.submit', (tx, { turn, promptSeq }) =>
     submitReport(tx, { path, agent, turn, promptSeq }),
   );

@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { writeReport } from '@suzumio/shared/store/reports';
 import { submitReport } from '@suzumio/shared/store/verbs/project-transitions';
 import { defineTool } from './tool.js';
 
@@ -15,9 +13,8 @@ export const completionSubmit = defineTool({
       .min(1)
       .refine((report) => Buffer.byteLength(report) <= maxReportBytes, `at most ${String(maxReportBytes)} bytes`),
   }),
-  async prepare({ report }, { projectDir, turn }) {
-    const hash = createHash('sha256').update(report).digest('hex');
-    const path = await writeReport(projectDir, `${turn}-${hash.slice(0, 12)}.md`, report);
+  async prepare({ report }, { content }) {
+    const path = content.pathOf(await content.putBytes(Buffer.from(report)));
     return (tx, site) => {
       const { version } = submitReport(tx, { path, agent: site.agent, turn: site.turn, promptSeq: site.promptSeq });
       return {

@@ -11,7 +11,6 @@ import type { ToolCallSite } from '@suzumio/shared/store/verbs/record-tool-call'
 export interface ToolEnvironment {
   reader: SqlReader;
   content: ContentStore;
-  projectDir: string;
   agent: string;
   turn: string;
 }

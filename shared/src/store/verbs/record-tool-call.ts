@@ -2,8 +2,10 @@ import { SuzumioError, isSuzumioError } from '../../errors/suzumio-error.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import { callInput } from '../../protocol/call-input.js';
 import { functionName } from '../../protocol/conversation.js';
+import type { ProjectConfig } from '../../model/project-config.js';
 import type { ToolResponse } from '../../protocol/runner.js';
 import { allowsTool, canonicalToolName } from '../../protocol/tool-names.js';
+import type { KeptInput } from '../kept-input.js';
 import { agentRow, attemptRow, projectRow, turnRow, type TurnRow } from '../rows.js';
 import { authorizeTool } from '../authorize.js';
 import { requestHash } from '../request-hash.js';
@@ -21,7 +23,7 @@ export interface ToolCall {
   /** The call's place; absent for a runner that names no steps. */
   step?: string | undefined;
   tool: string;
-  input: unknown;
+  input: KeptInput;
   /** The hash of tool and input: the same place must always ask the same. */
   requestHash: string;
 }
@@ -39,6 +41,7 @@ export interface ToolCallSite {
 /** How a call ended, as it is journaled. */
 export type RecordedResult =
   { ok: true; response: ToolResponse } | { ok: false; code: ErrorCode; message: string; refused: boolean };
+export type RecordedRefusal = Extract<RecordedResult, { ok: false }>;
 
 /**
  * Answers a call from the journal, where it is there.
@@ -84,7 +87,7 @@ export function recordToolCall(
   }
 
   const made = recordedCalls(tx, turn.id);
-  if (!isRecorded(tx, made)) return { result: limitReached(tx), replayed: false };
+  if (!isRecorded(tx, made)) return { result: limitReached(tx.config), replayed: false };
   const id = tx.newId('call');
   tx.insert('tool_calls', {
     id,
@@ -93,7 +96,7 @@ export function recordToolCall(
     attempt: call.attempt,
     step,
     tool: call.tool,
-    input_json: JSON.stringify(call.input ?? null),
+    input_json: call.input.json,
     status: 'running',
     started_at_ms: tx.nowMs,
   });
@@ -127,7 +130,7 @@ export function recordToolCall(
 }
 
 function execute(tx: Tx, turn: TurnRow, call: ToolCall, made: number, effect: (site: ToolCallSite) => ToolResponse) {
-  const refusal = refusalOf(tx, turn, call, made);
+  const refusal = refusalOf(tx, tx, call, turn, made);
   if (refusal) return { result: refusal, events: [] };
   try {
     const { result: response, events } = tx.attempt(() =>
@@ -143,9 +146,16 @@ function execute(tx: Tx, turn: TurnRow, call: ToolCall, made: number, effect: (s
   }
 }
 
-function refusalOf(tx: Tx, turn: TurnRow, call: ToolCall, made: number): RecordedResult | undefined {
-  const refused = (code: ErrorCode, message: string): RecordedResult => ({ ok: false, code, message, refused: true });
-  const { tools_json, external } = agentRow(tx, call.agent);
+/** Why a call has no effect, whatever it would do: asked before anything is written for it, and again where it is recorded. */
+export function refusalOf(
+  reader: SqlReader,
+  { config }: Pick<Tx, 'config'>,
+  call: ToolCall,
+  turn = turnRow(reader, call.turn),
+  made = recordedCalls(reader, call.turn),
+): RecordedRefusal | undefined {
+  const refused = (code: ErrorCode, message: string): RecordedRefusal => ({ ok: false, code, message, refused: true });
+  const { tools_json, external } = agentRow(reader, call.agent);
   const allowed = JSON.parse(tools_json) as string[];
   if (!allowsTool(allowed, call.tool)) {
     const list = allowed.length === 0 ? 'none' : allowed.map(canonicalToolName).join(', ');
@@ -154,20 +164,20 @@ function refusalOf(tx: Tx, turn: TurnRow, call: ToolCall, made: number): Recorde
   if (turn.ended_by_tool !== null) {
     return refused('turn-ended', `This turn has ended with ${turn.ended_by_tool}.`);
   }
-  if (projectRow(tx).status === 'completed') return refused('project-closed', 'The project is completed.');
-  if (tx.config.backend.runner.mode === 'ai' && external === 0 && !wasAskedFor(tx, call)) {
+  if (projectRow(reader).status === 'completed') return refused('project-closed', 'The project is completed.');
+  if (config.backend.runner.mode === 'ai' && external === 0 && !wasAskedFor(reader, call)) {
     return refused('call-not-asked', `The model's answer asks for no such call of ${call.tool} at this step.`);
   }
-  return made >= tx.config.turn.maxToolCalls ? limitReached(tx) : undefined;
+  return made >= config.turn.maxToolCalls ? limitReached(config) : undefined;
 }
 
-function limitReached(tx: Tx): RecordedResult {
-  const message = `A turn may make ${String(tx.config.turn.maxToolCalls)} tool calls, and this one has made them.`;
+function limitReached(config: ProjectConfig): RecordedRefusal {
+  const message = `A turn may make ${String(config.turn.maxToolCalls)} tool calls, and this one has made them.`;
   return { ok: false, code: 'tool-limit-reached', message, refused: true };
 }
 
-function recordedCalls(tx: Tx, turn: string): number {
-  const row = tx.get<{ count: number }>('SELECT count(*) AS count FROM tool_calls WHERE turn_id = :turn', { turn });
+function recordedCalls(reader: SqlReader, turn: string): number {
+  const row = reader.get<{ count: number }>('SELECT count(*) AS count FROM tool_calls WHERE turn_id = :turn', { turn });
   return row?.count ?? 0;
 }
 
@@ -183,8 +193,8 @@ function isRecorded(tx: Tx, made: number): boolean {
  * Whether a model asked for a call: with these words, and at its place where the runner names one. A runner that asks its
  * models without us has only its allowlist to answer to. Behind the shim a call without a place is given its number there.
  */
-function wasAskedFor(tx: Tx, { turn, step, tool, requestHash: hash }: ToolCall): boolean {
-  const answers = tx.all<{ key: string; result_json: string }>(
+function wasAskedFor(reader: SqlReader, { turn, step, tool, requestHash: hash }: ToolCall): boolean {
+  const answers = reader.all<{ key: string; result_json: string }>(
     'SELECT key, result_json FROM turn_steps WHERE turn_id = :turn AND key IN (SELECT step FROM model_calls WHERE turn_id = :turn)',
     { turn },
   );
@@ -229,7 +239,7 @@ export function recordRefusal(tx: Tx, call: ToolCall, code: ErrorCode, message: 
     attempt: call.attempt,
     step,
     tool: call.tool,
-    input_json: JSON.stringify(call.input ?? null),
+    input_json: call.input.json,
     status: 'refused',
     error_code: code,
     output_json: JSON.stringify({ code, message }),

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { TaskMove } from '@suzumio/shared/model/task-states';
+import { keptInput } from '@suzumio/shared/store/kept-input';
 import { findMessage } from '@suzumio/shared/store/queries/messages';
 import { listTasks } from '@suzumio/shared/store/queries/tasks';
 import { resetAgent } from '@suzumio/shared/store/verbs/agent-transitions';
@@ -127,7 +128,7 @@ describe('an agent can answer', () => {
     const { id } = await of.mail('amy', { body: 'And this.' });
     const { turn } = begun;
     await expect(reply(id, 'amy', { turn })).rejects.toMatchObject(refusedAs('message-unseen'));
-    await of.call(begun, 'amy', { step: '0.0', tool: 'messages.read', input: { id } });
+    await of.call(begun, 'amy', { step: '0.0', tool: 'messages.read', input: keptInput({ id }) });
     expect(await reply(id, 'amy', { turn })).toMatchObject({ threadId: id });
     await of.complete(begun);
     const next = await of.work('bob');
