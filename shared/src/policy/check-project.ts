@@ -29,6 +29,7 @@ export function projectDenials(policy: Policy, config: FileConfig, host: HostPat
       return agentDenials(policy, config, id, agent, seen);
     }),
     ...agents.flatMap(([id, { workspace }]) => workspaceDenials(policy, id, workspace?.from, seen)),
+    ...turnDenials(policy, config),
     ...providerDenials(policy, config),
     ...toolpackDenials(policy, config, seen),
   ]);
@@ -95,6 +96,16 @@ function agentDenials(
     return ['backend', 'docker', ...(field === undefined ? [] : [field]), ...rest];
   };
   return sandboxDenials(policy, request, host).map(({ path, rule, message }) => denial(inFile(path), rule, message));
+}
+
+/** What a turn may do bounds what it may leave in the project's database. */
+function turnDenials({ ceilings }: Policy, { turn }: FileConfig): Denial[] {
+  return (['maxSteps', 'maxToolCalls'] as const)
+    .filter((limit) => turn[limit] > ceilings[limit])
+    .map((limit) => {
+      const message = `${String(turn[limit])} is more than the ${String(ceilings[limit])} that a turn may have`;
+      return denial(['turn', limit], `ceilings.${limit}`, message);
+    });
 }
 
 /** What may be mounted may also be copied: an agent that sees a directory could do it itself. */

@@ -20,7 +20,7 @@ export type PolicyRule =
   | 'workspaces.roots'
   | 'env.allowed'
   | 'env.forbidden'
-  | `ceilings.${'memory' | 'cpus' | 'pids' | 'tmpfs' | 'timeout' | 'keepFor'}`
+  | `ceilings.${'memory' | 'cpus' | 'pids' | 'tmpfs' | 'timeout' | 'keepFor' | 'maxSteps' | 'maxToolCalls'}`
   | 'providers'
   | `toolpacks.${'directories' | 'mcpCommands' | 'mcpUrls'}`
   | 'targets'

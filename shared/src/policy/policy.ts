@@ -80,6 +80,10 @@ export const policySchema = z.strictObject({
       tmpfs: size.default(1024 * MIB),
       /** Of a turn. */
       timeout: duration.default(4 * 3_600_000),
+      /** Answers of its model in a turn. */
+      maxSteps: wholeNumber(1, 100_000).default(1000),
+      /** Tool calls in a turn; as many refused ones are recorded. */
+      maxToolCalls: wholeNumber(1, 1_000_000).default(5000),
       /** How long an ended container is kept. */
       keepFor: duration.default(24 * 3_600_000),
     })

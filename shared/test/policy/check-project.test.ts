@@ -50,7 +50,9 @@ backend:
 
   test('has its limits held against the ceilings', () => {
     const limits = 'docker: { memory: 5g, cpus: 5, pids: 5000, tmpfs: { /a: 2g }, keepFor: 2d, readOnlyRoot: false }';
-    expect(denied(minimal(`backend: { ${limits} }\nturn: { timeout: 5h }\n`))).toEqual([
+    expect(
+      denied(minimal(`backend: { ${limits} }\nturn: { timeout: 5h, maxSteps: 1001, maxToolCalls: 5001 }\n`)),
+    ).toEqual([
       'turn.timeout ceilings.timeout',
       'backend.docker.readOnlyRoot writableRoot',
       'backend.docker.memory ceilings.memory',
@@ -58,6 +60,8 @@ backend:
       'backend.docker.pids ceilings.pids',
       'backend.docker.tmpfs ceilings.tmpfs',
       'backend.docker.keepFor ceilings.keepFor',
+      'turn.maxSteps ceilings.maxSteps',
+      'turn.maxToolCalls ceilings.maxToolCalls',
     ]);
   });
 

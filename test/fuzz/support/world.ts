@@ -52,6 +52,7 @@ export async function startWorld(): Promise<World> {
     workers: 0,
     leaseMs: 600_000,
     sweepMs: 500,
+    policy: { ceilings: { maxToolCalls: 100_000 } },
     nodeArguments: vitalsArguments,
     environment: { FUZZ_VITALS: vitalsDirectory, SUZUMIO_LOG_LEVEL: 'warn', ...unbounded },
   });
