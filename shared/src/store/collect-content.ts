@@ -1,11 +1,12 @@
-import { renameSync, statSync, unlinkSync } from 'node:fs';
+import { type Dirent, renameSync, statSync, unlinkSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { sha256 } from '../protocol/ids.js';
 import { workspaceManifest } from '../protocol/workspace-manifest.js';
 import { ContentStore } from './content-store.js';
 import type { ProjectStore } from './project-store.js';
 import { isPublished, publishedContents } from './queries/artifacts.js';
+import { listReports } from './queries/projects.js';
 import type { SqlReader } from './sql.js';
 
 /** Content may be stored, or found stored, this long before something refers to it. */
@@ -14,12 +15,24 @@ export const unreferencedMs = 24 * 60 * 60 * 1000;
 /** The most files that are removed at a time: the project's database is locked meanwhile. */
 const atOnce = 500;
 
+/** As often workspaces that turns left meanwhile are looked into before the rest waits for the next round. */
+const maxLooks = 100;
+
 /** A file that is being removed begins with this, and goes on with its name. */
 const removingPrefix = '.old-';
 
+/** Where files are that rows refer to, relative to a project's directory. `reports` is of earlier versions. */
+const places = ['artifacts', 'reports'];
+
+interface StoredFile {
+  name: string;
+  /** Relative to the project's directory. */
+  path: string;
+}
+
 /**
  * Removes content that nothing refers to and that was neither stored nor asked for in the last day: older snapshots of
- * workspaces, what was uploaded and not published, what a crash left half written.
+ * workspaces, what was uploaded and not published, reports that were not taken, what a crash left half written.
  *
  * @returns how many files were removed
  */
@@ -29,37 +42,82 @@ export async function collectContent(
   nowMs: number,
 ): Promise<number> {
   const beforeMs = nowMs - unreferencedMs;
-  const old = await oldFiles(join(projectDir, 'artifacts'), beforeMs);
+  const old = (await Promise.all(places.map((place) => oldFiles(projectDir, place, beforeMs)))).flat();
   if (old.length === 0) return 0;
-  const snapshots = snapshotsOf(store.reader);
-  const inSnapshots = await contentsOf(new ContentStore(projectDir), snapshots);
+  const workspaces = new Workspaces(new ContentStore(projectDir));
+  await workspaces.add(snapshotsOf(store.reader));
   // Most of what is old is in use: that is found out before anything is locked.
   const published = publishedContents(store.reader);
-  const unused = old.filter(({ name }) => !inSnapshots.has(name) && !published.has(name)).slice(0, atOnce);
-  if (unused.length === 0) return 0;
-  return store.write((tx) => {
-    // A turn has ended meanwhile, and its workspace may hold what was found: the next round looks again.
-    if (snapshotsOf(tx).some((snapshot) => !snapshots.includes(snapshot))) return 0;
-    return unused.filter(({ name, path }) => !isPublished(tx, name) && removeOld(path, name, beforeMs)).length;
-  });
+  const reports = reportPaths(store.reader);
+  const unused = old.filter(
+    ({ name, path }) => !workspaces.contents.has(name) && !published.has(name) && !reports.has(path),
+  );
+  let removed = 0;
+  for (let start = 0; start < unused.length; start += atOnce) {
+    const some = unused.slice(start, start + atOnce);
+    const count = await removeUnused(store, projectDir, some, workspaces, beforeMs);
+    if (count === undefined) break;
+    removed += count;
+  }
+  return removed;
+}
+
+/**
+ * Removes files unless something refers to them now. Turns may end meanwhile, and their workspaces may hold what was
+ * found: only those are looked into then, which takes no time beside the search.
+ *
+ * @returns undefined where turns end faster than their workspaces can be looked into
+ */
+async function removeUnused(
+  store: Pick<ProjectStore, 'write'>,
+  projectDir: string,
+  files: readonly StoredFile[],
+  workspaces: Workspaces,
+  beforeMs: number,
+): Promise<number | undefined> {
+  for (let look = 0; look < maxLooks; look += 1) {
+    const outcome = await store.write((tx) => {
+      const unknown = snapshotsOf(tx).filter((snapshot) => !workspaces.contents.has(snapshot));
+      if (unknown.length > 0) return { unknown };
+      const reports = reportPaths(tx);
+      const unused = files.filter(
+        ({ name, path }) => !workspaces.contents.has(name) && !isPublished(tx, name) && !reports.has(path),
+      );
+      return { removed: unused.filter((file) => removeOld(join(projectDir, file.path), file.name, beforeMs)).length };
+    });
+    if ('removed' in outcome) return outcome.removed;
+    await workspaces.add(outcome.unknown);
+  }
+  return undefined;
 }
 
 /** Files that were last stored or asked for before a moment; those that a crash left half removed are put back first. */
-async function oldFiles(directory: string, beforeMs: number): Promise<{ name: string; path: string }[]> {
-  const found: { name: string; path: string }[] = [];
-  for (const entry of await readdir(directory, { withFileTypes: true, recursive: true })) {
+async function oldFiles(projectDir: string, place: string, beforeMs: number): Promise<StoredFile[]> {
+  const found: StoredFile[] = [];
+  for (const entry of await entriesOf(join(projectDir, place))) {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
     if (entry.name.startsWith(removingPrefix)) renameIfThere(path, entry.name.slice(removingPrefix.length));
     const facts = await stat(path).catch(() => undefined);
-    if (facts && facts.mtimeMs < beforeMs && isOurs(entry.name)) found.push({ name: entry.name, path });
+    if (facts && facts.mtimeMs < beforeMs && isOurs(entry.name)) {
+      found.push({ name: entry.name, path: relative(projectDir, path) });
+    }
   }
   return found;
 }
 
-/** Stored content, or the beginning of some. */
+async function entriesOf(directory: string): Promise<Dirent[]> {
+  try {
+    return await readdir(directory, { withFileTypes: true, recursive: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Stored content, a report, or the beginning of either. */
 function isOurs(name: string): boolean {
-  return sha256.safeParse(name).success || /^\.[0-9a-f]{16}$/.test(name);
+  return sha256.safeParse(name).success || /^\.(?:[0-9a-f]{12}|[0-9a-f]{16})$|^turn_\w+-[0-9a-f]{12}\.md$/.test(name);
 }
 
 /** Every agent's snapshot. */
@@ -69,18 +127,28 @@ function snapshotsOf(reader: SqlReader): string[] {
     .map(({ snapshot }) => snapshot);
 }
 
-/** The snapshots and all that is in them. One that cannot be read keeps everything: it throws. */
-async function contentsOf(content: ContentStore, snapshots: readonly string[]): Promise<Set<string>> {
-  const contents = new Set<string>(snapshots);
-  for (const snapshot of snapshots) {
-    const sizeBytes = await content.sizeOf(snapshot);
-    if (sizeBytes === undefined) throw new Error(`the snapshot ${snapshot} is missing`);
-    const text = (await content.readStart(snapshot, sizeBytes)).toString('utf8');
-    for (const entry of workspaceManifest.parse(JSON.parse(text)).entries) {
-      if (entry.kind === 'file') contents.add(entry.sha256);
+function reportPaths(reader: SqlReader): Set<string> {
+  return new Set(listReports(reader).map(({ path }) => path));
+}
+
+/** Snapshots and all that is in them. */
+class Workspaces {
+  readonly contents = new Set<string>();
+
+  constructor(private readonly content: ContentStore) {}
+
+  /** One that cannot be read keeps everything: it throws. */
+  async add(snapshots: readonly string[]): Promise<void> {
+    for (const snapshot of snapshots) {
+      const sizeBytes = await this.content.sizeOf(snapshot);
+      if (sizeBytes === undefined) throw new Error(`the snapshot ${snapshot} is missing`);
+      const text = (await this.content.readStart(snapshot, sizeBytes)).toString('utf8');
+      for (const entry of workspaceManifest.parse(JSON.parse(text)).entries) {
+        if (entry.kind === 'file') this.contents.add(entry.sha256);
+      }
+      this.contents.add(snapshot);
     }
   }
-  return contents;
 }
 
 /**

@@ -6,7 +6,9 @@ import { collectContent, unreferencedMs } from '@suzumio/shared/store/collect-co
 import { ContentStore } from '@suzumio/shared/store/content-store';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import type { Tx } from '@suzumio/shared/store/tx';
+import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
+import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
 import { type TestCell, testCell } from '../support/cell.js';
 
 let testing: TestCell;
@@ -27,8 +29,9 @@ const fileOf = (hash: string) => join(directory, content.pathOf(hash));
 /** Makes everything that is stored two days old. */
 async function age(): Promise<void> {
   const then = new Date(Date.now() - 2 * unreferencedMs);
-  const artifacts = join(directory, 'artifacts');
-  for (const entry of await readdir(artifacts, { recursive: true })) await utimes(join(artifacts, entry), then, then);
+  for (const place of ['artifacts', 'reports'].map((name) => join(directory, name)).filter(existsSync)) {
+    for (const entry of await readdir(place, { recursive: true })) await utimes(join(place, entry), then, then);
+  }
 }
 
 const publish = (sha256: string, contents?: string[]) =>
@@ -78,13 +81,13 @@ describe('content that nothing refers to', () => {
     expect(await readdir(artifacts)).toEqual(['README', 'notes']);
   });
 
-  test('is more than one round removes at a time', async () => {
+  test('is removed in one round, however much it is', async () => {
     for (let n = 0; n < 520; n += 1) {
       const name = n.toString(16).padStart(64, '0');
       await writeFile(join(directory, 'artifacts', name), '');
     }
     await age();
-    expect([await collect(), await collect(), await collect()]).toEqual([500, 20, 0]);
+    expect([await collect(), await collect()]).toEqual([520, 0]);
   });
 });
 
@@ -130,6 +133,47 @@ describe('content that something refers to stays, however old it is', () => {
     });
     expect(await testing.store('team', (store) => collectContent(overtaken(store), directory, Date.now()))).toBe(0);
     expect([content.has(file), content.has(snapshot)]).toEqual([true, true]);
+  });
+
+  test('does not keep what nothing refers to, though turns end all the time', async () => {
+    const unused = await Promise.all(Array.from({ length: 600 }, (_, number) => stored(`unused ${String(number)}`)));
+    const snapshots = await Promise.all([1, 2, 3, 4].map((number) => snapshotOf(`version ${String(number)}`)));
+    await age();
+    const coming = snapshots.slice();
+    const busy = (store: ProjectStore) => ({
+      reader: store.reader,
+      async write<Result>(verb: (tx: Tx) => Result): Promise<Result> {
+        const next = coming.shift();
+        if (next) await workAt(next.snapshot);
+        return store.write(verb);
+      },
+    });
+    await testing.store('team', (store) => collectContent(busy(store), directory, Date.now()));
+    expect(unused.filter((hash) => content.has(hash))).toEqual([]);
+    const last = snapshots.at(-1);
+    expect([last?.file, last?.snapshot].map((hash) => content.has(hash ?? ''))).toEqual([true, true]);
+  });
+
+  test('as a report, but not as one that was not taken', async () => {
+    const [taken, refused] = [await stored('# Taken'), await stored('# Refused')];
+    const reports = join(directory, 'reports');
+    await mkdir(reports);
+    const earlier = `turn_01-${'0'.repeat(12)}.md`;
+    const refusedEarlier = `turn_01-${'1'.repeat(12)}.md`;
+    for (const name of [earlier, refusedEarlier]) await writeFile(join(reports, name), 'A report.');
+    const turn = await testing.write('team', (tx) => {
+      postMessage(tx, { sender: 'user', recipient: 'ada', priority: 'P1', body: 'Go.', actor: 'admin' });
+      return startTurns(tx)[0] ?? '';
+    });
+    await testing.write('team', (tx) => {
+      [content.pathOf(taken), join('reports', earlier)].forEach((path, index) => {
+        tx.insert('reports', { version: index + 1, path, agent_id: 'ada', turn_id: turn, created_at_ms: 1 });
+      });
+    });
+    await age();
+    expect(await collect()).toBe(2);
+    expect([taken, refused].map((hash) => content.has(hash))).toEqual([true, false]);
+    expect(await readdir(reports)).toEqual([earlier]);
   });
 
   test('also when a crash came between its being put aside and its being looked at again', async () => {
