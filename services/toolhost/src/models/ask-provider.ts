@@ -7,6 +7,7 @@ import { AskProgress } from './ask-progress.js';
 import { failureOf, ProviderFailure } from './provider-failure.js';
 import { toldFailure } from './told-failure.js';
 import type { WireFormat } from './wire-format.js';
+import { wireJson } from './wire-json.js';
 
 /** One request to one provider. */
 export interface ProviderRequest {
@@ -53,7 +54,10 @@ export async function askProvider(
       ? await streamedAnswer(response, ask, onText, progress)
       : await wholeAnswer(response, ask, progress);
   } catch (error) {
-    if (error instanceof ProviderFailure) throw toldFailure(error, ask);
+    if (error instanceof ProviderFailure) {
+      progress.status = error.status ?? progress.status;
+      throw toldFailure(error, ask);
+    }
     if (limit.aborted) {
       progress.timedOut = true;
       throw new ProviderFailure(
@@ -113,9 +117,7 @@ async function streamedAnswer(
         stream.done = true;
         return;
       }
-      const chunks = read(json(data));
-      if (!chunks) throw new ProviderFailure('unavailable', 'the provider streamed what is no piece of an answer');
-      for (const chunk of chunks) {
+      for (const chunk of read(wireJson(data))) {
         const text = builder.add(chunk);
         progress.reached(builder.chars);
         if (text !== '') onText(text);
@@ -145,7 +147,7 @@ async function streamedAnswer(
   if (!stream.done && !builder.finished) {
     throw new ProviderFailure('unavailable', 'the provider ended its stream in the middle of an answer');
   }
-  return answerOf(builder, place);
+  return builder.answer(place);
 }
 
 async function wholeAnswer(
@@ -157,17 +159,9 @@ async function wholeAnswer(
     progress.reached(0);
     throw error;
   });
-  const chunks = format.whole(json(body));
-  if (!chunks) throw new ProviderFailure('unavailable', 'the provider answered what is no answer of a model');
   const builder = new AnswerBuilder();
-  for (const chunk of chunks) builder.add(chunk);
-  return answerOf(builder, place);
-}
-
-/** What says nothing, and not why it stopped, is no answer, whatever it looks like. */
-function answerOf(builder: AnswerBuilder, place: string): ModelAnswer {
-  if (builder.finished || !builder.empty) return builder.answer(place);
-  throw new ProviderFailure('unavailable', 'the provider ended its answer before it began');
+  for (const chunk of format.whole(wireJson(body))) builder.add(chunk);
+  return builder.answer(place);
 }
 
 async function failed(response: IncomingMessage, status: number): Promise<ProviderFailure> {
@@ -184,12 +178,4 @@ async function bodyOf(response: IncomingMessage, maxBytes: number): Promise<stri
     if (size > maxBytes) break;
   }
   return Buffer.concat(parts).subarray(0, maxBytes).toString('utf8');
-}
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new ProviderFailure('unavailable', 'the provider answered what is not JSON');
-  }
 }

@@ -1,28 +1,56 @@
 import { z } from 'zod';
 
-// What providers send that speak Chat Completions. Only what is used is looked at, and servers differ: whatever may be
-// missing or null is taken so.
+// What providers send that speak Chat Completions. Only what is used is looked at, and servers differ: what is only
+// counted or shown is taken as far as it can be read, and else as missing; what is carried out has to be what it should be.
 
+/** A text that is said, or a name that is called. */
 export const text = z.string().nullish();
-export const count = z.number().nonnegative().nullish();
 
-const wireUsage = z.object({
+/** What only describes an answer. */
+export const label = z.string().nullish().catch(undefined);
+
+/** A name that an answer gives to something of its own. */
+export const givenId = z
+  .union([z.string(), z.number().transform(String)])
+  .nullish()
+  .catch(undefined);
+
+/** More than any model reads or writes: whoever counts so many has not counted. */
+const maxTokens = 100_000_000;
+
+/** Tokens that were counted. */
+export const count = numeric(z.number().nonnegative().max(maxTokens));
+
+/** A place in a list. */
+export const place = numeric(z.int().nonnegative());
+
+/** What is counted together. */
+export const counts = <Shape extends z.ZodRawShape>(shape: Shape) => z.object(shape).nullish().catch(undefined);
+
+/** A number, also where it is written as a text; undefined for whatever else there is. */
+function numeric(number: z.ZodType<number, number>) {
+  const written = z
+    .string()
+    .regex(/^\s*\d+(\.\d+)?\s*$/)
+    .transform(Number)
+    .pipe(number);
+  return z.union([number, written]).nullish().catch(undefined);
+}
+
+const wireUsage = counts({
   prompt_tokens: count,
   completion_tokens: count,
   total_tokens: count,
-  prompt_tokens_details: z.object({ cached_tokens: count }).nullish(),
-  completion_tokens_details: z.object({ reasoning_tokens: count }).nullish(),
+  prompt_tokens_details: counts({ cached_tokens: count }),
+  completion_tokens_details: counts({ reasoning_tokens: count }),
 });
-export type WireUsage = z.infer<typeof wireUsage>;
+export type WireUsage = NonNullable<z.infer<typeof wireUsage>>;
 
 /** Some servers send the arguments as the object that they should describe. */
 export const wireArguments = z.union([z.string(), z.record(z.string(), z.unknown())]).nullish();
 
-const wireToolCall = z.object({
-  index: z.int().nonnegative().nullish(),
-  id: text,
-  function: z.object({ name: text, arguments: wireArguments }).nullish(),
-});
+const wireFunction = z.object({ name: text, arguments: wireArguments }).nullish();
+const wireToolCall = z.object({ index: place, id: givenId, function: wireFunction });
 export type WireToolCall = z.infer<typeof wireToolCall>;
 
 /** Some send what is said in parts, and what was thought among them, which is no part of an answer. */
@@ -35,23 +63,24 @@ const wireContent = z
   ])
   .nullish();
 
-const wireMessage = z.object({ content: wireContent, refusal: text, tool_calls: z.array(wireToolCall).nullish() });
+const wireMessage = z.object({
+  content: wireContent,
+  refusal: text,
+  tool_calls: z.array(wireToolCall).nullish(),
+  /** What calls were before there could be several. */
+  function_call: wireFunction,
+});
 export type WireMessage = z.infer<typeof wireMessage>;
 
-/** A whole answer. */
-export const wireCompletion = z.object({
-  model: text,
-  choices: z.array(z.object({ message: wireMessage, finish_reason: text })).min(1),
-  usage: wireUsage.nullish(),
-});
-
-/** One piece of a streamed answer. */
+/** An answer, or one piece of it: the former has a `message`, the latter a `delta`, and some servers know no difference. */
 export const wireChunk = z.object({
-  object: text,
-  model: text,
-  choices: z.array(z.object({ index: z.int().nullish(), delta: wireMessage.nullish(), finish_reason: text })).nullish(),
-  usage: wireUsage.nullish(),
-  error: z.unknown().optional(),
+  model: label,
+  choices: z
+    .array(
+      z.object({ index: place, delta: wireMessage.nullish(), message: wireMessage.nullish(), finish_reason: label }),
+    )
+    .nullish(),
+  usage: wireUsage,
 });
 export type WireChunk = z.infer<typeof wireChunk> & {
   /** Nothing follows that matters. */

@@ -1,3 +1,5 @@
+import { errorIn, errorOf, type ToldError } from './error-words.js';
+
 /**
  * Why a provider gave no answer, by what follows from it.
  *
@@ -18,9 +20,17 @@ export class ProviderFailure extends Error {
     message: string,
     /** How long the provider asked us to wait. */
     readonly retryAfterMs?: number,
-    options?: { cause?: unknown },
+    private readonly options: {
+      cause?: unknown;
+      /** The status of HTTP that an error within an answer stands for. */
+      status?: number;
+    } = {},
   ) {
     super(message, options);
+  }
+
+  get status(): number | undefined {
+    return this.options.status;
   }
 }
 
@@ -35,19 +45,29 @@ export interface FailedAnswer {
 
 /** Reads the failure from an answer that is none, with the provider's words as they are. */
 export function failureOf({ status, retryAfter, body, nowMs }: FailedAnswer): ProviderFailure {
-  const { code, type, message } = errorOf(body);
   const elsewhere = status >= 300 && status < 400 ? ', which points elsewhere and is not followed' : '';
-  const said = `the provider answered ${status}${elsewhere}${message === '' ? '' : `: ${message}`}`;
+  const how = `the provider answered ${status}${elsewhere}`;
+  return failureFrom(status, errorIn(body), how, retryAfterMs(retryAfter, nowMs));
+}
+
+function failureFrom(
+  status: number,
+  { code, type, message }: ToldError,
+  how: string,
+  retryAfter?: number,
+): ProviderFailure {
+  const said = `${how}${message === '' ? '' : `: ${message}`}`;
   if (isOverflow(status, code, message)) return new ProviderFailure('context-overflow', said);
-  if (status === 401) return new ProviderFailure('key-rejected', said);
   // A 403 may be a region or an account that is not allowed; the key is what an operator looks at first.
-  if (status === 403) return new ProviderFailure('key-rejected', said);
+  if (status === 401 || status === 403 || (status === 400 && isAboutKey(code, message))) {
+    return new ProviderFailure('key-rejected', said);
+  }
   if (status === 404 || code === 'model_not_found') return new ProviderFailure('model-unknown', said);
   if (status >= 500 && unreadable.test(message)) return new ProviderFailure('request-refused', said);
   // Spent credit looks like a rate limit, and waiting does not bring it back within a turn's patience: yet topping it up
   // does, so it waits like one.
   if (status === 408 || status === 409 || status === 425 || status === 429 || status >= 500 || status < 400) {
-    return new ProviderFailure('unavailable', said, retryAfterMs(retryAfter, nowMs));
+    return new ProviderFailure('unavailable', said, retryAfter);
   }
   return new ProviderFailure('request-refused', type === '' ? said : `${said} (${type})`);
 }
@@ -55,18 +75,26 @@ export function failureOf({ status, retryAfter, body, nowMs }: FailedAnswer): Pr
 /** What a server of llama.cpp calls its own fault, and is one of the conversation. */
 const unreadable = /failed to parse tool call arguments/i;
 
-/** Codes of what stays as it is, however often it is asked. */
-const refusedCodes = /^(invalid_|image_|unsupported_|bio_policy|misalignment_policy|data_residency|content_policy)/;
+/** The status with which a provider sends an error of some code or type where it sends it before its answer. */
+const statusOfCode: readonly (readonly [RegExp, number])[] = [
+  [/api_?key|authentication|unauthorized|unauthenticated/i, 401],
+  [/permission|forbidden|access_denied/i, 403],
+  [/not_?found/i, 404],
+  [/rate_?limit|quota|overloaded|too_?many_?requests|resource_?exhausted|throttl/i, 429],
+  [/^(invalid_|image_|unsupported_|bio_policy|misalignment_policy|data_residency|content_policy)|^bad_?request/i, 400],
+];
 
-/** Reads the failure from an error within an answer that began well: its status says nothing, but what it holds does. */
-export function failureWithin(error: unknown): ProviderFailure {
-  const body = JSON.stringify({ error: field(error, 'error') ?? error });
-  const { code, message } = errorOf(body);
-  const number = Number(field(error, 'code'));
-  const own = number >= 400 && number < 600 ? number : undefined;
-  const status = own ?? (refusedCodes.test(code) || isAboutLength(code, message) ? 400 : 500);
-  const failure = failureOf({ status, body, nowMs: 0 });
-  return new ProviderFailure(failure.kind, failure.message.replace(`answered ${status}`, 'broke off its answer'));
+/**
+ * Reads the failure from an error within an answer that began well: the status of the answer says nothing, but what it
+ * holds does.
+ */
+export function failureWithin(sent: unknown): ProviderFailure {
+  const error = errorOf(sent);
+  const { code, type, message } = error;
+  const meant = [code, type].flatMap((word) => statusOfCode.find(([pattern]) => pattern.test(word))?.[1] ?? []);
+  const status = error.status ?? (isAboutLength(code, message) ? 400 : (meant[0] ?? 500));
+  const failure = failureFrom(status, error, 'the provider broke off its answer');
+  return new ProviderFailure(failure.kind, failure.message, failure.retryAfterMs, { status });
 }
 
 /** `Retry-After` as seconds or a date; nothing where it is neither. */
@@ -92,25 +120,6 @@ function isAboutLength(code: string, message: string): boolean {
 const overflowWords =
   /context (length|window|size)|maximum context|too many tokens|exceeds? the (available )?context|maximum prompt length|(prompt|input) is too long|exceeds the maximum number of tokens|request too large/i;
 
-/** The error of the usual JSON; of anything else, such as a page of a proxy, only that it is not that. */
-function errorOf(body: string): { code: string; type: string; message: string } {
-  const nothing = { code: '', type: '', message: '' };
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    return nothing;
-  }
-  const [first] = Array.isArray(value) ? (value as unknown[]) : [value];
-  const error = field(first, 'error') ?? first;
-  if (typeof error === 'string') return { ...nothing, message: error };
-  const string = (name: string) => {
-    const found = field(error, name);
-    return typeof found === 'string' ? found : '';
-  };
-  return { code: string('code'), type: string('type'), message: string('message') };
-}
-
-function field(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+function isAboutKey(code: string, message: string): boolean {
+  return code === 'invalid_api_key' || /(incorrect|invalid) api key|api key not valid/i.test(message);
 }

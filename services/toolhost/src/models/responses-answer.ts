@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { count, text, type WireChunk, type WireMessage, wireArguments } from './chat-wire.js';
+import {
+  count,
+  counts,
+  givenId,
+  label,
+  place,
+  text,
+  type WireChunk,
+  type WireMessage,
+  wireArguments,
+} from './chat-wire.js';
+import { noAnswer, readAnswer } from './no-answer.js';
 import { failureWithin, ProviderFailure } from './provider-failure.js';
 import type { WireFormat } from './wire-format.js';
 
@@ -8,8 +19,8 @@ import type { WireFormat } from './wire-format.js';
 
 const item = z.object({
   type: z.string(),
-  id: text,
-  call_id: text,
+  id: givenId,
+  call_id: givenId,
   name: text,
   arguments: wireArguments,
   content: z.array(z.object({ type: z.string(), text, refusal: text })).nullish(),
@@ -17,28 +28,26 @@ const item = z.object({
 type Item = z.infer<typeof item>;
 
 const wireResponse = z.object({
-  status: text,
-  model: text,
+  status: label,
+  model: label,
   output: z.array(item).nullish(),
   error: z.unknown().optional(),
-  incomplete_details: z.object({ reason: text }).nullish(),
-  usage: z
-    .object({
-      input_tokens: count,
-      output_tokens: count,
-      input_tokens_details: z.object({ cached_tokens: count }).nullish(),
-      output_tokens_details: z.object({ reasoning_tokens: count }).nullish(),
-    })
-    .nullish(),
+  incomplete_details: counts({ reason: label }),
+  usage: counts({
+    input_tokens: count,
+    output_tokens: count,
+    input_tokens_details: counts({ cached_tokens: count }),
+    output_tokens_details: counts({ reasoning_tokens: count }),
+  }),
 });
 type WireResponse = z.infer<typeof wireResponse>;
 
-const place = { output_index: z.int().nonnegative().default(0) };
+const where = { output_index: place.transform((index) => index ?? 0) };
 const known = z.discriminatedUnion('type', [
-  z.object({ type: z.enum(['response.output_item.added', 'response.output_item.done']), ...place, item }),
+  z.object({ type: z.enum(['response.output_item.added', 'response.output_item.done']), ...where, item }),
   z.object({
     type: z.enum(['response.output_text.delta', 'response.refusal.delta', 'response.function_call_arguments.delta']),
-    ...place,
+    ...where,
     delta: z.string(),
   }),
   z.object({ type: z.enum(['response.completed', 'response.incomplete', 'response.failed']), response: wireResponse }),
@@ -48,9 +57,9 @@ const knownTypes = new Set(known.options.flatMap(({ shape }) => shape.type.optio
 export const responsesFormat: WireFormat = {
   path: '/responses',
   whole(body) {
-    const parsed = wireResponse.safeParse(body);
-    if (!parsed.success || (!parsed.data.output && !parsed.data.error)) return undefined;
-    return new ResponseReader().end(parsed.data);
+    const response = readAnswer(wireResponse, body);
+    if (!response.output) throw noAnswer(body);
+    return new ResponseReader().end(response);
   },
   events() {
     const reader = new ResponseReader();
@@ -65,14 +74,10 @@ class ResponseReader {
   readonly #told = new Set<number>();
   #speaking: number | undefined;
 
-  read(event: unknown): WireChunk[] | undefined {
-    const { success, data: type } = z.object({ type: z.string() }).safeParse(event);
-    if (!success) return undefined;
-    if (type.type === 'error') throw failureWithin(event);
-    if (!knownTypes.has(type.type)) return [];
-    const parsed = known.safeParse(event);
-    if (!parsed.success) return undefined;
-    const { data } = parsed;
+  read(event: unknown): WireChunk[] {
+    const { type } = readAnswer(z.object({ type: z.string() }), event);
+    if (!knownTypes.has(type)) return [];
+    const data = readAnswer(known, event);
     switch (data.type) {
       case 'response.output_item.added':
         return this.#begin(data.item, data.output_index);

@@ -19,11 +19,11 @@ export interface WireFormat {
   /** Where it is asked, below the provider's address. */
   readonly path: string;
   /**
-   * Reads an answer that came at once; undefined where it is none.
+   * Reads an answer that came at once.
    *
-   * @throws ProviderFailure where it says why there is none
+   * @throws ProviderFailure where it is none, or says why there is none
    */
-  whole(body: unknown): WireChunk[] | undefined;
+  whole(body: unknown): WireChunk[];
   /** Begins to read a streamed answer: what it returns does with each event what `whole` does with all of it. */
-  events(): (event: unknown) => WireChunk[] | undefined;
+  events(): (event: unknown) => WireChunk[];
 }

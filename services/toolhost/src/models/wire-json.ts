@@ -1,0 +1,49 @@
+import { plainWords } from './error-words.js';
+import { ProviderFailure } from './provider-failure.js';
+
+/**
+ * Reads what a provider sends. Servers in Python write numbers that JSON does not have, as counts of what they did not
+ * count: they are taken for missing.
+ *
+ * @throws ProviderFailure
+ */
+export function wireJson(text: string): unknown {
+  const value = parsed(text) ?? (hasNoNumber.test(text) ? parsed(withoutThem(text)) : undefined);
+  if (value) return value.of;
+  const words = plainWords(text.slice(0, maxWordChars));
+  throw new ProviderFailure('unavailable', `the provider answered what is not JSON${words && `: ${words}`}`);
+}
+
+/** Where words are looked for in what is not JSON. */
+const maxWordChars = 16 * 1024;
+
+const hasNoNumber = /\b(?:NaN|Infinity)\b/;
+
+/** Writes `null` for them, but not within texts. An answer may be long, and is gone through once. */
+function withoutThem(text: string): string {
+  const kept: string[] = [];
+  let from = 0;
+  let quoted = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') quoted = !quoted;
+    else if (quoted && character === '\\') at += 1;
+    else if (!quoted && (character === 'N' || character === 'I')) {
+      const word = ['NaN', 'Infinity'].find((one) => text.startsWith(one, at));
+      if (word === undefined) continue;
+      kept.push(text.slice(from, text[at - 1] === '-' ? at - 1 : at), 'null');
+      at += word.length - 1;
+      from = at + 1;
+    }
+  }
+  return kept.concat(text.slice(from)).join('');
+}
+
+/** In a box: JSON may be nothing but `null`. */
+function parsed(text: string): { of: unknown } | undefined {
+  try {
+    return { of: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
