@@ -1,14 +1,22 @@
 import { projectDenials, refuseByPolicy } from '@suzumio/shared/policy/check-project';
 import type { ProjectSource } from '@suzumio/shared/config/project-source';
-import { directoryOf, type Grant, grantFor, withGrant } from '@suzumio/shared/policy/grant';
+import { directoryOf, type Grant, grantFor, policyWithGrants, withGrant } from '@suzumio/shared/policy/grant';
 import { hostPaths } from '@suzumio/shared/policy/host-paths';
 import { loadPolicy, policyFileOf } from '@suzumio/shared/policy/load-policy';
 import type { Policy } from '@suzumio/shared/policy/policy';
+import { DataDirectory } from '@suzumio/shared/store/data-directory';
+import { allowProviders, providersBeyond } from './providers/allow-providers.js';
+import { describePair, type ProviderPair } from './providers/provider-pair.js';
 import type { Session } from './session.js';
 
 /** Lets projects run turns as processes for as long as a command runs, whatever the policy says. */
 export interface PolicyOptions {
   readonly allowProcess?: boolean;
+}
+
+/** What is allowed to a file of this person's own. */
+export interface OwnFileOptions extends PolicyOptions {
+  readonly allowProvider?: readonly ProviderPair[];
 }
 
 /** The file with this data directory's policy; undefined where it has none. */
@@ -29,18 +37,49 @@ export function hostPolicy(session: Session, { allowProcess = false }: PolicyOpt
   return { ...policy, backends: [...backends] };
 }
 
+/** How a project of this person's own disk is let in. */
+export interface Admission {
+  /** What projects may ask of this machine. */
+  readonly policy: Policy;
+  /** Those of its providers that may be used beyond the policy. */
+  readonly providers: readonly ProviderPair[];
+}
+
 /**
- * Checks a project of this person's own disk. Its directory, its image and its providers are allowed, because whoever
- * runs the file could use them without Suzumio, too; all else is the policy's.
+ * Finds out what a file of this person's own disk may use. One whose project is there already keeps what that was
+ * allowed when it was made.
+ *
+ * @param allowProvider providers that the command allows, besides those that the person agrees to
+ * @throws {ConfigErrors} `policy-denied` where nobody is there to be asked
+ */
+export async function admission(
+  session: Session,
+  source: ProjectSource,
+  { allowProvider = [], ...options }: OwnFileOptions,
+): Promise<Admission> {
+  const ofHost = hostPolicy(session, options);
+  const policy = policyWithGrants(ofHost, new DataDirectory(session.root))(source.config.name);
+  // Whatever is refused anyway is refused without a question.
+  admitOwnFile(session, source, { policy, providers: providersBeyond(policy, source) });
+  return { policy, providers: await allowProviders(session, source, policy, allowProvider) };
+}
+
+/**
+ * Checks a project of this person's own disk. Its directory and its image are allowed, because whoever runs the file
+ * could use them without Suzumio, too, and the providers that were agreed to; all else is the policy's.
  *
  * @returns what has to be kept with the project, so that its turns are allowed what was allowed now
  * @throws {ConfigErrors} `policy-denied`
  */
-export function admitOwnFile(session: Session, loaded: ProjectSource, policy: Policy): Grant | undefined {
+export function admitOwnFile(
+  session: Session,
+  loaded: ProjectSource,
+  { policy, providers }: Admission,
+): Grant | undefined {
   const host = hostPaths([session.root], { mounting: false });
   const roots = [...policy.workspaces.roots, ...directoryOf(loaded.files)];
   const own = { ...policy, workspaces: { roots } };
-  const grant = grantFor(loaded, projectDenials(own, loaded.config, host));
+  const grant = grantFor(loaded, projectDenials(own, loaded.config, host), [...providers]);
   refuseByPolicy(loaded, grant ? withGrant(own, grant) : own, host);
   return grant;
 }
@@ -50,9 +89,6 @@ export function describeGrant({ directories, images, providers }: Grant): string
   return [
     ...directories.map((directory) => `mounts from ${directory}`),
     ...images.map((image) => `the image ${image}`),
-    ...providers.map(({ baseURL, baseURLEnv, apiKeyEnv }) => {
-      const place = `models at ${baseURL ?? `$${String(baseURLEnv)}`}`;
-      return apiKeyEnv === undefined ? place : `${place} with the key in ${apiKeyEnv}`;
-    }),
+    ...providers.map((pair) => `models at ${describePair(pair)}`),
   ];
 }

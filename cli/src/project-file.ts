@@ -12,7 +12,7 @@ import type { Grant } from '@suzumio/shared/policy/grant';
 import type { Cell } from '@suzumio/shared/store/cell';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import type { NewProject } from '@suzumio/shared/store/create-project';
-import { describeGrant } from './host-policy.js';
+import { describeGrant, type OwnFileOptions } from './host-policy.js';
 import type { ApiClient } from './reach/api-client.js';
 import { withProfiles } from './reach/profile-registry.js';
 import { say, type Session } from './session.js';
@@ -76,9 +76,11 @@ export async function postProject(
   await api.create({ file: renderConfig(config), ...(labels === undefined ? {} : { labels }) });
 }
 
-/** What is said to whoever would overrule the policy of a server elsewhere. */
-export function policyIsElsewhere(): SuzumioError {
-  return new SuzumioError('invalid-request', 'The policy of a server elsewhere decides: leave out --allow-process.');
+/** @throws SuzumioError `invalid-request` for whoever would overrule the policy of a server elsewhere */
+export function refuseOverrulingThere({ allowProcess = false, allowProvider = [] }: OwnFileOptions): void {
+  const option = allowProcess ? '--allow-process' : '--allow-provider';
+  if (!allowProcess && allowProvider.length === 0) return;
+  throw new SuzumioError('invalid-request', `The policy of a server elsewhere decides: leave out ${option}.`);
 }
 
 /** Tells what a project was allowed because it comes from a file of this person's own. */

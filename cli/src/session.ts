@@ -70,6 +70,6 @@ function nonEmpty(value: string | undefined): string | undefined {
 }
 
 /** A word as a shell wants it. */
-function shellWord(word: string): string {
+export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -68,7 +68,7 @@ describe('a file of my own', () => {
     await mkdir(join(world.directory, 'readings'));
     const mounts = 'mounts: [{ source: readings, target: /data, readonly: false }]';
     const file = await world.write('greedy.yaml', project(`image: mine:1, docker: { ${mounts} }`));
-    expect(await world.run('policy', 'check', file)).toMatchObject({ code: 3 });
+    expect(await world.run('policy', 'check', file, '--posted')).toMatchObject({ code: 3 });
     const made = await world.run('init', file);
     expect(made.out).toContain(
       `Allowed for greedy, as its file is on your own disk: mounts from ${world.directory}, the image mine:1.\n`,

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { type Labels, labels, labelWord } from '@suzumio/shared/model/labels';
 import { priority, type Priority } from '@suzumio/shared/protocol/ids';
+import { pairOfWord, type ProviderPair } from '../providers/provider-pair.js';
 
 /** Reads `P0` to `P3`. */
 export function parsePriority(text: string): Priority {
@@ -63,4 +64,13 @@ export function gatherLabels(word: string, before: Labels = {}): Labels {
     .safeParse(word);
   if (parsed.success) return parsed.data;
   throw new InvalidArgumentError(`${parsed.error.issues.map(({ message }) => message).join('; ')}.`);
+}
+
+/** What the option of {@link gatherProviders} does. */
+export const allowProvider =
+  'let the file ask models there with the key in that variable, without a question; env:NAME where a variable names it; may be given again';
+
+/** Reads one more provider: `ADDRESS`, or `ADDRESS=KEY`. */
+export function gatherProviders(word: string, before: ProviderPair[] = []): ProviderPair[] {
+  return [...before, pairOfWord(word)];
 }

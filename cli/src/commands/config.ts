@@ -11,7 +11,7 @@ export const registerConfig: Register = (program, action) => {
     config
       .command('render <file>')
       .description('print a project file with imports, environment, extends and defaults resolved')
-      .option('--config-root <dir>', 'refuse imports from outside this directory'),
+      .option('--config-root <dir>', 'where imports may come from, instead of the directory of the file'),
     ['config render newsroom.yaml'],
     ['config render newsroom.yaml --config-root . > rendered.yaml', 'a file that needs no other'],
   ).action(action(render));

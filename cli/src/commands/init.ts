@@ -2,13 +2,20 @@ import type { LoadedProject, ProjectSource } from '@suzumio/shared/config/projec
 import type { Labels } from '@suzumio/shared/model/labels';
 import type { FileConfig } from '@suzumio/shared/model/project-config';
 import { Cell } from '@suzumio/shared/store/cell';
-import { admitOwnFile, hostPolicy, type PolicyOptions } from '../host-policy.js';
-import { createFrom, loadForPosting, loadForUse, policyIsElsewhere, postProject, sayGrant } from '../project-file.js';
+import { admission, admitOwnFile, type OwnFileOptions } from '../host-policy.js';
+import {
+  createFrom,
+  loadForPosting,
+  loadForUse,
+  postProject,
+  refuseOverrulingThere,
+  sayGrant,
+} from '../project-file.js';
 import { findApi, requireApi } from '../reach/reach.js';
 import { count } from '../render/format.js';
 import { sayJson, say, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
-import { gatherLabels } from './arguments.js';
+import { allowProvider, gatherLabels, gatherProviders } from './arguments.js';
 import { examples } from './help.js';
 
 export const registerInit: Register = (program, action) => {
@@ -16,9 +23,10 @@ export const registerInit: Register = (program, action) => {
     program
       .command('init [file]')
       .description('check a project file and make its project; without a file, ask for what one needs and write it')
-      .option('--config-root <dir>', 'refuse imports from outside this directory')
+      .option('--config-root <dir>', 'where imports may come from, instead of the directory of the file')
       .option('--label <key=value>', 'file it under this; may be given again', gatherLabels)
-      .option('--allow-process', 'let its turns run as processes, where a server allows that, too', false),
+      .option('--allow-process', 'let its turns run as processes, where a server allows that, too', false)
+      .option('--allow-provider <address=key>', allowProvider, gatherProviders),
     ['init newsroom.yaml', 'makes the project that the file describes'],
     ['init newsroom.yaml --label team=news --label env=test'],
     ['init', 'on a terminal: asks, and writes a file'],
@@ -28,10 +36,10 @@ export const registerInit: Register = (program, action) => {
 async function init(
   session: Session,
   file: string | undefined,
-  { configRoot, label: labels, ...options }: PolicyOptions & { configRoot?: string; label?: Labels },
+  { configRoot, label: labels, ...options }: OwnFileOptions & { configRoot?: string; label?: Labels },
 ): Promise<undefined> {
   if (file === undefined) return (await import('./new-project.js')).newProject(session);
-  if (session.url !== undefined && options.allowProcess) throw policyIsElsewhere();
+  if (session.url !== undefined) refuseOverrulingThere(options);
   if (session.url === undefined) await makeHere(session, await loadForUse(session, file, configRoot), options, labels);
   else await makeThere(session, loadForPosting(session, file, configRoot), labels);
 }
@@ -39,11 +47,11 @@ async function init(
 async function makeHere(
   session: Session,
   loaded: LoadedProject,
-  options: PolicyOptions,
+  options: OwnFileOptions,
   labels: Labels | undefined,
 ): Promise<void> {
   const { config } = loaded;
-  const grant = admitOwnFile(session, loaded, hostPolicy(session, options));
+  const grant = admitOwnFile(session, loaded, await admission(session, loaded, options));
   const cell = Cell.open(session.root);
   try {
     await createFrom(cell, loaded, { grant, labels });

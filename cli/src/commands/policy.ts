@@ -2,9 +2,10 @@ import { readProjectFile } from '@suzumio/shared/config/load-project';
 import { refuseByPolicy } from '@suzumio/shared/policy/check-project';
 import { hostPaths } from '@suzumio/shared/policy/host-paths';
 import { renderPolicy } from '@suzumio/shared/policy/render-policy';
-import { hostPolicy, policyFile } from '../host-policy.js';
+import { admitOwnFile, describeGrant, hostPolicy, policyFile } from '../host-policy.js';
 import { sayWarnings } from '../project-file.js';
-import { sayJson, say, type Session } from '../session.js';
+import { providersBeyond } from '../providers/allow-providers.js';
+import { sayHint, sayJson, say, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { examples } from './help.js';
 
@@ -16,9 +17,11 @@ export const registerPolicy: Register = (program, action) => {
   examples(
     policy
       .command('check <file>')
-      .description('say what the policy does not allow a project file, were it posted to the API')
-      .option('--config-root <dir>', 'refuse imports from outside this directory'),
+      .description('say what this machine does not allow a project file, and what `up` and `init` allow it')
+      .option('--posted', 'as it is posted to the API: from a stranger', false)
+      .option('--config-root <dir>', 'where imports may come from, instead of the directory of the file'),
     ['policy check newsroom.yaml'],
+    ['policy check newsroom.yaml --posted', 'by the policy alone'],
   ).action(action(check));
   examples(policy, ['policy show'], ['policy check newsroom.yaml']);
 };
@@ -32,11 +35,27 @@ function show(session: Session): Promise<undefined> {
   return Promise.resolve(undefined);
 }
 
-function check(session: Session, file: string, { configRoot }: { configRoot?: string }): Promise<undefined> {
+interface CheckOptions {
+  readonly configRoot?: string;
+  readonly posted: boolean;
+}
+
+function check(session: Session, file: string, { configRoot, posted }: CheckOptions): Promise<undefined> {
   const loaded = readProjectFile(file, { env: session.context.env, configRoot });
   sayWarnings(session, loaded);
-  refuseByPolicy(loaded, hostPolicy(session), hostPaths([session.root], { mounting: false }));
-  sayJson(session, { project: loaded.config.name, allowed: true });
-  say(session, `${file} asks for nothing that the policy does not allow.`);
+  const policy = hostPolicy(session);
+  const grant = posted
+    ? undefined
+    : admitOwnFile(session, loaded, { policy, providers: providersBeyond(policy, loaded) });
+  if (posted) refuseByPolicy(loaded, policy, hostPaths([session.root], { mounting: false }));
+  sayJson(session, { project: loaded.config.name, allowed: true, grant: grant ?? null });
+  if (grant === undefined) say(session, `${file} asks for nothing that the policy does not allow.`);
+  else {
+    say(
+      session,
+      `Where ${file} is your own, up and init allow it beyond the policy: ${describeGrant(grant).join(', ')}.`,
+    );
+    sayHint(session, `policy check ${file} --posted`);
+  }
   return Promise.resolve(undefined);
 }

@@ -4,7 +4,7 @@ import type { ServeOptions } from '../serving/serve.js';
 import type { UpOptions } from '../serving/up.js';
 import type { Session } from '../session.js';
 import type { Register } from './action.js';
-import { parsePort, dollars, price } from './arguments.js';
+import { allowProvider, dollars, gatherProviders, parsePort, price } from './arguments.js';
 import { examples } from './help.js';
 import { registerInit } from './init.js';
 
@@ -21,8 +21,9 @@ export const registerServing: Register = (program, action) => {
       .option('--host <host>', 'the address that the API listens on')
       .option('--port <port>', 'its port; 0 takes any free one', parsePort)
       .option('--metrics-port <port>', metricsPort, parsePort)
-      .option('--config-root <dir>', 'refuse imports from outside this directory')
-      .option('--allow-process', allowProcess, false),
+      .option('--config-root <dir>', 'where imports may come from, instead of the directory of the file')
+      .option('--allow-process', allowProcess, false)
+      .option('--allow-provider <address=key>', allowProvider, gatherProviders),
     ['up newsroom.yaml'],
     ['up --port 8080', 'only serves'],
   ).action(

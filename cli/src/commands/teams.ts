@@ -12,14 +12,15 @@ import {
 } from '@suzumio/shared/model/profile-api';
 import { makeStandingProject } from '@suzumio/shared/profiles/standing-project';
 import { Cell } from '@suzumio/shared/store/cell';
-import { admitOwnFile, hostPolicy, type PolicyOptions } from '../host-policy.js';
-import { sayGrant } from '../project-file.js';
+import { admission, admitOwnFile, type OwnFileOptions } from '../host-policy.js';
+import { refuseOverrulingThere, sayGrant } from '../project-file.js';
 import { createApiRequests } from '../reach/api-requests.js';
 import { findProfiles } from '../reach/profile-keeper.js';
 import { requireApi } from '../reach/reach.js';
 import { teamLines, teamTable } from '../render/profile-tables.js';
 import { say, sayHint, sayJson, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
+import { allowProvider, gatherProviders } from './arguments.js';
 import { examples } from './help.js';
 import { sayRows, withLimit } from './list.js';
 import { tell } from './tell.js';
@@ -53,8 +54,9 @@ export const registerTeams: Register = (program, action) => {
       .command('up <team>')
       .description("make and start a team's standing project, or say how it differs from the team")
       .option('--from <file>', 'a project file, in which the profile "*" stands for all other members')
-      .option('--config-root <dir>', 'refuse imports from outside this directory')
-      .option('--allow-process', 'let its turns run as processes, where the server allows that, too', false),
+      .option('--config-root <dir>', 'where imports may come from, instead of the directory of the file')
+      .option('--allow-process', 'let its turns run as processes, where the server allows that, too', false)
+      .option('--allow-provider <address=key>', allowProvider, gatherProviders),
     ['teams up research --from desk.yaml', 'makes it, unless it has one of that name'],
     ['teams up research', 'starts it again, and says who has come and gone since'],
   ).action(action(up));
@@ -95,16 +97,17 @@ async function remove(session: Session, name: string): Promise<undefined> {
   tell(session, { name }, [`${name} is no more.`], 'teams list');
 }
 
-interface UpOptions extends PolicyOptions {
+interface UpOptions extends OwnFileOptions {
   from?: string;
   configRoot?: string;
 }
 
-async function up(session: Session, team: string, { from, configRoot, ...policy }: UpOptions): Promise<undefined> {
+async function up(session: Session, team: string, { from, configRoot, ...options }: UpOptions): Promise<undefined> {
   const api = await requireApi(session);
   const source = from === undefined ? undefined : readProjectFile(from, { env: session.context.env, configRoot });
   const here = session.url === undefined;
-  const madeHere = source !== undefined && here && (await makeHere(session, team, source, policy));
+  if (!here) refuseOverrulingThere(options);
+  const madeHere = source !== undefined && here && (await makeHere(session, team, source, options));
   const request = source === undefined || here ? {} : { file: renderConfig(source.config) };
   const path = `/api/teams/${encodeURIComponent(team)}/up`;
   const answer = await createApiRequests(api).json(standUpAnswer, 'POST', path, request);
@@ -127,10 +130,11 @@ async function makeHere(
   session: Session,
   team: string,
   source: ProjectSource,
-  policy: PolicyOptions,
+  options: OwnFileOptions,
 ): Promise<boolean> {
+  const admitted = await admission(session, source, options);
   const admit = (loaded: ProjectSource) => {
-    const grant = admitOwnFile(session, loaded, hostPolicy(session, policy));
+    const grant = admitOwnFile(session, loaded, admitted);
     sayGrant(session, loaded, grant);
     return grant;
   };

@@ -5,17 +5,16 @@ import { renderConfig } from '@suzumio/shared/config/render-config';
 import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { FileConfig } from '@suzumio/shared/model/project-config';
 import type { Grant } from '@suzumio/shared/policy/grant';
-import type { Policy } from '@suzumio/shared/policy/policy';
 import { Cell } from '@suzumio/shared/store/cell';
 import { readConfig } from '@suzumio/shared/store/queries/projects';
 import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';
-import { admitOwnFile, hostPolicy, type PolicyOptions } from '../host-policy.js';
+import { admission, admitOwnFile, hostPolicy, type OwnFileOptions } from '../host-policy.js';
 import { followTimeline } from '../live-timeline.js';
 import {
   createFrom,
   loadForPosting,
   loadForUse,
-  policyIsElsewhere,
+  refuseOverrulingThere,
   postProject,
   sayGrant,
   startsFromProfiles,
@@ -27,7 +26,7 @@ import { accessFor } from './access.js';
 import { startStack } from './stack.js';
 import { interruption, sayServing, sayStopping } from './serve.js';
 
-export interface UpOptions extends PolicyOptions {
+export interface UpOptions extends OwnFileOptions {
   host?: string;
   port?: number;
   metricsPort?: number;
@@ -38,7 +37,7 @@ export interface UpOptions extends PolicyOptions {
 export async function up(session: Session, file: string | undefined, options: UpOptions): Promise<undefined> {
   if (session.url !== undefined) return upThere(session, file, options);
   const policy = hostPolicy(session, options);
-  const project = file === undefined ? undefined : await ownProject(session, file, options, policy);
+  const project = file === undefined ? undefined : await ownProject(session, file, options);
   const running = await findApi(session);
   if (running) {
     sayUsing(session, running, file);
@@ -75,7 +74,7 @@ export async function up(session: Session, file: string | undefined, options: Up
 
 /** On a server that was asked for by name, which reads nothing of this machine and has a policy of its own. */
 async function upThere(session: Session, file: string | undefined, options: UpOptions): Promise<undefined> {
-  if (options.allowProcess) throw policyIsElsewhere();
+  refuseOverrulingThere(options);
   const source = file === undefined ? undefined : loadForPosting(session, file, options.configRoot);
   const api = await requireApi(session);
   await api.health();
@@ -96,14 +95,9 @@ interface OwnProject {
   readonly grant: Grant | undefined;
 }
 
-async function ownProject(
-  session: Session,
-  file: string,
-  { configRoot }: UpOptions,
-  policy: Policy,
-): Promise<OwnProject> {
-  const loaded = await loadForUse(session, file, configRoot);
-  return { loaded, grant: admitOwnFile(session, loaded, policy) };
+async function ownProject(session: Session, file: string, options: UpOptions): Promise<OwnProject> {
+  const loaded = await loadForUse(session, file, options.configRoot);
+  return { loaded, grant: admitOwnFile(session, loaded, await admission(session, loaded, options)) };
 }
 
 function sayProcesses(session: Session, { config }: LoadedProject): void {

@@ -54,6 +54,7 @@ export type ConfigProblemCode =
   | 'variable-malformed'
   | 'variable-missing'
   | 'variable-refused'
+  | 'variable-secret'
   | 'yaml-syntax'
   | 'yaml-unsupported';
 

@@ -6,11 +6,11 @@ import { startFromProfiles } from '../profiles/start-from-profiles.js';
 import { refuseExpansion } from './check-expansion.js';
 import { checkReferences } from './check-references.js';
 import { refuseReadingThisMachine } from './check-literal.js';
-import { refuseSecrets } from './check-secrets.js';
+import { refuseSecrets, refuseSecretVariables } from './check-secrets.js';
 import { completeConfig } from './complete-config.js';
 import { childOf, type ConfigNode, locate, mapScalars, toPlain } from './config-node.js';
 import { ProblemList } from './config-problem.js';
-import { type Environment, substituteEnvironment, unescapeEnvironment } from './environment.js';
+import { type Environment, isReadAtRunTime, substituteEnvironment, unescapeEnvironment } from './environment.js';
 import { readTextFile } from './file-source.js';
 import { unescapeImport } from './import-marker.js';
 import { configLimits } from './limits.js';
@@ -25,7 +25,7 @@ import { fullBudget, readYaml } from './yaml-reader.js';
 export interface LoadFileOptions {
   /** The variables that `${NAME}` stands for. */
   readonly env: Environment;
-  /** A directory that no import and no skill may leave, symbolic links followed. */
+  /** A directory that no import and no skill may leave, symbolic links followed. @default the file's own */
   readonly configRoot?: string | undefined;
 }
 
@@ -59,7 +59,8 @@ export function readProjectFile(path: string, options: LoadFileOptions): Project
   const files = new Set([content.realPath]);
   const budget = fullBudget();
   const parsed = readYaml(content.text, path, problems, budget);
-  const configRoot = options.configRoot === undefined ? undefined : directoryAt(options.configRoot);
+  const directory = dirname(content.realPath);
+  const configRoot = options.configRoot === undefined ? directory : directoryAt(options.configRoot);
   if (configRoot === null) {
     problems.add(
       'file-missing',
@@ -71,12 +72,13 @@ export function readProjectFile(path: string, options: LoadFileOptions): Project
   const resolved = (): ConfigNode => {
     const context = { problems, configRoot, files, budget };
     const imported = resolveImports(parsed, [{ name: path, realPath: content.realPath }], context);
-    const substituted = substituteEnvironment(imported, options.env, problems, warnings);
+    const harmless = refuseSecretVariables(imported, problems);
+    const substituted = substituteEnvironment(harmless, options.env, problems, warnings);
     const merged = resolveExtends(refuseSecrets(substituted, problems), problems);
-    return readSkillFiles(merged, dirname(content.realPath), context);
+    return readSkillFiles(merged, directory, context);
   };
   const root = isRendered(parsed) ? takeLiterally(parsed, problems) : resolved();
-  const config = validate(root, dirname(content.realPath), problems, warnings);
+  const config = validate(root, directory, problems, warnings);
   return sourceOf(config, root, content.text, [...files], warnings);
 }
 
@@ -125,7 +127,8 @@ function isRendered(root: ConfigNode): boolean {
 
 /** Takes off the escapes, and looks for nothing to resolve. */
 function takeLiterally(root: ConfigNode, problems: ProblemList): ConfigNode {
-  const literal = mapScalars(unescapeEnvironment(root), (scalar) =>
+  const harmless = refuseSecretVariables(root, problems, isReadAtRunTime);
+  const literal = mapScalars(unescapeEnvironment(harmless), (scalar) =>
     typeof scalar.value === 'string' && scalar.style === 'inline'
       ? { ...scalar, value: unescapeImport(scalar.value) }
       : scalar,

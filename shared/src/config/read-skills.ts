@@ -42,8 +42,11 @@ function readSkill(path: string, scalar: ScalarNode, directory: string, context:
   const content = readTextFile(resolve(directory, path));
   if (!content.ok) return refuse(content.code, content.message);
   const { realPath, text } = content;
-  if (context.configRoot !== undefined && !isInside(context.configRoot, realPath)) {
-    return refuse('import-outside-root', `it leaves the directory that files are kept to, ${context.configRoot}`);
+  if (!isInside(context.configRoot, realPath)) {
+    return refuse(
+      'import-outside-root',
+      `it leaves the directory that files are kept to, ${context.configRoot}; --config-root names another`,
+    );
   }
   const bytes = Buffer.byteLength(text);
   context.budget.bytes -= bytes;

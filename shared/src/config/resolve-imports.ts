@@ -9,7 +9,7 @@ import { type ReadBudget, readYaml } from './yaml-reader.js';
 export interface ImportContext {
   readonly problems: ProblemList;
   /** The real path of the directory that no import may leave. */
-  readonly configRoot?: string | undefined;
+  readonly configRoot: string;
   /** Real paths of all files read so far; added to. */
   readonly files: Set<string>;
   readonly budget: ReadBudget;
@@ -61,8 +61,8 @@ function importFile(path: string, marker: ScalarNode, chain: readonly OpenFile[]
     return broken;
   }
   const { realPath, text } = content;
-  if (context.configRoot !== undefined && !isInside(context.configRoot, realPath)) {
-    const message = `@import(${path}) leaves the directory that imports are kept to, ${context.configRoot}`;
+  if (!isInside(context.configRoot, realPath)) {
+    const message = `@import(${path}) leaves the directory that imports are kept to, ${context.configRoot}; --config-root names another`;
     problems.add('import-outside-root', marker.place, message);
     return broken;
   }

@@ -24,3 +24,15 @@ export function indexOfSecret(text: string): number | undefined {
 export function isCredentialHeader(name: string): boolean {
   return /^(proxy-)?authorization$|^cookie$|(^|-)(api-?key|token|secret)$/i.test(name);
 }
+
+/**
+ * Whether an environment variable holds a secret by its name: one of its words, or the end of one, says so, as in
+ * `GITHUB_TOKEN`, `PGPASSWORD` or `apiKey`. `MAX_TOKENS` counts, and `PWD` is a directory.
+ */
+export function isSecretVariable(name: string): boolean {
+  const words = name.replace(/([a-z\d])([A-Z])/g, '$1_$2').split('_');
+  return words.some((word) => secretWord.test(word)) || /_PWD$/i.test(name);
+}
+
+const secretWord =
+  /^(?:.*(?:token|secrets?|password|passwd|passphrase|credentials?|apikeys?)|(?:access|private|secret)?keys?|pat)$/i;

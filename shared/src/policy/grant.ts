@@ -22,25 +22,19 @@ export type Grant = z.infer<typeof grantSchema>;
 export const grantFileName = 'grant.json';
 
 /**
- * What making a project from a file of one's own disk allows of what a policy does not: its directory, its image and
- * its providers. Undefined where nothing of these is asked for.
+ * What making a project from a file of one's own disk allows of what a policy does not: its directory, its image, and
+ * those providers that its maker has agreed to. Undefined where nothing of these is asked for.
  */
 export function grantFor(
   { config, files }: Pick<ProjectSource, 'config' | 'files'>,
   denials: readonly Denial[],
+  providers: Grant['providers'],
 ): Grant | undefined {
   const denied = new Set(denials.map(({ rule }) => rule));
-  const { image, runner } = config.backend;
   const grant: Grant = {
     directories: denied.has('mounts.roots') ? directoryOf(files) : [],
-    images: denied.has('images') ? [image] : [],
-    providers: denied.has('providers')
-      ? Object.values(runner.models?.providers ?? {}).map(({ baseURL, baseURLEnv, apiKeyEnv }) => ({
-          ...(baseURL === undefined ? {} : { baseURL }),
-          ...(baseURLEnv === undefined ? {} : { baseURLEnv }),
-          ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
-        }))
-      : [],
+    images: denied.has('images') ? [config.backend.image] : [],
+    providers: [...providers],
   };
   return Object.values(grant).some((list) => list.length > 0) ? grant : undefined;
 }

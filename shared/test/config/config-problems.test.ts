@@ -262,9 +262,9 @@ describe('what is wrong with a project file is told with its place', () => {
       minimal(`    tools: [${secret}]\n`),
       minimal(`backend: { docker: { keep: ${secret}, memory: ${secret} } }\n`),
       minimal(`turn: { timeout: ${secret} }\n`),
-      minimal('    model: "${KEY}"\n'),
+      minimal('    model: "${ANY}"\n'),
     ]) {
-      const problems = problemsOf(text, { env: { KEY: secret } });
+      const problems = problemsOf(text, { env: { ANY: secret } });
       expect(problems.map((problem) => problem.code)).toContain('secret-in-file');
       expect(JSON.stringify(problems)).not.toContain(secret);
     }

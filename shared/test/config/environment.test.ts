@@ -88,6 +88,48 @@ describe('${NAME}', () => {
     ]);
   });
 
+  test.each([
+    'GITHUB_TOKEN',
+    'PGPASSWORD',
+    'AWS_SECRET_ACCESS_KEY',
+    'apiKey',
+    'DB_PWD',
+    'GOOGLE_APPLICATION_CREDENTIALS',
+  ])('never brings in what looks like a secret by its name: %s', (name) => {
+    const written = [`\${${name}}`, `\${${name}:-none}`, `"$\${A} \${${name}}"`];
+    for (const env of [{}, { [name]: 'planted' }]) {
+      for (const text of written) {
+        const problems = problemsOf(project(text), { env });
+        expect(problems.map(({ code, line }) => `${code} ${String(line)}`)).toEqual(['variable-secret 2']);
+        expect(JSON.stringify(problems)).not.toContain('planted');
+      }
+    }
+  });
+
+  test('of a secret is refused in imported data, in what is read at run time, and in a rendered file', () => {
+    const files = { 'project.yaml': project('t', 'turn: @import(turn.yaml)'), 'turn.yaml': 'timeout: ${API_KEY}' };
+    expect(problemsOf(files)).toMatchObject([{ code: 'variable-secret', file: 'turn.yaml', line: 1, column: 10 }]);
+    const provider = (url: string) =>
+      project(
+        't',
+        `backend: { runner: { models: { presets: {}, providers: { a: { type: openai-compatible, ${url} } } } } }\n`,
+      );
+    const asking = provider('baseURL: "https://models.example/${API_KEY}"');
+    expect(problemsOf(asking).map(brief)).toEqual(['variable-secret 5:121']);
+    const rendered = renderConfig(load(provider('baseURL: "https://models.example/HERE"')).config);
+    const codes = problemsOf(rendered.replace('HERE', '${API_KEY}')).map(({ code }) => code);
+    expect(codes).toEqual(['variable-secret']);
+  });
+
+  test('of a secret may be given to the container of an agent, and others of like names anywhere', () => {
+    const env = { API_TOKEN: 'a', MAX_TOKENS: '5', PWD: '/here', MONKEY: 'Bo' };
+    const inEnv = project('t').replace('prompt: p', 'prompt: p, env: { TOKEN: "${API_TOKEN}" }');
+    expect(load(inEnv, env).config.agents['a']?.env).toBeDefined();
+    expect(load(project('${MAX_TOKENS} ${PWD} ${MONKEY}'), env).config.task).toBe('5 /here Bo');
+    const named = project('t').replace('a: {', 'env: {').replace('prompt: p', 'prompt: "${API_TOKEN}"');
+    expect(problemsOf(named, { env }).map(({ code }) => code)).toEqual(['variable-secret']);
+  });
+
   test('and imports are escaped by the renderer', () => {
     const task = '${A} $${A} @import(x)';
     const { config } = load({

@@ -132,6 +132,21 @@ agents:
     });
   });
 
+  test('stays in the directory of the project file where no other is named', () => {
+    const files = {
+      'root/project.yaml': minimal('').replace('Do it.', '@import(../out.md)').replace('Edit.', '@import(sub/in.md)'),
+      'root/sub/in.md': 'inside',
+      'out.md': 'outside',
+    };
+    withFiles(files, (directory) => {
+      const file = join(directory, 'root/project.yaml');
+      const problems = problemsIn(() => loadProjectFile(file, { env: {} }));
+      expect(problems.map(brief)).toEqual(['import-outside-root 2:7']);
+      expect(problems[0]?.message).toContain('--config-root names another');
+      expect(loadProjectFile(file, { env: {}, configRoot: '/' }).config.task).toBe('outside');
+    });
+  });
+
   test('counts an import as often as it is inserted', () => {
     const agents = Array.from({ length: 9 }, (_, index) => `  b${index}: { role: r, prompt: @import(large.txt) }`);
     const problems = problemsOf({ 'project.yaml': minimal(agents.join('\n')), 'large.txt': 'x'.repeat(1024 * 1024) });

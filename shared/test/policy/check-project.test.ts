@@ -153,7 +153,7 @@ backend:
       const loaded = loadProjectFile(join(directory, 'project.yaml'), { env: {} });
       const host = hostPaths([], { mounting: true });
       const own = { ...defaultPolicy, workspaces: { roots: directoryOf(loaded.files) } };
-      const grant = grantFor(loaded, projectDenials(own, loaded.config, host));
+      const grant = grantFor(loaded, projectDenials(own, loaded.config, host), []);
       expect(grant).toEqual({ directories: [directory], images: ['my/runner:1'], providers: [] });
       if (!grant) return;
       expect(projectDenials(withGrant(own, grant), loaded.config, host)).toEqual([]);
@@ -169,7 +169,7 @@ backend:
   });
 
   test('that asks for nothing more is granted nothing, and a posted one has no directory', () => {
-    expect(grantFor(load(minimal()), [])).toBeUndefined();
+    expect(grantFor(load(minimal()), [], [])).toBeUndefined();
     expect(directoryOf(loadProjectText(minimal(), 'file').files)).toEqual([]);
     expect(directoryOf(['/project.yaml'])).toEqual([]);
   });

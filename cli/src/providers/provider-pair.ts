@@ -1,0 +1,46 @@
+import type { FileConfig } from '@suzumio/shared/model/project-config';
+import type { Policy } from '@suzumio/shared/policy/policy';
+import { oneLine } from '@suzumio/shared/prompt/body';
+
+/** An address of models, or the variable that names it, together with the variable whose key is sent there. */
+export type ProviderPair = Policy['providers'][number];
+
+/** The providers that a project file names, each once, with the name that it first has there. */
+export function pairsOf({ backend }: FileConfig): Map<string, ProviderPair> {
+  const pairs = new Map<string, ProviderPair>();
+  for (const [id, { baseURL, baseURLEnv, apiKeyEnv }] of Object.entries(backend.runner.models?.providers ?? {})) {
+    const pair = {
+      ...(baseURL === undefined ? {} : { baseURL }),
+      ...(baseURLEnv === undefined ? {} : { baseURLEnv }),
+      ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
+    };
+    if (![...pairs.values()].some((other) => isSamePair(pair, other))) pairs.set(id, pair);
+  }
+  return pairs;
+}
+
+export function isSamePair(a: ProviderPair, b: ProviderPair): boolean {
+  return a.baseURL === b.baseURL && a.baseURLEnv === b.baseURLEnv && a.apiKeyEnv === b.apiKeyEnv;
+}
+
+/** A provider as people read it. */
+export function describePair({ baseURL, baseURLEnv, apiKeyEnv }: ProviderPair): string {
+  const place = oneLine(baseURL ?? `$${baseURLEnv ?? ''}`);
+  return apiKeyEnv === undefined ? `${place}, without a key` : `${place}, with the key in ${apiKeyEnv}`;
+}
+
+/** A provider as a command's option names it: `ADDRESS`, `ADDRESS=KEY`, `env:NAME` or `env:NAME=KEY`. */
+export function wordOf({ baseURL, baseURLEnv, apiKeyEnv }: ProviderPair): string {
+  const place = baseURL ?? `env:${baseURLEnv ?? ''}`;
+  return apiKeyEnv === undefined ? place : `${place}=${apiKeyEnv}`;
+}
+
+/** Reads {@link wordOf}; what stands after the last `=` is a key only where it may be the name of a variable. */
+export function pairOfWord(word: string): ProviderPair {
+  const [, place = word, apiKeyEnv] = /^(.+)=([A-Za-z_]\w*)$/.exec(word) ?? [];
+  const named = /^env:([A-Za-z_]\w*)$/.exec(place)?.[1];
+  return {
+    ...(named === undefined ? { baseURL: place } : { baseURLEnv: named }),
+    ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
+  };
+}
