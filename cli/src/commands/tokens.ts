@@ -25,6 +25,7 @@ export const registerTokens: Register = (program, action) => {
       .option('--agents <agents>', 'for a handler: the agents whose turns it runs, with commas between them')
       .option('--expires <when>', 'a time such as 30d, or a moment such as 2030-01-31T12:00:00Z; never, unless told'),
     ['tokens create ci --scope write --project newsroom --expires 30d'],
+    ['tokens create form --scope mail --project newsroom', 'for a form that only sends mail'],
     ['tokens create east-1 --scope worker', 'for a turn-worker'],
     ['tokens create desk --scope handler --project newsroom --agents editor,checker', 'for a program of your own'],
   ).action(action(create));
@@ -63,8 +64,12 @@ function opens({ scope, project, agents }: TokenView): string {
   switch (scope) {
     case 'read':
       return `may read ${what}`;
+    case 'mail':
+      return `may read ${what} and send mail there`;
+    case 'operate':
+      return `may read ${what}, send mail there and keep it going`;
     case 'write':
-      return `may read and change ${what}`;
+      return project === null ? 'may make projects, and read and change every one' : `may read and change ${what}`;
     case 'admin':
       return `may do everything in ${project === null ? 'the cell' : what}`;
     case 'worker':

@@ -1,12 +1,17 @@
 import type { RequestHandler, Response } from 'express';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { anonymousActor } from '@suzumio/shared/model/access-token';
+import { anonymousActor, type ApiScope, apiScopes, type TokenScope } from '@suzumio/shared/model/access-token';
 import type { ApiIdentity, ApiTokens } from '@suzumio/shared/store/api-tokens';
 import type { Catalog } from '@suzumio/shared/store/catalog';
+import { defaultScope, scopeOf } from './openapi/operation.js';
+import { operationFor } from './openapi/operations-at.js';
 import type { RateLimiter } from './rate-limiter.js';
 
 /** Who acts where no token is asked for. */
 const anybody: ApiIdentity = { tokenId: null, name: anonymousActor, scope: 'admin', project: null, agents: null };
+
+const tokenMissing = 'This needs a token: Authorization: Bearer <token>.';
+const tokenNotGood = 'The token that was shown is not good: it is unknown, was revoked, or has expired.';
 
 export interface AuthenticationOptions {
   /** Whether requests without a token may do everything. A token that is shown has to be good all the same. */
@@ -25,7 +30,7 @@ export function authenticate(catalog: Catalog, { open, failures }: Authenticatio
     const identity = authorization === undefined && open ? anybody : holderOf(authorization, catalog);
     if (!identity) {
       await failures.count(request.socket.remoteAddress ?? '');
-      throw new SuzumioError('unauthenticated', 'This needs a token: Authorization: Bearer <token>.');
+      throw new SuzumioError('unauthenticated', authorization === undefined ? tokenMissing : tokenNotGood);
     }
     identities(response).identity = identity;
     next();
@@ -48,7 +53,8 @@ export function tokenEnded(): SuzumioError {
 
 /** Lets nobody pass whose token is not for what the request does. */
 export const authorize: RequestHandler = (request, response, next) => {
-  requireScope(response, request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write');
+  const operation = operationFor(request.method, `${request.baseUrl}${request.path}`);
+  requireScope(response, operation === undefined ? defaultScope(request.method) : scopeOf(operation));
   next();
 };
 
@@ -65,19 +71,15 @@ export const wholeCellOnly: RequestHandler = (_request, response, next) => {
   next();
 };
 
-type ApiScope = 'read' | 'write' | 'admin';
-
-const scopesThatMay: Readonly<Record<ApiScope, readonly ApiIdentity['scope'][]>> = {
-  read: ['read', 'write', 'admin'],
-  write: ['write', 'admin'],
-  admin: ['admin'],
-};
-
 /** @throws SuzumioError `forbidden` when the request's token is for less */
 function requireScope(response: Response, needed: ApiScope): void {
   const { name, scope } = identityOf(response);
-  if (scopesThatMay[needed].includes(scope)) return;
-  throw new SuzumioError('forbidden', `The token "${name}" has the scope ${scope}; this needs ${needed}.`);
+  const order: readonly TokenScope[] = apiScopes;
+  if (order.indexOf(scope) >= order.indexOf(needed)) return;
+  throw new SuzumioError(
+    'forbidden',
+    `The token "${name}" has the scope ${scope}; this needs ${needed}${needed === 'admin' ? '' : ' or more'}.`,
+  );
 }
 
 /** @throws SuzumioError `forbidden` when the token is for another project */

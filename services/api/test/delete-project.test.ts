@@ -52,13 +52,18 @@ describe('DELETE of a project', () => {
     expect(items.map(({ id }) => id)).toEqual(['2-1']);
   });
 
-  test('needs a token that may write to it', async () => {
+  test('needs an administrator of it, as it cannot be taken back', async () => {
     await api.create(teamYaml.replace('name: team', 'name: other'));
-    for (const token of [await api.token('read'), await api.token('write', 'other'), await api.token('read', 'team')]) {
+    for (const token of [
+      await api.token('write'),
+      await api.token('write', 'team'),
+      await api.token('admin', 'other'),
+      await api.token('read', 'team'),
+    ]) {
       expect(refusal(await remove({ token }))).toMatchObject({ status: 403, code: 'forbidden' });
     }
     expect(refusal(await remove({ token: null }))).toMatchObject({ status: 401 });
-    const own = await api.token('write', 'team');
+    const own = await api.token('admin', 'team');
     expect((await remove({ token: own })).status).toBe(200);
     await api.create();
     expect(refusal(await remove({ token: own }))).toMatchObject({ status: 401, code: 'unauthenticated' });

@@ -141,31 +141,39 @@ const asked: Readonly<Record<string, (token: string) => Promise<{ status: number
     stream.cut();
     return { status: stream.response.statusCode ?? 0 };
   },
-  write: (token) => api.post('/api/projects/team/messages', mail, { token }),
+  mail: (token) => api.post('/api/projects/team/messages', mail, { token }),
   upload: (token) =>
     api.post('/api/projects/team/artifacts?name=x.txt', Buffer.from('x'), {
       token,
       headers: { 'content-type': 'application/octet-stream' },
     }),
+  operate: (token) => api.post('/api/projects/team/pause', {}, { token }),
+  budget: (token) => api.post('/api/projects/team/budget', { turns: 5 }, { token }),
   create: (token) => api.post('/api/projects', { file: teamYaml.replace('name: team', 'name: more') }, { token }),
   'list tokens': (token) => api.get('/api/tokens', { token }),
   'make tokens': (token) => api.post('/api/tokens', { name: 'more', scope: 'read' }, { token }),
   'revoke tokens': (token) => revoke('admin', { token }),
   audit: (token) => api.get('/api/audit', { token }),
+  delete: (token) => api.call('DELETE', '/api/projects/team', { token }),
 };
 const everything = Object.keys(asked);
-const inProject = ['read', 'stream', 'write', 'upload'];
+const post = ['read', 'stream', 'mail', 'upload'];
+const inProject = [...post, 'operate', 'budget'];
 
 describe('a token of the scope', () => {
   test.each<[TokenScope, string | undefined, string[]]>([
     ['read', undefined, ['read', 'stream']],
+    ['mail', undefined, post],
+    ['operate', undefined, [...post, 'operate']],
     ['write', undefined, [...inProject, 'create']],
     ['admin', undefined, everything],
     ['handler', 'team', []],
     ['worker', undefined, []],
     ['read', 'team', ['read', 'stream']],
+    ['mail', 'team', post],
+    ['operate', 'team', [...post, 'operate']],
     ['write', 'team', inProject],
-    ['admin', 'team', inProject],
+    ['admin', 'team', [...inProject, 'delete']],
     ['admin', 'other', []],
   ])('%s, for the project %s, opens %j, and what it does not open leaves a row', async (scope, project, opened) => {
     await api.create(teamYaml.replace('name: team', 'name: other'));

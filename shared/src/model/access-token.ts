@@ -3,10 +3,18 @@ import { parseDuration } from '../protocol/duration.js';
 import { agentId, projectId } from '../protocol/ids.js';
 
 /**
- * What a token is for: `read`, `write` and `admin` open the API, each more of it than the one before; `worker` opens the
- * ToolHost's listener for workers; `handler` opens the turns of some external agents of one project there.
+ * The scopes that open the API, each more of it than the one before: `read` what can be read, `mail` also the post, with
+ * what it attaches, `operate` what keeps projects going, `write` what makes and changes them, `admin` also what cannot be
+ * taken back, and tokens.
  */
-export const tokenScopes = ['read', 'write', 'admin', 'handler', 'worker'] as const;
+export const apiScopes = ['read', 'mail', 'operate', 'write', 'admin'] as const;
+export type ApiScope = (typeof apiScopes)[number];
+
+/**
+ * What a token is for: the {@link apiScopes}; `worker` opens the ToolHost's listener for workers; `handler` opens the
+ * turns of some external agents of one project there.
+ */
+export const tokenScopes = [...apiScopes, 'handler', 'worker'] as const;
 export const tokenScope = z.enum(tokenScopes);
 export type TokenScope = z.infer<typeof tokenScope>;
 

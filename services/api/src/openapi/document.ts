@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { type ErrorCode, errorCodes } from '@suzumio/shared/errors/codes';
+import type { ApiScope } from '@suzumio/shared/model/access-token';
 import { idempotencyKey } from '@suzumio/shared/model/http-api';
 import { problemMediaType } from '@suzumio/shared/protocol/problem';
 import { answerSchemas, operations, pathParameters, requestSchemas } from './catalogue.js';
-import { isOpen, type Operation, type OperationAnswer, refusalsOf, takesKey } from './operation.js';
+import { isOpen, type Operation, type OperationAnswer, refusalsOf, scopeOf, takesKey } from './operation.js';
 import type { JsonSchema, OpenApiDocument, OpenApiOperation, OpenApiParameter, OpenApiResponse } from './types.js';
 
 type Io = 'input' | 'output';
@@ -44,11 +45,16 @@ function describe(operation: Operation): OpenApiOperation {
     operationId: operation.id,
     tags: [operation.group],
     summary: operation.summary,
-    ...(isOpen(operation) ? { security: [] } : {}),
+    ...(isOpen(operation) ? { security: [] } : needs(scopeOf(operation))),
     parameters: parametersOf(operation),
     ...bodyOf(operation),
     responses: { ...answersOf(operation), ...refusals(refusalsOf(operation)), default: refusal('Anything else.') },
   };
+}
+
+function needs(scope: ApiScope): Pick<OpenApiOperation, 'description' | 'security'> {
+  const orMore = scope === 'admin' ? '' : ' or more';
+  return { description: `Needs a token of the scope \`${scope}\`${orMore}.`, security: [{ token: [scope] }] };
 }
 
 function bodyOf({ request, upload }: Operation): Pick<OpenApiOperation, 'requestBody'> {

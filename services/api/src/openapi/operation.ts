@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '@suzumio/shared/errors/codes';
+import type { ApiScope } from '@suzumio/shared/model/access-token';
 
 /** What an operation answers with one status. */
 export interface OperationAnswer {
@@ -26,6 +27,8 @@ export interface Operation {
   request?: z.ZodType;
   /** Its body, where that is a file's bytes. */
   upload?: { media: string };
+  /** What a token has to be for. @default `read` for a `GET`, else `write` */
+  scope?: ApiScope;
   /** Whether it takes an `Idempotency-Key`. @default for a `POST` */
   repeatable?: boolean;
   answers: Readonly<Record<number, OperationAnswer>>;
@@ -41,6 +44,16 @@ export function json(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
 /** Whether an operation is open to whoever can reach the server. */
 export function isOpen({ path }: Operation): boolean {
   return !path.startsWith('/api/');
+}
+
+/** The least that a token has to be for, to be let do this. */
+export function scopeOf({ method, scope = defaultScope(method) }: Operation): ApiScope {
+  return scope;
+}
+
+/** What is needed where nothing else is said. */
+export function defaultScope(method: string): ApiScope {
+  return /^(get|head)$/i.test(method) ? 'read' : 'write';
 }
 
 /** Whether an operation can be asked for again under a key without happening twice. */

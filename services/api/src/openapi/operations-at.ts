@@ -12,6 +12,12 @@ const patterns = operations.map((operation) => ({
   pattern: new RegExp(`^${operation.path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}/?$`, 'i'),
 }));
 
+/** What a request asks for; undefined where the catalogue has nothing like it. */
+export function operationFor(method: string, path: string): Operation | undefined {
+  const asked = method === 'HEAD' ? 'get' : method.toLowerCase();
+  return operationsAt(path).operations.find((operation) => operation.method === asked);
+}
+
 /** What the catalogue has at a path, by whatever method; as Express reads paths. */
 export function operationsAt(path: string): Located {
   const matches = patterns.flatMap(({ operation, pattern }) => {

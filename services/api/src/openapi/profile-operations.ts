@@ -81,6 +81,7 @@ export const profileOperations: readonly Operation[] = [
     group: 'Profiles',
     method: 'post',
     path: '/api/profiles/:profile/messages',
+    scope: 'mail',
     summary: 'Sends mail to a profile, in the standing project of its team.',
     request: profileMessageRequest,
     answers: { 201: { description: 'It was sent.', content: json(profileMessageAnswer) } },

@@ -31,6 +31,7 @@ export interface OpenApiOperation {
   operationId: string;
   tags: string[];
   summary: string;
+  description?: string;
   security?: object[];
   parameters: OpenApiParameter[];
   requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema }> };

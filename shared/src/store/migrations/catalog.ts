@@ -166,4 +166,28 @@ ALTER TABLE providers_away ADD COLUMN probe_owner TEXT;
 ALTER TABLE providers_away ADD COLUMN answering INTEGER NOT NULL DEFAULT 0;
 `,
   },
+  {
+    // Tokens that only post mail, and those that keep projects going.
+    version: 7,
+    sql: `
+CREATE TABLE tokens_7 (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  scope TEXT NOT NULL CHECK (scope IN ('read', 'mail', 'operate', 'write', 'admin', 'handler', 'worker')),
+  project TEXT,
+  hash TEXT NOT NULL UNIQUE,
+  created_at_ms INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  expires_at_ms INTEGER,
+  revoked_at_ms INTEGER,
+  agents_json TEXT
+) STRICT, WITHOUT ROWID;
+INSERT INTO tokens_7
+  SELECT id, name, scope, project, hash, created_at_ms, created_by, expires_at_ms, revoked_at_ms, agents_json
+  FROM tokens;
+DROP TABLE tokens;
+ALTER TABLE tokens_7 RENAME TO tokens;
+CREATE UNIQUE INDEX tokens_names ON tokens (name) WHERE revoked_at_ms IS NULL;
+`,
+  },
 ];
