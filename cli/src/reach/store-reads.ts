@@ -62,7 +62,7 @@ export function createStoreReads({ root, context: { env, now } }: Session): Proj
           providersAway: new Map<string, number>(),
           day: null,
         };
-        const around = cell.readCatalog((catalog) => readCatalogFacts(catalog, nowMs)) ?? unknown;
+        const around = cell.readCatalog((catalog) => readCatalogFacts(catalog, project, nowMs)) ?? unknown;
         return whyAnswerOf(facts, { id: '', ...around, fleet: null }, nowMs);
       }),
     messages: (project, limit) => read(project, (reader) => listMessages(reader, { limit })),

@@ -21,7 +21,7 @@ export function whyRouter(context: ApiContext): Router {
     const facts = await withProject(context, response, project, (store) =>
       store.snapshot((reader) => readProjectFacts(reader, store.config, agent, nowMs)),
     );
-    const around = { id: cell.id, ...cell.catalog.facts, fleet: await fleetFacts(context, facts) };
+    const around = { id: cell.id, ...cell.catalog.factsFor(project), fleet: await fleetFacts(context, facts) };
     response.json(whyAnswerOf(facts, around, nowMs) satisfies WhyAnswer);
   });
   return router;

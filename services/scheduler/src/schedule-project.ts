@@ -22,8 +22,8 @@ export interface ProjectSchedulerDependencies {
   now: () => number;
   /** Whether no turn of the whole cell begins now. */
   paused: () => boolean;
-  /** Which providers of models are away. */
-  providersAway: () => ProvidersAway;
+  /** Which models are away for a project. */
+  providersAway: (project: string) => ProvidersAway;
   /** What the cell's day has left, where it is bounded. */
   dayBudget: () => DayBudget | undefined;
   logger: Logger;
@@ -60,7 +60,10 @@ export class ProjectScheduler {
   async schedule(store: ProjectStore): Promise<void> {
     if (this.dependencies.paused()) return;
     const day = this.dependencies.dayBudget();
-    const away = new Map([...this.dependencies.providersAway(), ...(day ? [[day.gate, day.endsMs] as const] : [])]);
+    const away = new Map([
+      ...this.dependencies.providersAway(store.project),
+      ...(day ? [[day.gate, day.endsMs] as const] : []),
+    ]);
     const nowMs = this.dependencies.now();
     const bounds = { day, closed: [...away].filter(([, untilMs]) => untilMs > nowMs).map(([key]) => key) };
     const starting = agentsToStart(store.reader, store.config, bounds).length;

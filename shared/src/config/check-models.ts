@@ -1,4 +1,6 @@
-import { childOf, type ConfigNode, entriesOf, itemsOf, textOf } from './config-node.js';
+import { shortestTimeoutMs } from '../model/models-config.js';
+import { duration } from '../protocol/duration.js';
+import { childOf, type ConfigNode, entriesOf, itemsOf, textOf, toPlain } from './config-node.js';
 import type { ProblemList } from './config-problem.js';
 import { configLimits } from './limits.js';
 import { hintFrom } from './suggest.js';
@@ -21,6 +23,7 @@ export function checkModels(root: ConfigNode, problems: ProblemList): void {
     problems.add('preset-unknown', node.place, () => `unknown model preset "${name}"${hint()}`);
   }
   checkPrices(root, presets, problems);
+  checkTimeouts(childOf(models, 'providers'), problems);
   if (presets.size > configLimits.presets) {
     const place = (childOf(models, 'presets') ?? root).place;
     problems.add('too-large', place, `a project has at most ${configLimits.presets} model presets`);
@@ -46,6 +49,16 @@ function reaches(from: string, target: string, presets: ReadonlyMap<string, Conf
     seen.add(id);
     return reaches(id, target, presets, seen);
   });
+}
+
+/** Projects that were made with less keep their files: they are given as long as this. */
+function checkTimeouts(providers: ConfigNode | undefined, problems: ProblemList): void {
+  for (const [, { value }] of entriesOf(providers)) {
+    const node = childOf(value, 'timeoutMs');
+    const given = duration.safeParse(node && toPlain(node));
+    if (node === undefined || !given.success || given.data >= shortestTimeoutMs) continue;
+    problems.add('value-invalid', node.place, `no model answers within ${given.data} ms; at least 1s`);
+  }
 }
 
 /** A budget that is accepted is kept, and what has no price cannot be counted. */

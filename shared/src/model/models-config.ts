@@ -24,6 +24,9 @@ const headerName = z
   });
 const headerValue = line(8192).regex(/^[\t\x20-\x7e]*$/, { error: 'expected printable ASCII characters' });
 
+/** The shortest `timeoutMs` of a provider: no model answers sooner with any certainty. */
+export const shortestTimeoutMs = 1_000;
+
 /** A model provider. Secrets are named by variable and never enter the config. */
 export const modelProvider = z
   .strictObject({

@@ -1,6 +1,16 @@
 import type { ModelProvider } from '../model/presets.js';
 import type { Policy } from './policy.js';
 
+/** A provider as a policy allows it; undefined where it does not. */
+export function allowedProvider(
+  { providers }: Policy,
+  { baseURL, baseURLEnv, apiKeyEnv }: Pick<ModelProvider, ProviderDenial['field']>,
+): Policy['providers'][number] | undefined {
+  return providers.find(
+    (one) => one.baseURL === baseURL && one.baseURLEnv === baseURLEnv && one.apiKeyEnv === apiKeyEnv,
+  );
+}
+
 /** Why a provider may not be asked, and the field of it that says so. */
 export interface ProviderDenial {
   readonly field: 'baseURL' | 'baseURLEnv' | 'apiKeyEnv';

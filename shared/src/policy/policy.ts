@@ -23,6 +23,8 @@ const policyProvider = z
     baseURL: modelProvider.shape.baseURL,
     baseURLEnv: modelProvider.shape.baseURLEnv,
     apiKeyEnv: modelProvider.shape.apiKeyEnv,
+    /** How long nothing has to come from it before it is taken for away, whatever a project's own `timeoutMs` is. */
+    silence: z.exactOptional(duration),
   })
   .refine((provider) => (provider.baseURL === undefined) !== (provider.baseURLEnv === undefined), {
     error: 'a provider needs either baseURL or baseURLEnv',

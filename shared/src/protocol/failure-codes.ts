@@ -40,6 +40,7 @@ export const failureCodes = {
   'step-limit': 'agent',
   'budget-reached': 'agent',
   'provider-key-rejected': 'agent',
+  'provider-quota-spent': 'agent',
   'model-unknown': 'agent',
   'model-refused': 'agent',
   'answer-too-large': 'agent',

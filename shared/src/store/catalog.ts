@@ -77,7 +77,7 @@ export class Catalog {
   /** What they are in. */
   readonly teams: Teams;
 
-  /** Which providers of models are away. */
+  /** Which models are away. */
   readonly providers: Providers;
   /** What the cell spends. */
   readonly spending: Spending;
@@ -278,8 +278,8 @@ export class Catalog {
   }
 
   /** What decides, beside a project's own state, whether its agents get turns. */
-  get facts(): ReturnType<typeof readCatalogFacts> {
-    return readCatalogFacts(this.#sql, this.context.now());
+  factsFor(project: string): ReturnType<typeof readCatalogFacts> {
+    return readCatalogFacts(this.#sql, project, this.context.now());
   }
 
   async close(): Promise<void> {

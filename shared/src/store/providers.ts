@@ -2,40 +2,71 @@ import type { StoreContext } from './context.js';
 import type { Sql, SqlReader } from './sql.js';
 import type { Writer } from './writer.js';
 
-/** Whether a provider may be asked. */
+/** Whether a model may be asked. */
 export type Admission =
-  /** @property probe whether this call tries the provider, and others wait for what becomes of it */
+  /** @property probe whether this call tries the model, and others wait for what becomes of it */
   | { ask: true; probe: boolean }
-  /** It is away: nobody asks before `untilMs`, or somebody is trying it right now. */
+  /** Its circuit is open: nobody asks before `untilMs`, or somebody else is trying it, or is to try it first. */
   | { ask: false; untilMs: number; lastError: string };
 
+/** Who asks, and what: one model at one provider, with one key. */
+export interface Caller {
+  circuit: string;
+  project: string;
+  /** The call's own name. */
+  call: string;
+}
+
+/** How a question failed. */
+export interface CircuitFailure {
+  /**
+   * Whom the circuit is opened for: `all` where the provider says something of itself, `project` where the question or
+   * a setting of the project that asked may be the cause.
+   */
+  opensFor: 'all' | 'project';
+  error: string;
+  /** How long the provider asked to be left alone. */
+  retryAfterMs?: number | undefined;
+}
+
+/** What a failure did. */
+export interface CircuitOpened {
+  /** Until when nobody asks. */
+  untilMs: number;
+  /** Since when the model has answered nobody to the end. */
+  sinceMs: number;
+  /** Whether all was well before. */
+  first: boolean;
+}
+
 interface Row {
+  /** The project that it is open for; '' for all. */
+  scope: string;
   failures: number;
-  closed_until_ms: number;
+  open_until_ms: number;
   probe_until_ms: number;
-  /** 1 where it has begun to answer whoever tried it. */
+  /** 1 where the model has begun to answer whoever tried it. */
   answering: number;
   last_error: string;
   since_ms: number;
 }
 
-/** What a failure did: until when nobody asks the provider, and since when it has answered nobody to the end. */
-export interface ProviderAway {
-  untilMs: number;
-  sinceMs: number;
-}
-
-/** One call a minute is little to pay for noticing soon that a provider is back. */
+/** One call a minute is little to pay for noticing soon that a model is back. */
 const firstPauseMs = 5_000;
 const longestPauseMs = 60_000;
 /** The longest that a provider may ask to be left alone. */
 const longestRetryAfterMs = 15 * 60_000;
 /** Whoever waits for another's probe looks again after this. */
 const probeWaitMs = 2_000;
+/** The project whose turn it is to try has so long for it, then any may: it may have nothing to ask any more. */
+const turnToTryMs = 5_000;
+/** Whoever waits tries more often than this: what nobody has tried for so long, nobody waits for. */
+const forgottenAfterMs = 24 * 3_600_000;
 
 /**
- * The cell's knowledge of which providers are away. After a failure nobody asks for a while, which doubles; then one
- * call goes through, and what becomes of it decides for all: of many agents that wait for a provider, one tries it.
+ * The cell's circuit breakers, one for each model at each provider. After a failure nobody asks for a while, which
+ * doubles; then one call goes through, and what becomes of it decides for all: of many agents that wait for a model, one
+ * tries it. Projects take turns at that, so that one whose questions always fail keeps no other waiting.
  */
 export class Providers {
   constructor(
@@ -47,99 +78,180 @@ export class Providers {
   /**
    * Asks whether a call may be made.
    *
-   * @param leaseMs how long its process is believed without a word: where it is the one that tries the provider, others
+   * @param leaseMs how long its process is believed without a word: where it is the one that tries the model, others
    *   wait for it that long
-   * @param call names it
    */
-  async admit(provider: string, leaseMs: number, call: string): Promise<Admission> {
-    // A provider that is well has no row, and costs no transaction.
-    if (!this.#row(provider)) return { ask: true, probe: false };
+  async admit(caller: Caller, leaseMs: number): Promise<Admission> {
+    // A model that is well has no row, and costs no transaction.
+    if (this.#rows(caller).length === 0) return { ask: true, probe: false };
     return this.writer.write(() => {
-      const row = this.#row(provider);
       const now = this.context.now();
-      if (!row || row.answering === 1) return { ask: true, probe: false };
-      const { last_error: lastError } = row;
-      if (row.closed_until_ms > now) return { ask: false, untilMs: row.closed_until_ms, lastError };
-      if (row.probe_until_ms > now) return { ask: false, untilMs: now + probeWaitMs, lastError };
-      this.sql.run(
-        'UPDATE providers_away SET probe_until_ms = :until, probe_owner = :call WHERE provider = :provider',
-        { provider, call, until: now + leaseMs },
-      );
-      return { ask: true, probe: true };
+      const rows = this.#rows(caller).filter(({ answering }) => answering === 0);
+      const waits = rows.flatMap((row) => {
+        const untilMs = this.#closedAgainAt(row, caller, now);
+        return untilMs === undefined ? [] : [{ ask: false as const, untilMs, lastError: row.last_error }];
+      });
+      const [longest] = waits.sort((a, b) => b.untilMs - a.untilMs);
+      if (longest) {
+        this.#waits(caller, now);
+        return longest;
+      }
+      for (const { scope } of rows) this.#tries(caller, scope, now, leaseMs);
+      return { ask: true, probe: rows.length > 0 };
     });
   }
 
-  /** The call that tries a provider is still at it. */
-  async stillTrying(provider: string, call: string, leaseMs: number): Promise<void> {
+  /** The call that tries a model is still at it. */
+  async stillTrying({ circuit, call }: Caller, leaseMs: number): Promise<void> {
     await this.writer.write(() =>
       this.sql.run(
-        `UPDATE providers_away SET probe_until_ms = :until
-         WHERE provider = :provider AND probe_owner = :call AND probe_until_ms > 0`,
-        { provider, call, until: this.context.now() + leaseMs },
+        `UPDATE circuits SET probe_until_ms = :until
+         WHERE circuit = :circuit AND probe_owner = :call AND probe_until_ms > 0`,
+        { circuit, call, until: this.context.now() + leaseMs },
       ),
     );
   }
 
-  /** The provider has begun to answer whoever tried it: the others need not wait until that has all of it. */
-  async answering(provider: string, call: string): Promise<void> {
+  /** The model has begun to answer whoever tried it: the others need not wait until that has all of it. */
+  async answering({ circuit, call }: Caller): Promise<void> {
     await this.writer.write(() =>
       this.sql.run(
-        `UPDATE providers_away SET answering = 1, closed_until_ms = 0, probe_until_ms = 0
-         WHERE provider = :provider AND probe_owner = :call AND probe_until_ms > 0`,
-        { provider, call },
+        `UPDATE circuits SET answering = 1, open_until_ms = 0, probe_until_ms = 0
+         WHERE circuit = :circuit AND probe_owner = :call AND probe_until_ms > 0`,
+        { circuit, call },
       ),
     );
-  }
-
-  /** The provider answered: whoever waits for it may go on. */
-  async answered(provider: string): Promise<void> {
-    if (!this.#row(provider)) return;
-    await this.writer.write(() => this.sql.run('DELETE FROM providers_away WHERE provider = :provider', { provider }));
   }
 
   /**
-   * The provider failed. Calls that were under way together fail together, and count once.
+   * The model answered: whoever waits for it may go on.
    *
-   * @param retryAfterMs how long it asked to be left alone
+   * @returns whether its circuit had been open
    */
-  async failed(provider: string, error: string, retryAfterMs = 0): Promise<ProviderAway> {
+  async answered(circuit: string): Promise<boolean> {
+    if (!this.sql.get('SELECT 1 FROM circuits WHERE circuit = :circuit LIMIT 1', { circuit })) return false;
     return this.writer.write(() => {
-      const now = this.context.now();
-      const row = this.#row(provider);
-      const already = row !== undefined && row.closed_until_ms > now;
-      const failures = (row?.failures ?? 0) + (already ? 0 : 1);
-      const pauseMs = Math.min(firstPauseMs * 2 ** (failures - 1), longestPauseMs);
-      const until = already
-        ? Math.max(row.closed_until_ms, now + Math.min(retryAfterMs, longestRetryAfterMs))
-        : now + Math.max(pauseMs, Math.min(retryAfterMs, longestRetryAfterMs));
-      this.sql.run(
-        `INSERT INTO providers_away (provider, failures, closed_until_ms, probe_until_ms, last_error, since_ms)
-         VALUES (:provider, :failures, :until, 0, :error, :now)
-         ON CONFLICT (provider) DO UPDATE SET failures = :failures, closed_until_ms = :until, probe_until_ms = 0,
-           answering = 0, last_error = :error`,
-        { provider, failures, until, error: error.slice(0, 500), now },
-      );
-      return { untilMs: until, sinceMs: row?.since_ms ?? now };
+      this.sql.run('DELETE FROM circuit_waiters WHERE circuit = :circuit', { circuit });
+      return this.sql.run('DELETE FROM circuits WHERE circuit = :circuit', { circuit }).changes > 0;
     });
   }
 
-  /** The providers that are away, with when they may be asked again: at once where that has passed. */
-  away(): ReadonlyMap<string, number> {
-    return readProvidersAway(this.sql);
+  /** A question failed. Calls that were under way together fail together, and count once. */
+  async failed(caller: Caller, { opensFor, error, retryAfterMs = 0 }: CircuitFailure): Promise<CircuitOpened> {
+    const { circuit, project, call } = caller;
+    const scope = opensFor === 'all' ? everyone : project;
+    return this.writer.write(() => {
+      const now = this.context.now();
+      this.#forget(now);
+      const row = this.#rows(caller).find((one) => one.scope === scope);
+      const already = row !== undefined && row.open_until_ms > now;
+      const failures = (row?.failures ?? 0) + (already ? 0 : 1);
+      const pauseMs = Math.min(firstPauseMs * 2 ** (failures - 1), longestPauseMs);
+      const asked = Math.min(retryAfterMs, longestRetryAfterMs);
+      const until = already ? Math.max(row.open_until_ms, now + asked) : now + Math.max(pauseMs, asked);
+      this.sql.run(
+        `INSERT INTO circuits (circuit, scope, failures, open_until_ms, probe_until_ms, last_error, since_ms)
+         VALUES (:circuit, :scope, :failures, :until, 0, :error, :now)
+         ON CONFLICT (circuit, scope) DO UPDATE SET failures = :failures, open_until_ms = :until, probe_until_ms = 0,
+           answering = 0, last_error = :error`,
+        { circuit, scope, failures, until, error: error.slice(0, 500), now },
+      );
+      // What else it was to try, it has not found out: another may.
+      this.sql.run('UPDATE circuits SET probe_until_ms = 0 WHERE circuit = :circuit AND probe_owner = :call', {
+        circuit,
+        call,
+      });
+      this.#hasTried(caller, now);
+      return { untilMs: until, sinceMs: row?.since_ms ?? now, first: row === undefined };
+    });
   }
 
-  #row(provider: string): Row | undefined {
-    return this.sql.get<Row>(
-      'SELECT failures, closed_until_ms, probe_until_ms, answering, last_error, since_ms FROM providers_away WHERE provider = :provider',
-      { provider },
+  /** {@link readOpenCircuits} of the catalog as it is now. */
+  away(project: string): ReadonlyMap<string, number> {
+    return readOpenCircuits(this.sql, project);
+  }
+
+  /** When a circuit may be tried, where that is not now. */
+  #closedAgainAt(row: Row, caller: Caller, now: number): number | undefined {
+    if (row.open_until_ms > now) return row.open_until_ms;
+    if (row.probe_until_ms > now) return now + probeWaitMs;
+    if (row.scope !== everyone || now >= row.open_until_ms + turnToTryMs) return undefined;
+    const next = this.sql.get<{ project: string }>(
+      `SELECT project FROM circuit_waiters WHERE circuit = :circuit ORDER BY ${inTurn} LIMIT 1`,
+      { circuit: caller.circuit },
+    );
+    if (next === undefined || next.project === caller.project) return undefined;
+    return row.open_until_ms + turnToTryMs;
+  }
+
+  #tries({ circuit, project, call }: Caller, scope: string, now: number, leaseMs: number): void {
+    this.sql.run(
+      'UPDATE circuits SET probe_until_ms = :until, probe_owner = :call WHERE circuit = :circuit AND scope = :scope',
+      { circuit, scope, call, until: now + leaseMs },
+    );
+    // Those whose turn it was have let it pass.
+    this.sql.run(
+      `DELETE FROM circuit_waiters WHERE circuit = :circuit AND :scope = ''
+         AND (${inTurn}) < (SELECT ${inTurn} FROM circuit_waiters WHERE circuit = :circuit AND project = :project)`,
+      { circuit, project, scope },
+    );
+  }
+
+  /** A project that waits keeps its place. */
+  #waits({ circuit, project }: Caller, now: number): void {
+    this.sql.run(
+      `INSERT INTO circuit_waiters (circuit, project, since_ms) VALUES (:circuit, :project, :now)
+       ON CONFLICT (circuit, project) DO NOTHING`,
+      { circuit, project, now },
+    );
+  }
+
+  /** A project that has tried goes to the end of the line. */
+  #hasTried({ circuit, project }: Caller, now: number): void {
+    this.sql.run(
+      `INSERT INTO circuit_waiters (circuit, project, since_ms, tried_at_ms) VALUES (:circuit, :project, :now, :now)
+       ON CONFLICT (circuit, project) DO UPDATE SET tried_at_ms = :now`,
+      { circuit, project, now },
+    );
+  }
+
+  /** Files name models as they like, so circuits must not stay for ever. */
+  #forget(now: number): void {
+    const before = now - forgottenAfterMs;
+    this.sql.run('DELETE FROM circuits WHERE max(open_until_ms, probe_until_ms, since_ms) < :before', { before });
+    this.sql.run(
+      `DELETE FROM circuit_waiters
+       WHERE max(since_ms, tried_at_ms) < :before OR circuit NOT IN (SELECT circuit FROM circuits)`,
+      { before },
+    );
+  }
+
+  #rows({ circuit, project }: Pick<Caller, 'circuit' | 'project'>): Row[] {
+    return this.sql.all<Row>(
+      `SELECT scope, failures, open_until_ms, probe_until_ms, answering, last_error, since_ms FROM circuits
+       WHERE circuit = :circuit AND scope IN ('', :project)`,
+      { circuit, project },
     );
   }
 }
 
-/** The providers that are away, as a catalog says it. */
-export function readProvidersAway(reader: SqlReader): ReadonlyMap<string, number> {
-  const rows = reader.all<{ provider: string; until: number }>(
-    'SELECT provider, max(closed_until_ms, probe_until_ms) AS until FROM providers_away WHERE answering = 0',
+/** The scope of a circuit that is open for all. */
+const everyone = '';
+
+/** Who tries next: whoever has not for longest, and of those that never have, who waits for longest. */
+const inTurn = 'tried_at_ms, since_ms, project';
+
+/**
+ * The circuits that are open for a project, with when it may try them: at once where that has passed. Where it is
+ * another project's turn to try, that one is given time for it.
+ */
+export function readOpenCircuits(reader: SqlReader, project: string): ReadonlyMap<string, number> {
+  const rows = reader.all<{ circuit: string; until: number }>(
+    `SELECT circuit, max(max(probe_until_ms, open_until_ms + CASE WHEN scope = ''
+         AND (SELECT project FROM circuit_waiters AS waiters WHERE waiters.circuit = circuits.circuit
+           ORDER BY ${inTurn} LIMIT 1) <> :project THEN :turn ELSE 0 END)) AS until
+     FROM circuits WHERE answering = 0 AND scope IN ('', :project) GROUP BY circuit`,
+    { project, turn: turnToTryMs },
   );
-  return new Map(rows.map(({ provider, until }) => [provider, until]));
+  return new Map(rows.map(({ circuit, until }) => [circuit, until]));
 }

@@ -60,7 +60,7 @@ export interface TurnRow {
   delivered_at_ms: number | null;
   not_before_ms: number;
   avoid_worker: string | null;
-  /** The provider that its next attempt waits for. */
+  /** The circuit of the model that its next attempt waits for, or the gate of a day's budget. */
   waits_for: string | null;
   prompt_seq: number | null;
   input_json: string | null;

@@ -19,7 +19,7 @@ export interface TurnFacts {
   notBeforeMs: number;
   /** Why its last attempt ended. */
   failure: Failure | null;
-  /** The provider of models that it waits for. */
+  /** The circuit of the model that it waits for. */
   waitsFor: string | null;
   /** Its job on the queue; none while the scheduler holds it back. */
   delivery: number | null;
@@ -72,7 +72,7 @@ export interface CellFacts {
   paused: Pause | null;
   scheduler: ServiceFacts;
   toolhost: ServiceFacts;
-  /** Providers of models that are away, with when they may be asked again. */
+  /** Models that are away for the project, by their circuits, with when they may be asked again. */
   providersAway: ReadonlyMap<string, number>;
   /** What the cell's day has left; null where it is not bounded. */
   day: DayBudget | null;

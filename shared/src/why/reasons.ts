@@ -166,7 +166,7 @@ function turnHeldBack({ project, agent }: ProjectFacts, turn: TurnFacts, cell: C
     return [
       {
         code: 'provider-away',
-        sentence: `Turn ${turn.number} waits for the model provider ${hostOf(turn.waitsFor)}, which is away${until}${failure}.`,
+        sentence: `Turn ${turn.number} waits for ${modelIn(turn.waitsFor)}, which is away${until}${failure}.`,
         next: `watch ${project.id}`,
       },
     ];
@@ -184,9 +184,10 @@ function turnHeldBack({ project, agent }: ProjectFacts, turn: TurnFacts, cell: C
   ];
 }
 
-/** A provider is known by its host and a mark that tells its keys apart. */
-function hostOf(provider: string): string {
-  return provider.split('#')[0] ?? provider;
+/** A circuit has the host of its provider, a mark that tells keys and settings apart, and the model. */
+function modelIn(circuit: string): string {
+  const [, host = circuit, model] = /^([^#]*)#[^/]*(?:\/(.*))?$/s.exec(circuit) ?? [];
+  return model === undefined ? `the model provider ${host}` : `model ${model} of the provider ${host}`;
 }
 
 function noMail({ project, agent }: ProjectFacts): WhyReason {

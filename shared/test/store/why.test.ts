@@ -59,7 +59,7 @@ async function why(of: Team, agent: string): Promise<WhyReason[]> {
       ? await transport.turnJobsAhead({ cell: cell.id, epoch: 1, turn: turn.id, delivery: turn.delivery })
       : undefined;
   const fleet = { workers: await transport.fleet(), jobsAhead };
-  return whyReasons(facts, { id: cell.id, ...cell.catalog.facts, fleet }, of.nowMs);
+  return whyReasons(facts, { id: cell.id, ...cell.catalog.factsFor(of.project), fleet }, of.nowMs);
 }
 
 const codes = async (of: Team, agent: string): Promise<WhyCode[]> => (await why(of, agent)).map(({ code }) => code);
@@ -252,22 +252,25 @@ describe('a turn that waits', () => {
   test('for a provider says for which, and until when', async () => {
     const here = await team();
     const { turn, attempt } = await here.work('ada');
-    const { untilMs } = await here.testing.cell.catalog.providers.failed('models.test#01234567', 'Too many requests.');
+    const { untilMs } = await here.testing.cell.catalog.providers.failed(
+      { circuit: 'models.test#01234567/big-1', project: 'another', call: 'call-1' },
+      { opensFor: 'all', error: 'Too many requests.' },
+    );
     await here.write((tx) => {
       const row = attemptRow(tx, turn, attempt);
       if (!row) throw new Error('the attempt is gone');
       const failure = { code: 'provider-unavailable' as const, message: 'Too many requests.' };
-      endByFailure(tx, turnRow(tx, turn), row, failure, { wait: { provider: 'models.test#01234567', untilMs } });
+      endByFailure(tx, turnRow(tx, turn), row, failure, { wait: { provider: 'models.test#01234567/big-1', untilMs } });
     });
     expect(await why(here, 'ada')).toEqual([
       {
         code: 'provider-away',
         sentence:
-          'Turn 1 waits for the model provider models.test, which is away until 20:00:05 UTC (in 5 s) after provider-unavailable (Too many requests.).',
+          'Turn 1 waits for model big-1 of the provider models.test, which is away until 20:00:10 UTC (in 10 s) after provider-unavailable (Too many requests.).',
         next: 'watch team',
       },
     ]);
-    await here.testing.cell.catalog.providers.answered('models.test#01234567');
+    await here.testing.cell.catalog.providers.answered('models.test#01234567/big-1');
     expect(await codes(here, 'ada')).toEqual(['about-to-start']);
   });
 
@@ -319,7 +322,11 @@ describe('the control plane', () => {
     await here.mail('ada');
     const { cell } = here.testing;
     const facts = readProjectFacts(here.store.reader, here.store.config, 'ada', here.nowMs);
-    const reasons = whyReasons(facts, { id: cell.id, ...cell.catalog.facts, fleet: 'away' }, here.nowMs);
+    const reasons = whyReasons(
+      facts,
+      { id: cell.id, ...cell.catalog.factsFor(here.project), fleet: 'away' },
+      here.nowMs,
+    );
     expect(reasons).toMatchObject([{ code: 'queue-away', next: 'doctor' }]);
   });
 });

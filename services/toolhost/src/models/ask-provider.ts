@@ -48,6 +48,7 @@ export async function askProvider(
     const response = await respond(ask, signal, progress);
     const status = response.statusCode ?? 0;
     progress.status = status;
+    progress.heard();
     if (status < 200 || status >= 300) throw await failed(response, status);
     const streamed = /^text\/event-stream\b/i.test(response.headers['content-type'] ?? '');
     return streamed
@@ -94,6 +95,11 @@ function respond(ask: ProviderRequest, signal: AbortSignal, progress: AskProgres
       },
     });
     outgoing.on('error', reject);
+    outgoing.on('socket', (socket) => {
+      // One that is used again is connected already.
+      if (!socket.connecting) progress.connected = true;
+      else socket.once(secure ? 'secureConnect' : 'connect', () => (progress.connected = true));
+    });
     outgoing.on('finish', () => (progress.sent = true));
     outgoing.on('response', resolve);
     outgoing.end(body);
@@ -132,8 +138,12 @@ async function streamedAnswer(
   let silence: NodeJS.Timeout | undefined;
   try {
     for await (const text of response as AsyncIterable<string>) {
-      silence ??= setTimeout(() => response.destroy(new Error(`nothing came for ${silenceMs / 1000} s`)), silenceMs);
+      silence ??= setTimeout(() => {
+        progress.fellSilent = true;
+        response.destroy(new Error(`nothing came for ${silenceMs / 1000} s`));
+      }, silenceMs);
       silence.refresh();
+      progress.heard();
       parser.feed(text);
       if (stream.done) break;
     }

@@ -6,9 +6,11 @@ import type { DayBudget } from '@suzumio/shared/model/day-budget';
 import type { UnansweredCall } from '@suzumio/shared/store/verbs/model-calls';
 import type { ProviderFailure } from './provider-failure.js';
 
-/** A provider that cannot be asked now. */
+/** A model that cannot be asked now. */
 export interface Away {
   provider: string;
+  /** Its breaker: what a turn waits for. */
+  circuit: string;
   untilMs: number;
   error: string;
   /** Where this question was asked there and failed, rather than waiting behind others: how. */
@@ -60,7 +62,7 @@ export function endingOf(error: unknown): Ending | undefined {
     return {
       failure,
       code: 'provider-unavailable',
-      wait: first && { provider: first.provider, untilMs: first.untilMs, asked: first.asked !== undefined },
+      wait: first && { provider: first.circuit, untilMs: first.untilMs, asked: first.asked !== undefined },
       failedItself: failedItself(error.away),
     };
   }
@@ -78,6 +80,10 @@ export function endingOf(error: unknown): Ending | undefined {
       'key-rejected': {
         code: 'provider-key-rejected',
         advice: `look at the key in ${provider.apiKeyEnv ?? 'apiKeyEnv, which the provider does not name'}`,
+      },
+      'quota-spent': {
+        code: 'provider-quota-spent',
+        advice: `the account of ${provider.apiKeyEnv ?? 'the provider'} has nothing left; top it up, then retry the agent`,
       },
       'model-unknown': {
         code: 'model-unknown',

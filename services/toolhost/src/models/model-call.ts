@@ -1,10 +1,11 @@
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { type Cost, costOf } from '@suzumio/shared/model/model-cost';
 import type { Candidate } from '@suzumio/shared/model/presets';
-import { providerDenial } from '@suzumio/shared/policy/check-provider';
+import { allowedProvider, providerDenial } from '@suzumio/shared/policy/check-provider';
 import { estimatedTokens } from '@suzumio/shared/protocol/estimated-tokens';
 import type { ChatRequest, ModelAnswer } from '@suzumio/shared/protocol/model-chat';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
+import type { Caller } from '@suzumio/shared/store/providers';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { hasBudget } from '@suzumio/shared/store/queries/budget-of';
 import type { Tx } from '@suzumio/shared/store/tx';
@@ -29,11 +30,15 @@ import { ownerBeatMs, ownerLeaseMs } from './owner-lease.js';
 import { ProviderFailure } from './provider-failure.js';
 import { endpointOf, providerRequest } from './provider-request.js';
 
+/** A provider's silence says something of it once it is this long, unless the policy says otherwise. */
+const defaultSilenceMs = 2 * 60_000;
+
 /** One call that this process makes. */
 export class ModelCall {
   readonly #call: string;
   /** Who is being asked, and how far that has come. */
-  #asking: { candidate: Candidate; provider: string; progress: AskProgress; probe: boolean } | undefined;
+  #asking:
+    { candidate: Candidate; provider: string; caller: Caller; progress: AskProgress; probe: boolean } | undefined;
   readonly #day: DayHold;
   #costNanoUsd = 0;
   /** Why no other of its candidates is asked any more. */
@@ -77,48 +82,53 @@ export class ModelCall {
     onText: (text: string) => void,
   ): Promise<{ answer: ModelAnswer; by: AnsweredBy }> {
     const away: Away[] = [];
-    for (const candidate of candidates) {
+    let spent: Refused | undefined;
+    for (const [index, candidate] of candidates.entries()) {
       if (this.#exhausted) throw this.#exhausted;
-      const asked = await this.#askOne(candidate, request, away, away.length === 0 ? onText : () => undefined);
-      if (!('untilMs' in asked)) return asked;
-      away.push(asked);
+      try {
+        const asked = await this.#askOne(candidate, request, index === 0 ? onText : () => undefined);
+        if (!('untilMs' in asked)) return asked;
+        away.push(asked);
+      } catch (error) {
+        // Another may have credit; waiting brings none.
+        if (!(error instanceof Refused) || error.failure.kind !== 'quota-spent') throw error;
+        spent = error;
+      }
     }
+    if (spent && away.length === 0) throw spent;
     throw new AllAway(away);
   }
 
   async #askOne(
     candidate: Candidate,
     request: ChatRequest,
-    away: readonly Away[],
     onText: (text: string) => void,
   ): Promise<{ answer: ModelAnswer; by: AnsweredBy } | Away> {
     const { metrics, cell } = this.context;
     const { providers } = cell.catalog;
     this.#refuseByPolicy(candidate);
-    const { key: provider, ...endpoint } = endpointOf(candidate, this.context.secrets);
-    const asking = providerRequest(candidate, { ...endpoint, key: provider }, request, {
+    const endpoint = endpointOf(candidate, this.context.secrets);
+    const { key: provider, circuit } = endpoint;
+    const asking = providerRequest(candidate, endpoint, request, {
       place: this.asked.step,
       budgeted: this.#budgeted(),
     });
-    // What failed one of its models may have others that answer: whoever asked the one may ask those.
-    const another = away.some((one) => one.provider === provider && one.asked !== undefined);
-    const admission = another
-      ? ({ ask: true, probe: false } as const)
-      : await providers.admit(provider, ownerLeaseMs, this.#call);
+    const caller = { circuit, project: this.store.project, call: this.#call };
+    const admission = await providers.admit(caller, ownerLeaseMs);
     if (!admission.ask) {
       metrics.modelCalls.inc({ outcome: 'held-back' });
-      return { provider, untilMs: admission.untilMs, error: admission.lastError };
+      return { provider, circuit, untilMs: admission.untilMs, error: admission.lastError };
     }
     const begun = performance.now();
     let told = Promise.resolve();
     const progress = new AskProgress(() => {
-      if (admission.probe) told = this.#try(() => providers.answering(provider, this.#call));
+      if (admission.probe) told = this.#try(() => providers.answering(caller));
     });
-    this.#asking = { candidate, provider, progress, probe: admission.probe };
+    this.#asking = { candidate, provider, caller, progress, probe: admission.probe };
     try {
       const answer = await askProvider(asking, onText, progress);
       await told;
-      await this.#try(() => providers.answered(provider));
+      await this.#answered(caller);
       metrics.modelCalls.inc({ outcome: 'answered' });
       metrics.modelDuration.observeMs({}, performance.now() - begun);
       return { answer, by: answeredBy(candidate, provider, answer, this.asked.askedBytes) };
@@ -128,19 +138,42 @@ export class ModelCall {
       metrics.modelCalls.inc({ outcome: error.kind === 'unavailable' ? 'unavailable' : 'refused' });
       const { message, retryAfterMs } = error;
       if (error.kind !== 'unavailable') {
-        // It is there and answers, which is all that those who wait for it want to know.
-        await this.#try(() => providers.answered(provider));
+        await this.#answered(caller);
         await this.#charge();
         throw new Refused(error, candidate, provider);
       }
-      const { untilMs, sinceMs } = await providers.failed(provider, message, retryAfterMs);
-      this.context.logger.warn({ provider, preset: candidate.preset, untilMs }, message);
+      const busy = retryAfterMs !== undefined;
+      const opensFor = busy || progress.tellsOfProvider(this.#silenceMs(candidate)) ? 'all' : 'project';
+      const { untilMs, sinceMs, first } = await providers.failed(caller, { opensFor, error: message, retryAfterMs });
+      if (first) this.#tell('warn', caller, { opensFor, untilMs }, `a model does not answer: ${message}`);
       await this.#charge();
-      const mayBeItsFault = retryAfterMs === undefined && progress.mayBeItsFault;
-      return { provider, untilMs, error: message, asked: { sinceMs, mayBeItsFault } };
+      return {
+        provider,
+        circuit,
+        untilMs,
+        error: message,
+        asked: { sinceMs, mayBeItsFault: !busy && progress.mayBeItsFault },
+      };
     } finally {
       this.#asking = undefined;
     }
+  }
+
+  /** It is there and answers, which is all that those who wait for it want to know. */
+  async #answered(caller: Caller): Promise<void> {
+    await this.#try(async () => {
+      const wasAway = await this.context.cell.catalog.providers.answered(caller.circuit);
+      if (wasAway) this.#tell('info', caller, {}, 'a model answers again');
+    });
+  }
+
+  #tell(level: 'info' | 'warn', { circuit, project }: Caller, more: object, message: string): void {
+    this.context.logger[level]({ circuit, project, ...more }, message);
+  }
+
+  #silenceMs({ provider }: Candidate): number {
+    const allowed = allowedProvider(this.context.policyOf(this.store.project), provider);
+    return allowed?.silence ?? defaultSilenceMs;
   }
 
   /** Pays for what a provider did before it came to nothing, and sees whether that leaves room for another. */
@@ -181,7 +214,7 @@ export class ModelCall {
     await this.#try(async () => {
       await this.store.write((tx) => extendModelCall(tx, this.#call, untilMs, this.#soFar()));
       await this.#day.extend(untilMs);
-      if (this.#asking?.probe === true) await providers.stillTrying(this.#asking.provider, this.#call, ownerLeaseMs);
+      if (this.#asking?.probe === true) await providers.stillTrying(this.#asking.caller, ownerLeaseMs);
     });
   }
 

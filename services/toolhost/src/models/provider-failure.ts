@@ -5,12 +5,19 @@ import { errorIn, errorOf, type ToldError } from './error-words.js';
  *
  * - `unavailable`: it is away, overloaded, over a limit of ours, or answers what is no answer; another may be asked, and
  *   later it
+ * - `quota-spent`: the credit of the account is used up, and comes back only when somebody pays
  * - `key-rejected`, `model-unknown`, `request-refused`: it answered, and will answer the same again
  * - `context-overflow`: the conversation is too long for the model
  * - `answer-too-large`: the answer is longer than anything that an agent could mean
  */
 export type ProviderFailureKind =
-  'unavailable' | 'key-rejected' | 'model-unknown' | 'request-refused' | 'context-overflow' | 'answer-too-large';
+  | 'unavailable'
+  | 'quota-spent'
+  | 'key-rejected'
+  | 'model-unknown'
+  | 'request-refused'
+  | 'context-overflow'
+  | 'answer-too-large';
 
 export class ProviderFailure extends Error {
   override readonly name = 'ProviderFailure';
@@ -58,14 +65,13 @@ function failureFrom(
 ): ProviderFailure {
   const said = `${how}${message === '' ? '' : `: ${message}`}`;
   if (isOverflow(status, code, message)) return new ProviderFailure('context-overflow', said);
+  if (status === 402 || spentCodes.has(code) || spentCodes.has(type)) return new ProviderFailure('quota-spent', said);
   // A 403 may be a region or an account that is not allowed; the key is what an operator looks at first.
   if (status === 401 || status === 403 || (status === 400 && isAboutKey(code, message))) {
     return new ProviderFailure('key-rejected', said);
   }
   if (status === 404 || code === 'model_not_found') return new ProviderFailure('model-unknown', said);
   if (status >= 500 && unreadable.test(message)) return new ProviderFailure('request-refused', said);
-  // Spent credit looks like a rate limit, and waiting does not bring it back within a turn's patience: yet topping it up
-  // does, so it waits like one.
   if (status === 408 || status === 409 || status === 425 || status === 429 || status >= 500 || status < 400) {
     return new ProviderFailure('unavailable', said, retryAfter);
   }
@@ -74,6 +80,9 @@ function failureFrom(
 
 /** What a server of llama.cpp calls its own fault, and is one of the conversation. */
 const unreadable = /failed to parse tool call arguments/i;
+
+/** What providers call spent credit, where its status is that of a rate limit. */
+const spentCodes = new Set(['insufficient_quota', 'billing_hard_limit_reached', 'billing_not_active']);
 
 /** The status with which a provider sends an error of some code or type where it sends it before its answer. */
 const statusOfCode: readonly (readonly [RegExp, number])[] = [

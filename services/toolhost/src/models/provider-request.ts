@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { defaultMaxOutputTokens } from '@suzumio/shared/model/model-cost';
-import type { Candidate } from '@suzumio/shared/model/presets';
+import { shortestTimeoutMs } from '@suzumio/shared/model/models-config';
+import type { Candidate, SinglePreset } from '@suzumio/shared/model/presets';
 import type { SecretSource } from '@suzumio/shared/observability/secret-source';
 import type { ChatRequest } from '@suzumio/shared/protocol/model-chat';
 import type { ProviderRequest } from './ask-provider.js';
@@ -16,6 +17,8 @@ export interface Endpoint {
   headers: Record<string, string>;
   /** Names the provider in the whole cell: the same place with the same key is the same provider, whatever files call it. */
   key: string;
+  /** Names the model there: what is asked in the same way of the same provider. One of them may be away while others answer. */
+  circuit: string;
 }
 
 /**
@@ -23,7 +26,7 @@ export interface Endpoint {
  *
  * @throws SuzumioError `provider-refused`, naming the variable that is not set
  */
-export function endpointOf({ provider }: Candidate, secrets: SecretSource): Endpoint {
+export function endpointOf({ provider, settings }: Candidate, secrets: SecretSource): Endpoint {
   const baseURL =
     provider.baseURLEnv === undefined ? (provider.baseURL ?? '') : needed(secrets, provider.baseURLEnv, 'its address');
   if (!URL.canParse(baseURL) || !/^https?:$/.test(new URL(baseURL).protocol)) {
@@ -31,14 +34,24 @@ export function endpointOf({ provider }: Candidate, secrets: SecretSource): Endp
   }
   const apiKey = provider.apiKeyEnv === undefined ? undefined : needed(secrets, provider.apiKeyEnv, 'its key');
   const host = new URL(baseURL).host;
-  const hash = createHash('sha256')
-    .update(JSON.stringify([baseURL, provider.apiKeyEnv ?? null]))
-    .digest('hex');
+  const place = [baseURL, provider.apiKeyEnv ?? null];
+  const model = askedModel(settings);
+  const circuit = markOf([...place, provider.headers ?? {}, settings.api ?? null, model]);
   return {
     baseURL,
     headers: { ...provider.headers, ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }) },
-    key: `${host}#${hash.slice(0, 8)}`,
+    key: `${host}#${markOf(place)}`,
+    circuit: `${host}#${circuit}/${model}`,
   };
+}
+
+function markOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 8);
+}
+
+/** A model by the name that its provider has for it. */
+export function askedModel({ apiModel, model }: Pick<SinglePreset, 'apiModel' | 'model'>): string {
+  return apiModel ?? model;
 }
 
 /** An answer may take this long, unless the provider's `timeoutMs` says otherwise, and pause so long once it has begun. */
@@ -56,12 +69,12 @@ export function providerRequest(
   request: ChatRequest,
   { place, budgeted }: { place: string; budgeted: boolean },
 ): ProviderRequest {
-  const timeoutMs = provider.timeoutMs ?? defaultTimeoutMs;
+  const timeoutMs = Math.max(provider.timeoutMs ?? defaultTimeoutMs, shortestTimeoutMs);
   const asked = request.max_completion_tokens ?? request.max_tokens;
   // Without a bound there is no worst case that a budget could be checked against.
   const bound = settings.maxOutputTokens ?? (budgeted ? defaultMaxOutputTokens : undefined);
   const question: ModelRequest = {
-    model: settings.apiModel ?? settings.model,
+    model: askedModel(settings),
     messages: request.messages,
     tools: request.tools ?? [],
     maxTokens: bound === undefined ? asked : Math.min(bound, asked ?? Infinity),

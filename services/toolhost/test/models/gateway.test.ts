@@ -2,7 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { stepHeader } from '@suzumio/shared/protocol/model-chat';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
-import { type Behaviour, type ModelServer, startModelServer } from '../../../../shared/test/support/model-server.js';
+import {
+  type Behaviour,
+  event,
+  type ModelServer,
+  startModelServer,
+} from '../../../../shared/test/support/model-server.js';
 import { eventually } from '../../../../shared/test/support/poll.js';
 import { createToolhost } from '@suzumio/toolhost';
 import { recordingLogger } from '../../../../shared/test/support/logs.js';
@@ -307,7 +312,7 @@ describe('a provider that is away', () => {
     );
     expect(turn?.status).toBe('queued');
     expect((turn?.not_before_ms ?? 0) - before).toBeGreaterThan(4_000);
-    expect(turn?.waits_for).toMatch(/^127\.0\.0\.1:\d+#[0-9a-f]{8}$/);
+    expect(turn?.waits_for).toMatch(/^127\.0\.0\.1:\d+#[0-9a-f]{8}\/quick-1-2026$/);
     const [attempt] = await rows<{ counted: number; failure_json: string }>(
       project,
       'SELECT counted, failure_json FROM turn_attempts',
@@ -323,11 +328,11 @@ describe('a provider that is away', () => {
     behaviour = { status: 503 };
     otherBehaviour = { status: 429, headers: { 'retry-after': retryAfter } };
     const now = Date.now();
-    const { ada } = await start();
+    const { project, ada } = await start();
     bench.testing.setNow(now);
     expect(await ask(ada, '0', question())).toMatchObject({ status: 424 });
     const { providers } = bench.testing.cell.catalog;
-    expect([...providers.away().values()].map((until) => until - now).sort()).toEqual([5_000, pauseMs].sort());
+    expect([...providers.away(project).values()].map((until) => until - now).sort()).toEqual([5_000, pauseMs].sort());
   });
 
   test('lets one call try it after a pause, and all when that went well', async () => {
@@ -337,10 +342,11 @@ describe('a provider that is away', () => {
     const ben = await bench.begin(project, 'ben');
     await ask(ada, '0', question());
     const { providers } = bench.testing.cell.catalog;
-    expect(providers.away().size).toBe(2);
+    expect(providers.away(project).size).toBe(2);
     bench.testing.setNow(Date.now() + 6_000);
+    const [circuit = ''] = providers.away(project).keys();
     const [first, ...others] = await Promise.all(
-      Array.from({ length: 5 }, (_, n) => providers.admit([...providers.away().keys()][0] ?? '', 60_000, `call-${n}`)),
+      Array.from({ length: 5 }, (_, n) => providers.admit({ circuit, project, call: `call-${n}` }, 60_000)),
     );
     expect([first, ...others].filter((admission) => admission?.ask)).toHaveLength(1);
     otherBehaviour = { text: 'Back.' };
@@ -371,6 +377,31 @@ describe('a provider that is away', () => {
     expect(other.requests).toHaveLength(0);
   });
 
+  test.each<[string, Behaviour]>([
+    ['429', { status: 429, body: { error: { message: 'No credit.', code: 'insufficient_quota' } } }],
+    ['402', { status: 402, body: { error: { message: 'No credit.' } } }],
+    ['an error in its stream', { lines: [event({ error: { message: 'No credit.', type: 'insufficient_quota' } })] }],
+  ])(
+    'is not one whose account has nothing left (%s): the next is asked, and where none is left the turn fails',
+    async (_name, given) => {
+      behaviour = given;
+      otherBehaviour = { text: 'From the other.' };
+      const { project, ada } = await start();
+      expect(said(await ask(ada, '0', question()))).toBe('From the other.');
+      otherBehaviour = given;
+      expect((await ask(ada, '1', question())).json.code).toBe('provider-refused');
+      expect(bench.testing.cell.catalog.providers.away(project).size).toBe(0);
+      const [turn] = await rows<{ status: string; failure_json: string }>(
+        project,
+        'SELECT status, failure_json FROM turns',
+      );
+      expect(turn?.status).toBe('failed');
+      const failure = JSON.parse(turn?.failure_json ?? '{}') as { code: string; message: string };
+      expect(failure.code).toBe('provider-quota-spent');
+      expect(failure.message).toMatch(/No credit\..*OTHER_KEY has nothing left; top it up/);
+    },
+  );
+
   test('is not a variable that is not set', async () => {
     await bench.close();
     bench = await toolhostBench(allowed());
@@ -398,11 +429,11 @@ describe('what it costs', () => {
     expect(await rows(project, 'SELECT * FROM agent_usage')).toEqual([
       { agent_id: 'ada', calls: 1, input_tokens: 1_000, output_tokens: 500, nano_usd: 2_000_000 },
     ]);
-    const [event] = await rows<{ data_json: string }>(
+    const [answered] = await rows<{ data_json: string }>(
       project,
       `SELECT data_json FROM events WHERE type = 'model.answered'`,
     );
-    expect(JSON.parse(event?.data_json ?? '{}')).toMatchObject({
+    expect(JSON.parse(answered?.data_json ?? '{}')).toMatchObject({
       preset: 'quick',
       inputTokens: 1_000,
       nanoUsd: 2_000_000,

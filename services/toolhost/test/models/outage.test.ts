@@ -42,7 +42,7 @@ async function moment(nowMs: number): Promise<void> {
   const { providers } = bench.testing.cell.catalog;
   const due = await bench.testing.store(
     project,
-    (store) => deliverableTurns(store.reader, nowMs, providers.away()).wanting,
+    (store) => deliverableTurns(store.reader, nowMs, providers.away(project)).wanting,
   );
   for (const { turn, delivery } of due) {
     const delivered = await bench.testing.write(project, (tx) => deliverTurn(tx, turn, delivery));

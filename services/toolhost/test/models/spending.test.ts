@@ -136,7 +136,8 @@ describe('a day that is spent', () => {
   const facts = (project: string, agent: string) =>
     bench.testing.store(project, ({ reader, config }) => {
       const nowMs = bench.testing.cell.context.now();
-      const { facts: around, spending } = bench.testing.cell.catalog;
+      const { spending } = bench.testing.cell.catalog;
+      const around = bench.testing.cell.catalog.factsFor(project);
       const why = whyAnswerOf(
         readProjectFacts(reader, config, agent, nowMs),
         { id: 'x', ...around, fleet: null },
@@ -237,7 +238,7 @@ describe('a call that ends half way', () => {
 
   test('is paid for where the provider took too long for it', async () => {
     await open();
-    const project = await bench.testing.create(yaml('', ', timeoutMs: 300'));
+    const project = await bench.testing.create(yaml('', ', timeoutMs: 1s'));
     behaviour = { silent: true };
     expect((await ask(await bench.begin(project, 'worker-1'))).status).toBe(424);
     const [call] = await calls(project);

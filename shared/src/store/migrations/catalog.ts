@@ -190,4 +190,34 @@ ALTER TABLE tokens_7 RENAME TO tokens;
 CREATE UNIQUE INDEX tokens_names ON tokens (name) WHERE revoked_at_ms IS NULL;
 `,
   },
+  {
+    // Which models are away, for whom, and in which order projects try them: one circuit for each model at a provider.
+    version: 8,
+    sql: `
+DROP TABLE providers_away;
+
+CREATE TABLE circuits (
+  circuit TEXT NOT NULL,
+  -- The project that it is open for; '' for all.
+  scope TEXT NOT NULL,
+  failures INTEGER NOT NULL,
+  open_until_ms INTEGER NOT NULL,
+  probe_until_ms INTEGER NOT NULL,
+  probe_owner TEXT,
+  answering INTEGER NOT NULL DEFAULT 0,
+  last_error TEXT NOT NULL,
+  since_ms INTEGER NOT NULL,
+  PRIMARY KEY (circuit, scope)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE circuit_waiters (
+  circuit TEXT NOT NULL,
+  project TEXT NOT NULL,
+  since_ms INTEGER NOT NULL,
+  -- When it has tried last; 0 where it has not.
+  tried_at_ms INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (circuit, project)
+) STRICT, WITHOUT ROWID;
+`,
+  },
 ];

@@ -1,22 +1,23 @@
 import type { CellFacts, ServiceFacts } from '../../why/facts.js';
 import { readCellPause } from '../cell-pause.js';
-import { readProvidersAway } from '../providers.js';
+import { readOpenCircuits } from '../providers.js';
 import { readDayBudget } from '../spending.js';
 import type { SqlReader } from '../sql.js';
 
 /** A process counts as alive for this long after its last beat. */
 export const aliveMs = 5_000;
 
-/** What a catalog knows that decides whether the cell's agents get turns. */
+/** What a catalog knows that decides whether a project's agents get turns. */
 export function readCatalogFacts(
   reader: SqlReader,
+  project: string,
   nowMs: number,
 ): Pick<CellFacts, 'paused' | 'scheduler' | 'toolhost' | 'providersAway' | 'day'> {
   return {
     paused: readCellPause(reader),
     scheduler: lastHeardOf(reader, 'scheduler', nowMs),
     toolhost: lastHeardOf(reader, 'toolhost', nowMs),
-    providersAway: readProvidersAway(reader),
+    providersAway: readOpenCircuits(reader, project),
     day: readDayBudget(reader, nowMs) ?? null,
   };
 }

@@ -17,14 +17,14 @@ export interface QueuedTurn {
   lost: boolean;
 }
 
-/** The providers of models that are away, with when they may be tried again; a day's budget by its gate. */
+/** The models that are away, with when they may be tried again; a day's budget by its gate. */
 export type ProvidersAway = ReadonlyMap<string, number>;
 
 /**
  * Queued turns that want a job now, the most urgent first, and how many others have one. Those of external agents never
- * get one: their handlers claim them. A turn that waits for a provider goes on as soon as that answers others, and when it
- * may be tried again, one turn of those that wait for it does. While they wait they hold no slot, so they are given one
- * like others then: no more of them than `maxConcurrentTurns` leaves free.
+ * get one: their handlers claim them. A turn that waits for a model goes on as soon as that answers others, and when it
+ * may be tried again, the turn that has not tried for longest does. While they wait they hold no slot, so they are given
+ * one like others then: no more of them than `maxConcurrentTurns` leaves free.
  */
 export function deliverableTurns(
   reader: SqlReader,
@@ -34,26 +34,47 @@ export function deliverableTurns(
 ): { wanting: QueuedTurn[]; outstanding: number } {
   const project = projectRow(reader);
   if (project.status !== 'running' || project.paused_json !== null) return { wanting: [], outstanding: 0 };
-  const queued = reader.all<{ id: string; delivery: number; delivered_at_ms: number | null; waits_for: string | null }>(
-    `SELECT id, delivery, delivered_at_ms, waits_for FROM turns
+  const queued = reader.all<WaitingTurn>(
+    `SELECT id, delivery, delivered_at_ms, not_before_ms, waits_for FROM turns
      WHERE ${isQueued} AND not_before_ms <= :now
        AND (SELECT paused_json IS NULL AND external = 0 FROM agents WHERE agents.id = agent_id) ORDER BY priority, queued_at_ms, id`,
     { now: nowMs },
   );
-  const tried = new Set<string>();
+  const trying = whoTries(queued);
   let free = maxConcurrentTurns === Infinity ? Infinity : maxConcurrentTurns - activeTurns(reader);
-  const rows = queued.filter(({ waits_for: provider, delivered_at_ms: deliveredAtMs }) => {
+  const rows = queued.filter(({ id, waits_for: provider, delivered_at_ms: deliveredAtMs }) => {
     if (provider === null) return true;
     const untilMs = away.get(provider);
-    if (untilMs !== undefined && (untilMs > nowMs || tried.has(provider))) return false;
-    if (deliveredAtMs === null && free-- <= 0) return false;
-    if (untilMs !== undefined) tried.add(provider);
-    return true;
+    if (untilMs !== undefined && (untilMs > nowMs || trying.get(provider)?.id !== id)) return false;
+    return deliveredAtMs !== null || free-- > 0;
   });
   const wanting = rows
     .filter((row) => row.delivered_at_ms === null || row.delivered_at_ms <= nowMs - redeliverAfterMs)
     .map((row) => ({ turn: row.id, epoch: project.epoch, delivery: row.delivery, lost: row.delivered_at_ms !== null }));
   return { wanting, outstanding: rows.length - wanting.length };
+}
+
+interface WaitingTurn {
+  id: string;
+  delivery: number;
+  delivered_at_ms: number | null;
+  /** Of one that waits for a model, when it was put back; of one that has tried it, when it might be tried next. */
+  not_before_ms: number;
+  waits_for: string | null;
+}
+
+/**
+ * The turn that tries each model, of those that wait for it: one that is on its way, else the one that has not tried for
+ * longest, so that none whose question always fails keeps the others waiting.
+ */
+function whoTries(queued: readonly WaitingTurn[]): ReadonlyMap<string, WaitingTurn> {
+  const first = new Map<string, WaitingTurn>();
+  const place = (turn: WaitingTurn) => (turn.delivered_at_ms === null ? turn.not_before_ms : -Infinity);
+  for (const turn of queued) {
+    const before = turn.waits_for === null ? undefined : first.get(turn.waits_for);
+    if (turn.waits_for !== null && (!before || place(turn) < place(before))) first.set(turn.waits_for, turn);
+  }
+  return first;
 }
 
 /**

@@ -131,9 +131,9 @@ export function failTurn(tx: Tx, turn: TurnRow, failure: Failure): void {
   noticeTurn(tx, turn, { notice: 'errored', failure });
 }
 
-/** What a turn waits for whose provider is away, or whose question the day's budget has no room for. */
+/** What a turn waits for whose model is away, or whose question the day's budget has no room for. */
 export interface ProviderWait {
-  /** By its key; the turn goes on as soon as it answers others again. Of a day's budget, its gate. */
+  /** The model's circuit; the turn goes on as soon as it answers others again. Of a day's budget, its gate. */
   provider: string;
   /** When it may be asked again at the earliest. */
   untilMs: number;
