@@ -13,7 +13,7 @@ export interface SqlReader {
 }
 
 const openPatienceMs = 2_000;
-export const busyTimeoutMs = 50;
+const busyTimeoutMs = 50;
 
 /** One open SQLite file. */
 export class Sql implements SqlReader {
@@ -82,6 +82,16 @@ export class Sql implements SqlReader {
       this.#statements.set(sql, statement);
     }
     return statement;
+  }
+}
+
+/** Runs `body` in a transaction that waits for other writers: for the rare work of opening a file. */
+export function immediately<Result>(sql: Sql, body: () => Result): Result {
+  sql.handle.pragma('busy_timeout = 5000');
+  try {
+    return sql.handle.transaction(body).immediate();
+  } finally {
+    sql.handle.pragma(`busy_timeout = ${String(busyTimeoutMs)}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -56,6 +56,36 @@ describe('a schema', () => {
       },
       join(directory, 'test.db.schema-1.bak'),
     );
+  });
+
+  test('has its copy whole, whatever a process that was killed left under its name', async () => {
+    withSql((sql) => {
+      migrate(sql, [first]);
+      sql.run(`INSERT INTO notes VALUES ('kept')`);
+    });
+    const copy = `${file}.schema-1.bak`;
+    await writeFile(copy, 'SQLite format 3\0');
+    await writeFile(`${copy}.0123456789ab`, 'SQLite format 3\0');
+    await writeFile(`${file}.schema-1.bak.of-mine`, 'kept');
+    withSql((sql) => migrate(sql, [first, second]));
+    withSql((sql) => expect(sql.all('SELECT * FROM notes')).toEqual([{ text: 'kept' }]), copy);
+    expect((await readdir(directory)).filter((name) => name.includes('.bak')).sort()).toEqual([
+      'test.db.schema-1.bak',
+      'test.db.schema-1.bak.of-mine',
+    ]);
+  });
+
+  test('whose copy cannot be written is not migrated, and leaves none behind', async () => {
+    withSql((sql) => {
+      migrate(sql, [first]);
+    });
+    // A directory in the copy's place: what is copied cannot be given its name.
+    await mkdir(`${file}.schema-1.bak`);
+    withSql((sql) => {
+      expect(() => migrate(sql, [first, second])).toThrow(expect.objectContaining({ code: 'EISDIR' }));
+      expect(sql.userVersion).toBe(1);
+    });
+    expect((await readdir(directory)).filter((name) => name.includes('.bak.'))).toEqual([]);
   });
 
   test('a step that fails leaves the version before it', () => {
