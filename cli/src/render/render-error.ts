@@ -14,8 +14,8 @@ export function renderError(error: unknown, session: Session): string[] {
     const where = error instanceof Error ? error.stack : undefined;
     return ['Suzumio made a mistake here; nothing you did explains it.', where ?? messageOf(error)];
   }
-  const next = remedies[error.code]?.(session, error);
-  return next === undefined ? [error.message] : [error.message, `next: ${next}`];
+  const { next = remedies[error.code]?.(session, error) } = error.details;
+  return next === undefined ? [error.message] : [error.message, `next: ${String(next)}`];
 }
 
 /** What was written wrongly is a request that is. */

@@ -118,6 +118,22 @@ describe('the API as a process', () => {
     expect(await other.log).toContain('data-dir-in-use');
   });
 
+  test('says once that its port is taken, and what to do', async () => {
+    const { child, exited } = await serving();
+    const second = launch({ SUZUMIO_HEALTH_PORT: '' });
+    expect(await second.exited).toEqual([1, null]);
+    const log = await second.log;
+    expect(log.match(/EADDRINUSE/g)).toHaveLength(1);
+    expect(JSON.parse(log.trim().split('\n').find((line) => line.includes('EADDRINUSE')) ?? '')).toMatchObject({
+      level: 'fatal',
+      code: 'settings-invalid',
+      msg: `Cannot listen on 127.0.0.1:${String(port)}: the address is in use (EADDRINUSE).`,
+      next: 'stop what listens there, or choose another port',
+    });
+    child.kill('SIGTERM');
+    await exited;
+  });
+
   test('names every setting that is wrong', async () => {
     const wrong = launch({ SUZUMIO_ROOT: '', SUZUMIO_PORT: '70000' });
     expect(await wrong.exited).toEqual([2, null]);

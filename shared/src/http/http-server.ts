@@ -59,8 +59,7 @@ export async function startHttpServer(handler: RequestListener, options: HttpSer
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
       slowBodies.close();
-      const message = `Cannot listen on ${host}:${options.port}: ${messageOf(error)}.`;
-      reject(new SuzumioError('settings-invalid', message, {}, { cause: error }));
+      reject(cannotListen(host, options.port, error));
     });
     server.listen(options.port, host, resolve);
   });
@@ -82,3 +81,19 @@ export async function startHttpServer(handler: RequestListener, options: HttpSer
 
   return { port, url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`, stop };
 }
+
+function cannotListen(host: string, port: number, error: NodeJS.ErrnoException): SuzumioError {
+  const [why, next] = listenFaults[error.code ?? ''] ?? [messageOf(error), 'choose another address or port'];
+  return new SuzumioError(
+    'settings-invalid',
+    `Cannot listen on ${host}:${port}: ${why}.`,
+    { next },
+    { cause: error },
+  );
+}
+
+const listenFaults: Partial<Record<string, readonly [why: string, next: string]>> = {
+  EADDRINUSE: ['the address is in use (EADDRINUSE)', 'stop what listens there, or choose another port'],
+  EACCES: ['it is not for this user (EACCES): ports below 1024 need more rights', 'choose another port'],
+  EADDRNOTAVAIL: ['the address is none of this machine (EADDRNOTAVAIL)', 'choose another one, such as 127.0.0.1'],
+};

@@ -12,15 +12,17 @@ export const notFoundHandler: RequestHandler = (request, _response, next) => {
   next(new SuzumioError('not-found', `There is no ${request.method} ${request.path} here.`));
 };
 
-/** The last handler: answers every error with a problem document, and logs those that are ours. */
+/** The last handler: answers every error with a problem document, and logs those that are ours; what will pass, as a warning. */
 export function problemHandler(logger: Logger): ErrorRequestHandler {
   return (thrown: unknown, request, response, next) => {
     // A body that ends with its connection is no failure of ours.
     const error = thrown !== null && thrown === request.errored ? cutOff(thrown) : asSuzumioError(thrown);
     const problem = toProblem(error);
-    if (problem.status >= 500) {
-      logger.error({ err: error, method: request.method, path: request.path }, 'a request failed');
-    }
+    const { method, path } = request;
+    if (isSuzumioError(error) && error.retryable) {
+      const { code, message } = error;
+      if (problem.status >= 500) logger.warn({ code, detail: message, method, path }, 'a request may be repeated');
+    } else if (problem.status >= 500) logger.error({ err: error, method, path }, 'a request failed');
     if (response.headersSent) {
       // Too late for an answer; Express cuts the connection, so that nobody takes half a body for a whole one.
       next(error);

@@ -125,13 +125,23 @@ function awaitEnding(signals: SignalSource, logger: Logger): Ending {
     second,
     fail: (error) => {
       if (ending) return;
-      logger.fatal({ err: error, ...(isSuzumioError(error) ? { code: error.code } : {}) }, 'cannot go on');
+      tellFatal(logger, error);
       end('failure');
     },
     dispose: () => {
       for (const [event, listener] of listeners) signals.off(event, listener);
     },
   };
+}
+
+/** What we have words for is told in these alone: once, with what to do. Of anything else, all that is known helps. */
+export function tellFatal(logger: Logger, error: unknown): void {
+  if (!isSuzumioError(error)) {
+    logger.fatal({ err: error }, 'cannot go on');
+    return;
+  }
+  const { code, details, message } = error;
+  logger.fatal({ code, ...details }, message);
 }
 
 function listen(

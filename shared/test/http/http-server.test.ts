@@ -31,7 +31,8 @@ test('a port in use is named', async () => {
   server = first;
   await expect(startHttpServer(() => undefined, { ...local, port: first.port })).rejects.toMatchObject({
     code: 'settings-invalid',
-    message: expect.stringContaining(`127.0.0.1:${first.port}`),
+    message: `Cannot listen on 127.0.0.1:${first.port}: the address is in use (EADDRINUSE).`,
+    details: { next: 'stop what listens there, or choose another port' },
   });
 });
 

@@ -161,6 +161,14 @@ test('only our own failures are logged', async () => {
   expect(log.lines()).toEqual([]);
 });
 
+test('what passes by itself is a line of warning, without what only a mistake of ours needs', async () => {
+  await ask('/busy');
+  expect(log.lines()).toEqual([
+    expect.objectContaining({ level: 'warn', code: 'store-busy', detail: 'The store is busy.', path: '/busy' }),
+  ]);
+  expect(log.lines()[0]).not.toHaveProperty('err');
+});
+
 test('a client that leaves before it has sent all of its body is no failure of ours', async () => {
   const socket = connect(server.port, '127.0.0.1');
   socket.write('PUT /file HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\nhalf');
