@@ -40,6 +40,8 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
       return { who: project, what: 'started', tone: 'quiet' };
     case 'project.stopped':
       return { who: project, what: 'stopped; unread mail is kept', tone: 'plain', next: [`start ${project}`] };
+    case 'project.restored':
+      return { who: project, what: 'restored from a copy; what ran then is queued again', tone: 'plain' };
     case 'project.submitted': {
       const agent = event.agent ?? 'AGENT';
       const next = [`report ${project}`, `approve ${project}`, `request-changes ${project} ${agent} "…"`];

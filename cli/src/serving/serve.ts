@@ -27,7 +27,8 @@ export async function serve(session: Session, { allowProcess, ...options }: Serv
   try {
     sayJson(session, { url: stack.url, root: session.root }, 'line');
     await sayServing(session, stack, ['init FILE', 'status', 'doctor']);
-    await interruption(session.context.interrupted);
+    await interruption(untilEnd(session, stack));
+    stack.failed.throwIfAborted();
     sayStopping(session);
   } finally {
     await stack.stop();
@@ -54,6 +55,11 @@ export async function sayServing(session: Session, stack: Stack, next: string[])
 
 export function sayStopping(session: Session): void {
   say(session, 'Stopping: turns that run have 20 s to end. Ctrl-C again ends them now; nothing is lost either way.');
+}
+
+/** When a person wants an end, or the services cannot go on. */
+export function untilEnd({ context }: Session, { failed }: Stack): AbortSignal {
+  return AbortSignal.any([context.interrupted, failed]);
 }
 
 export async function interruption(signal: AbortSignal): Promise<void> {

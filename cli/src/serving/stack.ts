@@ -4,11 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiGuards, createApi } from '@suzumio/api';
 import type { Environment } from '@suzumio/shared/config/environment';
 import { createScheduler } from '@suzumio/scheduler';
-import { storeHooks } from '@suzumio/shared/control-plane/open-control-plane';
+import { storeHooks, tellCopied } from '@suzumio/shared/control-plane/open-control-plane';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { startHealthListener } from '@suzumio/shared/observability/health-listener';
 import { createLogger } from '@suzumio/shared/observability/logger';
 import { createRedactor } from '@suzumio/shared/observability/redactor';
+import { tellFatal } from '@suzumio/shared/observability/run-service';
 import { environmentSecrets } from '@suzumio/shared/observability/secret-source';
 import { createMetrics } from '@suzumio/shared/observability/metrics';
 import { policyWithGrants } from '@suzumio/shared/policy/grant';
@@ -53,6 +54,8 @@ export interface Stack {
   /** Whether turns can run now. */
   readonly ready: boolean;
   readonly logFile: string;
+  /** Aborted with the reason when it cannot go on: it is to be stopped then. */
+  readonly failed: AbortSignal;
   /** Takes no more work, lets running turns go on for a while, and closes everything. */
   stop(): Promise<void>;
 }
@@ -81,7 +84,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const logger = createLogger({ service: 'suzumio', destination: { write: (line) => writeSync(log, line) }, redactor });
   const metrics = createMetrics('suzumio');
   const transport = createInProcessTransport({ logger });
-  const cell = Cell.open(root, { hooks: storeHooks({ transport, metrics }) });
+  const failure = new AbortController();
+  const fail = (error: unknown): void => {
+    if (failure.signal.aborted) return;
+    tellFatal(logger, error);
+    failure.abort(error);
+  };
+  const cell = Cell.open(root, { hooks: storeHooks({ transport, metrics, logger, fail }) });
+  tellCopied(cell, logger);
   const shared = { cell, transport, logger, metrics };
   // Names this process: another one's transport, although of the same kind, carries nothing to here.
   const transportName = `process ${process.pid}`;
@@ -152,6 +162,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       metricsUrl: health && `${health.url}/metrics`,
       cell,
       logFile,
+      failed: failure.signal,
       open: access?.auth === 'off',
       stop,
       get ready() {

@@ -24,7 +24,7 @@ import { findApi, requireApi } from '../reach/reach.js';
 import { say, sayJson, sayNext, type Session } from '../session.js';
 import { accessFor } from './access.js';
 import { startStack } from './stack.js';
-import { interruption, sayServing, sayStopping } from './serve.js';
+import { interruption, sayServing, sayStopping, untilEnd } from './serve.js';
 
 export interface UpOptions extends OwnFileOptions {
   host?: string;
@@ -55,16 +55,18 @@ export async function up(session: Session, file: string | undefined, options: Up
     access: accessFor(session),
     environment: session.context.env,
   });
+  const until = untilEnd(session, stack);
   try {
     if (project) {
       await sayServing(session, stack, []);
       sayProcesses(session, project.loaded);
-      await runProject(session, await requireApi(session), project.loaded, () => createHere(session, project));
+      await runProject(session, await requireApi(session), project.loaded, () => createHere(session, project), until);
     } else {
       sayJson(session, { url: stack.url, root: session.root }, 'line');
       await sayServing(session, stack, ['up FILE', 'init FILE', 'status']);
     }
-    await interruption(session.context.interrupted);
+    await interruption(until);
+    stack.failed.throwIfAborted();
     sayStopping(session);
   } finally {
     await stack.stop();
@@ -115,12 +117,14 @@ function sayProcesses(session: Session, { config }: LoadedProject): void {
  * Makes the project where it is new, starts it where it is not running, and follows it until Ctrl-C.
  *
  * @param create makes it, or says why it stays as it is; whether it made it
+ * @param until when it is not followed any more
  */
 async function runProject(
   session: Session,
   api: ApiClient,
   { config }: ProjectSource,
   create: () => Promise<boolean>,
+  until = session.context.interrupted,
 ): Promise<void> {
   const project = config.name;
   const isNew = await create();
@@ -128,7 +132,7 @@ async function runProject(
   if (status === 'initialized' || status === 'stopped') await api.start(project);
   if (isNew || messages === 0) sayNext(session, `send ${project} ${Object.keys(config.agents)[0] ?? ''} P1 "…"`);
   say(session, '');
-  await followTimeline(session, api, { project, history: 20, signal: session.context.interrupted });
+  await followTimeline(session, api, { project, history: 20, signal: until });
 }
 
 async function createHere(session: Session, { loaded, grant }: OwnProject): Promise<boolean> {

@@ -53,6 +53,7 @@ const evening = [
   event('project.changes-requested', '20:15:00', { actor: 'admin', data: { version: 1, recipient: 'editor' } }),
   event('turn.cancelled', '20:15:01', of('editor', { number: 2, reason: 'the project was stopped' })),
   event('project.stopped', '20:15:01'),
+  event('project.restored', '20:15:02', { data: { epoch: 217_533_280, before: 1 } }),
   event('project.completed', '20:16:00', { actor: 'admin', data: { version: 2 } }),
 ];
 
@@ -110,6 +111,7 @@ describe('the timeline', () => {
       '20:15:01  editor                 turn 2 cancelled the project was stopped',
       '20:15:01  newsroom               stopped; unread mail is kept',
       '                                 next: suzumio start newsroom',
+      '20:15:02  newsroom               restored from a copy; what ran then is queued again',
       '20:16:00  user                   approved the report (version 2)',
       '                                 next: suzumio report newsroom',
     ]);

@@ -1,9 +1,10 @@
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
 import { isLoopback } from '@suzumio/shared/http/request-source';
 import type { BodyPace } from '@suzumio/shared/http/slow-bodies';
 import { hostPaths } from '@suzumio/shared/policy/host-paths';
 import { defaultPolicy, type Policy } from '@suzumio/shared/policy/policy';
+import type { BrokenProject } from '@suzumio/shared/store/delete-project';
 import { apiApp, type ApiGuards } from './app.js';
 import type { ApiDependencies } from './context.js';
 import { EventHub, type EventHubOptions } from './events/event-hub.js';
@@ -40,7 +41,7 @@ export function createApi(config: ApiConfig, dependencies: ApiDependencies): Api
     const delist = await cell.catalog.enlist({ service: 'api', cell: cell.id, transport: config.transportName });
     const hub = new EventHub(dependencies, config.events);
     try {
-      await cell.recover();
+      tellBroken(await cell.recover(), dependencies);
       await admitAdmin(config.adminToken ?? cell.directory.adminToken(), dependencies);
       const policy = config.policy ?? defaultPolicy;
       const host = hostPaths([cell.directory.root], { mounting: false });
@@ -69,6 +70,14 @@ export function createApi(config: ApiConfig, dependencies: ApiDependencies): Api
       return running.server.url;
     },
   };
+}
+
+/** Each is left as it is, and all others are served. */
+function tellBroken(projects: readonly BrokenProject[], { logger }: ApiDependencies): void {
+  for (const { project, error } of projects) {
+    const code = isSuzumioError(error) ? error.code : 'internal';
+    logger.error({ err: error, code, project }, 'a project cannot be looked after');
+  }
 }
 
 /** Whoever has the secret is an administrator, unless it was revoked. */

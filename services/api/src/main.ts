@@ -11,7 +11,7 @@ const code = await runService({
   name: 'api',
   schema: apiEnvironment,
   environment: process.env,
-  build: (environment, { logger, metrics, redactor }) => {
+  build: (environment, { logger, metrics, redactor, fail }) => {
     const given = secretSetting('SUZUMIO_ADMIN_TOKEN', environment, (file) => readFileSync(file, 'utf8'));
     const plane = openControlPlaneOverRedis({
       root: environment.SUZUMIO_ROOT,
@@ -19,6 +19,7 @@ const code = await runService({
       redisUrl: environment.SUZUMIO_REDIS_URL,
       logger,
       metrics,
+      fail,
     });
     const adminToken = given ?? plane.cell.directory.adminToken();
     redactor.add(adminToken);

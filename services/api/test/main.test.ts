@@ -124,7 +124,14 @@ describe('the API as a process', () => {
     expect(await second.exited).toEqual([1, null]);
     const log = await second.log;
     expect(log.match(/EADDRINUSE/g)).toHaveLength(1);
-    expect(JSON.parse(log.trim().split('\n').find((line) => line.includes('EADDRINUSE')) ?? '')).toMatchObject({
+    expect(
+      JSON.parse(
+        log
+          .trim()
+          .split('\n')
+          .find((line) => line.includes('EADDRINUSE')) ?? '',
+      ),
+    ).toMatchObject({
       level: 'fatal',
       code: 'settings-invalid',
       msg: `Cannot listen on 127.0.0.1:${String(port)}: the address is in use (EADDRINUSE).`,

@@ -22,6 +22,7 @@ const code = await runService({
       redisUrl: settings.SUZUMIO_REDIS_URL,
       logger,
       metrics,
+      fail,
     });
     const scheduler = createScheduler(
       {
@@ -29,7 +30,7 @@ const code = await runService({
         sweepIntervalMs: settings.SUZUMIO_SWEEP_MS,
         leaseMs: settings.SUZUMIO_LEASE_MS,
       },
-      { cell: plane.cell, transport: plane.transport, logger, metrics, fail },
+      { cell: plane.cell, transport: plane.transport, logger, metrics },
     );
     return {
       start: () => scheduler.start(),

@@ -32,8 +32,6 @@ export interface SchedulerDependencies {
   transport: Transport;
   logger: Logger;
   metrics: Metrics;
-  /** Told of what this process can never get over, such as a schema of a later version. */
-  fail?: (error: unknown) => void;
 }
 
 export interface Scheduler {
@@ -94,7 +92,6 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
       failing.delete(project);
     } catch (error) {
       metrics.schedulingFailures.inc({ during: cause });
-      if (isSuzumioError(error, 'schema-newer')) dependencies.fail?.(error);
       if (isSuzumioError(error, 'project-unknown')) deadlines.delete(project);
       // The transport says by itself that it is away; a project that is gone has nothing to be scheduled.
       const expected = isSuzumioError(error, 'server-unreachable', 'project-unknown');
@@ -111,7 +108,6 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
       await body();
     } catch (error) {
       metrics.schedulingFailures.inc({ during: cause });
-      if (isSuzumioError(error, 'schema-newer')) dependencies.fail?.(error);
       logger.error({ err: error, cause }, 'a round failed');
     }
     metrics.sweepDuration.observeMs({ round: cause }, performance.now() - begun);

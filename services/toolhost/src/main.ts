@@ -12,7 +12,7 @@ const code = await runService({
   name: 'toolhost',
   schema: toolhostEnvironment,
   environment: process.env,
-  build(settings, { logger, metrics, redactor }) {
+  build(settings, { logger, metrics, redactor, fail }) {
     const given = secretSetting('SUZUMIO_WORKER_TOKEN', settings, (file) => readFileSync(file, 'utf8'));
     const plane = openControlPlaneOverRedis({
       root: settings.SUZUMIO_ROOT,
@@ -20,6 +20,7 @@ const code = await runService({
       redisUrl: settings.SUZUMIO_REDIS_URL,
       logger,
       metrics,
+      fail,
     });
     redactor.add(plane.cell.directory.cellKey());
     const workerToken = given ?? plane.cell.directory.workerToken();

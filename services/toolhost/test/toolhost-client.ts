@@ -64,7 +64,9 @@ export async function toolhostBench(
   const { logger, lines } = recordingLogger();
   const transport = createInProcessTransport({ logger });
   const metrics = createMetrics('toolhost');
-  const testing = await testCell({ hooks: storeHooks({ transport, metrics }) });
+  const testing = await testCell({
+    hooks: storeHooks({ transport, metrics, logger, fail: (error) => logger.fatal({ err: error }, 'cannot go on') }),
+  });
   const wakes: string[] = [];
   transport.consumeWakes((project) => {
     wakes.push(project);

@@ -20,6 +20,8 @@ interface ControlPlaneOptions {
   cellId: string;
   logger: Logger;
   metrics: Metrics;
+  /** Told of what this process can never get over, such as a schema of a later version. */
+  fail: (error: unknown) => void;
 }
 
 /** Opens a data directory; every commit that appends events is announced over the transport. */
@@ -28,6 +30,7 @@ export function openControlPlane(
 ): ControlPlane {
   const { transport, transportName } = options;
   const cell = Cell.open(options.root, { id: options.cellId, hooks: storeHooks(options) });
+  tellCopied(cell, options.logger);
   return {
     cell,
     transport,
@@ -51,7 +54,12 @@ export function openControlPlaneOverRedis(options: ControlPlaneOptions & { redis
 }
 
 /** Announces and counts what this process commits. */
-export function storeHooks({ transport, metrics }: { transport: Transport; metrics: Metrics }): ProjectStoreHooks {
+export function storeHooks({
+  transport,
+  metrics,
+  logger,
+  fail,
+}: Pick<ControlPlaneOptions, 'metrics' | 'logger' | 'fail'> & { transport: Transport }): ProjectStoreHooks {
   const count = eventCounter(metrics);
   return {
     onEvents(project, events) {
@@ -60,5 +68,22 @@ export function storeHooks({ transport, metrics }: { transport: Transport; metri
       events.forEach(count);
     },
     onTransaction: (outcome, durationMs) => metrics.storeTransactionDuration.observeMs({ outcome }, durationMs),
+    onOutdated: fail,
+    onRestored(project, { epoch, before }) {
+      logger.warn(
+        { project, epoch, before },
+        'a project is in another file than before: restored, it begins a new epoch',
+      );
+      transport.wake(project);
+    },
   };
+}
+
+/** A whole data directory that is a copy: its projects begin new epochs when they are opened. */
+export function tellCopied({ catalog, directory }: Cell, logger: Logger): void {
+  if (!catalog.copied) return;
+  logger.warn(
+    { root: directory.root },
+    'this data directory is a copy: its projects begin new epochs. Tokens that were revoked since it was copied are good again: revoke them anew.',
+  );
 }

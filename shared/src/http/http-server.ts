@@ -84,12 +84,7 @@ export async function startHttpServer(handler: RequestListener, options: HttpSer
 
 function cannotListen(host: string, port: number, error: NodeJS.ErrnoException): SuzumioError {
   const [why, next] = listenFaults[error.code ?? ''] ?? [messageOf(error), 'choose another address or port'];
-  return new SuzumioError(
-    'settings-invalid',
-    `Cannot listen on ${host}:${port}: ${why}.`,
-    { next },
-    { cause: error },
-  );
+  return new SuzumioError('settings-invalid', `Cannot listen on ${host}:${port}: ${why}.`, { next }, { cause: error });
 }
 
 const listenFaults: Partial<Record<string, readonly [why: string, next: string]>> = {

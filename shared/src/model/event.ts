@@ -8,6 +8,7 @@ export const eventTypes = [
   'project.changes-requested',
   'project.completed',
   'project.stopped',
+  'project.restored',
   'message.created',
   'message.redelivered',
   'task.assigned',

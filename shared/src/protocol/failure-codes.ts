@@ -25,6 +25,7 @@ export const failureCodes = {
   'lease-expired': 'machinery',
   'worker-lost': 'machinery',
   'container-vanished': 'machinery',
+  'project-restored': 'machinery',
 
   'non-zero-exit': 'agent',
   'handler-failed': 'agent',

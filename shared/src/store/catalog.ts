@@ -7,11 +7,13 @@ import { AuditLog } from './audit-log.js';
 import { CellPause } from './cell-pause.js';
 import type { StoreContext } from './context.js';
 import type { DataDirectory } from './data-directory.js';
-import { migrate } from './migrate.js';
+import { epochFrom, filePlace, placeOf, samePlace } from './file-place.js';
+import { assertNotNewer, migrate } from './migrate.js';
 import { catalogMigrations } from './migrations/catalog.js';
 import { Profiles } from './profiles.js';
+import type { ProjectStoreHooks } from './project-store.js';
 import { ProjectDeletions } from './project-deletions.js';
-import { Sql, type SqlParams } from './sql.js';
+import { immediately, Sql, type SqlParams } from './sql.js';
 import { Providers } from './providers.js';
 import { aliveMs, readCatalogFacts } from './queries/services.js';
 import { Spending } from './spending.js';
@@ -55,6 +57,10 @@ export interface ListedProject {
   createdAtMs: number;
 }
 
+type CatalogHooks = Pick<ProjectStoreHooks, 'onOutdated'>;
+
+const newestSchema = catalogMigrations.at(-1)?.version ?? 0;
+
 /** How often a process says that it lives. */
 const beatMs = 1_000;
 
@@ -87,9 +93,22 @@ export class Catalog {
   private constructor(
     sql: Sql,
     private readonly context: StoreContext,
+    hooks: CatalogHooks,
+    /** Whether this process found that the catalog is a copy of the one that it was. */
+    readonly copied: boolean,
   ) {
     this.#sql = sql;
-    this.#writer = new Writer(sql, { random: context.random });
+    this.#writer = new Writer(sql, {
+      random: context.random,
+      begin() {
+        try {
+          assertNotNewer(sql, newestSchema);
+        } catch (error) {
+          hooks.onOutdated?.(error);
+          throw error;
+        }
+      },
+    });
     this.tokens = new ApiTokens(sql, this.#writer, context);
     this.audit = new AuditLog(sql, this.#writer, context);
     this.deletions = new ProjectDeletions(sql, this.#writer, context);
@@ -100,15 +119,15 @@ export class Catalog {
     this.pause = new CellPause(sql, this.#writer, context);
   }
 
-  static open(directory: DataDirectory, context: StoreContext): Catalog {
+  static open(directory: DataDirectory, context: StoreContext, hooks: CatalogHooks = {}): Catalog {
     const sql = Sql.open(directory.catalogFile);
     try {
       migrate(sql, catalogMigrations);
+      return new Catalog(sql, context, hooks, recognise(sql, context.now()));
     } catch (error) {
       sql.close();
       throw error;
     }
-    return new Catalog(sql, context);
   }
 
   /** Every project's id, oldest first. */
@@ -178,9 +197,18 @@ export class Catalog {
           labels: JSON.stringify(labels),
         },
       );
+      if (epoch > 1) this.deletions.noteFormer(project, epoch - 1);
       if (entry.standing) this.teams.stand(entry.standing, project);
       place(this.#keyed());
     });
+  }
+
+  /** The epoch in which a project begins that is made now. */
+  firstEpoch(project: string): number {
+    const { first_epoch: least } = this.#sql.get<{ first_epoch: number }>('SELECT first_epoch FROM data_directory') ?? {
+      first_epoch: 1,
+    };
+    return Math.max(least, this.deletions.formerEpoch(project) + 1);
   }
 
   /**
@@ -201,6 +229,16 @@ export class Catalog {
         before: addedBeforeMs,
       }),
     );
+  }
+
+  /** Says that a project has begun a new epoch: what there is of earlier ones is gone. */
+  async noteEpoch(project: string, { epoch }: { epoch: number }): Promise<void> {
+    await this.#writer.write(() => this.deletions.noteFormer(project, epoch - 1));
+  }
+
+  /** Whether a project is listed, or is just being deleted. */
+  knows(project: string): boolean {
+    return this.#sql.get('SELECT 1 FROM projects WHERE id = :project', { project }) !== undefined;
   }
 
   /** Says that a project is about to run. Comes before the transition's own commit. */
@@ -321,4 +359,24 @@ export class Catalog {
   #keyed(): KeyedTx {
     return keyedTx(this.#sql, this.context.now());
   }
+}
+
+/** Looks whether this is the file that the catalog was in when it was last opened; whether it is a copy of that. */
+function recognise(sql: Sql, nowMs: number): boolean {
+  const isOwn = () => {
+    const row = sql.get<{ place_json: string }>('SELECT place_json FROM data_directory');
+    return row && samePlace(filePlace.parse(JSON.parse(row.place_json)), placeOf(sql.file));
+  };
+  if (isOwn() === true) return false;
+  return immediately(sql, () => {
+    // Another process may have come first.
+    const own = isOwn();
+    if (own === true) return false;
+    sql.run(
+      `INSERT INTO data_directory (id, place_json, first_epoch) VALUES (1, :place, 1)
+       ON CONFLICT (id) DO UPDATE SET place_json = :place, first_epoch = max(first_epoch + 1, :epoch)`,
+      { place: JSON.stringify(placeOf(sql.file)), epoch: epochFrom(nowMs) },
+    );
+    return own === false;
+  });
 }

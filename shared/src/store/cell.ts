@@ -1,14 +1,25 @@
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { isSuzumioError } from '../errors/suzumio-error.js';
-import { Catalog } from './catalog.js';
+import { projectId } from '../protocol/ids.js';
+import { Catalog, type NewEntry } from './catalog.js';
 import { type StoreContext, systemContext } from './context.js';
 import { constructionMs, createProject, type NewProject, removeUnfinishedProjects } from './create-project.js';
 import { DataDirectory } from './data-directory.js';
-import { deleteProject, type DeletionRequest, discardDeleted, finishDeletions } from './delete-project.js';
-import type { ProjectStoreHooks } from './project-store.js';
+import {
+  type BrokenProject,
+  deleteProject,
+  type DeletionRequest,
+  discardDeleted,
+  finishDeletions,
+} from './delete-project.js';
+import { placeOf } from './file-place.js';
+import { ProjectStore, type ProjectStoreHooks } from './project-store.js';
 import { ProjectStores } from './project-stores.js';
 import { readLabels, readStatus } from './queries/projects.js';
 import { projectRow } from './rows.js';
+import { storeFault } from './store-fault.js';
+import { beginEpoch } from './verbs/begin-epoch.js';
 
 /** A control plane's data: one directory, its catalog and its projects, as one process holds them. */
 export class Cell {
@@ -19,6 +30,7 @@ export class Cell {
     readonly catalog: Catalog,
     readonly stores: ProjectStores,
     readonly context: StoreContext,
+    private readonly hooks: ProjectStoreHooks,
   ) {}
 
   /**
@@ -33,9 +45,17 @@ export class Cell {
     const directory = new DataDirectory(root);
     directory.prepare();
     const context = options.context ?? systemContext();
-    const catalog = Catalog.open(directory, context);
-    const stores = new ProjectStores(directory, context, options.hooks, options.maxOpen);
-    return new Cell(options.id ?? directory.cellId(), directory, catalog, stores, context);
+    const catalog = Catalog.open(directory, context, options.hooks);
+    const hooks: ProjectStoreHooks = {
+      ...options.hooks,
+      onRestored(project, change) {
+        options.hooks?.onRestored?.(project, change);
+        // Where it is not noted, workers keep workspaces that nobody uses; the catalog waits for it when it closes.
+        void catalog.noteEpoch(project, change).catch(() => undefined);
+      },
+    };
+    const stores = new ProjectStores(directory, context, hooks, options.maxOpen, (project) => catalog.knows(project));
+    return new Cell(options.id ?? directory.cellId(), directory, catalog, stores, context, hooks);
   }
 
   /** @throws SuzumioError `project-exists`, `invalid-config` */
@@ -53,22 +73,31 @@ export class Cell {
   }
 
   /**
-   * Puts right what a crash left: unfinished projects are removed, finished ones that the catalog lacks are added, and
-   * deletions are taken to their end.
+   * Puts right what a crash left: unfinished projects are removed, finished ones that the catalog lacks are added (also
+   * those that were put back from a copy), and deletions are taken to their end.
+   *
+   * @returns the projects that something is wrong with; each stays as it is, and keeps no other one from being looked after
+   * @throws SuzumioError `schema-newer`
    */
-  async recover(): Promise<void> {
+  async recover(): Promise<BrokenProject[]> {
     const nowMs = this.context.now();
     await removeUnfinishedProjects(this.directory, nowMs);
-    await finishDeletions(this);
+    const broken = await finishDeletions(this);
     const known = new Map(this.catalog.projects().map(({ id, status }) => [id, status]));
     const onDisk = (await readdir(this.directory.projectsDir)).filter((name) => !name.startsWith('.'));
     for (const project of onDisk) {
-      if (known.delete(project)) continue;
-      await this.#addMissing(project);
+      if (known.delete(project) || this.catalog.knows(project)) continue;
+      try {
+        await this.#addMissing(project);
+      } catch (error) {
+        if (isSuzumioError(error, 'schema-newer')) throw error;
+        broken.push({ project, error: storeFault(project, this.directory.projectFile(project), error) });
+      }
     }
     for (const project of known.keys()) {
       await this.catalog.removeProject(project, { addedBeforeMs: nowMs - constructionMs });
     }
+    return broken;
   }
 
   /** Brings the catalog up to what a project's own database says. */
@@ -76,25 +105,42 @@ export class Cell {
     await this.stores.use(project, (store) => this.catalog.noteStatus(project, () => readStatus(store.reader)));
   }
 
-  /** The catalog lacks what it lost, and what was put in its place when the process was killed. */
+  /** The catalog lacks what it lost, what was put in its place when the process was killed, and what was put back. */
   async #addMissing(project: string): Promise<void> {
+    const file = this.directory.projectFile(project);
+    if (!projectId.safeParse(project).success || !existsSync(file)) return;
+    const entry = await this.#entryOf(project, file);
+    if (!entry) return discardDeleted(this, project);
     try {
-      const entry = await this.stores.use(project, ({ reader }) => {
-        const { epoch, standing_team } = projectRow(reader);
-        return {
-          status: readStatus(reader).status,
-          labels: readLabels(reader),
-          epoch,
-          ...(standing_team === null ? {} : { standing: { team: standing_team, instead: false } }),
-        };
-      });
       await this.catalog.addProject(project, entry);
-      await this.noteStatus(project);
     } catch (error) {
       // Another process is deleting it.
       if (isSuzumioError(error, 'project-exists')) return;
-      if (!isSuzumioError(error, 'project-unknown')) throw error;
-      await discardDeleted(this, project);
+      throw error;
+    }
+    await this.noteStatus(project);
+  }
+
+  /** What the catalog has to know of a project that it lacks; undefined where that was deleted. */
+  async #entryOf(project: string, file: string): Promise<NewEntry | undefined> {
+    const store = ProjectStore.open(project, file, this.context, this.hooks);
+    try {
+      if (store.deleted) return undefined;
+      const former = this.catalog.deletions.formerEpoch(project);
+      const { epoch: found, standing_team } = projectRow(store.reader);
+      // Its name was given up, perhaps more than once: it begins another life under it.
+      const epoch =
+        found > former
+          ? found
+          : await store.write((tx) => beginEpoch(tx, { place: placeOf(file), after: former }).epoch);
+      return {
+        status: readStatus(store.reader).status,
+        labels: readLabels(store.reader),
+        epoch,
+        ...(standing_team === null ? {} : { standing: { team: standing_team, instead: false } }),
+      };
+    } finally {
+      await store.close();
     }
   }
 

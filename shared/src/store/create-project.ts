@@ -10,6 +10,7 @@ import type { Catalog, NewEntry } from './catalog.js';
 import { ContentStore, syncDirectory } from './content-store.js';
 import type { StoreContext } from './context.js';
 import type { DataDirectory } from './data-directory.js';
+import { placeOf } from './file-place.js';
 import { ProjectStore } from './project-store.js';
 import { projectRow } from './rows.js';
 import type { Tx } from './tx.js';
@@ -65,7 +66,7 @@ export async function createProject(
   const building = join(directory.projectsDir, `${temporaryPrefix}${randomBytes(6).toString('hex')}`);
   await mkdir(join(building, 'artifacts'), { recursive: true, mode: 0o700 });
   try {
-    const entry = await build(building, context, project, catalog.deletions.formerEpoch(name) + 1);
+    const entry = await build(building, context, project, catalog.firstEpoch(name));
     await catalog.addProject(name, entry, (tx) => {
       project.named?.(tx);
       renameTo(building, target, name);
@@ -104,10 +105,11 @@ async function writeDatabase(
   given: { epoch: number; snapshots: ReadonlyMap<string, string> },
 ): Promise<NewEntry> {
   const { config, actor, labels = {}, standingTeam } = project;
-  const store = ProjectStore.create(config, join(building, 'project.db'), context);
+  const file = join(building, 'project.db');
+  const store = ProjectStore.create(config, file, context);
   try {
     return await store.write((tx) => {
-      initializeProject(tx, { config, actor, labels, standingTeam, ...given });
+      initializeProject(tx, { config, actor, labels, standingTeam, place: placeOf(file), ...given });
       project.begin?.(tx);
       const standing = standingTeam === undefined ? undefined : { team: standingTeam, instead: true };
       return { status: projectRow(tx).status, labels, epoch: given.epoch, standing };

@@ -53,13 +53,32 @@ export async function deleteProject(place: Place, project: string, request: Dele
   if (epoch !== undefined) await finishDeletion(place, { project, epoch }, request);
 }
 
-/** Takes every deletion to its end that a process began and was killed in. */
-export async function finishDeletions(place: Place): Promise<void> {
-  for (const deletion of place.catalog.deletions.pending()) await finishDeletion(place, deletion, { actor: 'system' });
+/** A project that could not be looked after, and why. */
+export interface BrokenProject {
+  project: string;
+  error: unknown;
+}
+
+/**
+ * Takes every deletion to its end that a process began and was killed in.
+ *
+ * @returns those of which that cannot be done
+ */
+export async function finishDeletions(place: Place): Promise<BrokenProject[]> {
+  const broken: BrokenProject[] = [];
+  for (const deletion of place.catalog.deletions.pending()) {
+    await finishDeletion(place, deletion, { actor: 'system' }).catch((error: unknown) => {
+      broken.push({ project: deletion.project, error });
+    });
+  }
   const { projectsDir } = place.directory;
   for (const name of await readdir(projectsDir)) {
-    if (name.startsWith(removedPrefix)) await removeFiles(join(projectsDir, name));
+    if (!name.startsWith(removedPrefix)) continue;
+    await removeFiles(join(projectsDir, name)).catch((error: unknown) => {
+      broken.push({ project: name, error });
+    });
   }
+  return broken;
 }
 
 /**

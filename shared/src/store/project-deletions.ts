@@ -68,11 +68,7 @@ export class ProjectDeletions {
   async finish({ project, epoch }: PendingDeletion, move: () => void): Promise<void> {
     await this.writer.write(() => {
       if (this.pendingEpoch(project) !== epoch) return;
-      this.sql.run(
-        `INSERT INTO former_projects (id, epoch) VALUES (:project, :epoch)
-         ON CONFLICT (id) DO UPDATE SET epoch = max(epoch, :epoch)`,
-        { project, epoch },
-      );
+      this.noteFormer(project, epoch);
       this.sql.run('UPDATE tokens SET revoked_at_ms = :now WHERE project = :project AND revoked_at_ms IS NULL', {
         project,
         now: this.context.now(),
@@ -80,6 +76,15 @@ export class ProjectDeletions {
       this.sql.run('DELETE FROM projects WHERE id = :project', { project });
       move();
     });
+  }
+
+  /** Says, in a transaction of the catalog, that nothing is left of what was under a name up to an epoch. */
+  noteFormer(project: string, epoch: number): void {
+    this.sql.run(
+      `INSERT INTO former_projects (id, epoch) VALUES (:project, :epoch)
+       ON CONFLICT (id) DO UPDATE SET epoch = max(epoch, :epoch)`,
+      { project, epoch },
+    );
   }
 
   /** Whether a project was deleted, or is just being. */

@@ -1,13 +1,16 @@
 import type { EventType } from '../model/event.js';
 import type { ProjectConfig } from '../model/project-config.js';
 import type { StoreContext } from './context.js';
+import { SuzumioError } from '../errors/suzumio-error.js';
+import { filePlace, placeOf, samePlace } from './file-place.js';
 import { assertNotNewer, migrate } from './migrate.js';
 import { projectMigrations } from './migrations/project.js';
 import { readConfig } from './queries/projects.js';
-import { Sql, type SqlReader } from './sql.js';
+import { immediately, Sql, type SqlReader } from './sql.js';
 import { unknownProject } from './project-unknown.js';
 import { Tx } from './tx.js';
 import { deleteProject, isDeleted } from './verbs/delete-project.js';
+import { beginEpoch, type EpochChange } from './verbs/begin-epoch.js';
 import { type TransactionOutcome, Writer } from './writer.js';
 
 /** An event as a commit appended it. */
@@ -24,6 +27,10 @@ export interface ProjectStoreHooks {
   onEvents?: (project: string, events: readonly AppendedEvent[]) => void;
   /** After a transaction: what became of it, and how long it took in milliseconds, the wait for its turn included. */
   onTransaction?: (outcome: TransactionOutcome, durationMs: number) => void;
+  /** A database was found that only a later version can use: this process cannot go on. */
+  onOutdated?: (error: unknown) => void;
+  /** A project that was restored from a copy has begun a new epoch here. */
+  onRestored?: (project: string, change: EpochChange) => void;
 }
 
 const newestSchema = projectMigrations.at(-1)?.version ?? 0;
@@ -32,6 +39,7 @@ const newestSchema = projectMigrations.at(-1)?.version ?? 0;
 export class ProjectStore {
   readonly #writer: Writer;
   readonly #sql: Sql;
+  readonly #context: StoreContext;
   #tx: Tx | undefined;
   #config: ProjectConfig | undefined;
   #beforeSeq = 0;
@@ -44,6 +52,7 @@ export class ProjectStore {
     hooks: ProjectStoreHooks,
   ) {
     this.#sql = sql;
+    this.#context = context;
     this.#writer = new Writer(sql, {
       random: context.random,
       begin: () => {
@@ -63,23 +72,32 @@ export class ProjectStore {
     });
   }
 
-  /** Opens a project's database for reading and writing, and brings its schema up to date. */
+  /**
+   * Opens a project's database for reading and writing, and brings its schema up to date. One that is a copy begins a new
+   * epoch, before anybody can ask it anything.
+   *
+   * @throws SuzumioError `schema-newer`; `store-corrupt` where no project is in it; `project-misplaced` where it is
+   *   another project's
+   */
   static open(project: string, file: string, context: StoreContext, hooks: ProjectStoreHooks = {}): ProjectStore {
-    const sql = Sql.open(file);
-    try {
+    return opened(file, (sql) => {
+      if (sql.userVersion === 0) throw empty(project, file);
       migrate(sql, projectMigrations);
-      return new ProjectStore(project, sql, context, hooks);
-    } catch (error) {
-      sql.close();
-      throw error;
-    }
+      const store = new ProjectStore(project, sql, context, hooks);
+      const change = store.#recognise();
+      if (change) hooks.onRestored?.(project, change);
+      return store;
+    });
   }
 
   /** Makes a database for a project that is not in it yet. */
   static create(config: ProjectConfig, file: string, context: StoreContext): ProjectStore {
-    const store = ProjectStore.open(config.name, file, context);
-    store.#config = config;
-    return store;
+    return opened(file, (sql) => {
+      migrate(sql, projectMigrations);
+      const store = new ProjectStore(config.name, sql, context, {});
+      store.#config = config;
+      return store;
+    });
   }
 
   /** The project's resolved file, read once: it never changes. */
@@ -126,6 +144,27 @@ export class ProjectStore {
     this.#sql.close();
   }
 
+  /** Looks whether this is the file that the project was in when it was last opened. */
+  #recognise(): EpochChange | undefined {
+    const row = this.#sql.get<{ id: string; place_json: string | null }>('SELECT id, place_json FROM projects');
+    if (!row) throw empty(this.project, this.#sql.file);
+    if (this.deleted) return undefined;
+    if (row.id !== this.project) throw misplaced(this.project, row.id, this.#sql.file);
+    const place = placeOf(this.#sql.file);
+    const remembered = (json: string | null | undefined) => (json ? filePlace.parse(JSON.parse(json)) : undefined);
+    const stored = remembered(row.place_json);
+    if (stored && samePlace(stored, place)) return undefined;
+    return immediately(this.#sql, () => {
+      // Another process may have come first.
+      const { place_json } = this.#sql.get<typeof row>('SELECT id, place_json FROM projects') ?? row;
+      const last = remembered(place_json);
+      const tx = new Tx(this.#sql, this.#context, this.config);
+      if (last) return samePlace(last, place) ? undefined : beginEpoch(tx, { place });
+      tx.run('UPDATE projects SET place_json = :place', { place: JSON.stringify(place) });
+      return undefined;
+    });
+  }
+
   #run<Result>(verb: (tx: Tx) => Result): Promise<Result> {
     return this.#writer.write(() => {
       if (!this.#tx) throw new Error('a verb ran outside its transaction');
@@ -147,4 +186,33 @@ export class ProjectStore {
   #newestEvent(): number {
     return this.#sql.get<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM events')?.seq ?? 0;
   }
+}
+
+/** Whoever fails to use what was opened closes it. */
+function opened<Result>(file: string, use: (sql: Sql) => Result): Result {
+  const sql = Sql.open(file);
+  try {
+    return use(sql);
+  } catch (error) {
+    sql.close();
+    throw error;
+  }
+}
+
+function empty(project: string, file: string): SuzumioError {
+  return new SuzumioError(
+    'store-corrupt',
+    `The database of the project "${project}" has no project in it (${file}): restore the project from a backup, or move its directory out of the data directory. Other projects go on.`,
+    { project, file },
+  );
+}
+
+/** A copy beside its original would do the work of it a second time. */
+function misplaced(directory: string, project: string, file: string): SuzumioError {
+  return new SuzumioError(
+    'project-misplaced',
+    `${file} is the database of the project "${project}", in the directory of another name. ` +
+      `Move the directory "${directory}" out of the data directory, or give it back its name where "${project}" is gone.`,
+    { project: directory, found: project },
+  );
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { isSuzumioError } from '../errors/suzumio-error.js';
 import { projectId } from '../protocol/ids.js';
 import type { StoreContext } from './context.js';
 import type { DataDirectory } from './data-directory.js';
@@ -6,6 +7,7 @@ import type { PendingDeletion } from './project-deletions.js';
 import { ProjectStore, type ProjectStoreHooks } from './project-store.js';
 import { unknownProject } from './project-unknown.js';
 import { fileIdentity } from './sql.js';
+import { storeFault } from './store-fault.js';
 
 interface Entry {
   store: ProjectStore;
@@ -35,6 +37,8 @@ export class ProjectStores {
     private readonly hooks: ProjectStoreHooks = {},
     /** Above what one host's cell runs: the sweep goes round all of them, and would close each before it comes again. */
     maxOpen = 2_048,
+    /** Whether the catalog has a project: what was only put into the directory is nobody's until the catalog has it. */
+    private readonly listed: (project: string) => boolean = () => true,
   ) {
     this.#entries = new LRUCache<string, Entry>({
       max: maxOpen,
@@ -49,20 +53,29 @@ export class ProjectStores {
   /**
    * Runs `body` with a project's store, which stays open at least until `body` is done.
    *
-   * @throws SuzumioError `project-unknown`
+   * @throws SuzumioError `project-unknown`; `store-corrupt`, `store-unreadable`, `project-misplaced`, `schema-newer` where
+   *   something is wrong with its file
    */
   async use<Result>(project: string, body: (store: ProjectStore) => Promise<Result> | Result): Promise<Result> {
-    const entry = this.#current(project);
-    if (!entry) throw unknownProject(project);
-    if (!entry.store.deleted) return this.#used(entry, body);
+    try {
+      const entry = this.#current(project);
+      if (!entry) throw unknownProject(project);
+      if (!entry.store.deleted) return await this.#used(entry, body);
+    } catch (error) {
+      throw this.#told(project, error);
+    }
     this.forget(project);
     throw unknownProject(project);
   }
 
   /** Ends a project for good, where it has not been; without a file there is nothing to end. */
   async delete({ project, epoch }: PendingDeletion, actor: string): Promise<void> {
-    const entry = this.#current(project);
-    if (entry) await this.#used(entry, (store) => store.delete(epoch, actor));
+    try {
+      const entry = this.#current(project);
+      if (entry) await this.#used(entry, (store) => store.delete(epoch, actor));
+    } catch (error) {
+      throw this.#told(project, error);
+    }
   }
 
   /** Closes a project's database here, for instance before its directory is removed. */
@@ -87,6 +100,10 @@ export class ProjectStores {
     entry.users += 1;
     try {
       return await body(entry.store);
+    } catch (error) {
+      // Its files go while it is being used: whatever is missed then is missed for that.
+      if (isSuzumioError(error) || !isGone(entry.store)) throw error;
+      throw unknownProject(entry.store.project);
     } finally {
       entry.users -= 1;
       if (entry.users === 0 && entry.evicted) this.#close(entry);
@@ -109,7 +126,7 @@ export class ProjectStores {
     const file = this.directory.projectFile(project);
     for (;;) {
       const there = fileIdentity(file);
-      if (there === undefined) return undefined;
+      if (there === undefined || !this.listed(project)) return undefined;
       try {
         return ProjectStore.open(project, file, this.context, this.hooks);
       } catch (error) {
@@ -117,6 +134,12 @@ export class ProjectStores {
         if (fileIdentity(file) === there) throw error;
       }
     }
+  }
+
+  #told(project: string, error: unknown): unknown {
+    const fault = storeFault(project, this.directory.projectFile(project), error);
+    if (isSuzumioError(fault, 'schema-newer')) this.hooks.onOutdated?.(fault);
+    return fault;
   }
 
   #close(entry: Entry): void {

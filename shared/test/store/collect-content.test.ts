@@ -55,6 +55,18 @@ const workAt = (snapshot: string) =>
   testing.write('team', (tx) => tx.run(`UPDATE agents SET snapshot = :snapshot WHERE id = 'ada'`, { snapshot }));
 
 describe('content that nothing refers to', () => {
+  test('of a project that is deleted meanwhile is nobody’s failure', async () => {
+    const { snapshot } = await snapshotOf('work');
+    await workAt(snapshot);
+    await stored('old');
+    await age();
+    const collecting = testing.store('team', async (store) => {
+      await testing.cell.deleteProject('team', { actor: 'ann' });
+      return collectContent(store, directory, Date.now());
+    });
+    await expect(collecting).rejects.toMatchObject({ code: 'project-unknown' });
+  });
+
   test('is removed when it is older than a day', async () => {
     const [old, young] = [await stored('old'), 'young'];
     await age();

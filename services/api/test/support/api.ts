@@ -62,7 +62,9 @@ export async function testApi(
     },
   };
   const metrics = createMetrics('api');
-  const cell = await testCell({ hooks: storeHooks({ transport, metrics }) });
+  const cell = await testCell({
+    hooks: storeHooks({ transport, metrics, logger, fail: (error) => logger.fatal({ err: error }, 'cannot go on') }),
+  });
   const api = createApi(
     { host: '127.0.0.1', port: 0, transportName: 'test', rateLimits: unlimited, ...config },
     { cell: cell.cell, transport, logger, metrics },

@@ -220,4 +220,16 @@ CREATE TABLE circuit_waiters (
 ) STRICT, WITHOUT ROWID;
 `,
   },
+  {
+    // Which file this catalog is in, and the epoch in which new projects begin at the earliest: later than any that was
+    // made after the copy which this catalog is.
+    version: 9,
+    sql: `
+CREATE TABLE data_directory (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  place_json TEXT NOT NULL,
+  first_epoch INTEGER NOT NULL
+) STRICT;
+`,
+  },
 ];

@@ -401,4 +401,11 @@ CREATE TABLE tool_sets (
 ) STRICT;
 `,
   },
+  {
+    // Which file the project is in: a copy of it is another one.
+    version: 10,
+    sql: `
+ALTER TABLE projects ADD COLUMN place_json TEXT;
+`,
+  },
 ];

@@ -1,6 +1,7 @@
 import { isExternal } from '../../config/sandbox-of.js';
 import type { Labels } from '../../model/labels.js';
 import type { ProjectConfig } from '../../model/project-config.js';
+import type { FilePlace } from '../file-place.js';
 import type { Tx } from '../tx.js';
 
 /** Writes a new project's rows: the project, its roster and its channels. */
@@ -12,6 +13,7 @@ export function initializeProject(
     labels: Labels;
     standingTeam?: string | undefined;
     epoch: number;
+    place: FilePlace;
     snapshots: ReadonlyMap<string, string>;
   },
 ): void {
@@ -23,6 +25,7 @@ export function initializeProject(
     config_json: JSON.stringify(config),
     labels_json: JSON.stringify(project.labels),
     epoch: project.epoch,
+    place_json: JSON.stringify(project.place),
     standing_team: project.standingTeam ?? null,
     created_at_ms: tx.nowMs,
     status_at_ms: tx.nowMs,

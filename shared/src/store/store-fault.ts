@@ -1,0 +1,34 @@
+import type { ErrorCode } from '../errors/codes.js';
+import { messageOf, SuzumioError } from '../errors/suzumio-error.js';
+
+/** What the system or SQLite say of a file that is damaged, and of one that this process may not use. */
+const faults: readonly { code: ErrorCode; codes: RegExp; is: string; next: string }[] = [
+  {
+    code: 'store-corrupt',
+    codes: /^SQLITE_(CORRUPT|NOTADB|FORMAT)/,
+    is: 'is damaged',
+    next: 'restore the project from a backup',
+  },
+  {
+    code: 'store-unreadable',
+    codes: /^(SQLITE_(CANTOPEN|READONLY|PERM|AUTH)|E(ACCES|PERM|ISDIR|LOOP)$)/,
+    is: 'cannot be opened',
+    next: 'give its files to the user that the services run as (chown -R)',
+  },
+];
+
+/**
+ * What is wrong with a project whose database fails, in words for whoever looks after it; the error itself where it is not
+ * the file that is at fault.
+ */
+export function storeFault(project: string, file: string, error: unknown): unknown {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+  const fault = faults.find(({ codes }) => codes.test(code));
+  if (!fault || error instanceof SuzumioError) return error;
+  return new SuzumioError(
+    fault.code,
+    `The database of the project "${project}" ${fault.is} (${file}: ${messageOf(error)}): ${fault.next}, or move its directory out of the data directory. Other projects go on.`,
+    { project, file },
+    { cause: error },
+  );
+}
