@@ -8,7 +8,7 @@ import { openStack, requireFreePort } from './lib/compose.mjs';
 import { engineAnswers } from './lib/docker.mjs';
 import { bringImagesUpToDate } from './lib/images.mjs';
 import { onProjectNode } from './lib/project-node.mjs';
-import { engineMissing, makePlaces, stackSettings, startedWith } from './lib/stack-settings.mjs';
+import { engineMissing, keepSetting, makePlaces, stackSettings, startedWith } from './lib/stack-settings.mjs';
 import { main, step } from './lib/steps.mjs';
 
 const healthyWithinMs = 120_000;
@@ -39,7 +39,9 @@ await main(async () => {
   await commands[command](file, await stackSettings(file));
 });
 
-async function up(file, { values, added }) {
+async function up(file, { values: settings, added }) {
+  const workers = workersWanted();
+  const values = workers === undefined ? settings : await keepSetting(file, settings, 'SUZUMIO_TURN_WORKERS', workers);
   if (!(await engineAnswers())) throw new Error(`No Docker engine answers: ${engineMissing}`);
   const stack = await openStack(file, values.COMPOSE_PROJECT_NAME);
   const running = new Set(
@@ -57,11 +59,19 @@ async function up(file, { values, added }) {
     await step('Images', () => bringImagesUpToDate({ source, stack: true }));
   }
   await step('Start', async () => {
-    const scales = options.scale.flatMap((scale) => ['--scale', scale]);
-    await stack.up(options.metrics ? ['metrics'] : [], await startedWith(values), ...scales);
+    await stack.up(options.metrics ? ['metrics'] : [], await startedWith(values));
     await stack.healthy({ timeoutMs: healthyWithinMs });
   });
   console.log(next(values));
+}
+
+/** How many workers there are to be from now on; undefined where that stays as it is. */
+function workersWanted() {
+  const [workers] = options.scale.slice(-1);
+  if (workers === undefined) return undefined;
+  const number = /^turn-worker=(\d{1,3})$/.exec(workers)?.[1];
+  if (number !== undefined) return String(Number(number));
+  throw new Error(`--scale ${workers}: expected turn-worker=N; there is one of every other service.`);
 }
 
 function next({ SUZUMIO_PUBLISH, SUZUMIO_PROMETHEUS_PUBLISH }) {
@@ -70,7 +80,7 @@ function next({ SUZUMIO_PUBLISH, SUZUMIO_PROMETHEUS_PUBLISH }) {
 Suzumio serves at http://${SUZUMIO_PUBLISH}.
 next: eval "$(npm run --silent stack -- env${settings})"    lets npx suzumio find it, with its administrator's token
       npx suzumio status
-  or  npm run stack -- --scale turn-worker=3${settings}     runs more workers
+  or  npm run stack -- --scale turn-worker=3${settings}     runs more workers from now on
       npm run stack -- --metrics${settings}                 adds Prometheus, at http://${SUZUMIO_PROMETHEUS_PUBLISH}
       npm run stack -- status${settings}                    shows how it stands; logs, what it says
       npm run stack -- down${settings}                      stops it; its data stays`;

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -14,6 +14,7 @@ interface Service {
   environment?: Record<string, string | null>;
   networks?: string[] | Record<string, unknown>;
   labels?: Record<string, string>;
+  scale?: number;
   volumes?: unknown[];
 }
 
@@ -37,6 +38,7 @@ interface Service {
       SUZUMIO_WORKER_TOKEN: 'worker-token',
       SUZUMIO_ADMIN_TOKEN: 'admin-token',
       SUZUMIO_BUDGET_USD_PER_DAY: '2.5',
+      SUZUMIO_TURN_WORKERS: '3',
     };
     const file = join(directory, '.env');
     const lines = Object.entries(settings).map((setting) => `${setting.join('=')}\n`);
@@ -79,6 +81,10 @@ interface Service {
     expect(mounting.sort()).toEqual(labelled);
   });
 
+  test('runs as many workers as the settings say, whoever starts it', () => {
+    expect(services['turn-worker']?.scale).toBe(3);
+  });
+
   test('lets the ToolHost alone reach providers', () => {
     const reaching = Object.entries(services).filter(([, { networks = [] }]) =>
       (Array.isArray(networks) ? networks : Object.keys(networks)).includes('egress'),
@@ -105,6 +111,30 @@ test('npm run stack makes files that its containers can read, whatever the umask
       '.suzumio/providers.env 600',
       'worker 700',
     ]);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+test('what is chosen once is kept in the settings, and everything else there stays as it was', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'suzumio-setting-'));
+  try {
+    const file = join(directory, '.env');
+    await writeFile(file, '# Mine.\nSUZUMIO_TURN_WORKERS=1\nSUZUMIO_ADMIN_TOKEN=abc\n', { mode: 0o600 });
+    const keep = (name: string, value: string, environment = {}) => {
+      const script = `import('./scripts/lib/stack-settings.mjs').then(async ({ keepSetting }) =>
+        console.log((await keepSetting(process.argv[1], {}, process.argv[2], process.argv[3]))[process.argv[2]]))`;
+      return finished(process.execPath, ['-e', script, file, name, value], environment);
+    };
+    expect(await keep('SUZUMIO_TURN_WORKERS', '3')).toMatchObject({ code: 0, out: '3\n' });
+    const kept = '# Mine.\nSUZUMIO_TURN_WORKERS=3\nSUZUMIO_ADMIN_TOKEN=abc\n';
+    expect(await readFile(file, 'utf8')).toBe(kept);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    // What the shell says would win over what is written.
+    const other = await keep('SUZUMIO_TURN_WORKERS', '5', { SUZUMIO_TURN_WORKERS: '2' });
+    expect([other.code, other.err]).toEqual([1, expect.stringContaining('unset it there')]);
+    expect((await keep('SUZUMIO_OTHER', '1')).code).toBe(1);
+    expect(await readFile(file, 'utf8')).toBe(kept);
   } finally {
     await rm(directory, { recursive: true });
   }

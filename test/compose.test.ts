@@ -248,7 +248,7 @@ interface Listed<Item> {
       const post = () => stack.api('POST', '/projects', { file });
       expect(await post()).toMatchObject({ status: 403, body: { code: 'policy-denied' } });
       const before = await ids();
-      const up = () => stack.run('--no-build', '--scale', 'turn-worker=3', '--metrics');
+      const up = () => stack.run('--no-build', '--metrics');
       await up();
       expect(await ids()).toEqual(before);
 
@@ -329,7 +329,7 @@ interface Listed<Item> {
             30_000,
           );
           await docker('kill', ...(await stack.containers(service)));
-          await stack.run('--no-build', '--scale', 'turn-worker=3', '--metrics');
+          await stack.run('--no-build', '--metrics');
           await eventually(
             'every turn has ended',
             async () => unhurried((await turns()).every(({ status }) => status === 'completed')),

@@ -25,6 +25,7 @@ const settings = [
   ['SUZUMIO_HOST_NAME', hostLabel, 'Whose data directory it is: this machine.'],
   ['SUZUMIO_WORKER_DIR', workerDirectory, 'Workspaces and what runs now. The workers see it under the same path.'],
   ['SUZUMIO_WORKER_USER', workerUser, 'uid:gid of workers and turns. The directory belongs to it.'],
+  ['SUZUMIO_TURN_WORKERS', () => '1', 'How many workers there are.'],
   ['SUZUMIO_DOCKER_SOCKET', dockerSocket, "The engine's socket, and the group that may use it."],
   ['SUZUMIO_DOCKER_GROUP', ({ SUZUMIO_DOCKER_SOCKET }) => dockerGroup(SUZUMIO_DOCKER_SOCKET)],
   ['SUZUMIO_WORKSPACES_DIR', () => join(root, 'examples'), 'What project files may have workspaces copied from.'],
@@ -64,6 +65,24 @@ export async function stackSettings(file) {
   if (added.length > 0) await replace(file, text === '' ? `${heading}${addition}` : `${text.trimEnd()}\n${addition}`);
   else await chmod(file, 0o600);
   return { values, added };
+}
+
+/**
+ * Writes a setting that somebody has just chosen into the file, in the place of what it says.
+ *
+ * @returns all settings with it
+ */
+export async function keepSetting(file, values, name, value) {
+  const line = `${name}=${quoted(value)}`;
+  const text = readFileSync(file, 'utf8');
+  const lines = text.split('\n');
+  const at = lines.findIndex((each) => each.startsWith(`${name}=`));
+  if (at < 0) throw new Error(`${file} does not say ${name} on a line of its own; write ${line} there.`);
+  if (process.env[name] && process.env[name] !== value) {
+    throw new Error(`${name} is ${process.env[name]} in the environment, which goes before ${file}: unset it there.`);
+  }
+  if (lines[at] !== line) await replace(file, lines.with(at, line).join('\n'));
+  return { ...values, [name]: value };
 }
 
 const heading = `# Settings of docker-compose.yml, and its secrets: for nobody else to read. What you change stays changed.\n`;
