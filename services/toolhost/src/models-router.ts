@@ -8,6 +8,7 @@ import {
   chatPurpose,
   chatRequest,
   maxChatBytes,
+  modelsPath,
   purposeHeader,
   stepHeader,
 } from '@suzumio/shared/protocol/model-chat';
@@ -15,6 +16,7 @@ import { attemptTokenOf } from './auth.js';
 import type { ToolhostContext } from './context.js';
 import { AnswerStream, completionOf } from './models/answer-wire.js';
 import { type Asker, callModel } from './models/call-model.js';
+import { listModels } from './models/list-models.js';
 
 /** The model gateway: runners ask here, by the format of OpenAI's Chat Completions. */
 export function modelsRouter(context: ToolhostContext): Router {
@@ -47,7 +49,11 @@ export function modelsRouter(context: ToolhostContext): Router {
       else throw error;
     }
   });
-  router.use(chatPath, inTheirWords);
+
+  router.get(modelsPath, async (request, response) => {
+    response.json(await listModels(context, attemptTokenOf(request, 'tool', context.cell.id)));
+  });
+  router.use([chatPath, modelsPath], inTheirWords);
   return router;
 }
 

@@ -123,6 +123,21 @@ describe('a door', () => {
     expect(new Set(refused)).toEqual(new Set(['unauthenticated', 'token-rejected']));
   });
 
+  test('leads to the models, to ask and to see which there are', async () => {
+    const { headers } = turn();
+    await ask('POST', '/v1/chat/completions', '{}', { headers });
+    await ask('GET', '/v1/models', '', { headers });
+    expect(toolhost.runnerRequests).toEqual(['POST /v1/chat/completions', 'GET /v1/models']);
+    expect((await ask('GET', '/v1/models')).status).toBe(401);
+    for (const [method, path] of [
+      ['POST', '/v1/models'],
+      ['GET', '/v1/models/main'],
+      ['GET', '/v1/chat/completions'],
+    ] as const) {
+      expect((await ask(method, path, '', { headers })).status).toBe(404);
+    }
+  });
+
   test('passes content on as it comes', async () => {
     const { headers } = turn();
     const bytes = randomBytes(900_000);

@@ -25,15 +25,22 @@ export function candidatesFor(config: ProjectConfig, agent: string, asked?: stri
   if (own === undefined || models === undefined) {
     throw new SuzumioError('preset-unknown', `Agent ${agent} has no model: name a preset in backend.runner.model.`);
   }
-  const named = reachable(models, own);
-  if (asked !== undefined && asked !== 'default' && !named.has(asked)) {
-    const known = [...named].join(', ');
+  const named = presetsFor(config, agent);
+  if (asked !== undefined && asked !== 'default' && !named.includes(asked)) {
+    const known = named.join(', ');
     throw new SuzumioError(
       'preset-unknown',
       `Agent ${agent} may not use the preset "${asked.slice(0, 60)}", but ${known}.`,
     );
   }
   return flatten(models, asked === undefined || asked === 'default' ? own : asked);
+}
+
+/** The presets that an agent's runner may name: the agent's own first, then those that its list leads to. */
+export function presetsFor(config: ProjectConfig, agent: string): string[] {
+  const own = presetOf(config, agent);
+  const { models } = config.backend.runner;
+  return own === undefined || models === undefined ? [] : [...reachable(models, own)];
 }
 
 /** The preset of an agent: its own, else the project's. */

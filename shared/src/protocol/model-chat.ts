@@ -9,6 +9,9 @@ import { isShallow, tooDeep } from './nesting.js';
 /** Where a runner asks a model, below its `controllerUrl`. */
 export const chatPath = '/v1/chat/completions';
 
+/** Where it sees which models it may ask, in the same format. */
+export const modelsPath = '/v1/models';
+
 /** The header in which a runner names the step that it asks for. Without it the call's place is its number. */
 export const stepHeader = 'x-suzumio-step';
 

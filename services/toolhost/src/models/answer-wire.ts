@@ -19,6 +19,7 @@ export function completionOf(answer: ModelAnswer, id: string): object {
  */
 export class AnswerStream {
   #sent = '';
+  #begun = false;
 
   constructor(
     private readonly response: Response,
@@ -28,7 +29,7 @@ export class AnswerStream {
   /** A piece of text that has just come. */
   text(piece: string): void {
     this.#sent += piece;
-    this.#send({ choices: [{ index: 0, delta: { role: 'assistant', content: piece }, finish_reason: null }] });
+    this.#say({ content: piece });
   }
 
   /** Sends the rest. Where another provider went on with other words than were sent, the runner has to ask again. */
@@ -37,17 +38,24 @@ export class AnswerStream {
       this.response.destroy();
       return;
     }
-    const { tool_calls: calls, ...message } = messageOf(answer);
+    const { tool_calls: calls, refusal } = messageOf(answer);
     const delta = {
-      ...message,
       content: answer.text.slice(this.#sent.length),
+      refusal,
       ...(calls ? { tool_calls: calls.map((call, index) => ({ index, ...call })) } : {}),
     };
-    this.#send({ choices: [{ index: 0, delta, finish_reason: null }] }, answer.model);
+    this.#say(delta, answer.model);
     this.#send({ choices: [{ index: 0, delta: {}, finish_reason: answer.finishReason ?? 'stop' }] }, answer.model);
     this.#send({ choices: [], usage: usageOf(answer) }, answer.model);
     this.#write('data: [DONE]\n\n');
     this.response.end();
+  }
+
+  /** Clients put the fields of all pieces one after the other: what is said once for all stands in the first alone. */
+  #say(part: object, model?: string): void {
+    const delta = this.#begun ? part : { role: 'assistant', ...part };
+    this.#begun = true;
+    this.#send({ choices: [{ index: 0, delta, finish_reason: null }] }, model);
   }
 
   #send(piece: object, model = ''): void {

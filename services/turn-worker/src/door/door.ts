@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { maxToolBodyBytes } from '@suzumio/shared/protocol/door';
-import { chatPath, maxChatBytes } from '@suzumio/shared/protocol/model-chat';
+import { chatPath, maxChatBytes, modelsPath } from '@suzumio/shared/protocol/model-chat';
 import { problemMediaType } from '@suzumio/shared/protocol/problem';
 import { toProblem } from '@suzumio/shared/errors/problem';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
@@ -48,6 +48,7 @@ function allowance(method: string, url: string, maxContentBytes: number): number
   if (method === 'POST' && url === '/tool') return maxToolBodyBytes;
   if (method === 'POST' && url === chatPath) return maxChatBytes;
   if (method === 'PUT' && content.test(url)) return maxContentBytes;
+  if (method === 'GET' && url === modelsPath) return 0;
   if ((method === 'GET' || method === 'HEAD') && content.test(url)) return 0;
   return undefined;
 }
@@ -155,7 +156,10 @@ export class Door {
     const { runnerUrl, agent, complete, maxContentBytes = 256 * 1024 * 1024, maxInFlight = 16 } = this.options;
     const maxBytes = allowance(request.method ?? '', request.url ?? '', maxContentBytes);
     if (maxBytes === undefined)
-      throw new SuzumioError('not-found', 'The door leads to POST /tool and /content/<sha256> only.');
+      throw new SuzumioError(
+        'not-found',
+        `The door leads to POST /tool, /content/<sha256>, ${chatPath} and ${modelsPath} only.`,
+      );
     this.#requireToken(request);
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
     if (this.#inFlight > maxInFlight)
