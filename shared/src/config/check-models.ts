@@ -2,12 +2,13 @@ import { shortestTimeoutMs } from '../model/models-config.js';
 import { duration } from '../protocol/duration.js';
 import { childOf, type ConfigNode, entriesOf, itemsOf, textOf, toPlain } from './config-node.js';
 import type { ProblemList } from './config-problem.js';
+import { unescapeReferences, variablesIn } from './environment.js';
 import { configLimits } from './limits.js';
 import { hintFrom } from './suggest.js';
 
 /**
- * Checks that agents name presets, presets name providers, that no list of presets leads back to itself, and that a
- * budget in dollars finds a price at every preset.
+ * Checks that providers have addresses, agents name presets, presets name providers, that no list of presets leads back to
+ * itself, and that a budget in dollars finds a price at every preset.
  */
 export function checkModels(root: ConfigNode, problems: ProblemList): void {
   const runner = childOf(childOf(root, 'backend'), 'runner');
@@ -22,6 +23,7 @@ export function checkModels(root: ConfigNode, problems: ProblemList): void {
     const hint = () => hintFrom(name, [...presets.keys()]);
     problems.add('preset-unknown', node.place, () => `unknown model preset "${name}"${hint()}`);
   }
+  checkAddresses(childOf(models, 'providers'), problems);
   checkPrices(root, presets, problems);
   checkTimeouts(childOf(models, 'providers'), problems);
   if (presets.size > configLimits.presets) {
@@ -38,6 +40,19 @@ export function checkModels(root: ConfigNode, problems: ProblemList): void {
     if (reaches(id, id, presets, new Set())) {
       problems.add('preset-cycle', preset.place, `the model-list of preset ${id} leads back to itself`);
     }
+  }
+}
+
+/** What a variable stands for is not known before it is asked there. */
+function checkAddresses(providers: ConfigNode | undefined, problems: ProblemList): void {
+  for (const [id, { value }] of entriesOf(providers)) {
+    const node = childOf(value, 'baseURL');
+    const address = textOf(node);
+    if (node === undefined || address === undefined || variablesIn(address).length > 0) continue;
+    const url = unescapeReferences(address.trim());
+    if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) continue;
+    const expected = 'expected an address that begins with http:// or https://, such as https://api.openai.com/v1';
+    problems.add('value-invalid', node.place, `backend.runner.models.providers.${id}.baseURL: ${expected}`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { duration } from '../protocol/duration.js';
-import { decimal, line, wholeNumber } from './scalar-config.js';
+import { decimal, flag, line, wholeNumber } from './scalar-config.js';
 
 const variableName = z
   .string()
@@ -35,6 +35,8 @@ export const modelProvider = z
     baseURLEnv: z.exactOptional(variableName),
     apiKeyEnv: z.exactOptional(variableName),
     timeoutMs: z.exactOptional(duration),
+    /** Whether it is asked to count what a stream used; some servers refuse the question. Where it is missing, it is. */
+    streamUsage: z.exactOptional(flag),
     headers: z.exactOptional(z.record(headerName, headerValue)),
   })
   .refine((provider) => (provider.baseURL === undefined) !== (provider.baseURLEnv === undefined), {

@@ -124,7 +124,7 @@ const shownElsewhere: [string, string, string][] = [
     'services/toolhost/test/models/gateway.test.ts',
     `${key}: `,
   ]),
-  ...['baseURLEnv', 'timeoutMs'].map((key): [string, string, string] => [
+  ...['baseURLEnv', 'timeoutMs', 'streamUsage'].map((key): [string, string, string] => [
     `backend.runner.models.providers.*.${key}`,
     'services/toolhost/test/models/provider-request.test.ts',
     `${key}: `,

@@ -88,11 +88,11 @@ export function providerRequest(
     silenceMs: Math.min(timeoutMs, longestSilenceMs),
     ...(settings.api === 'responses'
       ? { format: responsesFormat, body: responsesBody(question) }
-      : { format: chatFormat, body: chatBody(question, endpoint.baseURL) }),
+      : { format: chatFormat, body: chatBody(question, endpoint.baseURL, provider.streamUsage) }),
   };
 }
 
-function chatBody({ model, messages, tools, maxTokens, settings }: ModelRequest, baseURL: string) {
+function chatBody({ model, messages, tools, maxTokens, settings }: ModelRequest, baseURL: string, streamUsage = true) {
   const { temperature, topP, toolChoice, reasoningEffort } = settings;
   return {
     model,
@@ -103,7 +103,7 @@ function chatBody({ model, messages, tools, maxTokens, settings }: ModelRequest,
     ...(reasoningEffort === undefined ? {} : { reasoning_effort: reasoningEffort }),
     ...(maxTokens === undefined ? {} : { [maxTokensField(baseURL)]: maxTokens }),
     stream: true,
-    stream_options: { include_usage: true },
+    ...(streamUsage ? { stream_options: { include_usage: true } } : {}),
   };
 }
 

@@ -36,7 +36,7 @@ describe('the request to a provider', () => {
   test.each([
     ['a variable without a value', 'baseURLEnv: WHERE', {}, /its address from the variable WHERE, which is not set/],
     ['no address', 'baseURLEnv: WHERE', { WHERE: 'models' }, /no http:\/\/ or https:\/\/ URL/],
-    ['another protocol', 'baseURL: "file:///etc/passwd"', {}, /no http:\/\/ or https:\/\/ URL/],
+    ['another protocol', 'baseURLEnv: WHERE', { WHERE: 'file:///etc/passwd' }, /no http:\/\/ or https:\/\/ URL/],
     [
       'a key that cannot be sent',
       'baseURL: "http://models", apiKeyEnv: KEY',
@@ -66,6 +66,13 @@ describe('the request to a provider', () => {
       stream: true,
       stream_options: { include_usage: true },
     });
+  });
+
+  test('asks for no counting in a stream where the provider refuses that', () => {
+    const one = candidate('baseURL: "http://m", streamUsage: false');
+    const { body } = providerRequest(one, endpointOf(one, secrets({})), chat, how);
+    expect(body).toMatchObject({ stream: true });
+    expect(body).not.toHaveProperty('stream_options');
   });
 
   test('says no choice of tools where there are none', () => {
