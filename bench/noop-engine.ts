@@ -24,6 +24,7 @@ export function createNoopEngine(): TurnEngine {
           process.stderr.write(`${String(error)}\n`);
           return { exitCode: 1 };
         }),
+        disturbed: new AbortController().signal,
         kill: nothing,
         log: () => Promise.resolve(Buffer.alloc(0)),
         release: () => undefined,

@@ -119,6 +119,8 @@ test('a worker has a verdict on every ending, which the ToolHost takes', async (
     ),
     stopped: maybe(fc.constantFrom('time-limit' as const, 'shutdown' as const, 'lingering' as const)),
     tooLarge: maybe(nastyText),
+    disturbed: maybe(fc.constantFrom('signalled' as const, 'engine-away' as const)),
+    stopping: fc.boolean(),
     log: fc.array(nastyText, { maxLength: 20 }).map((lines) => lines.join('\n')),
     timeoutMs: fc.nat(),
     memoryBytes: fc.nat(),

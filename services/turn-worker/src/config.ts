@@ -29,6 +29,8 @@ export const workerLimits = z.strictObject({
   claimPatienceMs: ms.default(60_000),
   /** How long a container may go on after it has left its output. */
   lingerMs: ms.default(10_000),
+  /** How long after a death by signal the engine, or this worker, may still show that it goes down as well. */
+  aftermathMs: ms.default(2_000),
   /** How long running attempts may go on after `stop`. */
   shutdownGraceMs: z.int().nonnegative().default(20_000),
   /** How often the size of a running attempt's directories is looked at. */

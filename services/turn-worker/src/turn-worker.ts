@@ -75,6 +75,7 @@ class RunningWorker {
   readonly #engines: Engines;
   readonly #runner: AttemptRunner;
   readonly #timers: NodeJS.Timeout[] = [];
+  readonly #stopping = new AbortController();
   #consumer: TurnConsumer | undefined;
   readonly #gone: GoneProjects;
   #sweeping: Promise<void> = Promise.resolve();
@@ -120,6 +121,7 @@ class RunningWorker {
       states,
       logger,
       metrics,
+      stopping: this.#stopping.signal,
       now,
       onSuspect,
       onCancelled: () => this.#sweep(),
@@ -142,6 +144,7 @@ class RunningWorker {
   }
 
   async stop(): Promise<void> {
+    this.#stopping.abort();
     for (const timer of this.#timers) clearInterval(timer);
     await this.#readiness.stop();
     await this.#consumer?.pause();

@@ -147,7 +147,7 @@ describe('the end', () => {
     const turn = await world.give({ image: bare.name, program: `setInterval(() => {}, 1000)` });
     await docker.getContainer(await world.containerOf(turn)).remove({ force: true });
     const { failed } = await world.toolhost.ended(turn.answer.input.turn.id);
-    expect(['container-vanished', 'non-zero-exit']).toContain(failed?.failure.code);
+    expect(['container-vanished', 'container-killed']).toContain(failed?.failure.code);
   });
 });
 

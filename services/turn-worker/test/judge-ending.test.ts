@@ -7,6 +7,8 @@ const good: Ending = {
   output,
   stopped: undefined,
   tooLarge: undefined,
+  disturbed: undefined,
+  stopping: false,
   log: '',
   timeoutMs: 1_000,
   memoryBytes: 1_000_000,
@@ -18,6 +20,8 @@ describe('what an ending means', () => {
     ['out of memory in a child', { end: { exitCode: 0, oomKilled: true } }],
     ['an end in the moment of the time limit', { stopped: 'time-limit' }],
     ['killed because it lingered', { end: { exitCode: 137 }, stopped: 'lingering' }],
+    ['a good end while the engine was away', { disturbed: 'engine-away' }],
+    ['a good end of a turn that somebody else sent a signal', { disturbed: 'signalled' }],
   ];
   test.each(completed)('completed: %s', (_what, ending) => {
     expect(judgeEnding({ ...good, ...ending })).toEqual({ kind: 'completed', output: { text: 'fine' } });
@@ -41,6 +45,38 @@ describe('what an ending means', () => {
     ['out-of-memory', 'out of memory', { end: { exitCode: 137, oomKilled: true } }],
     ['out-of-memory', "V8's limit", { end: { exitCode: 134 }, log: 'FATAL ERROR: JavaScript heap out of memory' }],
     ['non-zero-exit', 'another abort', { end: { exitCode: 134 } }],
+    ['non-zero-exit', 'a signal that the turn sent itself', { end: { exitCode: 137 } }],
+    ['non-zero-exit', 'another signal of its own', { end: { exitCode: 143 } }],
+    ['container-killed', 'stopped by whoever may use the engine', { end: { exitCode: 143 }, disturbed: 'signalled' }],
+    ['container-killed', 'stopped, and it had a word to say', { end: { exitCode: 1 }, disturbed: 'signalled' }],
+    [
+      'container-killed',
+      'stopped, and it ended politely',
+      { end: { exitCode: 0 }, disturbed: 'signalled', output: { kind: 'missing' } },
+    ],
+    ['container-killed', 'gone with the engine', { end: { exitCode: 137 }, disturbed: 'engine-away' }],
+    [
+      'container-killed',
+      'gone with the engine, which lost its code',
+      { end: { exitCode: 255 }, disturbed: 'engine-away' },
+    ],
+    ['worker-shutdown', 'gone with the host', { end: { exitCode: 143 }, stopping: true }],
+    [
+      'worker-shutdown',
+      'gone with the host and its engine',
+      { end: { exitCode: 137 }, stopping: true, disturbed: 'engine-away' },
+    ],
+    ['non-zero-exit', 'a failure of its own while the worker stops', { end: { exitCode: 1 }, stopping: true }],
+    [
+      'out-of-memory',
+      'out of memory while the worker stops',
+      { end: { exitCode: 137, oomKilled: true }, stopping: true },
+    ],
+    [
+      'time-limit',
+      'killed at the limit, which the engine tells of as well',
+      { end: { exitCode: 137 }, stopped: 'time-limit', disturbed: 'signalled' },
+    ],
     ['worker-lost', 'its door was away', { end: { exitCode: 75 } }],
     ['non-zero-exit', 'an exit code, whatever the output', { end: { exitCode: 1 } }],
     ['output-missing', 'no output', { output: { kind: 'missing' } }],

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { agentCommand, baseImage, deriveImage, docker, runnerImage } from './support/images.js';
 import { EngineProxy } from './support/engine-proxy.js';
+import type { TestTurn } from './support/test-toolhost.js';
 import { until } from './support/until.js';
 import { testPolicy, World, type WorldOptions } from './support/world.js';
 
@@ -197,6 +198,93 @@ describe('a host that cannot run turns', () => {
       await engine.close();
       await rm(directory, { recursive: true });
     }
+  });
+});
+
+describe('a turn that a signal ends', () => {
+  const diesBySignal = (afterMs: number) =>
+    `setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${afterMs}); setInterval(() => {}, 1000);`;
+  const waits = `setInterval(() => {}, 1000);`;
+  const failureOf = async (here: World, turn: TestTurn) =>
+    (await here.toolhost.ended(turn.answer.input.turn.id)).failed?.failure;
+  const ended = (id: string) => docker.getContainer(id).wait();
+
+  async function behindProxy(limits: WorldOptions['limits'] = {}): Promise<{ here: World; engine: EngineProxy }> {
+    const here = await open({ start: false });
+    const engine = new EngineProxy(`${here.directory}/docker.sock`);
+    await engine.open();
+    here.worker = here.newWorker({ dockerSocket: engine.path, door: 'socket' }, { ...limits });
+    await here.worker.start();
+    return { here, engine };
+  }
+
+  test('of its own has failed by itself', async () => {
+    const here = await open();
+    const turn = await here.run({ image: image.name, program: diesBySignal(0) });
+    expect(turn.failed?.failure).toMatchObject({ code: 'non-zero-exit', exitCode: 137 });
+  });
+
+  test('of somebody else who may use the engine has not', async () => {
+    const here = await open();
+    const turn = await here.give({ image: image.name, program: waits });
+    await docker.getContainer(await here.containerOf(turn)).stop({ t: 5 });
+    expect(await failureOf(here, turn)).toMatchObject({ code: 'container-killed', exitCode: 143 });
+  });
+
+  test('while the engine is away, as when it restarts, has not', async () => {
+    const { here, engine } = await behindProxy();
+    const turn = await here.give({ image: image.name, program: waits });
+    const id = await here.containerOf(turn);
+    await engine.close();
+    await docker.getContainer(id).kill();
+    await engine.open();
+    expect(await failureOf(here, turn)).toMatchObject({ code: 'container-killed', exitCode: 137 });
+    await here.worker.stop();
+    await engine.close();
+  });
+
+  test('just before the engine goes away has not', async () => {
+    const { here, engine } = await behindProxy({ aftermathMs: 20_000 });
+    const turn = await here.give({ image: image.name, program: diesBySignal(500) });
+    await ended(await here.containerOf(turn));
+    await until(
+      () => here.lines.some(({ msg }) => msg === 'a turn was ended by a signal'),
+      5_000,
+      'the worker to see it',
+    );
+    await engine.close();
+    await until(() => !here.worker.ready, 5_000, 'the worker to notice');
+    await engine.open();
+    expect(await failureOf(here, turn)).toMatchObject({ code: 'container-killed' });
+    await here.worker.stop();
+    await engine.close();
+  });
+
+  test('after the connection to the engine was cut and mended has failed by itself', async () => {
+    const { here, engine } = await behindProxy();
+    const turn = await here.give({ image: image.name, program: diesBySignal(2_000) });
+    await here.containerOf(turn);
+    engine.cut();
+    await until(() => !here.worker.ready, 5_000, 'the worker to notice');
+    expect(await failureOf(here, turn)).toMatchObject({ code: 'non-zero-exit' });
+    await here.worker.stop();
+    await engine.close();
+  });
+
+  test('just before the worker is told to stop, as when the host shuts down, has not', async () => {
+    const here = await open({ limits: { aftermathMs: 20_000 } });
+    const turn = await here.give({ image: image.name, program: diesBySignal(500) });
+    await ended(await here.containerOf(turn));
+    await here.worker.stop();
+    expect(turn.failed?.failure).toMatchObject({ code: 'worker-shutdown' });
+  });
+
+  test('while the worker stops has not', async () => {
+    const here = await open({ limits: { shutdownGraceMs: 15_000 } });
+    const turn = await here.give({ image: image.name, program: diesBySignal(1_000) });
+    await here.containerOf(turn);
+    await here.worker.stop();
+    expect(turn.failed?.failure).toMatchObject({ code: 'worker-shutdown' });
   });
 });
 

@@ -26,6 +26,7 @@ export const failureCodes = {
   'worker-lost': 'machinery',
   'container-vanished': 'machinery',
   'project-restored': 'machinery',
+  'container-killed': 'machinery',
 
   'non-zero-exit': 'agent',
   'handler-failed': 'agent',

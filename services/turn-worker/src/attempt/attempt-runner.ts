@@ -43,7 +43,6 @@ export class AttemptRunner {
   readonly #running = new Map<string, Running>();
   /** Every attempt that something may still be running of. */
   readonly #active = new Set<AttemptRef>();
-  readonly #closing = new AbortController();
 
   constructor(private readonly parts: WorkerParts) {
     parts.metrics?.attemptsRunning.set(0);
@@ -87,9 +86,11 @@ export class AttemptRunner {
     return gone.filter((project) => ![...this.#active].some((active) => isOf(active, project)));
   }
 
-  /** Lets what runs go on for `graceMs`, then kills and reports it. Resolves when nothing runs any more, within a bound. */
+  /**
+   * Lets what runs go on for `graceMs`, then kills and reports it; called when `stopping` is aborted. Resolves when nothing
+   * runs any more, within a bound.
+   */
   async close(graceMs: number): Promise<void> {
-    this.#closing.abort();
     if (this.#jobs.size > 0) {
       const over = new AbortController();
       const all = Promise.all(this.#jobs);
@@ -128,12 +129,12 @@ export class AttemptRunner {
     claimId: string,
     logger: Logger,
   ): Promise<ClaimAnswer | 'refused' | 'failed'> {
-    const { config, engines, now, worker } = this.parts;
+    const { config, engines, now, worker, stopping } = this.parts;
     const engine = Object.values(engines)[0]?.name ?? worker;
     try {
       return await retrying(() => toolhost.claim(job, claimId, engine), {
         patienceMs: config.limits.claimPatienceMs,
-        signal: this.#closing.signal,
+        signal: stopping,
         now,
       });
     } catch (error) {
@@ -163,7 +164,7 @@ export class AttemptRunner {
       return;
     }
     const stop = new StopSwitch();
-    if (this.#closing.signal.aborted) stop.stop('shutdown');
+    if (this.parts.stopping.aborted) stop.stop('shutdown');
     earlier?.stop.stop('superseded');
     const client = cell.toolhost.attempt(ref, claim.leaseToken);
     const door = {

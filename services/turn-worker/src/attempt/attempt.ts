@@ -7,15 +7,16 @@ import type { Logger } from '@suzumio/shared/observability/logger';
 import { createRedactor } from '@suzumio/shared/observability/redactor';
 import type { PortRange, WorkerLimits } from '../config.js';
 import type { DoorOptions } from '../door/door.js';
-import type { OpenDoor, PreparedSandbox, Sandbox, TurnEngine } from '../engine/turn-engine.js';
+import type { Disturbance, OpenDoor, PreparedSandbox, Sandbox, TurnEngine } from '../engine/turn-engine.js';
 import { retrying } from '../toolhost/retrying.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
 import { uploadSnapshot } from '../workspace/upload.js';
 import type { Workspace, Workspaces } from '../workspace/workspaces.js';
+import { anyOf } from './any-of.js';
 import { AttemptFailure, failureOf } from './attempt-failure.js';
 import { openDoor } from './open-door.js';
 import { requireAllowed } from './require-allowed.js';
-import { judgeEnding } from './judge-ending.js';
+import { isSignalDeath, judgeEnding } from './judge-ending.js';
 import type { StopSwitch } from './stop-switch.js';
 import type { Stopwatch } from './stopwatch.js';
 import { TurnDirectory, type WorkerPaths } from './turn-directory.js';
@@ -37,6 +38,8 @@ export interface AttemptParts {
   /** Ports for relays. */
   relayPorts: PortRange | undefined;
   stop: StopSwitch;
+  /** Aborted when this worker is told to stop. */
+  stopping: AbortSignal;
   stopwatch: Stopwatch;
   logger: Logger;
   /** A monotonic clock. */
@@ -169,9 +172,12 @@ export class Attempt {
       logger.warn({ err: error }, 'the log of a turn could not be read');
       return Buffer.alloc(0);
     });
+    await this.#waitForAftermath(sandbox, watched);
     const log = createRedactor([claim.toolToken, claim.leaseToken]).redact(said.toString('utf8'));
     const verdict = judgeEnding({
       ...watched,
+      disturbed: sandbox.disturbed.aborted ? (sandbox.disturbed.reason as Disturbance) : undefined,
+      stopping: this.parts.stopping.aborted,
       output: await directory.readOutput(limits.maxOutputBytes),
       stopped: stop.reason,
       log,
@@ -189,6 +195,14 @@ export class Attempt {
       await logSent;
       stopwatch.lap('captured');
     }
+  }
+
+  /** Whoever ends a host or its engine ends some turns first: what that looks like is clear only a moment later. */
+  async #waitForAftermath({ disturbed }: Sandbox, { end }: Watched): Promise<void> {
+    const { stop, stopping, limits, logger } = this.parts;
+    if (stop.reason !== undefined || !isSignalDeath(end)) return;
+    logger.debug({ exitCode: end.exitCode }, 'a turn was ended by a signal');
+    await anyOf([disturbed, stopping, stop.stopped], limits.aftermathMs);
   }
 
   async #bringToSnapshot(workspace: Workspace): Promise<void> {

@@ -2,7 +2,7 @@ import { doorAwayExitCode } from '@suzumio/shared/protocol/door';
 import type { Failure } from '@suzumio/shared/protocol/failure-codes';
 import type { RunnerTurnOutput } from '@suzumio/shared/protocol/runner';
 import { withoutNode } from '../engine/docker/engine-errors.js';
-import type { SandboxEnd } from '../engine/turn-engine.js';
+import type { Disturbance, SandboxEnd } from '../engine/turn-engine.js';
 import type { StopReason } from './stop-switch.js';
 import type { OutputRead } from './turn-directory.js';
 
@@ -13,6 +13,10 @@ export interface Ending {
   stopped: StopReason | undefined;
   /** Why the directories are beyond their bounds, if they are. */
   tooLarge: string | undefined;
+  /** What besides the turn itself may have ended it. The worker's own kills, which `stopped` explains, show here, too. */
+  disturbed: Disturbance | undefined;
+  /** Whether this worker is being shut down, as when its host is. */
+  stopping: boolean;
   /** The end of the log. */
   log: string;
   timeoutMs: number;
@@ -51,6 +55,8 @@ function explain({
   output,
   stopped,
   tooLarge,
+  disturbed,
+  stopping,
   log,
   timeoutMs,
   memoryBytes,
@@ -77,6 +83,12 @@ function explain({
       message: `The turn ran out of its ${memoryBytes} bytes of memory.${lastLines(log)}`,
     };
   }
+  if (stopped === undefined && stopping && isSignalDeath(end)) {
+    return { code: 'worker-shutdown', message: 'The turn was ended by a signal while the worker was shut down.' };
+  }
+  if (stopped === undefined && disturbed !== undefined) {
+    return { code: 'container-killed', message: `${disturbances[disturbed]}${lastLines(log)}` };
+  }
   if (end.exitCode === doorAwayExitCode) {
     return {
       code: 'worker-lost',
@@ -95,6 +107,16 @@ function explain({
     case 'valid':
       return { code: 'output-missing', message: `The runner ended without leaving an output.json.${lastLines(log)}` };
   }
+}
+
+const disturbances: Record<Disturbance, string> = {
+  'engine-away': 'The turn ended while the container engine was away, as when it restarts.',
+  signalled: 'Somebody else had the container engine send a signal to the turn, and it ended.',
+};
+
+/** Whether a signal ended it, or the engine does not know what did (255). A turn can end like that by itself, too. */
+export function isSignalDeath({ exitCode, oomKilled }: SandboxEnd): boolean {
+  return exitCode > 128 && !oomKilled;
 }
 
 /** V8's own limit ends a process by SIGABRT, which no engine counts as out of memory. */

@@ -35,6 +35,8 @@ export interface WorkerParts {
   states: AttemptStates;
   logger: Logger;
   metrics?: AttemptMetrics | undefined;
+  /** Aborted when this worker is told to stop: no turn begins any more. */
+  stopping: AbortSignal;
   /** A monotonic clock. */
   now: () => number;
   /** An attempt could not even start: this host may not be able to run any. */

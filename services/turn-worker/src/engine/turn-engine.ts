@@ -83,6 +83,8 @@ export interface Sandbox {
   readonly id: string;
   /** Resolves when nothing of it runs any more. Never rejects. */
   readonly ended: Promise<SandboxEnd>;
+  /** Aborted, with a {@link Disturbance} as its reason, once something besides the turn itself may have ended it. */
+  readonly disturbed: AbortSignal;
   /** Kills everything in it, and waits until it has ended. Rejects when the engine cannot do that for long. */
   kill(): Promise<void>;
   /** The end of what was written to its standard output and error, after it has ended. */
@@ -90,6 +92,14 @@ export interface Sandbox {
   /** It is no longer needed: the engine removes it, or keeps it by policy, without anybody waiting. */
   release(outcome: 'completed' | 'failed'): void;
 }
+
+/**
+ * What shows that a turn may not have ended by itself. Nothing in a sandbox can bring it about.
+ *
+ * - `signalled`: the engine was told to send it a signal; also by this worker's own `kill`
+ * - `engine-away`: it ended while the engine could not be heard, or the engine went away right after
+ */
+export type Disturbance = 'signalled' | 'engine-away';
 
 export interface SandboxEnd {
   exitCode: number;

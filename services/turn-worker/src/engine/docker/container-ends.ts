@@ -2,7 +2,7 @@ import type Docker from 'dockerode';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@suzumio/shared/observability/logger';
-import type { SandboxEnd } from '../turn-engine.js';
+import type { Disturbance, SandboxEnd } from '../turn-engine.js';
 import { statusOf } from './engine-errors.js';
 
 export interface ContainerEndsOptions {
@@ -14,8 +14,9 @@ export interface ContainerEndsOptions {
   onLost: () => void;
 }
 
-interface DieEvent {
+interface ContainerEvent {
   id?: string;
+  Action?: string;
   Actor?: { Attributes?: { exitCode?: string } };
 }
 
@@ -24,9 +25,20 @@ const longestPauseMs = 2_000;
 /** Between looks at containers whose event may have been lost. */
 const lookMs = 5_000;
 
-/** Learns how containers end, from one stream of the engine's events. Where it breaks, the engine is asked again. */
+/** A container that is known how it ended, or will be. */
+interface Watched {
+  /** Absent once it has ended. */
+  resolve?: ((end: SandboxEnd) => void) | undefined;
+  disturbance: AbortController;
+}
+
+/**
+ * Learns how containers end, and what may have ended them, from one stream of the engine's events. Where it breaks, the
+ * engine is asked again.
+ */
 export class ContainerEnds {
-  readonly #waiting = new Map<string, (end: SandboxEnd) => void>();
+  readonly #watched = new Map<string, Watched>();
+  #connected = false;
   readonly #stop = new AbortController();
   #stream: Readable | undefined;
   #following: Promise<void> | undefined;
@@ -48,17 +60,22 @@ export class ContainerEnds {
     await this.#following;
   }
 
-  /** How a container that was created ends. Call it before the container is started. */
-  of(id: string): { end: Promise<SandboxEnd>; forget: () => void } {
-    const end = new Promise<SandboxEnd>((resolve) => this.#waiting.set(id, resolve));
-    return { end, forget: () => this.#waiting.delete(id) };
+  /**
+   * How a container that was created ends, and a signal of what may have ended it, which can also come a moment later. Call
+   * it before the container is started, and `forget` when it no longer matters.
+   */
+  of(id: string): { end: Promise<SandboxEnd>; disturbed: AbortSignal; forget: () => void } {
+    const disturbance = new AbortController();
+    const end = new Promise<SandboxEnd>((resolve) => this.#watched.set(id, { resolve, disturbance }));
+    return { end, disturbed: disturbance.signal, forget: () => this.#watched.delete(id) };
   }
 
-  /** Asks the engine whether a container has ended. */
-  async look(id: string): Promise<void> {
+  /** Asks the engine whether a container has ended; `unheard` says that its event would not have been received. */
+  async look(id: string, unheard = !this.#connected): Promise<void> {
     try {
       const { State: state } = await this.options.docker.getContainer(id).inspect();
       if (state.Status !== 'exited' && state.Status !== 'dead') return;
+      if (unheard) this.#disturb(id, 'engine-away');
       this.#ended(id, { exitCode: state.ExitCode, oomKilled: state.OOMKilled });
     } catch (error) {
       if (statusOf(error) === 404) this.#ended(id, { exitCode: -1, vanished: true });
@@ -66,17 +83,27 @@ export class ContainerEnds {
   }
 
   #ended(id: string, end: SandboxEnd): void {
-    this.#waiting.get(id)?.(end);
-    this.#waiting.delete(id);
+    const watched = this.#watched.get(id);
+    watched?.resolve?.(end);
+    if (watched) watched.resolve = undefined;
+  }
+
+  #isWaiting(id: string): boolean {
+    return this.#watched.get(id)?.resolve !== undefined;
+  }
+
+  #disturb(id: string, how: Disturbance): void {
+    this.#watched.get(id)?.disturbance.abort(how);
   }
 
   async #connect(): Promise<Readable> {
-    const filters = { type: ['container' as const], event: ['die', 'destroy'], label: [this.options.label] };
+    const filters = { type: ['container' as const], event: ['kill', 'die', 'destroy'], label: [this.options.label] };
     const stream = (await this.options.docker.getEvents({
       filters,
       abortSignal: this.#stop.signal,
     })) as unknown as Readable;
     this.#stream = stream;
+    this.#connected = true;
     return stream;
   }
 
@@ -87,13 +114,16 @@ export class ContainerEnds {
       try {
         stream ??= await this.#connect();
         pauseMs = firstPauseMs;
-        this.#lookAtAll();
+        this.#lookAtAll(stream !== first);
         await this.#read(stream);
       } catch (error) {
         this.options.logger.debug({ err: error }, 'the stream of engine events broke');
       }
       stream = undefined;
+      this.#connected = false;
       if (this.#stop.signal.aborted) return;
+      // Those that have just ended may have been the first to go.
+      for (const [id, { resolve }] of this.#watched) if (resolve === undefined) this.#disturb(id, 'engine-away');
       this.options.onLost();
       await sleep(pauseMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
       pauseMs = Math.min(pauseMs * 2, longestPauseMs);
@@ -110,25 +140,26 @@ export class ContainerEnds {
   }
 
   #take(line: string): void {
-    const event = JSON.parse(line) as DieEvent;
-    if (event.id === undefined || !this.#waiting.has(event.id)) return;
+    const event = JSON.parse(line) as ContainerEvent;
+    if (event.id === undefined || !this.#isWaiting(event.id)) return;
+    if (event.Action === 'kill') { this.#disturb(event.id, 'signalled'); return; }
     // Only an exit code of zero explains itself; for another one the engine knows whether memory ran out.
     if (event.Actor?.Attributes?.exitCode === '0') this.#ended(event.id, { exitCode: 0 });
-    else this.#lookUntilEnded(event.id);
+    else this.#lookUntilEnded(event.id, { unheard: false });
   }
 
   /** The event may come a moment before the engine's own record of it. */
-  #lookUntilEnded(id: string, tries = 20): void {
-    this.look(id)
+  #lookUntilEnded(id: string, { unheard, tries = 20 }: { unheard: boolean; tries?: number }): void {
+    this.look(id, unheard)
       .then(async () => {
-        if (!this.#waiting.has(id) || tries === 0) return;
+        if (!this.#isWaiting(id) || tries === 0) return;
         await sleep(25);
-        this.#lookUntilEnded(id, tries - 1);
+        this.#lookUntilEnded(id, { unheard, tries: tries - 1 });
       })
       .catch((error: unknown) => this.options.logger.error({ err: error }, 'looking at a container failed'));
   }
 
-  #lookAtAll(): void {
-    for (const id of this.#waiting.keys()) this.#lookUntilEnded(id, 0);
+  #lookAtAll(unheard = !this.#connected): void {
+    for (const id of this.#watched.keys()) if (this.#isWaiting(id)) this.#lookUntilEnded(id, { unheard, tries: 0 });
   }
 }

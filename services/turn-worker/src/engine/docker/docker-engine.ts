@@ -200,7 +200,7 @@ export class DockerEngine implements TurnEngine {
       );
       const created = container;
       this.#live.add(created.id);
-      const { end, forget } = this.#ends.of(created.id);
+      const { end, disturbed, forget } = this.#ends.of(created.id);
       stopWaiting = forget;
       const log = new LogTail(maxLogBytes);
       attachment = stdio
@@ -217,11 +217,15 @@ export class DockerEngine implements TurnEngine {
       return new DockerSandbox({
         container: created,
         ended: end,
+        disturbed,
         look: () => this.#ends.look(created.id),
         attachment: attachment && { stdio: attachment, log },
         maxLogBytes,
         wrapped: entrypoint !== undefined,
-        release: (outcome) => this.#release(created, limits, outcome),
+        release: (outcome) => {
+          forget();
+          this.#release(created, limits, outcome);
+        },
       });
     } catch (error) {
       stopWaiting?.();

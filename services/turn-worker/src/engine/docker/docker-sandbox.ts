@@ -9,6 +9,7 @@ import type { StdioAttachment } from './stdio-attachment.js';
 export interface DockerSandboxParts {
   container: Container;
   ended: Promise<SandboxEnd>;
+  disturbed: AbortSignal;
   /** Asks the engine whether the container has ended. */
   look: () => Promise<void>;
   /** The attached standard streams, where they are the door; `log` is then kept from them. */
@@ -31,6 +32,10 @@ export class DockerSandbox implements Sandbox {
   constructor(private readonly parts: DockerSandboxParts) {
     this.id = parts.container.id;
     this.ended = parts.ended.then((end) => this.#explain(end));
+  }
+
+  get disturbed(): AbortSignal {
+    return this.parts.disturbed;
   }
 
   async kill(): Promise<void> {

@@ -13,6 +13,8 @@ const lastWordsMs = 500;
 export class ProcessSandbox implements Sandbox {
   readonly id: string;
   readonly ended: Promise<SandboxEnd>;
+  /** Never: there is no engine to tell of it. */
+  readonly disturbed: AbortSignal = new AbortController().signal;
   readonly #closed: Promise<unknown>;
 
   constructor(
