@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { shortestSecret } from '@suzumio/shared/observability/redactor';
 import { cellName, serviceEnvironment } from '@suzumio/shared/observability/service-environment';
 import { type CellConfig, cellConfig, portRange, type RelayConfig } from './config.js';
 
@@ -73,6 +74,21 @@ export function workerCells(
       credential: credentialOf(environment, readFile),
     },
   };
+}
+
+/** What a cell's credential is now: a file may hold another one than at the start. */
+export function currentCredential(
+  environment: z.output<typeof workerEnvironment>,
+  cell: string,
+  readFile: (file: string) => string,
+): string | undefined {
+  try {
+    const credential = workerCells(environment, readFile)[cell]?.credential;
+    // A file that is just being written: the one that is known stays.
+    return credential !== undefined && credential.length >= shortestSecret ? credential : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Where relays listen, as far as it is said. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { runService } from '@suzumio/shared/observability/run-service';
 import { loadPolicy } from '@suzumio/shared/policy/load-policy';
 import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
-import { relayOf, workerCells, workerEnvironment } from './environment.js';
+import { currentCredential, relayOf, workerCells, workerEnvironment } from './environment.js';
 import { createTurnWorker } from './turn-worker.js';
 
 const bundle = (file: string) => fileURLToPath(new URL(`../../../runner/dist/${file}`, import.meta.url));
@@ -21,7 +21,8 @@ const code = await runService({
   schema,
   environment: process.env,
   build: (environment, { logger, metrics, redactor }) => {
-    const cells = workerCells(environment, (file) => readFileSync(file, 'utf8'));
+    const read = (file: string) => readFileSync(file, 'utf8');
+    const cells = workerCells(environment, read);
     for (const { credential } of Object.values(cells)) redactor.add(credential);
     const transport = createBullMqTransport({
       redisUrl: environment.SUZUMIO_REDIS_URL,
@@ -43,7 +44,16 @@ const code = await runService({
         shimFile: environment.SUZUMIO_SHIM_FILE,
         ...(environment.SUZUMIO_DOCKER_SOCKET === undefined ? {} : { dockerSocket: environment.SUZUMIO_DOCKER_SOCKET }),
       },
-      { transport, logger, metrics },
+      {
+        transport,
+        logger,
+        metrics,
+        credentialOf: (cell) => {
+          const credential = currentCredential(environment, cell, read);
+          if (credential !== undefined) redactor.add(credential);
+          return credential;
+        },
+      },
     );
     return {
       start: () => worker.start(),

@@ -8,7 +8,8 @@ export interface PresenceOptions {
   transport: Pick<Transport, 'announce' | 'depart'>;
   worker: string;
   slots: number;
-  cells: readonly string[];
+  /** Those of which it takes turns. */
+  cells: () => readonly string[];
   engines: Engines;
   /** Whether jobs are taken now, and why not. */
   readiness: () => { ready: boolean; problem: string | undefined };
@@ -70,7 +71,7 @@ export class Presence {
       slots: takes ? slots : 0,
       state: this.#draining ? 'draining' : ready ? 'ready' : 'not-ready',
       ...(ready || problem === undefined ? {} : { problem }),
-      cells: [...cells],
+      cells: [...cells()],
       backends: Object.keys(engines),
       ...(this.#images === undefined ? {} : { images: [...this.#images] }),
     };

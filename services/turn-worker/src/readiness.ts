@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '@suzumio/shared/errors/suzumio-error';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import { AttemptFailure } from './attempt/attempt-failure.js';
+import { CredentialRejected } from './toolhost/cells.js';
 
 export interface ReadinessOptions {
-  /** Resolves when turns can run on this host. */
+  /** Resolves when turns can be had, and run on this host. */
   probe: () => Promise<void>;
   /** Waiting time after a probe that failed; doubles up to 16 times this. */
   retryMs: number;
@@ -12,7 +13,7 @@ export interface ReadinessOptions {
   logger: Logger;
 }
 
-/** Whether this host can run turns. While it cannot, or it is not known, no job is taken. */
+/** Whether this worker can run turns. While it cannot, or it is not known, no job is taken. */
 export class Readiness {
   readonly #stop = new AbortController();
   #ready = false;
@@ -62,7 +63,8 @@ export class Readiness {
           await this.#change(!this.#stopped());
           return;
         } catch (error) {
-          const code = error instanceof AttemptFailure ? error.code : undefined;
+          const isTold = error instanceof AttemptFailure || error instanceof CredentialRejected;
+          const code = isTold ? error.code : undefined;
           this.#problem = code ?? 'internal';
           if (!this.#told) logger.error({ code, err: error }, `the worker takes no jobs: ${messageOf(error)}`);
           this.#told = true;

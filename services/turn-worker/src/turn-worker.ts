@@ -9,6 +9,7 @@ import type { AttemptMetrics, Engines, PolicyOf } from './attempt/worker-parts.j
 import { type TurnWorkerConfig, turnWorkerConfig, type TurnWorkerSettings } from './config.js';
 import { DockerEngine } from './engine/docker/docker-engine.js';
 import { ProcessEngine } from './engine/process/process-engine.js';
+import { Cells, type CellsOptions } from './toolhost/cells.js';
 import { GoneProjects } from './gone-projects.js';
 import { Presence } from './presence.js';
 import { Readiness } from './readiness.js';
@@ -21,6 +22,8 @@ export interface TurnWorkerDependencies {
   metrics?: AttemptMetrics & Pick<Metrics, 'workerReady'>;
   /** A project's policy, where it is another one than the configuration's. */
   policyOf?: PolicyOf;
+  /** A cell's credential as it is now, where it may have been replaced since the start. */
+  credentialOf?: CellsOptions['credentialOf'];
   /** Instead of those that the policy names. */
   engines?: Engines;
   /** A monotonic clock. @default performance.now */
@@ -73,6 +76,7 @@ class RunningWorker {
   readonly #readiness: Readiness;
   readonly #presence: Presence;
   readonly #engines: Engines;
+  readonly #cells: Cells;
   readonly #runner: AttemptRunner;
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #stopping = new AbortController();
@@ -96,11 +100,18 @@ class RunningWorker {
       logger,
     });
     this.#engines = dependencies.engines ?? createEngines(config, directory, logger, onSuspect);
+    this.#cells = new Cells({
+      cells: config.cells,
+      credentialOf: dependencies.credentialOf,
+      worker,
+      logger,
+      onChange: () => this.#cellsChanged(),
+    });
     this.#presence = new Presence({
       transport: dependencies.transport,
       worker,
       slots: config.slots,
-      cells: Object.keys(config.cells),
+      cells: () => this.#cells.open,
       engines: this.#engines,
       readiness: () => this.#readiness,
       logger,
@@ -112,6 +123,7 @@ class RunningWorker {
     });
     this.#runner = new AttemptRunner({
       config,
+      cells: this.#cells,
       paths: directory,
       policyOf,
       host: () => this.#host(),
@@ -150,6 +162,7 @@ class RunningWorker {
     await this.#consumer?.pause();
     this.#presence.drain();
     await this.#runner.close(this.config.limits.shutdownGraceMs);
+    this.#cells.close();
     await this.#consumer?.close();
     await this.#presence.close();
     await this.#sweeping;
@@ -176,6 +189,12 @@ class RunningWorker {
       );
     }
     for (const engine of Object.values(this.#engines)) await engine.probe();
+    await this.#cells.check();
+  }
+
+  #cellsChanged(): void {
+    if (this.#cells.open.length === 0) this.#readiness.suspect();
+    this.#presence.announce();
   }
 
   async #change(ready: boolean): Promise<void> {
@@ -194,6 +213,8 @@ class RunningWorker {
 
   #sweep(): void {
     this.#sweeping = this.#sweeping.then(async () => {
+      // A worker that has nothing to do finds out as well.
+      await this.#cells.check().catch(() => this.#readiness.suspect());
       const isGone = await this.#gone.find();
       for (const engine of Object.values(this.#engines)) {
         await engine

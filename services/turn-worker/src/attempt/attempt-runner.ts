@@ -1,26 +1,18 @@
-import type { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AttemptRef, type ClaimAnswer, maxGoneProjects, type ProjectRef } from '@suzumio/shared/protocol/attempts';
 import type { ErrorCode } from '@suzumio/shared/errors/codes';
 import type { TurnJob } from '@suzumio/shared/queue/jobs';
 import type { Logger } from '@suzumio/shared/observability/logger';
-import { keepAliveAgent } from '../toolhost/keep-alive-agent.js';
+import type { Cell } from '../toolhost/cells.js';
 import { retrying } from '../toolhost/retrying.js';
 import type { RefusalCode } from '../door/door.js';
-import { newClaimId, ToolHostClient } from '../toolhost/toolhost-client.js';
+import { newClaimId } from '../toolhost/toolhost-client.js';
 import { ToolHostRefusal } from '../toolhost/toolhost-errors.js';
 import type { AttemptState } from './attempt-states.js';
 import { LeasedAttempt } from './leased-attempt.js';
 import { StopSwitch } from './stop-switch.js';
 import { Stopwatch } from './stopwatch.js';
 import type { WorkerParts } from './worker-parts.js';
-
-interface Cell {
-  toolhost: ToolHostClient;
-  runnerUrl: string;
-  /** Connections of its doors to the ToolHost. */
-  agent: Agent;
-}
 
 interface Running {
   ref: AttemptRef;
@@ -37,7 +29,6 @@ const lastWordsMs = 8_000;
 
 /** Takes jobs to their end: claims each turn and runs its attempt; one attempt of an agent at a time. */
 export class AttemptRunner {
-  readonly #cells = new Map<string, Cell>();
   readonly #jobs = new Set<Promise<void>>();
   /** By agent: the attempt that has its workspace now, or is next to have it. */
   readonly #running = new Map<string, Running>();
@@ -46,16 +37,12 @@ export class AttemptRunner {
 
   constructor(private readonly parts: WorkerParts) {
     parts.metrics?.attemptsRunning.set(0);
-    for (const [name, { runnerUrl, ...cell }] of Object.entries(parts.config.cells)) {
-      const toolhost = new ToolHostClient({ runnerUrl, ...cell }, parts.worker);
-      this.#cells.set(name, { toolhost, runnerUrl, agent: keepAliveAgent(runnerUrl) });
-    }
   }
 
   /** Resolves when the job is done with, whatever came of it. */
   async run(job: TurnJob): Promise<void> {
     const logger = this.parts.logger.child({ cell: job.cell, project: job.project, turn: job.turn });
-    const cell = this.#cells.get(job.cell);
+    const cell = this.parts.cells.get(job.cell);
     if (cell === undefined) {
       logger.warn('dropped a job of a cell that this worker does not serve');
       this.parts.metrics?.turnJobsTaken.inc({ outcome: 'refused' });
@@ -75,12 +62,14 @@ export class AttemptRunner {
    * @throws ToolHostUnavailable, ToolHostRefusal when it cannot be asked
    */
   async gone(projects: readonly ProjectRef[]): Promise<ProjectRef[]> {
+    const { cells } = this.parts;
     const gone: ProjectRef[] = [];
-    for (const [cell, { toolhost }] of this.#cells) {
-      const ours = projects.filter((project) => project.cell === cell);
-      for (let at = 0; at < ours.length; at += maxGoneProjects) {
+    for (const name of cells.open) {
+      const cell = cells.get(name);
+      const ours = cell ? projects.filter((project) => project.cell === name) : [];
+      for (let at = 0; cell && at < ours.length; at += maxGoneProjects) {
         const part = ours.slice(at, at + maxGoneProjects).map(({ project, epoch }) => ({ project, epoch }));
-        for (const { project, epoch } of await toolhost.gone(part)) gone.push({ cell, project, epoch });
+        for (const { project, epoch } of await cell.toolhost.gone(part)) gone.push({ cell: name, project, epoch });
       }
     }
     return gone.filter((project) => ![...this.#active].some((active) => isOf(active, project)));
@@ -99,10 +88,6 @@ export class AttemptRunner {
       for (const { stop } of this.#running.values()) stop.stop('shutdown');
       await Promise.race([all, pause(lastWordsMs)]);
       over.abort();
-    }
-    for (const { toolhost, agent } of this.#cells.values()) {
-      toolhost.close();
-      agent.destroy();
     }
   }
 
@@ -123,16 +108,11 @@ export class AttemptRunner {
     }
   }
 
-  async #claim(
-    job: TurnJob,
-    { toolhost }: Cell,
-    claimId: string,
-    logger: Logger,
-  ): Promise<ClaimAnswer | 'refused' | 'failed'> {
-    const { config, engines, now, worker, stopping } = this.parts;
+  async #claim(job: TurnJob, cell: Cell, claimId: string, logger: Logger): Promise<ClaimAnswer | 'refused' | 'failed'> {
+    const { cells, config, engines, now, worker, stopping } = this.parts;
     const engine = Object.values(engines)[0]?.name ?? worker;
     try {
-      return await retrying(() => toolhost.claim(job, claimId, engine), {
+      return await retrying(() => cells.ask(cell, () => cell.toolhost.claim(job, claimId, engine)), {
         patienceMs: config.limits.claimPatienceMs,
         signal: stopping,
         now,

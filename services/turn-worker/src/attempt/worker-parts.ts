@@ -4,6 +4,7 @@ import type { Policy } from '@suzumio/shared/policy/policy';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import type { Metrics } from '@suzumio/shared/observability/metrics';
 import type { TurnWorkerConfig } from '../config.js';
+import type { Cells } from '../toolhost/cells.js';
 import type { TurnEngine } from '../engine/turn-engine.js';
 import type { Workspaces } from '../workspace/workspaces.js';
 import type { AttemptStates } from './attempt-states.js';
@@ -23,7 +24,8 @@ export type AttemptMetrics = Pick<
 
 /** What all attempts of a worker share. */
 export interface WorkerParts {
-  config: Pick<TurnWorkerConfig, 'cells' | 'limits' | 'relay'>;
+  config: Pick<TurnWorkerConfig, 'limits' | 'relay'>;
+  cells: Cells;
   policyOf: PolicyOf;
   paths: WorkerPaths;
   /** The disk that mounts come from, as it is now. */

@@ -21,6 +21,8 @@ import { HttpClient, type HttpCall } from './http-client.js';
 import { ToolHostRefusal, ToolHostUnavailable } from './toolhost-errors.js';
 
 const callTimeoutMs = 10_000;
+/** A worker does not wait for long for a ToolHost that is away: jobs may come when it is back. */
+const greetingTimeoutMs = 3_000;
 const contentTimeoutMs = 30_000;
 
 /** A fresh name for a claim: whoever repeats it gets the same answer. */
@@ -31,7 +33,7 @@ export function newClaimId(): string {
 /** One cell's ToolHost, as its workers see it. */
 export class ToolHostClient {
   readonly #http: HttpClient;
-  readonly #credential: string;
+  #credential: string;
 
   constructor(
     cell: CellConfig,
@@ -58,14 +60,24 @@ export class ToolHostClient {
     return parse(claimAnswer, body);
   }
 
+  /** Shows another credential from now on. */
+  useCredential(credential: string): void {
+    this.#credential = credential;
+  }
+
+  /** Shows the credential, and asks for nothing. */
+  async greet(): Promise<void> {
+    await this.gone([], greetingTimeoutMs);
+  }
+
   /** Those of `projects` that were deleted. */
-  async gone(projects: GoneProjects['projects']): Promise<GoneProjects['projects']> {
+  async gone(projects: GoneProjects['projects'], timeoutMs = callTimeoutMs): Promise<GoneProjects['projects']> {
     const { body } = await this.#http.send({
       method: 'POST',
       path: 'projects/gone',
       token: this.#credential,
       json: { projects } satisfies GoneProjects,
-      timeoutMs: callTimeoutMs,
+      timeoutMs,
     });
     return parse(goneProjects, body).projects;
   }

@@ -90,6 +90,7 @@ export class World {
         transport: this.transport,
         logger: createLogger({ service: 'turn-worker', level: 'debug', destination }),
         ...(this.options.engines ? { engines: this.options.engines } : {}),
+        ...(this.options.credentialOf ? { credentialOf: this.options.credentialOf } : {}),
         ...(this.options.policyOf ? { policyOf: this.options.policyOf } : {}),
       },
     );
@@ -212,5 +213,6 @@ export interface WorldOptions {
   limits?: Limits;
   engines?: Engines;
   policyOf?: PolicyOf;
+  credentialOf?: (cell: string) => string | undefined;
   start?: boolean;
 }

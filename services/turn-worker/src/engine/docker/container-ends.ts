@@ -142,9 +142,9 @@ export class ContainerEnds {
   #take(line: string): void {
     const event = JSON.parse(line) as ContainerEvent;
     if (event.id === undefined || !this.#isWaiting(event.id)) return;
-    if (event.Action === 'kill') { this.#disturb(event.id, 'signalled'); return; }
+    if (event.Action === 'kill') this.#disturb(event.id, 'signalled');
     // Only an exit code of zero explains itself; for another one the engine knows whether memory ran out.
-    if (event.Actor?.Attributes?.exitCode === '0') this.#ended(event.id, { exitCode: 0 });
+    else if (event.Actor?.Attributes?.exitCode === '0') this.#ended(event.id, { exitCode: 0 });
     else this.#lookUntilEnded(event.id, { unheard: false });
   }
 

@@ -1,0 +1,117 @@
+import type { Agent } from 'node:http';
+import type { Logger } from '@suzumio/shared/observability/logger';
+import type { CellConfig } from '../config.js';
+import { keepAliveAgent } from './keep-alive-agent.js';
+import { ToolHostClient } from './toolhost-client.js';
+import { ToolHostRefusal } from './toolhost-errors.js';
+
+/** A cell that a worker serves. */
+export interface Cell {
+  name: string;
+  toolhost: ToolHostClient;
+  runnerUrl: string;
+  /** Connections of its doors to the ToolHost. */
+  agent: Agent;
+}
+
+export interface CellsOptions {
+  cells: Readonly<Record<string, CellConfig>>;
+  /** A cell's credential as it is now, where it may have been replaced. */
+  credentialOf?: ((cell: string) => string | undefined) | undefined;
+  /** This worker's id. */
+  worker: string;
+  logger: Logger;
+  /** Other cells than before take this worker's credential. */
+  onChange: () => void;
+}
+
+/** No cell takes this worker's credential. */
+export class CredentialRejected extends Error {
+  override readonly name = 'CredentialRejected';
+
+  constructor(
+    /** The code that the ToolHost refused it with. */
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The cells that a worker serves, and which of them take its credential, as far as they were asked. */
+export class Cells {
+  readonly #cells = new Map<string, Cell>();
+  readonly #rejected = new Map<string, ToolHostRefusal>();
+
+  constructor(private readonly options: CellsOptions) {
+    for (const [name, { runnerUrl, ...config }] of Object.entries(options.cells)) {
+      const toolhost = new ToolHostClient({ runnerUrl, ...config }, options.worker);
+      this.#cells.set(name, { name, toolhost, runnerUrl, agent: keepAliveAgent(runnerUrl) });
+    }
+  }
+
+  get(name: string): Cell | undefined {
+    return this.#cells.get(name);
+  }
+
+  /** The names of those that take the credential. */
+  get open(): string[] {
+    return [...this.#cells.keys()].filter((name) => !this.#rejected.has(name));
+  }
+
+  /**
+   * Asks all cells whether they take the credential. One that does not answer has not refused it.
+   *
+   * @throws CredentialRejected when none takes it
+   */
+  async check(): Promise<void> {
+    await Promise.allSettled(
+      [...this.#cells.values()].map((cell) => {
+        const credential = this.options.credentialOf?.(cell.name);
+        if (credential !== undefined) cell.toolhost.useCredential(credential);
+        return this.ask(cell, () => cell.toolhost.greet());
+      }),
+    );
+    const [[name, refusal] = []] = this.#rejected;
+    if (this.open.length > 0 || name === undefined || refusal === undefined) return;
+    throw new CredentialRejected(refusal.code, told(name, refusal));
+  }
+
+  /** Makes a request that shows the credential, and learns from its answer. Throws what the request throws. */
+  async ask<Answer>({ name }: Cell, request: () => Promise<Answer>): Promise<Answer> {
+    try {
+      const answer = await request();
+      this.#note(name, undefined);
+      return answer;
+    } catch (error) {
+      if (error instanceof ToolHostRefusal) this.#note(name, isRejection(error) ? error : undefined);
+      throw error;
+    }
+  }
+
+  close(): void {
+    for (const { toolhost, agent } of this.#cells.values()) {
+      toolhost.close();
+      agent.destroy();
+    }
+  }
+
+  #note(name: string, refusal: ToolHostRefusal | undefined): void {
+    const { logger, onChange } = this.options;
+    if (this.#rejected.has(name) === (refusal !== undefined)) return;
+    if (refusal) this.#rejected.set(name, refusal);
+    else this.#rejected.delete(name);
+    // Where none is left, whoever asks whether this worker can take jobs is told so.
+    if (refusal && this.open.length > 0) logger.error({ cell: name, code: refusal.code }, told(name, refusal));
+    if (!refusal) logger.info({ cell: name }, 'the credential of this worker is taken again');
+    onChange();
+  }
+}
+
+function isRejection({ status }: ToolHostRefusal): boolean {
+  return status === 401 || status === 403;
+}
+
+function told(cell: string, { code, message }: ToolHostRefusal): string {
+  return `The ToolHost of the cell ${cell} does not take this worker's credential, as when it was revoked (${code}: ${message}). Make another token of the scope worker, and give it to the worker.`;
+}
