@@ -201,6 +201,33 @@ describe('a host that cannot run turns', () => {
   });
 });
 
+describe("a project's own mistake", () => {
+  const unstartable = async () => deriveImage(baseImage, ['ENTRYPOINT ["/no/such/program"]', 'LABEL suzumio.runner=1']);
+
+  test('keeps the worker from nothing: no image, no network, a program that is not there', async () => {
+    const here = await open({ settings: { policy: { ...testPolicy, networks: ['none', 'suzumio-no-such-network'] } } });
+    const broken = await unstartable();
+    try {
+      const ready: boolean[] = [];
+      const watch = setInterval(() => ready.push(here.worker.ready), 5);
+      const mistakes = [
+        { image: 'suzumio-no-such-image:dev' },
+        { image: image.name, sandbox: { network: 'suzumio-no-such-network' } },
+        { image: broken.name },
+      ];
+      const codes: unknown[] = [];
+      for (const mistake of mistakes) codes.push((await here.run(mistake)).failed?.failure.code);
+      expect(codes).toMatchObject(['image-missing', 'container-start-failed', expect.any(String)]);
+      const turn = await here.run({ image: image.name, program: after(0), agent: 'other' });
+      clearInterval(watch);
+      expect(turn.completed?.output.text).toBe('fine');
+      expect(new Set(ready)).toEqual(new Set([true]));
+    } finally {
+      await broken.remove();
+    }
+  });
+});
+
 describe('a turn that a signal ends', () => {
   const diesBySignal = (afterMs: number) =>
     `setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${afterMs}); setInterval(() => {}, 1000);`;

@@ -8,6 +8,7 @@ import { createRedactor } from '@suzumio/shared/observability/redactor';
 import type { PortRange, WorkerLimits } from '../config.js';
 import type { DoorOptions } from '../door/door.js';
 import type { Disturbance, OpenDoor, PreparedSandbox, Sandbox, TurnEngine } from '../engine/turn-engine.js';
+import { errnoOf } from '../files/errno.js';
 import { retrying } from '../toolhost/retrying.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
 import { uploadSnapshot } from '../workspace/upload.js';
@@ -215,7 +216,8 @@ export class Attempt {
         }),
       );
     } catch (error) {
-      if (error instanceof AttemptFailure) throw error;
+      // A full disk is this host's, whatever was being written.
+      if (error instanceof AttemptFailure || errnoOf(error) === 'ENOSPC') throw error;
       throw new AttemptFailure('workspace-unavailable', 'The workspace could not be brought to its snapshot.', {
         cause: error,
       });

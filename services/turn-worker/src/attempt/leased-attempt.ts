@@ -1,5 +1,5 @@
 import type { AttemptRef, AttemptStats, ClaimAnswer } from '@suzumio/shared/protocol/attempts';
-import { failureCodes } from '@suzumio/shared/protocol/failure-codes';
+import type { FailureCode } from '@suzumio/shared/protocol/failure-codes';
 import type { DoorOptions } from '../door/door.js';
 import type { Sandbox, TurnEngine } from '../engine/turn-engine.js';
 import { retrying } from '../toolhost/retrying.js';
@@ -27,6 +27,9 @@ export interface LeasedAttemptParts extends WorkerParts {
 /** Reporting goes on for as long as the attempt is ours; a shutdown does not wait for that. */
 const reportPatienceMs = 3_600_000;
 const lastReportPatienceMs = 5_000;
+
+/** Failures that any other turn would meet here as well. Whatever else keeps a turn from starting may be its project's. */
+const ofThisHost: ReadonlySet<FailureCode> = new Set(['engine-unreachable', 'disk-full']);
 
 /** An attempt with its lease around it: the lease is kept while it runs, and its outcome is reported under it. */
 export class LeasedAttempt {
@@ -117,7 +120,7 @@ export class LeasedAttempt {
     if (stop.reason) metrics?.attemptsStopped.inc({ reason: stop.reason });
     const failure = outcome.kind === 'failed' ? outcome.failure : undefined;
     logger.info({ outcome: outcome.kind, code: failure?.code, stopped: stop.reason, stagesMs }, 'an attempt has ended');
-    if (failure && failure.code !== 'worker-shutdown' && failureCodes[failure.code] === 'before-start') onSuspect();
+    if (failure && ofThisHost.has(failure.code)) onSuspect();
   }
 }
 

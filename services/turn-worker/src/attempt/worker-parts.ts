@@ -41,7 +41,7 @@ export interface WorkerParts {
   stopping: AbortSignal;
   /** A monotonic clock. */
   now: () => number;
-  /** An attempt could not even start: this host may not be able to run any. */
+  /** An attempt met what any other one would meet: this host may not be able to run any. */
   onSuspect: () => void;
   /** An attempt was ended from elsewhere, perhaps because its project was deleted. */
   onCancelled: () => void;
