@@ -138,7 +138,7 @@ test('a worker takes a manifest only if nothing in it leads out of the workspace
     nastyText,
   );
   const known = { path, target: fc.oneof(path, fc.constantFrom('/', '../..')), sizeBytes: fc.nat(1_000) };
-  const bounds = { maxBytes: 2_000, maxEntries: 3 };
+  const bounds = { maxBytes: 2_000, maxFileBytes: 2_000, maxEntries: 3 };
   await inHere('workspace manifests', documents(workspaceManifest, known), (bytes) => {
     try {
       const { entries } = parseManifest(bytes, bounds);

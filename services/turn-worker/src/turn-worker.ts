@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import type { Metrics } from '@suzumio/shared/observability/metrics';
+import { maxContentBytes } from '@suzumio/shared/protocol/content';
 import { type HostPaths, hostPaths } from '@suzumio/shared/policy/host-paths';
 import type { Transport, TurnConsumer } from '@suzumio/shared/queue/transport';
 import { AttemptFailure } from './attempt/attempt-failure.js';
@@ -119,7 +120,11 @@ class RunningWorker {
     const workspaces = new Workspaces({
       workerDir: path,
       boot,
-      bounds: { maxBytes: limits.maxWorkspaceBytes, maxEntries: limits.maxWorkspaceFiles },
+      bounds: {
+        maxBytes: limits.maxWorkspaceBytes,
+        maxFileBytes: maxContentBytes,
+        maxEntries: limits.maxWorkspaceFiles,
+      },
     });
     this.#runner = new AttemptRunner({
       config,

@@ -70,6 +70,18 @@ describe('the process backend', () => {
     expect(late.failed?.failure).toMatchObject({ code: 'time-limit', signal: 'SIGKILL' });
   });
 
+  test('fails a turn that leaves a file too large to store, and names the file', async () => {
+    const { failed } = await world.run({
+      backend: 'process',
+      agent: 'large',
+      steps: [{ run: { command: 'truncate -s 268435457 dump.bin' } }, { text: 'done' }],
+    });
+    expect(failed?.failure).toMatchObject({
+      code: 'workspace-too-large',
+      message: expect.stringContaining('dump.bin'),
+    });
+  });
+
   test('kills what the runner started along with it', async () => {
     const turn = await world.give({ backend: 'process', steps: [{ run: { command: 'sleep 1000 & sleep 1000' } }] });
     await until(async () => (await processes()).length >= 3, 10_000, 'the processes');

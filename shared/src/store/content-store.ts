@@ -4,11 +4,11 @@ import { open, rename, stat, unlink, utimes } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { SuzumioError } from '../errors/suzumio-error.js';
+import { maxContentBytes } from '../protocol/content.js';
 import { makeSubdirectory } from './make-subdirectory.js';
 import { unknownProject } from './project-unknown.js';
 
-/** The largest file that can be stored. */
-export const maxContentBytes = 256 * 1024 * 1024;
+export { maxContentBytes };
 
 /** One project's files, stored under the hash of their content. What is there is whole and never changes. */
 export class ContentStore {

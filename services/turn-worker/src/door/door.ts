@@ -5,6 +5,7 @@ import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { maxContentBytes as largestContent } from '@suzumio/shared/protocol/content';
 import { maxToolBodyBytes } from '@suzumio/shared/protocol/door';
 import { chatPath, maxChatBytes, modelsPath } from '@suzumio/shared/protocol/model-chat';
 import { problemMediaType } from '@suzumio/shared/protocol/problem';
@@ -153,7 +154,7 @@ export class Door {
   }
 
   async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { runnerUrl, agent, complete, maxContentBytes = 256 * 1024 * 1024, maxInFlight = 16 } = this.options;
+    const { runnerUrl, agent, complete, maxContentBytes = largestContent, maxInFlight = 16 } = this.options;
     const maxBytes = allowance(request.method ?? '', request.url ?? '', maxContentBytes);
     if (maxBytes === undefined)
       throw new SuzumioError(

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
+import { maxContentBytes } from '@suzumio/shared/protocol/content';
 import { toolRequest } from '@suzumio/shared/protocol/runner';
 import { workspacePath } from '@suzumio/shared/protocol/workspace-manifest';
 import { errnoOf } from '../files/errno.js';
@@ -33,7 +34,7 @@ export async function withPublishedFile(call: Buffer, options: PublishedFileOpti
   if (file === undefined) return call;
   try {
     const { size: sizeBytes } = await file.stat();
-    if (sizeBytes > (options.maxBytes ?? 256 * 1024 * 1024)) return call;
+    if (sizeBytes > (options.maxBytes ?? maxContentBytes)) return call;
     const hash = createHash('sha256');
     for await (const chunk of bytesOf(file, sizeBytes)) hash.update(chunk as Buffer);
     const sha256 = hash.digest('hex');

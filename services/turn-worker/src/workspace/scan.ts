@@ -4,6 +4,8 @@ import { WorkspaceTooLarge } from './workspace-errors.js';
 
 export interface WorkspaceBounds {
   maxBytes: number;
+  /** Of one file: no larger one can be stored. */
+  maxFileBytes: number;
   maxEntries: number;
 }
 
@@ -52,6 +54,11 @@ export async function scan(root: string, bounds: WorkspaceBounds): Promise<Scan>
       } else if (stat.isFile()) {
         if ((stat.mode & 0o400n) === 0n) await chmod(absolute, 0o644);
         sizeBytes += stat.size;
+        if (stat.size > BigInt(bounds.maxFileBytes)) {
+          throw new WorkspaceTooLarge(
+            `The file ${path} has ${stat.size} bytes; a file of a workspace may have ${bounds.maxFileBytes} at most.`,
+          );
+        }
         found.push({ kind: 'file', path, absolute, stat });
       } else if (stat.isSymbolicLink()) {
         const target = await readlink(absolute, { encoding: 'buffer' });

@@ -11,7 +11,7 @@ import { uploadSnapshot } from '../../src/workspace/upload.js';
 import { type Workspace, Workspaces } from '../../src/workspace/workspaces.js';
 
 const agent = { cell: 'cell-1', project: 'paper', epoch: 1, agent: 'writer' };
-const bounds = { maxBytes: 1_000_000, maxEntries: 100 };
+const bounds = { maxBytes: 1_000_000, maxFileBytes: 500_000, maxEntries: 100 };
 
 /** Content by hash, as a ToolHost keeps it. */
 class Store {
@@ -208,6 +208,16 @@ describe('a workspace', () => {
     // And what is beyond them does not stand in the way of the next attempt.
     const id = await attempt(await open(), store.manifest(store.file('a', 'a')), () => Promise.resolve());
     expect(id).not.toBeNull();
+  });
+
+  test('takes no file that a ToolHost would not store, and names it', async () => {
+    const workspace = await open();
+    await workspace.bringTo(null, store.fetch);
+    await write('data/large.bin', 'x'.repeat(500_001))(workspace.directory);
+    await expect(workspace.capture()).rejects.toMatchObject({
+      name: 'WorkspaceTooLarge',
+      message: expect.stringMatching(/data\/large\.bin.* 500001 bytes.*500000/),
+    });
   });
 });
 
