@@ -90,7 +90,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     tellFatal(logger, error);
     failure.abort(error);
   };
-  const cell = Cell.open(root, { hooks: storeHooks({ transport, metrics, logger, fail }) });
+  const cell = Cell.open(root, { hooks: storeHooks({ transport, metrics, logger, fail }), storage: policy.storage });
   tellCopied(cell, logger);
   const shared = { cell, transport, logger, metrics };
   // Names this process: another one's transport, although of the same kind, carries nothing to here.

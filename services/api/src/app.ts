@@ -10,6 +10,7 @@ import type { EventHub } from './events/event-hub.js';
 import { dispatchRouter } from './dispatch-router.js';
 import { eventsRouter } from './events-router.js';
 import { inboxRouter } from './inbox-router.js';
+import { keepDiskReserve } from './disk-reserve.js';
 import { messagesRouter } from './messages-router.js';
 import { OpenAccess } from './open-access.js';
 import { pauseRouter } from './pause-router.js';
@@ -51,6 +52,7 @@ export function apiApp(context: ApiContext, hub: EventHub, guards: ApiGuards): e
   app.use(securityHeaders, refuseForeignRequests(guards));
   app.use(serviceRouter({ open }));
   app.use('/api', authenticate(context.cell.catalog, { open, failures }), limitRates(rateLimits), authorize);
+  app.use('/api', keepDiskReserve(context.cell.disk));
   app.use(uploadsRouter(context));
   app.use('/api', ...readBodies(context.cell.catalog.tokens));
   app.use(tokensRouter(context), profilesRouter(context), teamsRouter(context), workersRouter(context));

@@ -13,6 +13,7 @@ const code = await runService({
   environment: process.env,
   build: (environment, { logger, metrics, redactor, fail }) => {
     const given = secretSetting('SUZUMIO_ADMIN_TOKEN', environment, (file) => readFileSync(file, 'utf8'));
+    const policy = loadPolicy(policyFileOf(environment.SUZUMIO_ROOT, environment.SUZUMIO_POLICY_FILE));
     const plane = openControlPlaneOverRedis({
       root: environment.SUZUMIO_ROOT,
       cellId: environment.SUZUMIO_CELL,
@@ -20,6 +21,7 @@ const code = await runService({
       logger,
       metrics,
       fail,
+      storage: policy.storage,
     });
     const adminToken = given ?? plane.cell.directory.adminToken();
     redactor.add(adminToken);
@@ -31,7 +33,7 @@ const code = await runService({
         ...accessOf(environment),
         adminToken,
         budgetUsdPerDay: environment.SUZUMIO_BUDGET_USD_PER_DAY,
-        policy: loadPolicy(policyFileOf(environment.SUZUMIO_ROOT, environment.SUZUMIO_POLICY_FILE)),
+        policy,
       },
       { cell: plane.cell, transport: plane.transport, logger, metrics },
     );

@@ -3,6 +3,7 @@ import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { uploadQuery } from '@suzumio/shared/model/http-api';
 import { USER_ID } from '@suzumio/shared/model/project-config';
 import { ContentStore, maxContentBytes } from '@suzumio/shared/store/content-store';
+import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { findArtifact } from '@suzumio/shared/store/queries/artifacts';
 import { publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
 import { identityOf, requireStillGood } from './auth.js';
@@ -19,9 +20,10 @@ export function uploadsRouter(context: ApiContext): Router {
     const { name, description } = queryOf(request, uploadQuery);
     const { project } = request.params;
     refuseOtherBodies(request);
-    await withProject(context, response, project, () => undefined);
     const content = new ContentStore(context.cell.directory.projectDir(project));
-    const { sha256, sizeBytes } = await received(request, content);
+    const { sha256, sizeBytes } = await withProject(context, response, project, (store) =>
+      received(request, store, content),
+    );
     requireStillGood(context.cell.catalog.tokens, response);
     const key = keyOf(request, response, { name, description, sha256 });
     const actor = identityOf(response).name;
@@ -55,9 +57,14 @@ function refuseOtherBodies(request: Request): void {
 }
 
 /** A client that leaves in the middle is no failure of ours: nothing of its file is kept. */
-async function received(request: Request, content: ContentStore): Promise<{ sha256: string; sizeBytes: number }> {
+async function received(
+  request: Request,
+  store: ProjectStore,
+  content: ContentStore,
+): Promise<{ sha256: string; sizeBytes: number }> {
+  const sizeBytes = Number(request.headers['content-length'] ?? 0);
   try {
-    return await content.putStream(request);
+    return await store.content.put(content, request, { owner: USER_ID, kind: 'uploads' }, { sizeBytes });
   } catch (error) {
     if (!request.readableAborted) throw error;
     throw new SuzumioError('invalid-request', 'The file has not arrived whole.', {}, { cause: error });

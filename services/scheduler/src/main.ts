@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { openControlPlaneOverRedis } from '@suzumio/shared/control-plane/open-control-plane';
 import { runService } from '@suzumio/shared/observability/run-service';
 import { controlPlaneEnvironment } from '@suzumio/shared/observability/service-environment';
+import { loadPolicy, policyFileOf } from '@suzumio/shared/policy/load-policy';
 import { createScheduler } from './scheduler.js';
 
 const environment = controlPlaneEnvironment.extend({
@@ -16,6 +17,7 @@ const code = await runService({
   schema: environment,
   environment: process.env,
   build(settings, { logger, metrics, fail }) {
+    const policy = loadPolicy(policyFileOf(settings.SUZUMIO_ROOT, settings.SUZUMIO_POLICY_FILE));
     const plane = openControlPlaneOverRedis({
       root: settings.SUZUMIO_ROOT,
       cellId: settings.SUZUMIO_CELL,
@@ -23,6 +25,7 @@ const code = await runService({
       logger,
       metrics,
       fail,
+      storage: policy.storage,
     });
     const scheduler = createScheduler(
       {

@@ -22,6 +22,8 @@ export interface ProjectSchedulerDependencies {
   now: () => number;
   /** Whether no turn of the whole cell begins now. */
   paused: () => boolean;
+  /** Whether the disk has no room for what turns would do. */
+  diskIsShort: () => boolean;
   /** Which models are away for a project. */
   providersAway: (project: string) => ProvidersAway;
   /** What the cell's day has left, where it is bounded. */
@@ -58,7 +60,7 @@ export class ProjectScheduler {
 
   /** @throws SuzumioError `server-unreachable` when the queue is away; what was not delivered stays to be delivered */
   async schedule(store: ProjectStore): Promise<void> {
-    if (this.dependencies.paused()) return;
+    if (this.dependencies.paused() || this.dependencies.diskIsShort()) return;
     const day = this.dependencies.dayBudget();
     const away = new Map([
       ...this.dependencies.providersAway(store.project),

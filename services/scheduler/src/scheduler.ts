@@ -60,6 +60,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     fleetSlots: createFleetSlots(transport, () => performance.now()),
     now: cell.context.now,
     paused: () => cell.catalog.pause.current !== null,
+    diskIsShort: () => cell.disk.isShortFor('rows'),
     providersAway: (project) => cell.catalog.providers.away(project),
     dayBudget: () => cell.catalog.spending.budget,
     logger,

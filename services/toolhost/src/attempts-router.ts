@@ -12,8 +12,9 @@ import {
 import { maxOutputBytes } from '@suzumio/shared/protocol/runner';
 import { projectId, turnId } from '@suzumio/shared/protocol/ids';
 import { externalEngine } from '@suzumio/shared/protocol/handlers';
-import type { AttemptRow } from '@suzumio/shared/store/rows';
-import { writeTurnLog } from '@suzumio/shared/store/turn-logs';
+import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import { type AttemptRow, turnRow } from '@suzumio/shared/store/rows';
+import { turnLogBytes, writeTurnLog } from '@suzumio/shared/store/turn-logs';
 import { completeTurn, extendLease, failAttempt, isOverTime } from '@suzumio/shared/store/verbs/report-attempt';
 import { claimRoute, rejected, requireWorker, withLease } from './auth.js';
 import { claim, counted } from './claim.js';
@@ -35,6 +36,7 @@ export function attemptsRouter(context: ToolhostContext): Router {
   router.post(claimRoute, express.json({ limit: '16kb' }), async (request, response) => {
     const credential = await requireWorker(context, request, claimRoute);
     const body = parse(claimRequest, request.body, 'claim');
+    context.cell.disk.require('rows');
     const { project, turn } = request.params;
     const claimed = await context.cell.stores.use(project, (store) =>
       counted(context, () => claim(context, store, turn, { ...body, credential })),
@@ -90,9 +92,12 @@ export function attemptsRouter(context: ToolhostContext): Router {
   });
 
   router.put(`${attempt}/log`, express.raw({ type: () => true, limit: maxLogBytes }), async (request, response) => {
-    await withLease(context, request, async (_store, row, token) =>
-      writeTurnLog(context.cell.directory.projectDir(token.project), row, bodyBytes(request)),
-    );
+    await withLease(context, request, async (store, row, token) => {
+      const directory = context.cell.directory.projectDir(token.project);
+      const log = bodyBytes(request);
+      await store.content.chargeLog(agentOf(store, row), log.length - (await turnLogBytes(directory, row)));
+      await writeTurnLog(directory, row, log);
+    });
     response.status(204).end();
   });
 
@@ -105,9 +110,10 @@ export function attemptsRouter(context: ToolhostContext): Router {
       });
     })
     .put(async (request, response) => {
-      await withLease(context, request, (_store, row, token) => {
+      await withLease(context, request, (store, row) => {
         requireWorkspace(row);
-        return storeContent(context, token.project, request, response);
+        const by = { owner: agentOf(store, row), kind: 'snapshots' } as const;
+        return storeContent(context, store, by, request, response);
       });
     });
   return router;
@@ -120,6 +126,10 @@ export function attemptsRouter(context: ToolhostContext): Router {
  */
 function requireWorkspace({ engine }: AttemptRow): void {
   if (engine === externalEngine) throw rejected();
+}
+
+function agentOf(store: ProjectStore, attempt: AttemptRow): string {
+  return turnRow(store.reader, attempt.turn_id).agent_id;
 }
 
 function bodyBytes(request: Request): Buffer {

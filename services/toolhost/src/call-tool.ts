@@ -71,6 +71,7 @@ async function run(
     const recorded = recordedBefore(store, { ...call, step: call.step });
     if (recorded) return { result: recorded, replayed: true };
   }
+  context.cell.disk.require('rows');
   const effect = await prepare(context, store, call, input);
   return store.write((tx) => recordToolCall(tx, call, (site) => effect(tx, site)));
 }
@@ -99,9 +100,11 @@ async function prepare(
     // Whatever has changed by the time it is recorded: nothing was written for it.
     const refusal = refusalOf(store.reader, store, call);
     if (refusal) throw new SuzumioError(refusal.code, refusal.message);
+    const content = contentOf(context, store.project);
     return await findTool(call.tool).prepare(input, {
       reader: store.reader,
-      content: contentOf(context, store.project),
+      content,
+      store: (bytes, kind) => store.content.putBytes(content, bytes, { owner: call.agent, kind }),
       agent: call.agent,
       turn: call.turn,
     });

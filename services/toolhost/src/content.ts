@@ -3,7 +3,9 @@ import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { sendFile } from '@suzumio/shared/http/send-file';
 import { parse } from '@suzumio/shared/http/validate';
 import { sha256 } from '@suzumio/shared/protocol/ids';
+import type { ContentOwner } from '@suzumio/shared/store/charged-content';
 import { ContentStore } from '@suzumio/shared/store/content-store';
+import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import type { ToolhostContext } from './context.js';
 
 /** The files of one project. */
@@ -11,15 +13,17 @@ export function contentOf(context: ToolhostContext, project: string): ContentSto
   return new ContentStore(context.cell.directory.projectDir(project));
 }
 
-/** Takes an upload: durable before it is answered, refused where it is not what its name says. */
+/** Takes an upload: durable before it is answered, refused where it is not what its name says or its owner has no room. */
 export async function storeContent(
   context: ToolhostContext,
-  project: string,
+  store: ProjectStore,
+  by: ContentOwner,
   request: Request,
   response: Response,
 ): Promise<void> {
   const hash = parse(sha256, request.params['sha256'], 'content hash');
-  await contentOf(context, project).put(hash, request);
+  const sizeBytes = Number(request.headers['content-length'] ?? 0);
+  await store.content.put(contentOf(context, store.project), request, by, { sha256: hash, sizeBytes });
   response.status(204).end();
 }
 

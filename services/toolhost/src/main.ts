@@ -14,6 +14,7 @@ const code = await runService({
   environment: process.env,
   build(settings, { logger, metrics, redactor, fail }) {
     const given = secretSetting('SUZUMIO_WORKER_TOKEN', settings, (file) => readFileSync(file, 'utf8'));
+    const policy = loadPolicy(policyFileOf(settings.SUZUMIO_ROOT, settings.SUZUMIO_POLICY_FILE));
     const plane = openControlPlaneOverRedis({
       root: settings.SUZUMIO_ROOT,
       cellId: settings.SUZUMIO_CELL,
@@ -21,6 +22,7 @@ const code = await runService({
       logger,
       metrics,
       fail,
+      storage: policy.storage,
     });
     redactor.add(plane.cell.directory.cellKey());
     const workerToken = given ?? plane.cell.directory.workerToken();
@@ -33,7 +35,7 @@ const code = await runService({
         workerToken,
         transportName: plane.transportName,
         leaseMs: settings.SUZUMIO_LEASE_MS,
-        policy: loadPolicy(policyFileOf(settings.SUZUMIO_ROOT, settings.SUZUMIO_POLICY_FILE)),
+        policy,
         ...(settings.SUZUMIO_BUDGET_USD_PER_DAY === undefined
           ? {}
           : { budgetUsdPerDay: settings.SUZUMIO_BUDGET_USD_PER_DAY }),

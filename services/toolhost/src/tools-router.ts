@@ -40,8 +40,8 @@ export function toolsRouter(context: ToolhostContext): Router {
     .put(async (request, response) => {
       const token = attemptTokenOf(request, 'tool', context.cell.id);
       await context.cell.stores.use(token.project, async (store) => {
-        await requireTool(store, token, 'artifacts.publish', request.params.sha256);
-        await storeContent(context, token.project, request, response);
+        const owner = await requireTool(store, token, 'artifacts.publish', request.params.sha256);
+        await storeContent(context, store, { owner, kind: 'content' }, request, response);
       });
     });
   return router;
@@ -62,6 +62,7 @@ async function requireReadable(store: ProjectStore, token: PresentedToken, sha25
 /**
  * Content is for the tool that it comes from or goes to.
  *
+ * @returns the agent that may use it
  * @throws SuzumioError `token-rejected`, `tool-not-allowed`
  */
 async function requireTool(
@@ -69,9 +70,9 @@ async function requireTool(
   token: PresentedToken,
   tool: 'artifacts.publish' | 'artifacts.read',
   sha256: string,
-): Promise<void> {
+): Promise<string> {
   const { agent } = authorizeTool(store.reader, token);
-  if (allowsTool(JSON.parse(agentRow(store.reader, agent).tools_json) as string[], tool)) return;
+  if (allowsTool(JSON.parse(agentRow(store.reader, agent).tools_json) as string[], tool)) return agent;
   const does = tool === 'artifacts.read' ? 'fetch' : 'upload';
   const message = `Agent ${agent} may not use ${tool}, so it may ${does} no content.`;
   const call = { ...token, agent, tool, input: keptInput({ sha256 }), requestHash: '' };

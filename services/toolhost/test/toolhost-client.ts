@@ -7,7 +7,7 @@ import { defaultPolicy, type Policy } from '@suzumio/shared/policy/policy';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
 import { createToolhost, type Toolhost, type ToolhostConfig } from '@suzumio/toolhost';
-import { type TestCell, testCell } from '../../../shared/test/support/cell.js';
+import { type TestCell, testCell, type TestCellOptions } from '../../../shared/test/support/cell.js';
 import { recordingLogger } from '../../../shared/test/support/logs.js';
 
 export interface Answer {
@@ -60,11 +60,13 @@ export function claimId(): string {
 export async function toolhostBench(
   config: Partial<ToolhostConfig> = {},
   secrets: Readonly<Record<string, string>> = {},
+  place: Pick<TestCellOptions, 'storage' | 'freeBytes' | 'parent'> = {},
 ): Promise<ToolhostBench> {
   const { logger, lines } = recordingLogger();
   const transport = createInProcessTransport({ logger });
   const metrics = createMetrics('toolhost');
   const testing = await testCell({
+    ...place,
     hooks: storeHooks({ transport, metrics, logger, fail: (error) => logger.fatal({ err: error }, 'cannot go on') }),
   });
   const wakes: string[] = [];

@@ -53,6 +53,27 @@ describe('the process backend', () => {
     expect(world.toolhost.toolCalls.map((call) => call.tool)).toEqual(['messages.send', 'artifacts.publish']);
   });
 
+  test.each([
+    [403, 'quota-exceeded'],
+    [507, 'disk-reserve'],
+  ])('completes a turn whose workspace is refused (%i), without it', async (status, code) => {
+    world.toolhost.intercept = ({ method, url = '' }) =>
+      method === 'PUT' && url.includes('/content/') ? { status, code } : undefined;
+    try {
+      const steps = [{ run: { command: `echo ${code} > file.txt` } }, { text: 'done' }];
+      const { completed, failed } = await world.run({ backend: 'process', agent: 'keeper', steps });
+      expect(failed).toBeUndefined();
+      expect(completed?.output.text).toBe('done');
+      expect(completed).toMatchObject({ unsaved: { code } });
+      expect(completed).not.toHaveProperty('snapshot');
+    } finally {
+      world.toolhost.intercept = () => undefined;
+    }
+    // The next turn begins with the files that are stored.
+    const next = await world.run({ backend: 'process', agent: 'keeper', steps: [{ run: { command: 'ls' } }] });
+    expect(next.completed?.snapshot).toBeNull();
+  });
+
   test('sets the variables that the project file asks for, and keeps its own', async () => {
     const { completed } = await world.run({
       backend: 'process',

@@ -1,3 +1,4 @@
+import type { StorageLimits } from '../model/storage.js';
 import type { Logger } from '../observability/logger.js';
 import type { Metrics } from '../observability/metrics.js';
 import { createBullMqTransport } from '../queue/bullmq-transport.js';
@@ -22,6 +23,8 @@ interface ControlPlaneOptions {
   metrics: Metrics;
   /** Told of what this process can never get over, such as a schema of a later version. */
   fail: (error: unknown) => void;
+  /** What may be stored: the policy's. */
+  storage: StorageLimits;
 }
 
 /** Opens a data directory; every commit that appends events is announced over the transport. */
@@ -29,7 +32,7 @@ export function openControlPlane(
   options: ControlPlaneOptions & { transport: Transport; transportName: string },
 ): ControlPlane {
   const { transport, transportName } = options;
-  const cell = Cell.open(options.root, { id: options.cellId, hooks: storeHooks(options) });
+  const cell = Cell.open(options.root, { id: options.cellId, hooks: storeHooks(options), storage: options.storage });
   tellCopied(cell, options.logger);
   return {
     cell,

@@ -96,6 +96,11 @@ export const errorCodes = {
   'provider-unavailable': { status: 424, retryable: true },
   'provider-refused': { status: 424, retryable: false },
 
+  // What may be stored.
+  'quota-exceeded': { status: 403, retryable: false },
+  'disk-reserve': { status: 507, retryable: true },
+  'disk-full': { status: 507, retryable: true },
+
   // Attempts.
   'token-rejected': { status: 401, retryable: false },
   'attempt-over': { status: 409, retryable: false },

@@ -2,6 +2,7 @@ import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { ZodError } from 'zod';
 import { toProblem } from '../errors/problem.js';
 import { isSuzumioError, messageOf, SuzumioError } from '../errors/suzumio-error.js';
+import { isDiskFull } from '../store/disk-space.js';
 import type { Logger } from '../observability/logger.js';
 import { problemMediaType } from '../protocol/problem.js';
 import { jsonFault } from './json-fault.js';
@@ -44,6 +45,10 @@ function cutOff(cause: unknown): SuzumioError {
 function asSuzumioError(thrown: unknown): unknown {
   if (isSuzumioError(thrown)) return thrown;
   if (thrown instanceof ZodError) return invalidRequest(thrown, 'request');
+  if (isDiskFull(thrown)) {
+    const message = "The server's disk is full: nothing of this was done. Free some of it, or delete projects.";
+    return new SuzumioError('disk-full', message, {}, { cause: thrown });
+  }
   return fromHttpError(thrown) ?? thrown;
 }
 

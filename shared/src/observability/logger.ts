@@ -30,9 +30,17 @@ const secretFields = [
 
 /** One JSON object a line, with ISO time and without secrets: by the field's name, and once more in the finished line. */
 export function createLogger(options: LoggerOptions): Logger {
-  const destination = options.destination ?? pino.destination({ fd: 1, sync: true });
+  const destination = options.destination ?? standardOutput();
   const redactor = options.redactor ?? createRedactor();
-  const guarded: DestinationStream = { write: (line) => destination.write(redactor.redact(line)) };
+  const guarded: DestinationStream = {
+    write(line) {
+      try {
+        destination.write(redactor.redact(line));
+      } catch {
+        // A service outlives its log: the disk that it is on may be full.
+      }
+    },
+  };
   return pino(
     {
       base: { service: options.service },
@@ -47,6 +55,13 @@ export function createLogger(options: LoggerOptions): Logger {
     },
     guarded,
   );
+}
+
+/** Waits for no reader for ever, and ends nothing: what cannot be written is kept up to a bound, and dropped beyond it. */
+function standardOutput(): DestinationStream {
+  const destination = pino.destination({ fd: 1, sync: true, maxLength: 1024 * 1024 });
+  destination.on('error', () => undefined);
+  return destination;
 }
 
 /** Says nothing: for tests and for commands that print for people. */

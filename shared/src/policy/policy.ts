@@ -4,6 +4,7 @@ import { duration } from '../protocol/duration.js';
 import { modelProvider } from '../model/models-config.js';
 import { decimal, flag, line, wholeNumber } from '../model/scalar-config.js';
 import { size } from '../model/size-config.js';
+import { storageLimits } from '../model/storage.js';
 
 const MIB = 1024 ** 2;
 
@@ -90,6 +91,8 @@ export const policySchema = z.strictObject({
       keepFor: duration.default(24 * 3_600_000),
     })
     .prefault({}),
+  /** What may be stored of projects, and what of the disk stays free. */
+  storage: storageLimits.prefault({}),
   /** Model providers. */
   providers: z.array(policyProvider).max(1000).default([]),
   /** Code beside the ToolHost: none by default. */

@@ -93,6 +93,8 @@ export const completeRequest = z.object({
   output: runnerTurnOutput,
   /** The workspace after the turn; null where it is empty; absent where the backend keeps none. */
   snapshot: sha256.nullable().optional(),
+  /** Why there is no snapshot of a workspace that has one: what was asked to store it said so. */
+  unsaved: z.object({ code: z.string().max(100), message: z.string().max(2000) }).optional(),
   stats: attemptStats.optional(),
 });
 export type CompleteRequest = z.infer<typeof completeRequest>;

@@ -41,6 +41,7 @@ export const failureCodes = {
   'policy-denied': 'agent',
   'step-limit': 'agent',
   'budget-reached': 'agent',
+  'quota-exceeded': 'agent',
   'provider-key-rejected': 'agent',
   'provider-quota-spent': 'agent',
   'model-unknown': 'agent',

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { isSuzumioError } from '../errors/suzumio-error.js';
+import { defaultStorageLimits, type StorageLimits } from '../model/storage.js';
 import { projectId } from '../protocol/ids.js';
 import { Catalog, type NewEntry } from './catalog.js';
 import { type StoreContext, systemContext } from './context.js';
@@ -13,6 +14,7 @@ import {
   discardDeleted,
   finishDeletions,
 } from './delete-project.js';
+import { DiskSpace } from './disk-space.js';
 import { placeOf } from './file-place.js';
 import { ProjectStore, type ProjectStoreHooks } from './project-store.js';
 import { ProjectStores } from './project-stores.js';
@@ -29,6 +31,7 @@ export class Cell {
     readonly directory: DataDirectory,
     readonly catalog: Catalog,
     readonly stores: ProjectStores,
+    readonly disk: DiskSpace,
     readonly context: StoreContext,
     private readonly hooks: ProjectStoreHooks,
   ) {}
@@ -40,11 +43,21 @@ export class Cell {
    */
   static open(
     root: string,
-    options: { id?: string; context?: StoreContext; hooks?: ProjectStoreHooks; maxOpen?: number } = {},
+    options: {
+      id?: string;
+      context?: StoreContext;
+      hooks?: ProjectStoreHooks;
+      maxOpen?: number;
+      storage?: StorageLimits;
+      /** How much of the disk is free, in bytes. */
+      freeBytes?: (path: string) => number;
+    } = {},
   ): Cell {
     const directory = new DataDirectory(root);
     directory.prepare();
-    const context = options.context ?? systemContext();
+    const { storage = defaultStorageLimits } = options;
+    const disk = new DiskSpace(directory.root, storage.reserve, options.freeBytes);
+    const context = { ...(options.context ?? systemContext()), storage, disk };
     const catalog = Catalog.open(directory, context, options.hooks);
     const hooks: ProjectStoreHooks = {
       ...options.hooks,
@@ -55,7 +68,7 @@ export class Cell {
       },
     };
     const stores = new ProjectStores(directory, context, hooks, options.maxOpen, (project) => catalog.knows(project));
-    return new Cell(options.id ?? directory.cellId(), directory, catalog, stores, context, hooks);
+    return new Cell(options.id ?? directory.cellId(), directory, catalog, stores, disk, context, hooks);
   }
 
   /** @throws SuzumioError `project-exists`, `invalid-config` */

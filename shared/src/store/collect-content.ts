@@ -3,6 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { sha256 } from '../protocol/ids.js';
 import { workspaceManifest } from '../protocol/workspace-manifest.js';
+import { chargeFound, chargeLogs, type StoredFile } from './charge-found.js';
 import { ContentStore } from './content-store.js';
 import type { ProjectStore } from './project-store.js';
 import { isPublished, publishedContents } from './queries/artifacts.js';
@@ -24,12 +25,6 @@ const removingPrefix = '.old-';
 /** Where files are that rows refer to, relative to a project's directory. `reports` is of earlier versions. */
 const places = ['artifacts', 'reports'];
 
-interface StoredFile {
-  name: string;
-  /** Relative to the project's directory. */
-  path: string;
-}
-
 /**
  * Removes content that nothing refers to and that was neither stored nor asked for in the last day: older snapshots of
  * workspaces, what was uploaded and not published, reports that were not taken, what a crash left half written.
@@ -43,6 +38,7 @@ export async function collectContent(
 ): Promise<number> {
   const beforeMs = nowMs - unreferencedMs;
   const old = (await Promise.all(places.map((place) => oldFiles(projectDir, place, beforeMs)))).flat();
+  await chargeLogs(store, projectDir);
   if (old.length === 0) return 0;
   const workspaces = new Workspaces(new ContentStore(projectDir));
   await workspaces.add(snapshotsOf(store.reader));
@@ -59,6 +55,9 @@ export async function collectContent(
     if (count === undefined) break;
     removed += count;
   }
+  const inUse = new Set(old);
+  for (const file of unused) inUse.delete(file);
+  await chargeFound(store, [...inUse], (sha256) => workspaces.contents.get(sha256));
   return removed;
 }
 
@@ -83,7 +82,9 @@ async function removeUnused(
       const unused = files.filter(
         ({ name, path }) => !workspaces.contents.has(name) && !isPublished(tx, name) && !reports.has(path),
       );
-      return { removed: unused.filter((file) => removeOld(join(projectDir, file.path), file.name, beforeMs)).length };
+      const removed = unused.filter((file) => removeOld(join(projectDir, file.path), file.name, beforeMs));
+      for (const { name } of removed) tx.run('DELETE FROM stored_content WHERE sha256 = :name', { name });
+      return { removed: removed.length };
     });
     if ('removed' in outcome) return outcome.removed;
     await workspaces.add(outcome.unknown);
@@ -100,7 +101,7 @@ async function oldFiles(projectDir: string, place: string, beforeMs: number): Pr
     if (entry.name.startsWith(removingPrefix)) renameIfThere(path, entry.name.slice(removingPrefix.length));
     const facts = await stat(path).catch(() => undefined);
     if (facts && facts.mtimeMs < beforeMs && isOurs(entry.name)) {
-      found.push({ name: entry.name, path: relative(projectDir, path) });
+      found.push({ name: entry.name, path: relative(projectDir, path), sizeBytes: facts.size });
     }
   }
   return found;
@@ -133,7 +134,8 @@ function reportPaths(reader: SqlReader): Set<string> {
 
 /** Snapshots and all that is in them. */
 class Workspaces {
-  readonly contents = new Set<string>();
+  /** Which of the snapshots holds it. */
+  readonly contents = new Map<string, string>();
 
   constructor(private readonly content: ContentStore) {}
 
@@ -144,9 +146,9 @@ class Workspaces {
       if (sizeBytes === undefined) throw new Error(`the snapshot ${snapshot} is missing`);
       const text = (await this.content.readStart(snapshot, sizeBytes)).toString('utf8');
       for (const entry of workspaceManifest.parse(JSON.parse(text)).entries) {
-        if (entry.kind === 'file') this.contents.add(entry.sha256);
+        if (entry.kind === 'file') this.contents.set(entry.sha256, snapshot);
       }
-      this.contents.add(snapshot);
+      this.contents.set(snapshot, snapshot);
     }
   }
 }

@@ -77,21 +77,25 @@ export class ContentStore {
   /**
    * Stores a stream under the hash that it turns out to have. Durable once it resolves.
    *
-   * @throws SuzumioError `content-too-large`
+   * @param expected the hash that it claims to have
+   * @throws SuzumioError `content-mismatch`, `content-too-large`
    */
-  putStream(content: Readable): Promise<{ sha256: string; sizeBytes: number }> {
-    return this.#store(content);
+  putStream(
+    content: Readable | AsyncIterable<Uint8Array>,
+    expected?: string,
+  ): Promise<{ sha256: string; sizeBytes: number }> {
+    return this.#store(content, expected);
   }
 
   /** Stores bytes that are about to be referred to, and returns their hash. */
   async putBytes(bytes: Uint8Array): Promise<string> {
-    const hash = createHash('sha256').update(bytes).digest('hex');
+    const hash = hashOf(bytes);
     if ((await this.renew(hash)) === undefined) await this.put(hash, [bytes]);
     return hash;
   }
 
   async #store(
-    content: Readable | Iterable<Uint8Array>,
+    content: Readable | Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
     expected?: string,
   ): Promise<{ sha256: string; sizeBytes: number }> {
     await makeSubdirectory(this.projectDir, 'artifacts');
@@ -114,7 +118,7 @@ export class ContentStore {
 
   async #writeWhole(
     file: string,
-    content: Readable | Iterable<Uint8Array>,
+    content: Readable | Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
     expected: string | undefined,
   ): Promise<{ sha256: string; sizeBytes: number }> {
     const handle = await open(file, 'wx', 0o600);
@@ -149,6 +153,11 @@ export class ContentStore {
   #file(hash: string): string {
     return join(this.#directory, hash.slice(0, 2), hash);
   }
+}
+
+/** The name under which bytes are stored. */
+export function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 /** Makes a new or renamed entry of a directory durable. */

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
+import type { StorageLimits } from '../model/storage.js';
+import type { DiskSpace } from './disk-space.js';
 
 /** The world outside the store, passed in so that a test can hold it still. */
 export interface StoreContext {
@@ -9,6 +11,10 @@ export interface StoreContext {
   id: (prefix: 'msg' | 'turn' | 'art' | 'call' | 'tok' | 'proc') => string;
   /** A number in [0, 1). */
   random: () => number;
+  /** What may be stored. @default the bounds of a host whose operator wrote none */
+  storage?: StorageLimits | undefined;
+  /** The disk that it is on. @default one with room enough */
+  disk?: DiskSpace | undefined;
 }
 
 /** The real clock, ids and chance. */

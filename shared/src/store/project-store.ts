@@ -1,5 +1,7 @@
 import type { EventType } from '../model/event.js';
 import type { ProjectConfig } from '../model/project-config.js';
+import { defaultStorageLimits, type StorageLimits } from '../model/storage.js';
+import { ChargedContent } from './charged-content.js';
 import type { StoreContext } from './context.js';
 import { SuzumioError } from '../errors/suzumio-error.js';
 import { filePlace, placeOf, samePlace } from './file-place.js';
@@ -37,6 +39,10 @@ const newestSchema = projectMigrations.at(-1)?.version ?? 0;
 
 /** One project's database: reads at any time, verbs through {@link write}. */
 export class ProjectStore {
+  /** What may be stored here. */
+  readonly storage: StorageLimits;
+  /** Where its files are charged to who stores them. */
+  readonly content: ChargedContent;
   readonly #writer: Writer;
   readonly #sql: Sql;
   readonly #context: StoreContext;
@@ -53,11 +59,14 @@ export class ProjectStore {
   ) {
     this.#sql = sql;
     this.#context = context;
+    this.storage = context.storage ?? defaultStorageLimits;
+    this.content = new ChargedContent(sql, this.storage, context.disk, () => this.#run(() => undefined));
     this.#writer = new Writer(sql, {
       random: context.random,
       begin: () => {
         assertNotNewer(sql, newestSchema);
         this.#tx = new Tx(sql, context, this.config);
+        this.content.write();
         this.#beforeSeq = hooks.onEvents ? this.#newestEvent() : 0;
       },
       // Before the commit, while no other process can append: each event is told of once in the whole cell.
@@ -66,6 +75,7 @@ export class ProjectStore {
       },
       committed: () => {
         this.#tx = undefined;
+        this.content.written();
         if (this.#appended.length > 0) hooks.onEvents?.(project, this.#appended);
       },
       ...(hooks.onTransaction ? { observe: hooks.onTransaction } : {}),
@@ -140,6 +150,8 @@ export class ProjectStore {
 
   /** Waits for verbs that run, then closes the file. */
   async close(): Promise<void> {
+    // What is not written now is found when content is next collected.
+    if (this.content.waits) await this.#run(() => undefined).catch(() => undefined);
     await this.#writer.idle();
     this.#sql.close();
   }

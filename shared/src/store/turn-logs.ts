@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeSubdirectory } from './make-subdirectory.js';
 import type { AttemptRow } from './rows.js';
@@ -13,8 +13,22 @@ export async function writeTurnLog(
   const file = logFile(projectDir, attempt);
   await makeSubdirectory(projectDir, 'logs');
   const temporary = `${file}.${randomBytes(4).toString('hex')}`;
-  await writeFile(temporary, log, { mode: 0o600 });
-  await rename(temporary, file);
+  try {
+    await writeFile(temporary, log, { mode: 0o600 });
+    await rename(temporary, file);
+  } catch (error) {
+    // Of a log for which there is no room nothing stays.
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The size of an attempt's log, 0 where there is none. */
+export async function turnLogBytes(
+  projectDir: string,
+  attempt: Pick<AttemptRow, 'turn_id' | 'number'>,
+): Promise<number> {
+  return (await stat(logFile(projectDir, attempt)).catch(() => undefined))?.size ?? 0;
 }
 
 /** The log of an attempt; empty where it wrote nothing. */

@@ -1,4 +1,5 @@
 import type { ProjectConfig } from '../model/project-config.js';
+import { defaultStorageLimits, type StorageLimits } from '../model/storage.js';
 import type { StoreContext } from './context.js';
 import type { Sql, SqlParams, SqlReader, SqlValue } from './sql.js';
 import type { EventType } from '../model/event.js';
@@ -31,6 +32,11 @@ export class Tx implements SqlReader {
     readonly config: ProjectConfig,
   ) {
     this.nowMs = context.now();
+  }
+
+  /** What may be stored here. */
+  get storage(): StorageLimits {
+    return this.context.storage ?? defaultStorageLimits;
   }
 
   newId(prefix: Parameters<StoreContext['id']>[0]): string {

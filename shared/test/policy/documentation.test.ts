@@ -28,8 +28,9 @@ describe('docs/policy.md', () => {
   });
 
   test('shows the defaults of variables and ceilings', () => {
-    const { env, ceilings } = load(example);
-    expect({ env, ceilings }).toEqual({ env: defaultPolicy.env, ceilings: defaultPolicy.ceilings });
+    const { env, ceilings, storage } = load(example);
+    const { env: usualEnv, ceilings: usualCeilings, storage: usualStorage } = defaultPolicy;
+    expect({ env, ceilings, storage }).toEqual({ env: usualEnv, ceilings: usualCeilings, storage: usualStorage });
   });
 
   test('names what is never mounted, and where nothing is', () => {

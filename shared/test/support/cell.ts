@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadProjectText } from '@suzumio/shared/config/load-project';
 import type { ProjectStatus } from '@suzumio/shared/model/project-status';
+import type { StorageLimits } from '@suzumio/shared/model/storage';
 import type { NewEntry } from '@suzumio/shared/store/catalog';
 import { Cell } from '@suzumio/shared/store/cell';
 import { type StoreContext, systemContext } from '@suzumio/shared/store/context';
@@ -50,8 +51,17 @@ export const withModel = (yaml: string) =>
     'mode: ai, model: main, models: { providers: { p: { type: openai-compatible, baseURL: "http://127.0.0.1:1" } }, presets: { main: { provider: p, model: m } } }',
   );
 
-export async function testCell(options: { hooks?: ProjectStoreHooks; id?: string } = {}): Promise<TestCell> {
-  const root = await mkdtemp(join(tmpdir(), 'suzumio-cell-'));
+export interface TestCellOptions {
+  hooks?: ProjectStoreHooks;
+  id?: string;
+  storage?: StorageLimits;
+  freeBytes?: () => number;
+  /** Where its directory is made. @default the system's */
+  parent?: string;
+}
+
+export async function testCell({ parent = tmpdir(), ...options }: TestCellOptions = {}): Promise<TestCell> {
+  const root = await mkdtemp(join(parent, 'suzumio-cell-'));
   const system = systemContext();
   let held: number | undefined;
   const context: StoreContext = { ...system, now: () => held ?? system.now() };

@@ -7,7 +7,7 @@ import type { Logger } from '@suzumio/shared/observability/logger';
 import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import type { Transport } from '@suzumio/shared/queue/transport';
-import { type TestCell, testCell } from '../../../../shared/test/support/cell.js';
+import { type TestCell, testCell, type TestCellOptions } from '../../../../shared/test/support/cell.js';
 import { recordingLogger } from '../../../../shared/test/support/logs.js';
 
 /** An answer, with its body as text and, where it is JSON, as a value. */
@@ -50,6 +50,7 @@ const unlimited = { readsPerSecond: 0, writesPerSecond: 0, failuresPerSecond: 0,
 export async function testApi(
   config: Partial<ApiConfig> = {},
   makeTransport?: (logger: ReturnType<typeof recordingLogger>['logger']) => Transport,
+  place: Pick<TestCellOptions, 'storage' | 'freeBytes' | 'parent'> = {},
 ): Promise<TestApi> {
   const { logger, lines } = recordingLogger();
   const wakes: string[] = [];
@@ -63,6 +64,7 @@ export async function testApi(
   };
   const metrics = createMetrics('api');
   const cell = await testCell({
+    ...place,
     hooks: storeHooks({ transport, metrics, logger, fail: (error) => logger.fatal({ err: error }, 'cannot go on') }),
   });
   const api = createApi(

@@ -35,7 +35,7 @@ export interface Asker {
  * Answers a runner's question to its model: from the journal, or by asking the agent's providers in their order. A call
  * that was begun is finished and journaled, whatever becomes of who asked; one that waits to begin is not begun for nobody.
  *
- * @throws SuzumioError `token-rejected`, `journal-mismatch`, `preset-unknown`; `provider-unavailable`, `provider-refused`,
+ * @throws SuzumioError `token-rejected`, `journal-mismatch`, `preset-unknown`, `disk-reserve`; `provider-unavailable`, `provider-refused`,
  *   `policy-denied`, `budget-reached` and `step-limit-reached`, which have ended the attempt
  */
 export async function callModel(
@@ -49,6 +49,7 @@ export async function callModel(
     const { agent } = authorizeTool(store.reader, token);
     // A handler has a model of its own: this host's keys are not for it.
     if (attemptRow(store.reader, token.turn, token.attempt)?.engine === externalEngine) throw rejected();
+    context.cell.disk.require('rows');
     const candidates = candidatesFor(store.config, agent, request.model);
     const asked = { messages: request.messages, tools: request.tools ?? [] };
     const askedBytes = Buffer.byteLength(JSON.stringify(asked));

@@ -13,8 +13,8 @@ export const completionSubmit = defineTool({
       .min(1)
       .refine((report) => Buffer.byteLength(report) <= maxReportBytes, `at most ${String(maxReportBytes)} bytes`),
   }),
-  async prepare({ report }, { content }) {
-    const path = content.pathOf(await content.putBytes(Buffer.from(report)));
+  async prepare({ report }, { content, store }) {
+    const path = content.pathOf(await store(Buffer.from(report), 'reports'));
     return (tx, site) => {
       const { version } = submitReport(tx, { path, agent: site.agent, turn: site.turn, promptSeq: site.promptSeq });
       return {

@@ -11,6 +11,8 @@ import type { ToolCallSite } from '@suzumio/shared/store/verbs/record-tool-call'
 export interface ToolEnvironment {
   reader: SqlReader;
   content: ContentStore;
+  /** Stores what the call brings, charged to its agent, and returns its hash. */
+  store: (bytes: Buffer, kind: 'reports') => Promise<string>;
   agent: string;
   turn: string;
 }

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import type { AttemptRef, ClaimAnswer, SandboxLimits } from '@suzumio/shared/protocol/attempts';
+import type { AttemptRef, ClaimAnswer, CompleteRequest, SandboxLimits } from '@suzumio/shared/protocol/attempts';
 import type { Failure } from '@suzumio/shared/protocol/failure-codes';
 import { type RunnerTurnInput, type RunnerTurnOutput, runnerProtocol } from '@suzumio/shared/protocol/runner';
 import type { HostPaths } from '@suzumio/shared/policy/host-paths';
@@ -11,6 +11,7 @@ import type { Disturbance, OpenDoor, PreparedSandbox, Sandbox, TurnEngine } from
 import { errnoOf } from '../files/errno.js';
 import { retrying } from '../toolhost/retrying.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
+import { ToolHostRefusal } from '../toolhost/toolhost-errors.js';
 import { uploadSnapshot } from '../workspace/upload.js';
 import type { Workspace, Workspaces } from '../workspace/workspaces.js';
 import { anyOf } from './any-of.js';
@@ -48,10 +49,16 @@ export interface AttemptParts {
   onStarted: (sandbox: Sandbox) => Promise<void>;
 }
 
+/** What became of the workspace: without a snapshot, why it could not be stored. */
+type Kept = { snapshot: string | null } | { unsaved: NonNullable<CompleteRequest['unsaved']> };
+
 export type Outcome =
-  | { kind: 'completed'; output: RunnerTurnOutput; snapshot: string | null }
+  | ({ kind: 'completed'; output: RunnerTurnOutput } & Kept)
   | { kind: 'failed'; failure: Failure }
   | { kind: 'abandoned' };
+
+/** How a ToolHost says that it stores no more. */
+const noRoom = ['quota-exceeded', 'disk-reserve', 'disk-full'];
 
 /** How long content is asked for, or sent again, while the ToolHost does not answer. */
 const contentPatienceMs = 30_000;
@@ -190,8 +197,9 @@ export class Attempt {
     );
     try {
       if (verdict.kind === 'failed') return verdict;
-      this.#snapshot = await this.#capture(workspace);
-      return { ...verdict, snapshot: this.#snapshot };
+      const kept = await this.#capture(workspace);
+      if ('snapshot' in kept) this.#snapshot = kept.snapshot;
+      return { ...verdict, ...kept };
     } finally {
       await logSent;
       stopwatch.lap('captured');
@@ -224,7 +232,7 @@ export class Attempt {
     }
   }
 
-  async #capture(workspace: Workspace): Promise<string | null> {
+  async #capture(workspace: Workspace): Promise<Kept> {
     const { client, logger } = this.parts;
     const captured = await workspace.capture();
     if (captured.dropped > 0)
@@ -233,9 +241,16 @@ export class Attempt {
         'a workspace had entries that no snapshot holds: pipes, sockets, or names that are no text',
       );
     const { id } = captured;
-    if (id === null || id === this.parts.claim.snapshot) return id;
-    await this.#patiently(() => uploadSnapshot(workspace.directory, { ...captured, id }, workspace.stored, client));
-    return id;
+    if (id === null || id === this.parts.claim.snapshot) return { snapshot: id };
+    try {
+      await this.#patiently(() => uploadSnapshot(workspace.directory, { ...captured, id }, workspace.stored, client));
+    } catch (error) {
+      // What the agent has answered is worth more than its files.
+      if (!(error instanceof ToolHostRefusal) || !noRoom.includes(error.code)) throw error;
+      logger.warn({ code: error.code }, 'the workspace of a finished turn could not be stored');
+      return { unsaved: { code: error.code, message: error.message.slice(0, 2000) } };
+    }
+    return { snapshot: id };
   }
 
   async #sendLog(log: string): Promise<void> {

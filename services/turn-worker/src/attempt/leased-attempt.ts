@@ -92,7 +92,11 @@ export class LeasedAttempt {
       retrying(
         () =>
           report.kind === 'completed'
-            ? client.complete({ output: report.output, snapshot: report.snapshot, stats })
+            ? client.complete({
+                output: report.output,
+                ...('snapshot' in report ? { snapshot: report.snapshot } : { unsaved: report.unsaved }),
+                stats,
+              })
             : client.fail({ failure: report.failure, stats }),
         { patienceMs, signal: stop.abandoned, now },
       );

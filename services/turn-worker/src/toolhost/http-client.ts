@@ -52,7 +52,9 @@ export class HttpClient {
     if (status >= 200 && status < 300) return response;
     const body = await boundedBuffer(response).catch(() => Buffer.alloc(0));
     // 408: the server gave up waiting for the body, as after a pause of this process.
-    if (status >= 500 || status === 408)
+    // 507 of a file: there is no room for it, and there will be none at once.
+    const noRoom = status === 507 && call.method === 'PUT';
+    if ((status >= 500 && !noRoom) || status === 408)
       throw new ToolHostUnavailable(`${call.method} ${call.path} was answered ${status}.`);
     throw refusal(status, body, call);
   }

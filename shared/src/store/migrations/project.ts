@@ -1,4 +1,5 @@
 import type { Migration } from '../migrate.js';
+import { storedBytesSql } from './stored-bytes.js';
 
 /**
  * The schema of a project's database. Times are milliseconds since 1970, JSON columns end in `_json`.
@@ -407,5 +408,10 @@ CREATE TABLE tool_sets (
     sql: `
 ALTER TABLE projects ADD COLUMN place_json TEXT;
 `,
+  },
+  {
+    // What is stored, and whose it is.
+    version: 11,
+    sql: storedBytesSql,
   },
 ];

@@ -9,6 +9,7 @@ import type { HistoryPlan } from '../queries/history.js';
 import { type ExhaustedBudget, exhaustedBudget } from '../queries/usage.js';
 import { attemptRow, projectRow, turnRow, type TurnRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
+import { passedQuota } from '../stored-bytes.js';
 import type { Tx } from '../tx.js';
 import {
   type AnsweredBy,
@@ -335,6 +336,11 @@ function refusalOf(
     const message = `A turn may ask its model ${String(maxSteps)} times (turn.maxSteps), and this one has.`;
     failTurn(tx, turn, { code: 'step-limit', message });
     return { code: 'step-limit-reached', message };
+  }
+  const passed = passedQuota(tx, tx.storage, turn.agent_id, 'rows');
+  if (passed) {
+    failTurn(tx, turn, { code: 'quota-exceeded', message: passed.message });
+    return { code: 'quota-exceeded', message: passed.message };
   }
   const exhausted = exhaustedBudget(tx, turn.agent_id, question.worst);
   if (!exhausted) return undefined;

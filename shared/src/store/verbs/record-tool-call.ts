@@ -10,6 +10,7 @@ import { agentRow, attemptRow, projectRow, turnRow, type TurnRow } from '../rows
 import { authorizeTool } from '../authorize.js';
 import { requestHash } from '../request-hash.js';
 import type { SqlReader } from '../sql.js';
+import { passedQuota } from '../stored-bytes.js';
 import type { Json, Tx } from '../tx.js';
 import type { RecordedAnswer } from './model-calls.js';
 import { failTurn } from './report-attempt.js';
@@ -149,7 +150,7 @@ function execute(tx: Tx, turn: TurnRow, call: ToolCall, made: number, effect: (s
 /** Why a call has no effect, whatever it would do: asked before anything is written for it, and again where it is recorded. */
 export function refusalOf(
   reader: SqlReader,
-  { config }: Pick<Tx, 'config'>,
+  { config, storage }: Pick<Tx, 'config' | 'storage'>,
   call: ToolCall,
   turn = turnRow(reader, call.turn),
   made = recordedCalls(reader, call.turn),
@@ -168,7 +169,9 @@ export function refusalOf(
   if (config.backend.runner.mode === 'ai' && external === 0 && !wasAskedFor(reader, call)) {
     return refused('call-not-asked', `The model's answer asks for no such call of ${call.tool} at this step.`);
   }
-  return made >= config.turn.maxToolCalls ? limitReached(config) : undefined;
+  if (made >= config.turn.maxToolCalls) return limitReached(config);
+  const passed = passedQuota(reader, storage, call.agent, 'rows');
+  return passed && refused('quota-exceeded', passed.message);
 }
 
 function limitReached(config: ProjectConfig): RecordedRefusal {

@@ -1,7 +1,7 @@
 import { SuzumioError } from '../../errors/suzumio-error.js';
 import { decideFailure } from '../../model/failure-policy.js';
 import type { ProjectConfig } from '../../model/project-config.js';
-import type { AttemptEnded, AttemptStats } from '../../protocol/attempts.js';
+import type { AttemptEnded, AttemptStats, CompleteRequest } from '../../protocol/attempts.js';
 import { externalEngine } from '../../protocol/handlers.js';
 import { type Failure, failureCodes } from '../../protocol/failure-codes.js';
 import type { RunnerTurnOutput } from '../../protocol/runner.js';
@@ -52,7 +52,7 @@ export function extendLease(tx: Tx, id: AttemptId, leaseMs: number): { leaseMs: 
 export function completeTurn(
   tx: Tx,
   id: AttemptId,
-  report: { output: RunnerTurnOutput; snapshot?: string | null | undefined; stats?: AttemptStats | undefined },
+  report: Omit<CompleteRequest, 'output'> & { output: RunnerTurnOutput },
 ): AttemptEnded {
   const turn = turnRow(tx, id.turn);
   const attempt = attemptRow(tx, id.turn, id.attempt);
@@ -82,6 +82,8 @@ export function completeTurn(
       attempt: id.attempt,
       durationMs: tx.nowMs - attempt.started_at_ms,
       ...made,
+      // Its next turn begins with the files that this one began with.
+      ...(report.unsaved ? { unsaved: report.unsaved } : {}),
     },
   });
   const madeSomething = changed || turn.ended_by_tool !== null || made.messages + made.artifacts > 0;

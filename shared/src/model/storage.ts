@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { size } from './size-config.js';
+
+const MIB = 1024 ** 2;
+const GIB = 1024 ** 3;
+
+/**
+ * What is stored of a project, by what it is.
+ *
+ * - `content`: files that agents have published, or uploaded to publish them
+ * - `reports`: what agents have handed in
+ * - `snapshots`: workspaces
+ * - `uploads`: files that people gave
+ * - `logs`: what containers have printed
+ * - `rows`: all that is in its database: mail, calls, answers of models, turns, events
+ */
+export const storedKinds = ['content', 'reports', 'snapshots', 'uploads', 'logs', 'rows'] as const;
+export type StoredKind = (typeof storedKinds)[number];
+
+/** Rows stay as long as their project; files that nothing refers to any more are removed. So each has a bound of its own. */
+export type StoredPool = 'files' | 'rows';
+
+export function poolOf(kind: StoredKind): StoredPool {
+  return kind === 'rows' ? 'rows' : 'files';
+}
+
+const quota = (files: number, rows: number) =>
+  z.strictObject({ files: size.default(files), rows: size.default(rows) }).prefault({});
+
+/** What may be stored: an operator's bounds. In bytes. */
+export const storageLimits = z.strictObject({
+  /** Of one project, all of its agents and people together. */
+  project: quota(16 * GIB, 4 * GIB),
+  /** Of one agent. */
+  agent: quota(4 * GIB, GIB),
+  /** What stays free of the disk: with less, nothing of that kind is written any more. */
+  reserve: z
+    .strictObject({
+      /** Content, reports, snapshots, uploads and logs. */
+      files: size.default(512 * MIB),
+      /** What agents do. */
+      rows: size.default(256 * MIB),
+      /** What people do, but for deleting. */
+      mail: size.default(64 * MIB),
+    })
+    .prefault({}),
+});
+export type StorageLimits = z.infer<typeof storageLimits>;
+
+/** What the disk is written for, what stops first first. */
+export type DiskUse = keyof StorageLimits['reserve'];
+
+/** The bounds of a host whose operator wrote none. */
+export const defaultStorageLimits: StorageLimits = storageLimits.prefault({}).parse(undefined);
+
+/** Bytes as people read them. */
+export function bytesInWords(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)));
+  const figure = bytes / 1024 ** power;
+  return `${power === 0 || Number.isInteger(figure) ? String(figure) : figure.toFixed(1)} ${units[power] ?? ''}`;
+}

@@ -1,0 +1,101 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { USER_ID } from '../model/project-config.js';
+import { addStoredBytes, type ContentOwner } from './charged-content.js';
+import type { ProjectStore } from './project-store.js';
+import { listReports } from './queries/projects.js';
+import type { SqlReader } from './sql.js';
+import { systemOwner } from './stored-bytes.js';
+
+/** A file of a project. */
+export interface StoredFile {
+  name: string;
+  /** Relative to the project's directory. */
+  path: string;
+  sizeBytes: number;
+}
+
+type Store = Pick<ProjectStore, 'reader' | 'write'>;
+
+/** The most files that are charged at a time: the project's database is locked meanwhile. */
+const atOnce = 500;
+
+/**
+ * Charges files that nobody was charged for: those of a time when nobody was, and what a process had not yet written down
+ * when it died.
+ *
+ * @param snapshotWith the snapshot of a workspace in which some content is
+ */
+export async function chargeFound(
+  store: Store,
+  files: readonly StoredFile[],
+  snapshotWith: (sha256: string) => string | undefined,
+): Promise<void> {
+  const uncharged = files.filter(
+    ({ name }) => store.reader.get('SELECT 1 FROM stored_content WHERE sha256 = :name', { name }) === undefined,
+  );
+  if (uncharged.length === 0) return;
+  const ownerOf = ownersIn(store.reader, snapshotWith);
+  for (let start = 0; start < uncharged.length; start += atOnce) {
+    const some = uncharged.slice(start, start + atOnce).map((file) => ({ ...file, ...ownerOf(file) }));
+    await store.write((tx) => {
+      for (const { name, owner, kind, sizeBytes } of some) {
+        tx.run(
+          `INSERT OR IGNORE INTO stored_content (sha256, owner, kind, size_bytes) VALUES (:name, :owner, :kind, :sizeBytes)`,
+          { name, owner, kind, sizeBytes },
+        );
+      }
+    });
+  }
+}
+
+/** Sets what logs are charged with to what there is of them. */
+export async function chargeLogs(store: Store, projectDir: string): Promise<void> {
+  const sizes = new Map<string, number>();
+  const directory = join(projectDir, 'logs');
+  for (const name of await readdir(directory).catch(() => [])) {
+    const turn = name.split('.')[0] ?? '';
+    const row = store.reader.get<{ agent_id: string }>('SELECT agent_id FROM turns WHERE id = :turn', { turn });
+    const sizeBytes = (await stat(join(directory, name)).catch(() => undefined))?.size;
+    if (row && sizeBytes !== undefined) sizes.set(row.agent_id, (sizes.get(row.agent_id) ?? 0) + sizeBytes);
+  }
+  const charged = new Map(
+    store.reader
+      .all<{ owner: string; bytes: number }>(
+        `SELECT owner, bytes FROM stored_bytes WHERE kind = 'logs' AND owner <> ''`,
+      )
+      .map(({ owner, bytes }) => [owner, bytes]),
+  );
+  const owners = new Set([...sizes.keys(), ...charged.keys()]);
+  const wrong = [...owners].filter((owner) => (sizes.get(owner) ?? 0) !== (charged.get(owner) ?? 0));
+  if (wrong.length === 0) return;
+  await store.write((tx) => {
+    for (const owner of wrong) {
+      addStoredBytes(tx, owner, 'logs', (sizes.get(owner) ?? 0) - (charged.get(owner) ?? 0));
+    }
+  });
+}
+
+function ownersIn(
+  reader: SqlReader,
+  snapshotWith: (sha256: string) => string | undefined,
+): (file: StoredFile) => ContentOwner {
+  const agents = reader.all<{ id: string; snapshot: string | null }>(
+    'SELECT id, snapshot FROM agents ORDER BY position',
+  );
+  const reports = new Map(listReports(reader).map(({ path, agent }) => [path, agent]));
+  return ({ name, path }) => {
+    const reporter = reports.get(path);
+    if (reporter !== undefined) return { owner: reporter, kind: 'reports' };
+    const artifact = reader.get<{ creator: string }>(
+      'SELECT creator FROM artifacts WHERE sha256 = :name ORDER BY seq',
+      {
+        name,
+      },
+    );
+    if (artifact) return { owner: artifact.creator, kind: artifact.creator === USER_ID ? 'uploads' : 'content' };
+    const snapshot = snapshotWith(name);
+    const agent = snapshot === undefined ? undefined : agents.find((one) => one.snapshot === snapshot);
+    return agent ? { owner: agent.id, kind: 'snapshots' } : { owner: systemOwner, kind: 'content' };
+  };
+}

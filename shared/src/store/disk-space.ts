@@ -1,0 +1,50 @@
+import { statfsSync } from 'node:fs';
+import { SuzumioError } from '../errors/suzumio-error.js';
+import { bytesInWords, defaultStorageLimits, type DiskUse, type StorageLimits } from '../model/storage.js';
+
+/** Bytes that may still be written to the file system that a path is on. */
+export function freeBytesAt(path: string): number {
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize;
+}
+
+/**
+ * The disk of a data directory. What takes most of it stops first, so that there is room for what must go on: mail of
+ * people, and at last leases and deletions, which nothing here refuses.
+ */
+export class DiskSpace {
+  constructor(
+    private readonly path: string,
+    readonly reserve: StorageLimits['reserve'] = defaultStorageLimits.reserve,
+    private readonly free: (path: string) => number = freeBytesAt,
+  ) {}
+
+  get freeBytes(): number {
+    return this.free(this.path);
+  }
+
+  /** Whether less is left than is kept from this. */
+  isShortFor(use: DiskUse): boolean {
+    return this.freeBytes < this.reserve[use];
+  }
+
+  /** @throws SuzumioError `disk-reserve` */
+  require(use: DiskUse): void {
+    const { freeBytes } = this;
+    const reserveBytes = this.reserve[use];
+    if (freeBytes >= reserveBytes) return;
+    throw new SuzumioError(
+      'disk-reserve',
+      `The server's disk has ${bytesInWords(freeBytes)} left, and keeps ${bytesInWords(reserveBytes)} from ${refused[use]} (policy: storage.reserve.${use}). Deleting projects gives room back.`,
+      { for: use, freeBytes, reserveBytes },
+    );
+  }
+}
+
+const refused = { files: 'files', rows: 'what agents do', mail: 'changes other than deletions' } as const;
+
+/** Whether something failed because the disk is full: SQLite's word for it, or the system's. */
+export function isDiskFull(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return false;
+  return ['SQLITE_FULL', 'ENOSPC', 'EDQUOT'].includes(String(error.code));
+}
