@@ -1,4 +1,4 @@
-import { type Dirent, renameSync, statSync, unlinkSync } from 'node:fs';
+import { existsSync, renameSync, statSync, unlinkSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { sha256 } from '../protocol/ids.js';
@@ -22,8 +22,8 @@ const maxLooks = 100;
 /** A file that is being removed begins with this, and goes on with its name. */
 const removingPrefix = '.old-';
 
-/** Where files are that rows refer to, relative to a project's directory. `reports` is of earlier versions. */
-const places = ['artifacts', 'reports'];
+/** Where reports are that an earlier version took, relative to a project's directory. */
+const earlierReports = 'reports';
 
 /**
  * Removes content that nothing refers to and that was neither stored nor asked for in the last day: older snapshots of
@@ -37,6 +37,7 @@ export async function collectContent(
   nowMs: number,
 ): Promise<number> {
   const beforeMs = nowMs - unreferencedMs;
+  const places = ['artifacts', ...(existsSync(join(projectDir, earlierReports)) ? [earlierReports] : [])];
   const old = (await Promise.all(places.map((place) => oldFiles(projectDir, place, beforeMs)))).flat();
   await chargeLogs(store, projectDir);
   if (old.length === 0) return 0;
@@ -95,7 +96,7 @@ async function removeUnused(
 /** Files that were last stored or asked for before a moment; those that a crash left half removed are put back first. */
 async function oldFiles(projectDir: string, place: string, beforeMs: number): Promise<StoredFile[]> {
   const found: StoredFile[] = [];
-  for (const entry of await entriesOf(join(projectDir, place))) {
+  for (const entry of await readdir(join(projectDir, place), { withFileTypes: true, recursive: true })) {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
     if (entry.name.startsWith(removingPrefix)) renameIfThere(path, entry.name.slice(removingPrefix.length));
@@ -105,15 +106,6 @@ async function oldFiles(projectDir: string, place: string, beforeMs: number): Pr
     }
   }
   return found;
-}
-
-async function entriesOf(directory: string): Promise<Dirent[]> {
-  try {
-    return await readdir(directory, { withFileTypes: true, recursive: true });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 /** Stored content, a report, or the beginning of either. */
