@@ -8,6 +8,8 @@ export interface Ask {
   token: string;
   /** Sent as JSON, or as it is where it is bytes. */
   body?: object | Uint8Array<ArrayBuffer>;
+  /** What is answered where it is done. @default 'json' */
+  answer?: 'json' | 'bytes';
   /** After how long it counts as not answered. @default 15_000 */
   timeoutMs?: number;
 }
@@ -28,7 +30,10 @@ export class Http {
    *
    * @throws {@link SuzumioError} when it is refused, {@link NoAnswer} when it may be asked again
    */
-  async ask<Answer>({ method, path, token, body, timeoutMs = 15_000 }: Ask, signal?: AbortSignal): Promise<Answer> {
+  async ask<Answer>(
+    { method, path, token, body, answer = 'json', timeoutMs = 15_000 }: Ask,
+    signal?: AbortSignal,
+  ): Promise<Answer> {
     const raw = body instanceof Uint8Array;
     const headers = {
       authorization: `Bearer ${token}`,
@@ -37,7 +42,7 @@ export class Http {
     const content = body === undefined ? {} : { body: raw ? body : JSON.stringify(body) };
     const bounds = AbortSignal.any([AbortSignal.timeout(Math.ceil(timeoutMs)), ...(signal ? [signal] : [])]);
     let status: number;
-    let text: string;
+    let bytes: Uint8Array;
     try {
       const response = await fetch(this.#url + path, {
         method,
@@ -47,13 +52,13 @@ export class Http {
         redirect: 'error',
       });
       status = response.status;
-      text = await response.text();
+      bytes = new Uint8Array(await response.arrayBuffer());
     } catch (error) {
       signal?.throwIfAborted();
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
       throw new NoAnswer(`${this.#url} does not answer: ${messageOf(cause)}`);
     }
-    return answered<Answer>(status, text);
+    return (answer === 'bytes' && status < 300 ? bytes : answered(status, new TextDecoder().decode(bytes))) as Answer;
   }
 
   /**
@@ -77,9 +82,9 @@ export class Http {
   }
 }
 
-function answered<Answer>(status: number, text: string): Answer {
+function answered(status: number, text: string): unknown {
   const json = parsed(text);
-  if (status >= 200 && status < 300) return json as Answer;
+  if (status >= 200 && status < 300) return json;
   const { code = `http-${String(status)}`, detail = text.slice(0, 200) } = json as { code?: string; detail?: string };
   if (status >= 500 || status === 408 || status === 429) throw new NoAnswer(`${code}: ${detail}`);
   throw new SuzumioError(code, detail, status);

@@ -15,4 +15,5 @@ export type {
   Sent,
   ToolAnswer,
   TurnContext,
+  WantedFile,
 } from './turn-context.js';

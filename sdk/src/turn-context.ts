@@ -53,6 +53,16 @@ export interface NewArtifact extends CallOptions {
   readonly description?: string;
 }
 
+/** What has been published, or is attached to a message: by its id, or by its name, which is the newest of that name. */
+export interface WantedFile extends CallOptions {
+  readonly id?: string;
+  readonly name?: string;
+  /** One file of a directory. */
+  readonly path?: string;
+  /** The most that is taken into memory. @default 67_108_864 */
+  readonly maxBytes?: number;
+}
+
 export interface Sent {
   /** The message's id. */
   readonly id: string;
@@ -95,11 +105,20 @@ export interface TurnContext {
   broadcast(broadcast: Broadcast): Promise<Sent>;
   assign(assignment: Assignment): Promise<Assigned>;
   publish(artifact: NewArtifact): Promise<Published>;
+  /**
+   * Reads a file, whatever it holds: an attachment of the turn's mail (`ctx.read(attachment)`), or anything that is
+   * published. The agent needs the tool `artifacts.read`.
+   *
+   * @throws RangeError for more than `maxBytes`, TypeError for a directory without `path`
+   */
+  read(file: WantedFile): Promise<Uint8Array>;
   /** Hands in the project's report. The turn does nothing after it. */
   submit(report: string, options?: CallOptions): Promise<{ readonly version: number }>;
   /** Calls any of the agent's tools, such as `artifacts.read`. */
   call(tool: string, input: object, options?: CallOptions): Promise<ToolAnswer>;
 }
+
+const defaultMostBytes = 64 * 1024 * 1024;
 
 /**
  * Calls of one attempt, in the order in which they are made.
@@ -162,10 +181,34 @@ export function turnContext(http: Http, turn: ClaimedTurn, lease: Lease): TurnCo
       const input = { path: name, name, description, sha256, sizeBytes: bytes.length };
       return (await atStep(step, 'artifacts.publish', input)).metadata as unknown as Published;
     },
+    async read({ idempotencyKey, id, name, path, maxBytes = defaultMostBytes }) {
+      // An attachment has both.
+      const which = id === undefined ? { name } : { id };
+      const input = { ...which, path, to: 'file' };
+      const found = await call<Handed>('artifacts.read', keyed(idempotencyKey), input);
+      if (found.kind === 'directory')
+        throw new TypeError(`${found.name} is a directory: name a file in it with "path"`);
+      if (found.sizeBytes > maxBytes) {
+        throw new RangeError(`${found.name} has ${String(found.sizeBytes)} bytes, more than ${String(maxBytes)}`);
+      }
+      const download = { method: 'GET', path: `/content/${found.sha256}`, token: turn.toolToken } as const;
+      const ask = { ...download, answer: 'bytes', timeoutMs: 120_000 } as const;
+      const bytes = await heeding(lease, http.insist<Uint8Array<ArrayBuffer>>(ask, lease.over));
+      if (hex(await crypto.subtle.digest('SHA-256', bytes)) === found.sha256) return bytes;
+      throw new Error(`what arrived of ${found.name} is not what was published`);
+    },
     async submit(report, options = {}) {
       return call('completion.submit', options, { report });
     },
   };
+}
+
+/** What `artifacts.read` says of a file that is to be fetched. */
+interface Handed {
+  name: string;
+  kind: 'file' | 'directory';
+  sha256: string;
+  sizeBytes: number;
 }
 
 interface WireSent {

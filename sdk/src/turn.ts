@@ -4,7 +4,7 @@ export type Priority = 'P0' | 'P1' | 'P2' | 'P3';
 /** How a task stands that was assigned. */
 export type TaskState = 'open' | 'accepted' | 'done' | 'declined';
 
-/** An artifact that a message carries; `artifacts.read` reads it. */
+/** An artifact that a message carries; `ctx.read(attachment)` reads a file. */
 export interface Attachment {
   readonly id: string;
   readonly name: string;

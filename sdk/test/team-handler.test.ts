@@ -94,6 +94,45 @@ describe('a handler', () => {
     expect(steps).toEqual([1, 2, 3, 4, 5, 6, 7].map((n) => `sdk.${String(n)}`));
   });
 
+  test('reads what is attached to its mail, whatever it holds, and files of directories', async () => {
+    const binary = new Uint8Array(100_000).map((_, index) => (index * 7) % 256);
+    await world.mail('ada', 'Read this.');
+    handle(
+      async (turn, ctx) => {
+        if (turn.mail.some(({ sender }) => sender === 'user')) {
+          const { sha256, sizeBytes } = await ctx.publish({ name: 'chart.png', content: binary });
+          const chart = { kind: 'file', path: 'chart.png', sha256, sizeBytes, executable: false };
+          const list = await ctx.publish({ name: 'list', content: JSON.stringify({ version: 1, entries: [chart] }) });
+          const directory = { path: 'set', name: 'set', kind: 'directory', sha256: list.sha256 };
+          await ctx.call('artifacts.publish', { ...directory, sizeBytes });
+          await ctx.send({ recipient: 'ben', body: 'The chart.', attachments: ['chart.png'] });
+        }
+      },
+      { agents: ['ada'] },
+    );
+    const read: unknown[] = [];
+    handle(
+      async ({ mail }, ctx) => {
+        const attachment = mail[0]?.attachments[0];
+        if (!attachment) return;
+        read.push(await ctx.read(attachment));
+        read.push(await ctx.read({ name: 'set', path: 'chart.png' }));
+        read.push(await ctx.read({ name: 'set' }).catch((error: unknown) => error));
+        read.push(await ctx.read({ ...attachment, maxBytes: 99_999 }).catch((error: unknown) => error));
+        read.push(await ctx.read({ name: 'none.png' }).catch((error: unknown) => error));
+      },
+      { agents: ['ben'] },
+    );
+    await world.until('ben', 'completed');
+    expect(read).toEqual([
+      binary,
+      binary,
+      new TypeError('set is a directory: name a file in it with "path"'),
+      new RangeError('chart.png has 100000 bytes, more than 99999'),
+      expect.objectContaining({ code: 'artifact-unknown' }),
+    ]);
+  });
+
   test('must say which message it answers where there are several', async () => {
     await world.mail('ada', 'One.');
     await world.mail('ada', 'Two.');
