@@ -1,5 +1,7 @@
 import { InvalidArgumentError } from 'commander';
+import { z } from 'zod';
 import { type Labels, labels, labelWord } from '@suzumio/shared/model/labels';
+import { type ProjectStatus, projectStatuses } from '@suzumio/shared/model/project-status';
 import { priority, type Priority } from '@suzumio/shared/protocol/ids';
 import { pairOfWord, type ProviderPair } from '../providers/provider-pair.js';
 
@@ -73,4 +75,11 @@ export const allowProvider =
 /** Reads one more provider: `ADDRESS`, or `ADDRESS=KEY`. */
 export function gatherProviders(word: string, before: ProviderPair[] = []): ProviderPair[] {
   return [...before, pairOfWord(word)];
+}
+
+/** Reads statuses of projects, with commas between them. */
+export function gatherStatuses(text: string, before: ProjectStatus[] = []): ProjectStatus[] {
+  const parsed = z.array(z.enum(projectStatuses)).safeParse(text.split(','));
+  if (parsed.success) return [...before, ...parsed.data];
+  throw new InvalidArgumentError(`It is one of ${projectStatuses.join(', ')}, or several with commas between them.`);
 }

@@ -1,20 +1,42 @@
+import type { Labels } from '@suzumio/shared/model/labels';
+import { type ProjectStatus, projectStatuses } from '@suzumio/shared/model/project-status';
 import { findApi } from '../reach/reach.js';
 import { createStoreReads } from '../reach/store-reads.js';
 import { openWarning } from '../render/open-warning.js';
 import { renderProjects, renderStatus } from '../render/status.js';
 import { sayHint, sayJson, say, sayNext, type Session } from '../session.js';
+import { UsageError } from '../usage-error.js';
 import type { Register } from './action.js';
+import { gatherLabels, gatherStatuses } from './arguments.js';
 import { examples } from './help.js';
 
 export const registerStatus: Register = (program, action) => {
   examples(
-    program.command('status [project]').description('say how a project stands, or all of them'),
+    program
+      .command('status [project]')
+      .description('say how a project stands, or all of them')
+      .option('--label <key=value>', 'of all: only those filed under this; may be given again', gatherLabels)
+      .option('--state <states>', `of all: only those that are ${projectStatuses.join(', ')}`, gatherStatuses),
     ['status', 'a line for each project'],
+    ['status --state running,submitted --label team=news'],
     ['status newsroom', 'what each agent is at, why nothing moves, what may come next'],
   ).action(action(status));
 };
 
-async function status(session: Session, project: string | undefined): Promise<undefined> {
+interface StatusOptions {
+  readonly label?: Labels;
+  readonly state?: ProjectStatus[];
+}
+
+async function status(
+  session: Session,
+  project: string | undefined,
+  { label: labels, state: statuses }: StatusOptions,
+): Promise<undefined> {
+  const filtered = labels !== undefined || statuses !== undefined;
+  if (project !== undefined && filtered) {
+    throw new UsageError('--label and --state choose among all projects: leave out the project, or them.', 'status');
+  }
   const { context } = session;
   const api = await findApi(session);
   if ((await api?.health())?.access === 'open') context.err.write(`${openWarning}\n`);
@@ -27,11 +49,11 @@ async function status(session: Session, project: string | undefined): Promise<un
     sayNext(session, ...next);
     return;
   }
-  const details = await Promise.all((await reads.projects()).map((id) => reads.detail(id)));
+  const details = await reads.details({ labels, statuses });
   sayJson(session, details);
   if (details.length === 0) {
-    say(session, `No projects in ${session.root} yet.`);
-    sayHint(session, 'init FILE');
+    say(session, filtered ? 'No project is like that.' : `No projects in ${session.root} yet.`);
+    sayHint(session, filtered ? 'status' : 'init FILE');
     return;
   }
   say(session, ...renderProjects(details, context));

@@ -57,21 +57,29 @@ export function createApiClient({ url, token }: ApiAddress) {
     return (await json(schema, 'GET', `/${segment(project)}/${name}?${query.toString()}`))
       .items as z.infer<Schema>['items'];
   };
+  /** A list to its end: each part is as long as the server makes it. */
+  const allProjects = async (query: URLSearchParams) => {
+    const items: z.infer<typeof projectListAnswer>['items'] = [];
+    for (;;) {
+      const part = await json(projectListAnswer, 'GET', `?${query.toString()}`);
+      items.push(...part.items);
+      if (part.next === undefined) return items;
+      query.set('after', part.next);
+    }
+  };
   const act = (project: string, action: string, body: unknown = {}) =>
     json(projectAnswer, 'POST', `/${segment(project)}/${action}`, body);
 
   const transfers = createArtifactTransfers({ url, token }, requests);
   const reads = {
     ...transfers,
-    async projects() {
-      const ids: string[] = [];
-      let after: string | undefined = '';
-      while (after !== undefined) {
-        const part: z.infer<typeof projectListAnswer> = await json(projectListAnswer, 'GET', after);
-        ids.push(...part.items.map(({ id }) => id));
-        after = part.next && `?after=${part.next}`;
-      }
-      return ids;
+    projects: async () => (await allProjects(new URLSearchParams())).map(({ id }) => id),
+    async details({ labels = {}, statuses }) {
+      const query = new URLSearchParams({ include: 'detail' });
+      const words = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+      if (words.length > 0) query.set('label', words.join(','));
+      if (statuses !== undefined) query.set('status', statuses.join(','));
+      return (await allProjects(query)).flatMap(({ detail }) => detail ?? []);
     },
     detail: (project) => json(projectDetailAnswer, 'GET', `/${segment(project)}`),
     why: (project, agent) => json(whyAnswer, 'GET', toAgent(project, agent, 'why')),

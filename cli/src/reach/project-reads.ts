@@ -1,6 +1,8 @@
 import type { BudgetReached, BudgetView } from '@suzumio/shared/model/budget';
 import type { ProjectEvent } from '@suzumio/shared/model/event';
+import type { Labels } from '@suzumio/shared/model/labels';
 import type { Pause } from '@suzumio/shared/model/pause';
+import type { ProjectStatus } from '@suzumio/shared/model/project-status';
 import type { TaskState } from '@suzumio/shared/model/task-states';
 import type { UsageAnswer, UsageGroup } from '@suzumio/shared/model/usage';
 import type {
@@ -36,6 +38,12 @@ export interface UsageQuestion {
   to?: number | undefined;
 }
 
+/** Which projects are wanted: those that have all of the labels, and one of the statuses. */
+export interface ProjectFilter {
+  labels?: Labels | undefined;
+  statuses?: readonly ProjectStatus[] | undefined;
+}
+
 /** Which tasks are wanted. */
 export interface TaskFilter {
   state?: TaskState;
@@ -48,6 +56,8 @@ export interface TaskFilter {
 export interface ProjectReads {
   /** Every project's id, oldest first. */
   projects(): Promise<string[]>;
+  /** Every project that is wanted, oldest first. */
+  details(which: ProjectFilter): Promise<ProjectDetail[]>;
   detail(project: string): Promise<ProjectDetail>;
   /** Why an agent is quiet, or what it is at. */
   why(project: string, agent: string): Promise<WhyAnswer>;

@@ -26,7 +26,7 @@ import { whyAnswerOf } from '@suzumio/shared/why/reasons';
 import type { Session } from '../session.js';
 import { dayBudgetOf } from '../serving/day-budget.js';
 import { artifactUnknown } from './artifact-transfers.js';
-import type { ProjectReads } from './project-reads.js';
+import type { ProjectDetail, ProjectReads } from './project-reads.js';
 
 /** What is not there has not been heard of. */
 const gone = { alive: false, seenAtMs: null };
@@ -38,19 +38,27 @@ export function createStoreReads({ root, context: { env, now } }: Session): Proj
   const read = <Result>(project: string, query: (reader: SqlReader) => Result): Promise<Result> =>
     Promise.resolve().then(() => cell.read(project, query));
   const contentOf = (project: string) => new ContentStore(cell.directory.projectDir(project));
+  const detail = (project: string): Promise<ProjectDetail> =>
+    read(project, (reader) => ({
+      project: readProject(reader),
+      agents: listAgents(reader),
+      cellPaused: cell.readCatalog(readCellPause) ?? null,
+      budgetsReached: budgetsReached(
+        reader,
+        readConfig(reader),
+        cell.readCatalog((catalog) => readDayBudget(catalog, now())),
+      ),
+    }));
   return {
     projects: () => Promise.resolve().then(() => cell.projects()),
-    detail: (project) =>
-      read(project, (reader) => ({
-        project: readProject(reader),
-        agents: listAgents(reader),
-        cellPaused: cell.readCatalog(readCellPause) ?? null,
-        budgetsReached: budgetsReached(
-          reader,
-          readConfig(reader),
-          cell.readCatalog((catalog) => readDayBudget(catalog, now())),
-        ),
-      })),
+    async details({ labels = {}, statuses }) {
+      const all = await Promise.all(cell.projects().map(detail));
+      const isWanted = ({ project }: ProjectDetail) =>
+        (statuses?.includes(project.status) ?? true) &&
+        Object.entries(labels).every(([key, value]) => project.labels[key] === value);
+      return all.filter(isWanted);
+    },
+    detail,
     why: (project, agent) =>
       read(project, (reader) => {
         const nowMs = now();

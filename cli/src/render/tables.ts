@@ -36,12 +36,11 @@ function isPlain({ kind }: MessageView): boolean {
 }
 
 /** In a word, how those have it that it went to. */
-export function readState({ recipients }: MessageView): Cell {
-  if (recipients.length === 0) return '-';
-  if (recipients.some(({ undelivered }) => undelivered)) return ['undelivered', 'bad'];
-  const read = recipients.filter(({ turn }) => turn !== null).length;
-  if (read === recipients.length) return ['read', 'quiet'];
-  return read === 0 ? 'unread' : `${read} of ${recipients.length}`;
+export function readState({ delivery: { recipients, read, undelivered } }: MessageView): Cell {
+  if (recipients === 0) return '-';
+  if (undelivered > 0) return ['undelivered', 'bad'];
+  if (read === recipients) return ['read', 'quiet'];
+  return read === 0 ? 'unread' : `${read} of ${recipients}`;
 }
 
 /** A message as one of those sees it who have it before them. */

@@ -24,6 +24,7 @@ const task: MessageView = {
     { agent: 'researcher-2', turn: 'turn_2', readAt: at(3), undelivered: true },
     { agent: 'researcher-3', turn: null, readAt: null, undelivered: false },
   ],
+  delivery: { recipients: 3, read: 2, undelivered: 1 },
 };
 
 const failure = { code: 'non-zero-exit' as const, message: 'The runner ended with exit code 3.' };
@@ -96,6 +97,7 @@ const answer: MessageView = {
   createdAt: at(8),
   attachments: [],
   recipients: [{ agent: 'manager', turn: null, readAt: null, undelivered: false }],
+  delivery: { recipients: 1, read: 0, undelivered: 0 },
 };
 
 const style = (columns: number | undefined) => ({

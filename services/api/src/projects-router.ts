@@ -5,14 +5,11 @@ import {
   type DeleteProjectAnswer,
   emptyRequest,
   noQuery,
-  type ProjectDetailAnswer,
   type ProjectListAnswer,
   projectsQuery,
 } from '@suzumio/shared/model/http-api';
 import type { ProjectConfig } from '@suzumio/shared/model/project-config';
 import { listAgents } from '@suzumio/shared/store/queries/agents';
-import { budgetsReached } from '@suzumio/shared/store/queries/budgets';
-import { readProject } from '@suzumio/shared/store/queries/projects';
 import { identityOf, requireWholeCell } from './auth.js';
 import { bodyOf, queryOf } from './body.js';
 import { keyOf } from './commit-once.js';
@@ -21,20 +18,25 @@ import { createPostedProject } from './create-project.js';
 import { deleteProject } from './delete-project.js';
 import { readMessage } from './message-request.js';
 import { withProject } from './project-access.js';
+import { detailOf, withDetails } from './project-list.js';
 
 /** Projects and their rosters: make them, read them, delete them. */
 export function projectsRouter(context: ApiContext): Router {
   const router = express.Router();
 
-  router.get('/api/projects', (request, response) => {
-    const { label: labels, after, limit } = queryOf(request, projectsQuery);
+  router.get('/api/projects', async (request, response) => {
+    const { label: labels, status: statuses, include, after, limit } = queryOf(request, projectsQuery);
     const only = identityOf(response).project ?? undefined;
-    const listed = context.cell.catalog.listProjects({ only, labels, after, limit: limit + 1 });
+    const listed = context.cell.catalog.listProjects({ only, labels, statuses, after, limit: limit + 1 });
     const part = listed.slice(0, limit);
-    const last = listed.length > limit ? part.at(-1) : undefined;
+    const { items, last } =
+      include === undefined
+        ? { items: part.map(({ id, status, labels }) => ({ id, status, labels })), last: part.at(-1) }
+        : await withDetails(context, response, part);
+    const more = last !== listed.at(-1);
     response.json({
-      items: part.map(({ id, status, labels }) => ({ id, status, labels })),
-      ...(last ? { next: `${last.createdAtMs}.${last.id}` } : {}),
+      items,
+      ...(more && last ? { next: `${last.createdAtMs}.${last.id}` } : {}),
     } satisfies ProjectListAnswer);
   });
 
@@ -53,14 +55,7 @@ export function projectsRouter(context: ApiContext): Router {
 
   router.get('/api/projects/:project', async (request, response) => {
     queryOf(request, noQuery);
-    const answer = await withProject(context, response, request.params.project, (store) =>
-      store.snapshot((reader): ProjectDetailAnswer => ({
-        project: readProject(reader),
-        agents: listAgents(reader),
-        cellPaused: context.cell.catalog.pause.current,
-        budgetsReached: budgetsReached(reader, store.config, context.cell.catalog.spending.budget),
-      })),
-    );
+    const answer = await withProject(context, response, request.params.project, (store) => detailOf(context, store));
     response.json(answer);
   });
 

@@ -1,3 +1,4 @@
+import { setImmediate as turnOfOthers } from 'node:timers/promises';
 import express, { type Router } from 'express';
 import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import {
@@ -10,7 +11,7 @@ import {
 import type { UsageAnswer } from '@suzumio/shared/model/usage';
 import { listBudgets } from '@suzumio/shared/store/queries/budgets';
 import { listSummaries } from '@suzumio/shared/store/queries/model-calls';
-import { dayView, projectUsage, UsageSum } from '@suzumio/shared/store/queries/model-usage';
+import { dayView, usageSlices, UsageSum } from '@suzumio/shared/store/queries/model-usage';
 import { changeBudget } from '@suzumio/shared/store/verbs/change-budget';
 import { identityOf } from './auth.js';
 import { bodyOf, queryOf } from './body.js';
@@ -28,15 +29,19 @@ export function usageRouter(context: ApiContext): Router {
     const own = identityOf(response).project ?? undefined;
     const sum = new UsageSum(by);
     const add = (id: string) =>
-      withProject(context, response, id, ({ reader }) =>
-        sum.add(id, projectUsage(reader, by, { fromMs: from, toMs: to })),
-      );
+      withProject(context, response, id, async ({ reader }) => {
+        for (const part of usageSlices(reader, by, { fromMs: from, toMs: to })) {
+          sum.add(id, part);
+          await turnOfOthers();
+        }
+      });
     const only = project ?? own;
     if (only !== undefined) await add(only);
     else {
       for (const { id } of cell.catalog.projects()) {
         try {
           await add(id);
+          await turnOfOthers();
         } catch (error) {
           // It was deleted since it was listed.
           if (!isSuzumioError(error, 'project-unknown')) throw error;

@@ -180,6 +180,47 @@ describe('a name that is not there', () => {
   });
 });
 
+describe('the list', () => {
+  test('has what each project is read with by itself, where that is asked for, and goes on where a part is full', async () => {
+    const prompt = 'x'.repeat(200_000);
+    for (const name of Array.from({ length: 6 }, (_, index) => `wide-${String(index)}`)) {
+      const agents = Array.from(
+        { length: 10 },
+        (_, index) => `\n  wide-${String(index)}: { role: r, prompt: ${prompt.slice(0, 90_000)} }`,
+      );
+      await api.post('/api/projects', {
+        file: named(name).replace('agents:', `agents:${agents.join('')}`),
+        labels: { wide: 'yes' },
+      });
+    }
+    const parts: string[][] = [];
+    let after = '';
+    for (;;) {
+      const { json } = await api.get(`/api/projects?label=wide=yes&include=detail${after}`);
+      const { items, next } = projectListAnswer.parse(json);
+      parts.push(items.map(({ id }) => id));
+      const [first] = items;
+      expect(first?.detail).toEqual((await api.get(`/api/projects/${first?.id ?? ''}`)).json);
+      if (next === undefined) break;
+      after = `&after=${next}`;
+    }
+    expect(parts.map((part) => part.length)).toEqual([5, 1]);
+    expect(parts.flat()).toEqual(Array.from({ length: 6 }, (_, index) => `wide-${String(index)}`));
+  });
+
+  test('has only projects of the statuses that are asked for', async () => {
+    await api.post('/api/projects', { file: named('begun'), start: true });
+    await api.post('/api/projects', { file: named('unbegun') });
+    const ids = async (query: string) =>
+      projectListAnswer.parse((await api.get(`/api/projects?${query}`)).json).items.map(({ id }) => id);
+    expect(await ids('status=running')).toContain('begun');
+    expect(await ids('status=running')).not.toContain('unbegun');
+    expect(await ids('status=running,initialized')).toEqual(expect.arrayContaining(['begun', 'unbegun']));
+    expect(refusal(await api.get('/api/projects?status=asleep'))).toMatchObject({ code: 'invalid-request' });
+    expect(refusal(await api.get('/api/projects?include=all'))).toMatchObject({ code: 'invalid-request' });
+  });
+});
+
 describe('labels', () => {
   const labels = { team: 'river desk', 'billing/cost-centre': '42=b' };
   const list = async (query: string) => {

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { BudgetListAnswer, ProjectDetailAnswer, SummaryListAnswer } from '@suzumio/shared/model/http-api';
 import type { UsageAnswer } from '@suzumio/shared/model/usage';
+import { usageSlices } from '@suzumio/shared/store/queries/model-usage';
 import { teamYaml } from '../../../shared/test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
 import { beginTurn } from './support/play.js';
@@ -54,6 +55,46 @@ describe('usage', () => {
     for (const name of ['north', 'south']) await api.create(named(name));
     await asked('north', 'ada', 0.5);
     await asked('south', 'ada', 1);
+  });
+
+  test('of many projects lets other requests in between', async () => {
+    const names = Array.from({ length: 60 }, (_, index) => `more-${String(index)}`);
+    for (const name of names) await api.create(named(name), { start: false });
+    for (const slow of ['/api/usage', '/api/projects?include=detail']) {
+      const answered: string[] = [];
+      const ask = async (path: string) => {
+        expect((await api.get(path)).status).toBe(200);
+        answered.push(path);
+      };
+      const begun = Promise.withResolvers<undefined>();
+      const use = jest.spyOn(api.cell.stores, 'use').mockImplementationOnce((...args) => {
+        begun.resolve(undefined);
+        return api.cell.stores.use(...args);
+      });
+      const asked = ask(slow);
+      await begun.promise;
+      use.mockRestore();
+      await Promise.all([asked, ask('/health')]);
+      expect(answered).toEqual(['/health', slow]);
+    }
+  });
+
+  test('of very many calls is added up in parts', async () => {
+    await api.write('north', (tx) => {
+      tx.run(
+        `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 25000)
+         INSERT INTO model_calls (id, turn_id, agent_id, attempt, step, status, request_hash, asked_preset, purpose,
+           owner, until_ms, held_tokens, held_nano_usd, input_tokens, nano_usd, started_at_ms, ended_at_ms)
+         SELECT 'more-' || i, turn_id, agent_id, 1, '0', 'answered', 'h', 'only', 'turn', 'o', 0, 0, 0, 1, 0, 0, ended_at_ms
+         FROM model_calls, n`,
+      );
+    });
+    await api.store('north', ({ reader }) => {
+      expect([...usageSlices(reader, 'agent', {})].map((part) => part[0]?.calls)).toEqual([10_000, 10_000, 5_001]);
+    });
+    expect(await usage('?project=north')).toMatchObject({
+      total: { calls: 25_001, inputTokens: 25_010, costUsd: 0.5 },
+    });
   });
 
   test('is that of every project, with the day and what is left of it', async () => {

@@ -66,6 +66,16 @@ describe('waiting for a status', () => {
     expect(looks).toBeLessThanOrEqual(3);
   });
 
+  test('is answered before what stands in front of the server gives up, however long it may take', async () => {
+    const bound = jest.spyOn(AbortSignal, 'timeout');
+    const answer = wait('status=submitted&timeout=60s');
+    await waiting();
+    await submit(api, 'team', 'ada', '# Report\n');
+    expect(await answer).toMatchObject({ reached: 'submitted' });
+    expect(bound.mock.calls).toEqual([[50_000]]);
+    bound.mockRestore();
+  });
+
   test('ends with the service, which says that another may know', async () => {
     const answer = api.get(`${path}/wait?status=completed&timeout=60s`);
     await waiting();

@@ -67,11 +67,15 @@ export const page = {
   after: numeral(0, Number.MAX_SAFE_INTEGER).optional(),
 };
 export const pageQuery = request(page);
-/** Projects that have all of the labels, oldest first. `after` is the `next` of the part before. */
+/** Projects that have all of the labels and one of the statuses, oldest first. `after` is the `next` of the part before. */
 export const projectsQuery = request({
   label: names(labelWord)
     .refine((all) => all.length <= maxLabels, { error: `at most ${maxLabels} labels` })
     .optional(),
+  /** Only projects of these statuses, as the cell's index knows them. */
+  status: names(z.enum(projectStatuses)).optional(),
+  /** With `detail`, each with what a project by itself is read with: a part of the list may then be short. */
+  include: z.enum(['detail']).optional(),
   limit: numeral(1, 1000).default(1000),
   after: z
     .string()
@@ -130,10 +134,15 @@ export type EventCursor = z.output<typeof eventCursor>;
 export const streamQuery = request({ after: eventCursor.optional(), types });
 
 /** The longest wait that one request may ask for. */
-export const maxWaitMs = 60_000;
+const maxWaitMs = 60_000;
+/** The longest that it is kept waiting: what stands in front of a server gives up after 60 s, as a rule. */
+export const longestWaitMs = 50_000;
 export const waitQuery = request({
   status: names(z.enum(projectStatuses)),
-  timeout: duration.pipe(z.int().max(maxWaitMs, { error: 'at most 60s' })).default(30_000),
+  timeout: duration
+    .pipe(z.int().max(maxWaitMs, { error: 'at most 60s' }))
+    .default(30_000)
+    .transform((ms) => Math.min(ms, longestWaitMs)),
 });
 
 // Requests.
@@ -228,13 +237,6 @@ export type HealthAnswer = z.infer<typeof healthAnswer>;
 
 /** What the cell's index says of a project: it may say `running` for a moment longer than is true. */
 export const projectSummary = z.object({ id: projectId, status: z.enum(projectStatuses) });
-export const projectListAnswer = z.object({
-  items: z.array(projectSummary.extend({ labels })),
-  /** The `after` with which the list goes on; the last part has none. */
-  next: z.exactOptional(z.string()),
-});
-export type ProjectListAnswer = z.infer<typeof projectListAnswer>;
-
 /** The name of the project that is no more. */
 export const deleteProjectAnswer = z.object({ id: projectId });
 export type DeleteProjectAnswer = z.infer<typeof deleteProjectAnswer>;
@@ -256,6 +258,18 @@ export const projectDetailAnswer = projectAnswer.extend({
   budgetsReached: z.array(budgetReached),
 });
 export type ProjectDetailAnswer = z.infer<typeof projectDetailAnswer>;
+export const projectListAnswer = z.object({
+  items: z.array(
+    projectSummary.extend({
+      labels,
+      /** With `include=detail`: the project as it is read by itself. */
+      detail: z.exactOptional(projectDetailAnswer),
+    }),
+  ),
+  /** The `after` with which the list goes on; the last part has none. */
+  next: z.exactOptional(z.string()),
+});
+export type ProjectListAnswer = z.infer<typeof projectListAnswer>;
 export const createProjectAnswer = projectAnswer.extend({
   message: postedMessage.nullable(),
   /** What is allowed in the file and probably not meant. */

@@ -94,13 +94,18 @@ export const messageView = z.object({
   attachments: z.array(attachment),
   /**
    * Which turn read it, for each agent that it was addressed to; null while it is unread. It is undelivered where that
-   * turn failed or was cancelled.
+   * turn failed or was cancelled. A list has the first 50 of them, a single message all.
    */
   recipients: z.array(
     z.object({ agent: z.string(), turn: z.string().nullable(), readAt: time.nullable(), undelivered: z.boolean() }),
   ),
+  /** How many agents it was addressed to, how many of them have read it, and how many of those have it undelivered. */
+  delivery: z.object({ recipients: z.int(), read: z.int(), undelivered: z.int() }),
 });
 export type MessageView = z.infer<typeof messageView>;
+
+/** The recipients that each message of a list shows. */
+export const maxListedRecipients = 50;
 
 /** A place in a list: what `after` of the list's query counts. */
 const seq = z.int();

@@ -45,6 +45,8 @@ export interface ProjectListing {
   only?: string | undefined;
   /** Those that have all of these labels. */
   labels?: readonly (readonly [key: string, value: string])[] | undefined;
+  /** Those that have one of these statuses. */
+  statuses?: readonly ProjectStatus[] | undefined;
   /** The place after which the list goes on: `next` of the part before. */
   after?: { createdAtMs: number; id: string } | undefined;
   limit: number;
@@ -136,7 +138,7 @@ export class Catalog {
   }
 
   /** A part of the projects, oldest first. */
-  listProjects({ only, labels = [], after, limit }: ProjectListing): ListedProject[] {
+  listProjects({ only, labels = [], statuses, after, limit }: ProjectListing): ListedProject[] {
     const wanted = labels.map(
       (_, i) => `AND EXISTS (SELECT 1 FROM json_each(labels_json) WHERE key = :key${i} AND value = :value${i})`,
     );
@@ -150,9 +152,17 @@ export class Catalog {
       .all<{ id: string; status: ProjectStatus; labels_json: string; created_at_ms: number }>(
         `SELECT id, status, labels_json, created_at_ms FROM projects
          WHERE deleting_epoch IS NULL AND (created_at_ms, id) > (:afterMs, :afterId)
-           AND (:only IS NULL OR id = :only) ${wanted.join(' ')}
+           AND (:only IS NULL OR id = :only) AND (:statuses IS NULL OR status IN (SELECT value FROM json_each(:statuses)))
+           ${wanted.join(' ')}
          ORDER BY created_at_ms, id LIMIT :limit`,
-        { ...params, only: only ?? null, afterMs: after?.createdAtMs ?? -1, afterId: after?.id ?? '', limit },
+        {
+          ...params,
+          only: only ?? null,
+          statuses: statuses === undefined ? null : JSON.stringify(statuses),
+          afterMs: after?.createdAtMs ?? -1,
+          afterId: after?.id ?? '',
+          limit,
+        },
       )
       .map((row) => ({
         id: row.id,

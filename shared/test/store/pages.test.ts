@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pageBytes } from '@suzumio/shared/store/queries/page';
-import { listMessages } from '@suzumio/shared/store/queries/messages';
+import { findMessage, listInbox, listMessages } from '@suzumio/shared/store/queries/messages';
+import { broadcast } from '@suzumio/shared/store/verbs/broadcast';
 import { maxMessageBytes, postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { type TestCell, testCell } from '../support/cell.js';
 
@@ -40,4 +41,29 @@ test('the newest are those that are left out last', async () => {
   const newest = await seqs({ limit: 1_000 });
   expect(newest).toEqual(Array.from({ length: perPart }, (_, index) => messages - perPart + index + 1));
   expect(await seqs({ limit: 2 })).toEqual([messages - 1, messages]);
+});
+
+test('messages to very many are shown with the first of them and how many there are, few in a part', async () => {
+  const crowd = await testing.create(`
+name: crowd
+task: Listen.
+backend: { runner: { mode: mock } }
+agents:
+  agent: { role: listener, prompt: Listen., count: 300 }
+`);
+  let id = '';
+  for (let number = 1; number <= 70; number += 1) {
+    await testing.write(crowd, (tx) => {
+      ({ id } = broadcast(tx, { sender: 'user', priority: 'P1', body: 'All.', actor: 'test' }));
+    });
+  }
+  await testing.store(crowd, ({ reader }) => {
+    const part = listMessages(reader, { limit: 1_000 });
+    expect(part.map(({ seq }) => seq)).toEqual(Array.from({ length: 67 }, (_, index) => index + 4));
+    expect(new Set(part.map(({ recipients }) => recipients.length))).toEqual(new Set([50]));
+    expect(part[0]?.delivery).toEqual({ recipients: 300, read: 0, undelivered: 0 });
+    expect(findMessage(reader, id)?.recipients).toHaveLength(300);
+    const [own] = listInbox(reader, { limit: 1, agent: 'agent-99', undelivered: false });
+    expect(own?.recipients.map(({ agent }) => agent)).toContain('agent-99');
+  });
 });

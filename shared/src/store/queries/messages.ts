@@ -1,5 +1,5 @@
 import { SuzumioError } from '../../errors/suzumio-error.js';
-import type { MessageView } from '../../model/views.js';
+import { maxListedRecipients, type MessageView } from '../../model/views.js';
 import type { Priority } from '../../protocol/ids.js';
 import type { MessageKind } from '../../protocol/message-kind.js';
 import { isUndelivered } from '../rows.js';
@@ -42,7 +42,9 @@ export function listInbox(reader: SqlReader, { agent, undelivered, ...page }: In
     ? `id IN (SELECT message_id FROM turns JOIN message_reads ON turn_id = turns.id
          WHERE turns.${isUndelivered} AND voided_at_ms IS NULL AND (:agent IS NULL OR agent_id = :agent))`
     : 'seq IN (SELECT message_seq FROM inbox WHERE :agent IS NULL OR recipient = :agent)';
-  return messagesWhere(reader, wanted, page, { agent: agent ?? null });
+  const isMeant = (one: Recipient) =>
+    (undelivered ? one.undelivered : one.turn === null) && one.agent === (agent ?? one.agent);
+  return messagesWhere(reader, wanted, page, { agent: agent ?? null }, isMeant);
 }
 
 /**
@@ -97,22 +99,52 @@ export function messageFor(reader: SqlReader, agent: string, id: string): Messag
   return concerned ? message : undefined;
 }
 
-function messagesWhere(reader: SqlReader, wanted: string, page: Page, params: SqlParams): MessageView[] {
+/** A list ends after so many recipients have been read, whatever it shows of them: that takes some tens of ms. */
+const recipientsInPage = 20_000;
+/** About what one takes in an answer. */
+const recipientBytes = 120;
+const attachmentBytes = 300;
+
+/**
+ * @param isMeant the recipients that are shown where there are too many for all: those that the list is about
+ */
+function messagesWhere(
+  reader: SqlReader,
+  wanted: string,
+  page: Page,
+  params: SqlParams,
+  isMeant: (one: Recipient) => boolean = () => true,
+): MessageView[] {
   const { limit, after } = page;
   const order = `seq ${after === undefined ? 'DESC' : 'ASC'}`;
   const rows = `SELECT * FROM messages WHERE ${wanted} AND seq > :after ORDER BY ${order} LIMIT :limit`;
-  return reader
-    .all<MessageRow>(`${untilFull(rows, order, 'body')} ORDER BY seq`, {
-      ...params,
-      after: after ?? 0,
-      limit,
-      bytes: pageBytes,
-    })
-    .map((row) => messageView(reader, row));
+  const filling = { ...params, after: after ?? 0, limit, bytes: pageBytes };
+  const views: MessageView[] = [];
+  let [bytes, recipients] = [0, 0];
+  for (const row of reader.all<MessageRow>(`${untilFull(rows, order, 'body')} ORDER BY ${order}`, filling)) {
+    const view = messageView(reader, row);
+    const shown = firstOf(view.recipients, isMeant);
+    views.push({ ...view, recipients: shown });
+    recipients += view.recipients.length;
+    bytes += Buffer.byteLength(row.body) + shown.length * recipientBytes + view.attachments.length * attachmentBytes;
+    if (bytes >= pageBytes || recipients >= recipientsInPage) break;
+  }
+  return views.sort((a, b) => a.seq - b.seq);
+}
+
+type Recipient = MessageView['recipients'][number];
+
+/** As many as a list shows, in their order; those that are meant before all others. */
+function firstOf(recipients: Recipient[], isMeant: (one: Recipient) => boolean): Recipient[] {
+  if (recipients.length <= maxListedRecipients) return recipients;
+  const meant = recipients.filter(isMeant).slice(0, maxListedRecipients);
+  const others = recipients.filter((one) => !meant.includes(one)).slice(0, maxListedRecipients - meant.length);
+  const shown = new Set([...meant, ...others]);
+  return recipients.filter((one) => shown.has(one));
 }
 
 export function messageView(reader: SqlReader, row: MessageRow): MessageView {
-  const recipients = reader.all<{ agent: string; turn: string | null; at: number | null; undelivered: number }>(
+  const rows = reader.all<{ agent: string; turn: string | null; at: number | null; undelivered: number }>(
     `SELECT recipient AS agent, NULL AS turn, NULL AS at, 0 AS undelivered FROM inbox WHERE message_seq = :seq
      UNION ALL
      SELECT recipient, turn_id, read_at_ms, turns.${isUndelivered}
@@ -120,6 +152,12 @@ export function messageView(reader: SqlReader, row: MessageRow): MessageView {
      ORDER BY agent`,
     { seq: row.seq, id: row.id },
   );
+  const recipients = rows.map(({ agent, turn, at, undelivered }) => ({
+    agent,
+    turn,
+    readAt: iso(at),
+    undelivered: undelivered === 1,
+  }));
   return {
     id: row.id,
     seq: row.seq,
@@ -135,11 +173,11 @@ export function messageView(reader: SqlReader, row: MessageRow): MessageView {
     actor: row.actor,
     createdAt: iso(row.created_at_ms),
     attachments: listAttachments(reader, row.seq),
-    recipients: recipients.map(({ agent, turn, at, undelivered }) => ({
-      agent,
-      turn,
-      readAt: iso(at),
-      undelivered: undelivered === 1,
-    })),
+    recipients,
+    delivery: {
+      recipients: recipients.length,
+      read: recipients.filter(({ turn }) => turn !== null).length,
+      undelivered: recipients.filter(({ undelivered }) => undelivered).length,
+    },
   };
 }

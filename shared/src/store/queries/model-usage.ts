@@ -28,13 +28,27 @@ const keys: Readonly<Record<UsageGroup, string>> = {
   day: `date(ended_at_ms / 1000, 'unixepoch')`,
 };
 
+/** The calls that are added up in one go: some ms. */
+const callsInSlice = 10_000;
+
 /** What one project's calls of models came to. */
-export function projectUsage(reader: SqlReader, by: UsageGroup, { fromMs = 0, toMs }: UsageSpan): ProjectUsage {
+export function projectUsage(reader: SqlReader, by: UsageGroup, span: UsageSpan): ProjectUsage {
+  return [...usageSlices(reader, by, span)].flat();
+}
+
+/** The same in parts, each of bounded work: whoever serves others, too, lets them in between. */
+export function* usageSlices(reader: SqlReader, by: UsageGroup, span: UsageSpan): Generator<ProjectUsage> {
+  const last = reader.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM model_calls')?.seq ?? 0;
+  for (let after = 0; after < last; after += callsInSlice) yield usageSlice(reader, by, span, after);
+}
+
+function usageSlice(reader: SqlReader, by: UsageGroup, { fromMs = 0, toMs }: UsageSpan, after: number): ProjectUsage {
   return reader.all<ProjectUsage[number]>(
     `SELECT ${keys[by]} AS key, count(*) AS calls, sum(input_tokens) AS input, sum(output_tokens) AS output,
        sum(nano_usd) AS nanoUsd, sum(CASE estimated WHEN 1 THEN input_tokens + output_tokens ELSE 0 END) AS estimated
-     FROM model_calls WHERE (status = 'answered' OR input_tokens + output_tokens > 0) AND ended_at_ms >= :from AND ended_at_ms < :to GROUP BY 1`,
-    { from: fromMs, to: toMs ?? Number.MAX_SAFE_INTEGER },
+     FROM model_calls WHERE (status = 'answered' OR input_tokens + output_tokens > 0) AND ended_at_ms >= :from AND ended_at_ms < :to
+       AND seq > :after AND seq <= :until GROUP BY 1`,
+    { from: fromMs, to: toMs ?? Number.MAX_SAFE_INTEGER, after, until: after + callsInSlice },
   );
 }
 

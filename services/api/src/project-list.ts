@@ -1,0 +1,51 @@
+import { setImmediate as turnOfOthers } from 'node:timers/promises';
+import type { Response } from 'express';
+import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { ProjectDetailAnswer, ProjectListAnswer } from '@suzumio/shared/model/http-api';
+import type { ListedProject } from '@suzumio/shared/store/catalog';
+import { listAgents } from '@suzumio/shared/store/queries/agents';
+import { budgetsReached } from '@suzumio/shared/store/queries/budgets';
+import { pageBytes } from '@suzumio/shared/store/queries/page';
+import { readProject } from '@suzumio/shared/store/queries/projects';
+import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import type { ApiContext } from './context.js';
+import { withProject } from './project-access.js';
+
+/** A project with its agents, as it is read by itself. */
+export function detailOf({ cell }: ApiContext, store: ProjectStore): ProjectDetailAnswer {
+  return store.snapshot((reader) => ({
+    project: readProject(reader),
+    agents: listAgents(reader),
+    cellPaused: cell.catalog.pause.current,
+    budgetsReached: budgetsReached(reader, store.config, cell.catalog.spending.budget),
+  }));
+}
+
+/**
+ * Projects with what they are read with by themselves, until the answer is full; others are let in between.
+ *
+ * @returns what stands in the answer, and the last project that was looked at
+ */
+export async function withDetails(
+  context: ApiContext,
+  response: Response,
+  listed: readonly ListedProject[],
+): Promise<{ items: ProjectListAnswer['items']; last: ListedProject | undefined }> {
+  const items: ProjectListAnswer['items'] = [];
+  let last: ListedProject | undefined;
+  let bytes = 0;
+  for (const project of listed) {
+    if (bytes >= pageBytes) break;
+    last = project;
+    try {
+      const detail = await withProject(context, response, project.id, (store) => detailOf(context, store));
+      bytes += Buffer.byteLength(JSON.stringify(detail));
+      items.push({ id: project.id, status: detail.project.status, labels: project.labels, detail });
+    } catch (error) {
+      // It was deleted since it was listed.
+      if (!isSuzumioError(error, 'project-unknown')) throw error;
+    }
+    await turnOfOthers();
+  }
+  return { items, last };
+}
