@@ -1,4 +1,4 @@
-import { projectDenials, refuseByPolicy } from '@suzumio/shared/policy/check-project';
+import { type PolicyCheckOptions, projectDenials, refuseByPolicy } from '@suzumio/shared/policy/check-project';
 import type { ProjectSource } from '@suzumio/shared/config/project-source';
 import { directoryOf, type Grant, grantFor, policyWithGrants, withGrant } from '@suzumio/shared/policy/grant';
 import { hostPaths } from '@suzumio/shared/policy/host-paths';
@@ -7,6 +7,7 @@ import type { Policy } from '@suzumio/shared/policy/policy';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import { allowProviders, providersBeyond } from './providers/allow-providers.js';
 import { describePair, type ProviderPair } from './providers/provider-pair.js';
+import { dayBudgetOf } from './serving/day-budget.js';
 import type { Session } from './session.js';
 
 /** Lets projects run turns as processes for as long as a command runs, whatever the policy says. */
@@ -80,8 +81,13 @@ export function admitOwnFile(
   const roots = [...policy.workspaces.roots, ...directoryOf(loaded.files)];
   const own = { ...policy, workspaces: { roots } };
   const grant = grantFor(loaded, projectDenials(own, loaded.config, host), [...providers]);
-  refuseByPolicy(loaded, grant ? withGrant(own, grant) : own, host);
+  refuseByPolicy(loaded, grant ? withGrant(own, grant) : own, host, hasDayBudget(session));
   return grant;
+}
+
+/** Whether what all projects may spend in a day is bounded here: each model needs a price that counts then. */
+export function hasDayBudget({ context }: Session): PolicyCheckOptions {
+  return { dayBudget: dayBudgetOf(context.env) !== undefined };
 }
 
 /** What a grant lets a project do, in words. */

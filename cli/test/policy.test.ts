@@ -138,6 +138,19 @@ describe('policy', () => {
     });
   });
 
+  test('check says what the budget of the day cannot count', async () => {
+    const world = await worldWith('providers: [{ baseURL: http://m/v1 }]\n');
+    const models = `model: fast, models: { providers: { m: { type: openai-compatible, baseURL: http://m/v1 } },
+      presets: { fast: { provider: m, model: fast-1, price: { input: 0, output: 0 } } } }`;
+    const file = await world.write('priced.yaml', project('').replace('mode: mock', `mode: ai, ${models}`));
+    expect(await world.run('policy', 'check', file)).toMatchObject({ code: 0 });
+    world.setEnvironment({ SUZUMIO_BUDGET_USD_PER_DAY: '5' });
+    expect(await world.run('policy', 'check', file)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('the policy gives fast-1 no price, and there is a budget of the day'),
+    });
+  });
+
   test('that is written wrongly serves nothing', async () => {
     const world = await worldWith('netwroks: [bridge]\n');
     for (const command of [['up'], ['serve', '--port', '0'], ['policy', 'show']]) {

@@ -2,7 +2,7 @@ import { readProjectFile } from '@suzumio/shared/config/load-project';
 import { refuseByPolicy } from '@suzumio/shared/policy/check-project';
 import { hostPaths } from '@suzumio/shared/policy/host-paths';
 import { renderPolicy } from '@suzumio/shared/policy/render-policy';
-import { admitOwnFile, describeGrant, hostPolicy, policyFile } from '../host-policy.js';
+import { admitOwnFile, describeGrant, hasDayBudget, hostPolicy, policyFile } from '../host-policy.js';
 import { sayWarnings } from '../project-file.js';
 import { providersBeyond } from '../providers/allow-providers.js';
 import { sayHint, sayJson, say, type Session } from '../session.js';
@@ -47,7 +47,7 @@ function check(session: Session, file: string, { configRoot, posted }: CheckOpti
   const grant = posted
     ? undefined
     : admitOwnFile(session, loaded, { policy, providers: providersBeyond(policy, loaded) });
-  if (posted) refuseByPolicy(loaded, policy, hostPaths([session.root], { mounting: false }));
+  if (posted) refuseByPolicy(loaded, policy, hostPaths([session.root], { mounting: false }), hasDayBudget(session));
   sayJson(session, { project: loaded.config.name, allowed: true, grant: grant ?? null });
   if (grant === undefined) say(session, `${file} asks for nothing that the policy does not allow.`);
   else {

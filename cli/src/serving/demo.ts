@@ -89,6 +89,7 @@ function demoPolicy(session: Session, { config }: LoadedProject, backend: Backen
   const providers = Object.values(config.backend.runner.models?.providers ?? {}).map(({ baseURL, apiKeyEnv }) => ({
     ...(baseURL && { baseURL }),
     ...(apiKeyEnv && { apiKeyEnv }),
+    ownPrices: true,
   }));
   return {
     ...policy,

@@ -37,13 +37,13 @@ export async function createPostedProject(
   context: ApiContext,
   posted: PostedProject,
 ): Promise<{ answer: CreateProjectAnswer; repeated: boolean }> {
-  const { cell, policy, host } = context;
+  const { cell, policy, host, budgetUsdPerDay } = context;
   const { key } = posted;
   const before = key && cell.catalog.answeredBefore<CreateProjectAnswer>(key);
   if (before) return { answer: before, repeated: true };
   const loaded = loadProjectText(posted.file, 'file', cell.catalog);
   // First: what nobody may ask for is refused as that, whether or not it is supported.
-  refuseByPolicy(loaded, policy, host);
+  refuseByPolicy(loaded, policy, host, { dayBudget: budgetUsdPerDay !== undefined });
   refuseUnsupported(loaded);
   const { config, sourceText } = loaded;
   const begun: { answer?: CreateProjectAnswer } = {};

@@ -88,12 +88,12 @@ export function teamsRouter(context: ApiContext): Router {
   return router;
 }
 
-function make({ cell, policy, host }: ApiContext, team: string, file: string, actor: string) {
+function make({ cell, policy, host, budgetUsdPerDay }: ApiContext, team: string, file: string, actor: string) {
   return makeStandingProject(cell, {
     team,
     source: readProjectText(file, 'file'),
     admit: (loaded) => {
-      refuseByPolicy(loaded, policy, host);
+      refuseByPolicy(loaded, policy, host, { dayBudget: budgetUsdPerDay !== undefined });
       return undefined;
     },
     actor,

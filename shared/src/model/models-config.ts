@@ -43,6 +43,9 @@ export const modelProvider = z
     error: 'a provider needs either baseURL or baseURLEnv',
   });
 
+/** Dollars for a million tokens, in and out. */
+export const modelPrice = z.strictObject({ input: decimal(0, 1_000_000), output: decimal(0, 1_000_000) });
+
 const singlePreset = z.strictObject({
   provider: line(120),
   model: line(200),
@@ -54,7 +57,7 @@ const singlePreset = z.strictObject({
   toolChoice: z.exactOptional(z.enum(['auto', 'none', 'required'])),
   reasoningEffort: z.exactOptional(line(40)),
   contextLimit: z.exactOptional(wholeNumber(1, 100_000_000)),
-  price: z.exactOptional(z.strictObject({ input: decimal(0, 1_000_000), output: decimal(0, 1_000_000) })),
+  price: z.exactOptional(modelPrice),
 });
 
 const presetList = z.strictObject({ 'model-list': z.array(line(120)).min(1) });

@@ -13,6 +13,11 @@ export interface Candidate {
   readonly provider: ModelProvider;
 }
 
+/** A model by the name that its provider has for it. */
+export function askedModel({ apiModel, model }: Pick<SinglePreset, 'apiModel' | 'model'>): string {
+  return apiModel ?? model;
+}
+
 /**
  * The models that answer for an agent, in the order in which they are tried.
  *

@@ -5,17 +5,28 @@ import type { ProjectSource } from '../config/project-source.js';
 import { backendOf, isExternal, mountsOf, sandboxOf } from '../config/sandbox-of.js';
 import { configLimits } from '../config/limits.js';
 import type { FileAgentConfig, FileConfig } from '../model/project-config.js';
-import { providerDenial } from './check-provider.js';
+import { modelDenial, priceDenial, providerDenial } from './check-provider.js';
 import { envDenials, sandboxDenials } from './check-sandbox.js';
 import { type Denial, denial, describeDenial } from './denial.js';
 import { type HostPaths, isBelow, isProtected } from './host-paths.js';
 import type { Policy } from './policy.js';
 
+/** What else is known of the cell that a project is for. */
+export interface PolicyCheckOptions {
+  /** Whether the operator bounds what all projects may spend in a day: then each model needs a price that counts. */
+  readonly dayBudget?: boolean;
+}
+
 /**
  * Everything that a project asks for and a policy does not allow, by the fields of its file: the rules of
  * {@link sandboxDenials} for each agent, and what is asked of the ToolHost's host.
  */
-export function projectDenials(policy: Policy, config: FileConfig, host: HostPaths): Denial[] {
+export function projectDenials(
+  policy: Policy,
+  config: FileConfig,
+  host: HostPaths,
+  { dayBudget = false }: PolicyCheckOptions = {},
+): Denial[] {
   const seen = remembering(host);
   const sandboxes = new Set<string>();
   const agents = Object.entries(config.agents);
@@ -30,7 +41,7 @@ export function projectDenials(policy: Policy, config: FileConfig, host: HostPat
     }),
     ...agents.flatMap(([id, { workspace }]) => workspaceDenials(policy, id, workspace?.from, seen)),
     ...turnDenials(policy, config),
-    ...providerDenials(policy, config),
+    ...providerDenials(policy, config, dayBudget),
     ...toolpackDenials(policy, config, seen),
   ]);
 }
@@ -45,9 +56,14 @@ function unique(denials: readonly Denial[]): Denial[] {
  *
  * @throws {ConfigErrors} `policy-denied`, with every such field, its place and the rule that forbids it
  */
-export function refuseByPolicy(project: ProjectSource, policy: Policy, host: HostPaths): void {
+export function refuseByPolicy(
+  project: ProjectSource,
+  policy: Policy,
+  host: HostPaths,
+  options?: PolicyCheckOptions,
+): void {
   const problems = new Map<string, { problem: ConfigProblem; denied: Denial }>();
-  for (const denied of projectDenials(policy, project.config, host)) {
+  for (const denied of projectDenials(policy, project.config, host, options)) {
     const problem: ConfigProblem = {
       ...project.locate(denied.path),
       code: 'policy-denied',
@@ -117,12 +133,21 @@ function workspaceDenials(policy: Policy, id: string, from: string | undefined, 
   return allowed ? [] : [denial(['agents', id, 'workspace', 'from'], 'workspaces.roots', message)];
 }
 
-function providerDenials(policy: Policy, { backend }: FileConfig): Denial[] {
-  return Object.entries(backend.runner.models?.providers ?? {}).flatMap(([id, provider]) => {
+function providerDenials(policy: Policy, { backend }: FileConfig, dayBudget: boolean): Denial[] {
+  const at = ['backend', 'runner', 'models'];
+  const { providers = {}, presets = {} } = backend.runner.models ?? {};
+  const ofProviders = Object.entries(providers).flatMap(([id, provider]) => {
     const denied = providerDenial(policy, provider);
-    if (!denied) return [];
-    return [denial(['backend', 'runner', 'models', 'providers', id, denied.field], 'providers', denied.message)];
+    return denied ? [denial([...at, 'providers', id, denied.field], 'providers', denied.message)] : [];
   });
+  const ofModels = Object.entries(presets).flatMap(([id, settings]) => {
+    const provider = 'model-list' in settings ? undefined : providers[settings.provider];
+    if ('model-list' in settings || provider === undefined || providerDenial(policy, provider)) return [];
+    const asked = { settings, provider };
+    const message = modelDenial(policy, asked) ?? (dayBudget ? priceDenial(policy, asked) : undefined);
+    return message === undefined ? [] : [denial([...at, 'presets', id, 'model'], 'providers.models', message)];
+  });
+  return [...ofProviders, ...ofModels];
 }
 
 function toolpackDenials(policy: Policy, { tools }: FileConfig, host: HostPaths): Denial[] {

@@ -22,6 +22,7 @@ export type PolicyRule =
   | 'env.forbidden'
   | `ceilings.${'memory' | 'cpus' | 'pids' | 'tmpfs' | 'timeout' | 'keepFor' | 'maxSteps' | 'maxToolCalls'}`
   | 'providers'
+  | 'providers.models'
   | `toolpacks.${'directories' | 'mcpCommands' | 'mcpUrls'}`
   | 'targets'
   | 'protected'

@@ -45,13 +45,13 @@ export function directoryOf([file]: ProjectSource['files']): string[] {
   return directory === '/' ? [] : [directory];
 }
 
-/** A policy with what one project was allowed. */
+/** A policy with what one project was allowed. Whoever agreed to its providers is believed what they cost. */
 export function withGrant(policy: Policy, { directories, images, providers }: Grant): Policy {
   return {
     ...policy,
     images: [...policy.images, ...images],
     mounts: { roots: [...policy.mounts.roots, ...directories.map((path) => ({ path, readonly: false }))] },
-    providers: [...policy.providers, ...providers],
+    providers: [...policy.providers, ...providers.map((one) => ({ ...one, ownPrices: true }))],
   };
 }
 

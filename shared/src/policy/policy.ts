@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
 import { duration } from '../protocol/duration.js';
-import { modelProvider } from '../model/models-config.js';
+import { modelPrice, modelProvider } from '../model/models-config.js';
 import { decimal, flag, line, wholeNumber } from '../model/scalar-config.js';
 import { size } from '../model/size-config.js';
 import { storageLimits } from '../model/storage.js';
@@ -26,6 +26,15 @@ const policyProvider = z
     apiKeyEnv: modelProvider.shape.apiKeyEnv,
     /** How long nothing has to come from it before it is taken for away, whatever a project's own `timeoutMs` is. */
     silence: z.exactOptional(duration),
+    /** The only models that are asked there, by patterns of the names that it has for them; the first that fits counts. */
+    models: z.exactOptional(
+      z
+        .array(z.strictObject({ name: pattern, price: z.exactOptional(modelPrice) }))
+        .min(1)
+        .max(1000),
+    ),
+    /** Whether the day's budget counts a model without a price here by the one that its project gives. */
+    ownPrices: z.exactOptional(flag),
   })
   .refine((provider) => (provider.baseURL === undefined) !== (provider.baseURLEnv === undefined), {
     error: 'a provider needs either baseURL or baseURLEnv',

@@ -125,6 +125,50 @@ backend: { docker: { mounts: [{ source: /etc, target: /a }] } }
     expect(denied(file, { toolpacks })).toEqual(['tools.toolpacks[2].mcp.env.NODE_OPTIONS env.forbidden']);
   });
 
+  const thinker = minimal(`backend:
+  runner:
+    mode: ai
+    model: own
+    models:
+      providers: { one: { type: openai-compatible, baseURL: 'http://m/v1' } }
+      presets:
+        own: { provider: one, model: mine, price: { input: 0, output: 0 } }
+        listed: { provider: one, model: nice-name, apiModel: vendor/large-1 }
+`);
+  const counted = (one: Omit<Policy['providers'][number], 'baseURL'>, dayBudget: boolean) => {
+    const policy = { ...defaultPolicy, providers: [{ baseURL: 'http://m/v1', ...one }] };
+    return projectDenials(policy, load(thinker).config, unseenHost, { dayBudget }).map(
+      ({ field, rule }) => `${field} ${rule}`,
+    );
+  };
+  const own = 'backend.runner.models.presets.own.model providers.models';
+  const listed = 'backend.runner.models.presets.listed.model providers.models';
+  const models = [{ name: 'vendor/*', price: { input: 1, output: 2 } }];
+
+  test('asks only the models that are listed, by the names that their provider has for them', () => {
+    expect(counted({}, false)).toEqual([]);
+    expect(counted({ models }, false)).toEqual([own]);
+    expect(counted({ models: [{ name: 'nice-name' }, { name: 'mine' }] }, false)).toEqual([listed]);
+  });
+
+  test('needs a price in the policy for each of its models where the day has a budget, or to be believed its own', () => {
+    expect(counted({}, true)).toEqual([own, listed]);
+    expect(counted({ models: [...models, { name: 'mine' }] }, true)).toEqual([own]);
+    expect(counted({ models: [...models, { name: 'mine' }], ownPrices: true }, true)).toEqual([]);
+    expect(counted({ ownPrices: true }, true)).toEqual([listed]);
+  });
+
+  test('of one’s own disk is believed its prices with the providers that were agreed to, but not those of the policy', () => {
+    const grant = { directories: [], images: [], providers: [{ baseURL: 'http://m/v1' }] };
+    const rules = (policy: Policy) =>
+      projectDenials(withGrant(policy, grant), load(thinker).config, unseenHost, { dayBudget: true }).map(
+        ({ field }) => field,
+      );
+    expect(rules(defaultPolicy)).toEqual(['backend.runner.models.presets.listed.model']);
+    const strict = { ...defaultPolicy, providers: [{ baseURL: 'http://m/v1', models }] };
+    expect(rules(strict)).toEqual(['backend.runner.models.presets.own.model']);
+  });
+
   test('of a thousand agents has each of its paths looked at once', () => {
     const mounts = Array.from({ length: 32 }, (_, at) => `{ source: /srv/${String(at)}, target: /m${String(at)} }`);
     const { config } = load(minimal(`    count: 1000\n    mounts: [${mounts.join(', ')}]\n`));

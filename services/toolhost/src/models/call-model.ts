@@ -1,6 +1,7 @@
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { worstCost } from '@suzumio/shared/model/model-cost';
-import { candidatesFor, presetOf } from '@suzumio/shared/model/presets';
+import { type Candidate, candidatesFor, presetOf } from '@suzumio/shared/model/presets';
+import { countedPrice } from '@suzumio/shared/policy/check-provider';
 import { externalEngine } from '@suzumio/shared/protocol/handlers';
 import type { ChatPurpose, ChatRequest } from '@suzumio/shared/protocol/model-chat';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
@@ -50,7 +51,7 @@ export async function callModel(
     // A handler has a model of its own: this host's keys are not for it.
     if (attemptRow(store.reader, token.turn, token.attempt)?.engine === externalEngine) throw rejected();
     context.cell.disk.require('rows');
-    const candidates = candidatesFor(store.config, agent, request.model);
+    const candidates = counted(context, token.project, candidatesFor(store.config, agent, request.model));
     const asked = { messages: request.messages, tools: request.tools ?? [] };
     const askedBytes = Buffer.byteLength(JSON.stringify(asked));
     const question: ModelQuestion = {
@@ -74,6 +75,19 @@ export async function callModel(
       }),
       replayed: false,
     };
+  });
+}
+
+/** The candidates with the prices that they are counted by. */
+function counted(context: ToolhostContext, project: string, candidates: readonly Candidate[]): Candidate[] {
+  const policy = context.policyOf(project);
+  const dayBudget = context.dayLimitNanoUsd !== undefined;
+  return candidates.map((candidate) => {
+    const settings = { ...candidate.settings };
+    const price = countedPrice(policy, candidate, { dayBudget });
+    if (price) settings.price = price;
+    else delete settings.price;
+    return { ...candidate, settings };
   });
 }
 

@@ -1,7 +1,6 @@
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { type DaySpending, dayBudget, daySpentMessage } from '@suzumio/shared/model/day-budget';
 import { dollars } from '@suzumio/shared/model/model-cost';
-import type { Candidate } from '@suzumio/shared/model/presets';
 import type { ToolhostContext } from '../context.js';
 import { DaySpent } from './call-ending.js';
 import { insist } from './insist.js';
@@ -25,16 +24,9 @@ export class DayHold {
    * @throws SuzumioError `budget-reached` where no day has room for it
    * @throws DaySpent
    */
-  async begin(candidates: readonly Candidate[], assertWanted: () => void): Promise<void> {
+  async begin(assertWanted: () => void): Promise<void> {
     const { dayLimitNanoUsd: limit, cell } = this.context;
     if (limit === undefined) return;
-    const unpriced = candidates.find(({ settings }) => settings.price === undefined);
-    if (unpriced) {
-      throw new SuzumioError(
-        'budget-reached',
-        `The day's budget of all projects cannot be kept: preset ${unpriced.preset} has no price; price: { input: 0, output: 0 } says that it costs nothing.`,
-      );
-    }
     if (this.worstNanoUsd > limit) {
       throw new SuzumioError(
         'budget-reached',

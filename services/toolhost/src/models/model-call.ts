@@ -1,7 +1,7 @@
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { type Cost, costOf } from '@suzumio/shared/model/model-cost';
 import type { Candidate } from '@suzumio/shared/model/presets';
-import { allowedProvider, providerDenial } from '@suzumio/shared/policy/check-provider';
+import { allowedProvider, modelDenial, priceDenial, providerDenial } from '@suzumio/shared/policy/check-provider';
 import { estimatedTokens } from '@suzumio/shared/protocol/estimated-tokens';
 import type { ChatRequest, ModelAnswer } from '@suzumio/shared/protocol/model-chat';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
@@ -63,7 +63,8 @@ export class ModelCall {
       beating = this.#stillHere();
     }, ownerBeatMs);
     try {
-      await this.#day.begin(candidates, () => authorizeTool(this.store.reader, this.asked.token));
+      for (const candidate of candidates) this.#refuseUncounted(candidate);
+      await this.#day.begin(() => authorizeTool(this.store.reader, this.asked.token));
       const { answer, by } = await this.#ask(candidates, request, onText);
       this.#costNanoUsd = by.cost.nanoUsd;
       return await this.#insist((tx) => recordModelAnswer(tx, this.#call, answer, by));
@@ -191,13 +192,29 @@ export class ModelCall {
    *
    * @throws SuzumioError `policy-denied`
    */
-  #refuseByPolicy({ preset, settings, provider }: Candidate): void {
-    const denied = providerDenial(this.context.policyOf(this.store.project), provider);
+  #refuseByPolicy(candidate: Candidate): void {
+    const { preset, settings, provider } = candidate;
+    const policy = this.context.policyOf(this.store.project);
+    const unasked = modelDenial(policy, candidate);
+    if (unasked !== undefined) throw modelRefused(preset, unasked);
+    const denied = providerDenial(policy, provider);
     if (!denied) return;
     throw new SuzumioError(
       'policy-denied',
       `The policy does not allow provider "${settings.provider}" of preset ${preset}: ${denied.field}: ${denied.message} (policy: providers).`,
     );
+  }
+
+  /**
+   * What cannot be counted would pass the day's budget unseen. What is not allowed at all is refused as that.
+   *
+   * @throws SuzumioError `policy-denied`
+   */
+  #refuseUncounted(candidate: Candidate): void {
+    const policy = this.context.policyOf(this.store.project);
+    if (this.context.dayLimitNanoUsd === undefined || !allowedProvider(policy, candidate.provider)) return;
+    const uncounted = modelDenial(policy, candidate) ?? priceDenial(policy, candidate);
+    if (uncounted !== undefined) throw modelRefused(candidate.preset, uncounted);
   }
 
   #budgeted(): boolean {
@@ -254,6 +271,10 @@ export class ModelCall {
     this.context.transport.wake(this.store.project);
     throw new SuzumioError(ending.code, ending.failure.message, {}, { cause: error });
   }
+}
+
+function modelRefused(preset: string, why: string): SuzumioError {
+  return new SuzumioError('policy-denied', `Preset ${preset} cannot be used: ${why} (policy: providers.models).`);
 }
 
 function answeredBy(

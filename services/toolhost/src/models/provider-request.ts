@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { defaultMaxOutputTokens } from '@suzumio/shared/model/model-cost';
 import { shortestTimeoutMs } from '@suzumio/shared/model/models-config';
-import type { Candidate, SinglePreset } from '@suzumio/shared/model/presets';
+import { askedModel, type Candidate } from '@suzumio/shared/model/presets';
 import type { SecretSource } from '@suzumio/shared/observability/secret-source';
 import type { ChatRequest } from '@suzumio/shared/protocol/model-chat';
 import type { ProviderRequest } from './ask-provider.js';
@@ -47,11 +47,6 @@ export function endpointOf({ provider, settings }: Candidate, secrets: SecretSou
 
 function markOf(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 8);
-}
-
-/** A model by the name that its provider has for it. */
-export function askedModel({ apiModel, model }: Pick<SinglePreset, 'apiModel' | 'model'>): string {
-  return apiModel ?? model;
 }
 
 /** An answer may take this long, unless the provider's `timeoutMs` says otherwise, and pause so long once it has begun. */

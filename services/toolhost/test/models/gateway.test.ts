@@ -32,7 +32,10 @@ afterEach(async () => {
 });
 
 const allowed = () =>
-  allowing({ baseURL: server.baseURL, apiKeyEnv: 'FIRST_KEY' }, { baseURL: other.baseURL, apiKeyEnv: 'OTHER_KEY' });
+  allowing(
+    { baseURL: server.baseURL, apiKeyEnv: 'FIRST_KEY', ownPrices: true },
+    { baseURL: other.baseURL, apiKeyEnv: 'OTHER_KEY', ownPrices: true },
+  );
 
 const yaml = (extra = '') => `
 name: thinkers
@@ -482,8 +485,8 @@ describe('what it costs', () => {
     const project = await bench.testing.create(yaml().replace(', price: { input: 3, output: 4 }', ''));
     const ben = await bench.begin(project, 'ben');
     const answer = await ask(ben, '0', question());
-    expect(answer).toMatchObject({ status: 402, json: { code: 'budget-reached' } });
-    expect(answer.json.detail).toContain('preset spare has no price');
+    expect(answer).toMatchObject({ status: 403, json: { code: 'policy-denied' } });
+    expect(answer.json.detail).toMatch(/Preset spare cannot be used: .* has no price/);
     expect(other.requests).toHaveLength(0);
   });
 

@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 async function open(budgetUsdPerDay?: number): Promise<void> {
-  const policy = allowing({ baseURL: server.baseURL }, { baseURL: other.baseURL });
+  const policy = allowing({ baseURL: server.baseURL, ownPrices: true }, { baseURL: other.baseURL, ownPrices: true });
   bench = await toolhostBench({ ...policy, ...(budgetUsdPerDay === undefined ? {} : { budgetUsdPerDay }) });
 }
 
