@@ -12,6 +12,7 @@ import {
   type QueuedTurn,
 } from '@suzumio/shared/store/verbs/deliver-turn';
 import type { DayBudget } from '@suzumio/shared/model/day-budget';
+import { giveUpWaiting, impatientTurns } from '@suzumio/shared/store/verbs/give-up-waiting';
 import { agentsToStart, startTurns } from '@suzumio/shared/store/verbs/start-turns';
 
 export interface ProjectSchedulerDependencies {
@@ -67,6 +68,7 @@ export class ProjectScheduler {
       ...(day ? [[day.gate, day.endsMs] as const] : []),
     ]);
     const nowMs = this.dependencies.now();
+    if (impatientTurns(store.reader, nowMs, away).length > 0) await store.write((tx) => giveUpWaiting(tx, away));
     const bounds = { day, closed: [...away].filter(([, untilMs]) => untilMs > nowMs).map(([key]) => key) };
     const starting = agentsToStart(store.reader, store.config, bounds).length;
     const { maxConcurrentTurns } = store.config.scheduler;

@@ -29,6 +29,8 @@ export type FailureDecision =
       readonly counted: boolean;
       /** Whether the next claim should prefer another host. */
       readonly avoidHost: boolean;
+      /** When its patience with a provider ends. */
+      readonly giveUpAtMs?: number;
     };
 
 const startBackoff = { firstMs: 1_000, mostMs: 60_000 };
@@ -54,7 +56,8 @@ export function decideFailure(
     case 'provider': {
       const notBeforeMs = nextTry(providerBackoff, history, limits.providerPatienceMs, nowMs);
       if (notBeforeMs === undefined) return { turn: 'failed', failure };
-      return { turn: 'queued', notBeforeMs, counted: false, avoidHost: false };
+      const giveUpAtMs = history.queuedAtMs + limits.providerPatienceMs;
+      return { turn: 'queued', notBeforeMs, counted: false, avoidHost: false, giveUpAtMs };
     }
     case 'day':
       return { turn: 'queued', notBeforeMs: nowMs + dayCheckMs, counted: false, avoidHost: false };

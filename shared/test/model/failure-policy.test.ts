@@ -71,6 +71,7 @@ describe("a provider's failure", () => {
       notBeforeMs: queuedAtMs + 60_000 + waitMs,
       counted: false,
       avoidHost: false,
+      giveUpAtMs: queuedAtMs + 24 * hourMs,
     });
   });
 

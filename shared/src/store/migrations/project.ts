@@ -414,4 +414,11 @@ ALTER TABLE projects ADD COLUMN place_json TEXT;
     version: 11,
     sql: storedBytesSql,
   },
+  {
+    // When a turn that waits for a model is given up.
+    version: 12,
+    sql: `
+ALTER TABLE turns ADD COLUMN give_up_at_ms INTEGER;
+`,
+  },
 ];

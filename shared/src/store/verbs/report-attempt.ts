@@ -164,18 +164,20 @@ export function endByFailure(
     failTurn(tx, turn, decision.failure);
     return 'failed';
   }
+  const { giveUpAtMs = Infinity } = decision;
   const ownBackoff = wait === undefined || failureCodes[failure.code] === 'day';
   const notBeforeMs = ownBackoff
     ? decision.notBeforeMs
-    : Math.max(tx.nowMs, wait.asked === true ? wait.untilMs : tx.nowMs);
+    : Math.max(tx.nowMs, wait.asked === true ? Math.min(wait.untilMs, giveUpAtMs) : tx.nowMs);
   tx.run(
     `UPDATE turns SET status = 'queued', delivered_at_ms = NULL, not_before_ms = :notBefore, waits_for = :waitsFor,
-       avoid_worker = :avoid WHERE id = :turn`,
+       avoid_worker = :avoid, give_up_at_ms = :giveUpAt WHERE id = :turn`,
     {
       turn: turn.id,
       notBefore: notBeforeMs,
       waitsFor: wait?.provider ?? null,
       avoid: decision.avoidHost ? attempt.worker : null,
+      giveUpAt: decision.giveUpAtMs ?? null,
     },
   );
   tx.emit({
@@ -188,7 +190,7 @@ export function endByFailure(
       attempt: attempt.number,
       code: failure.code,
       message: failure.message,
-      inMs: Math.max(0, Math.max(notBeforeMs, wait?.untilMs ?? 0) - tx.nowMs),
+      inMs: Math.max(0, Math.min(Math.max(notBeforeMs, wait?.untilMs ?? 0), giveUpAtMs) - tx.nowMs),
     },
   });
   return 'queued';

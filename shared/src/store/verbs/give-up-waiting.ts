@@ -1,0 +1,32 @@
+import type { Failure } from '../../protocol/failure-codes.js';
+import { isQueued, projectRow, turnRow } from '../rows.js';
+import type { SqlReader } from '../sql.js';
+import type { Tx } from '../tx.js';
+import type { ProvidersAway } from './deliver-turn.js';
+import { failTurn } from './report-attempt.js';
+
+/** Turns whose patience is over while the model that they wait for may still not be asked. */
+export function impatientTurns(reader: SqlReader, nowMs: number, away: ProvidersAway): string[] {
+  const project = projectRow(reader);
+  if (project.status !== 'running' || project.paused_json !== null) return [];
+  return reader
+    .all<{ id: string; waits_for: string }>(
+      `SELECT id, waits_for FROM turns WHERE ${isQueued} AND delivered_at_ms IS NULL AND waits_for IS NOT NULL
+         AND give_up_at_ms <= :now AND (SELECT paused_json IS NULL FROM agents WHERE agents.id = agent_id)`,
+      { now: nowMs },
+    )
+    .filter(({ waits_for: circuit }) => (away.get(circuit) ?? 0) > nowMs)
+    .map(({ id }) => id);
+}
+
+/** Fails {@link impatientTurns} by what the provider said last: another attempt could only say it again. */
+export function giveUpWaiting(tx: Tx, away: ProvidersAway): void {
+  for (const id of impatientTurns(tx, tx.nowMs, away)) {
+    const turn = turnRow(tx, id);
+    const last = tx.get<{ failure: string | null }>(
+      'SELECT failure_json AS failure FROM turn_attempts WHERE turn_id = :id AND number = :attempt',
+      { id, attempt: turn.attempt },
+    )?.failure;
+    if (last != null) failTurn(tx, turn, JSON.parse(last) as Failure);
+  }
+}
