@@ -31,7 +31,8 @@ export function createSession(context: CliContext, options: GlobalOptions, proje
   return {
     context,
     root,
-    url: options.url ?? nonEmpty(env.SUZUMIO_URL),
+    // What is written on the command line goes before the environment, also where it says the same in another way.
+    url: options.url ?? (options.root === undefined ? nonEmpty(env.SUZUMIO_URL) : undefined),
     json: options.json ?? false,
     project,
     suzumio: [self, ...where, ...at].join(' '),

@@ -147,6 +147,23 @@ describe('doctor, of the data directory, says what is broken and what to do', ()
     expect(checkDataDirectory(join(world.directory, 'new'))).toMatchObject({ state: 'ok' });
   });
 
+  test('one with a project that is damaged, and which that is', async () => {
+    for (const name of ['well', 'torn']) {
+      const file = await world.write(
+        `${name}.yaml`,
+        `name: ${name}\ntask: t\nbackend: { runner: { mode: mock } }\nagents: { a1: { role: r, prompt: p, tools: [] } }\n`,
+      );
+      expect(await world.run('init', file)).toMatchObject({ code: 0 });
+    }
+    expect(checkDataDirectory(world.root)).toMatchObject({ state: 'ok', detail: `${world.root}, 2 projects` });
+    await writeFile(join(world.root, 'projects/torn/project.db'), 'no database '.repeat(100));
+    expect(checkDataDirectory(world.root)).toMatchObject({
+      state: 'broken',
+      detail: expect.stringMatching(/^torn: store-corrupt: .*restore the project from a backup/) as unknown,
+      remedy: expect.stringContaining('suzumio verify') as unknown,
+    });
+  });
+
   test('one that others may write to', async () => {
     await mkdir(world.root);
     await chmod(world.root, 0o777);

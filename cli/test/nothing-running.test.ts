@@ -200,6 +200,17 @@ describe('with no server running', () => {
   });
 });
 
+test('a directory that is named with --root is meant, also where the shell knows a server', async () => {
+  await world.run('init', await world.write('notes.yaml', notesProject('notes')));
+  world.setEnvironment({ SUZUMIO_URL: 'http://127.0.0.1:1', SUZUMIO_TOKEN: 'none' });
+  expect(await world.run('--root', world.root, 'verify')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('All is whole.') as unknown,
+  });
+  const { code, err } = await world.run('verify');
+  expect([code, err]).toEqual([3, expect.stringContaining('name it with --root')]);
+});
+
 test('a data directory that is not there has no projects, and none is made', async () => {
   const { code, out } = await world.run('status');
   expect([code, out]).toEqual([0, `No projects in ${world.root} yet.\n`]);

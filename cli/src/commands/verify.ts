@@ -23,7 +23,7 @@ async function verify(session: Session, named: string | undefined): Promise<Exit
   if (url !== undefined) {
     throw new SuzumioError(
       'invalid-request',
-      'verify reads the data directory of this machine: leave out --url and SUZUMIO_URL.',
+      'verify reads a data directory of this machine, not a server: name it with --root; of a stack, that of a backup.',
     );
   }
   const cell = new ReadOnlyCell(root);

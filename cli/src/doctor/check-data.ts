@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { messageOf } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError, messageOf } from '@suzumio/shared/errors/suzumio-error';
 import { networkFileSystemOf, type StatFs } from '@suzumio/shared/store/data-directory';
+import { readStatus } from '@suzumio/shared/store/queries/projects';
 import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';
 import { count } from '../render/format.js';
 import { broken, type Finding, ok } from './check.js';
@@ -33,11 +34,26 @@ export function checkDataDirectory(root: string): Finding {
         `${root} cannot be ${missing} by you (mode ${octal(mode)})`,
         `chmod u+rwx ${root}, ${elsewhere}`,
       );
-    const projects = new ReadOnlyCell(root).projects();
-    return ok('data', `${root}, ${count(projects.length, 'project')}`);
+    return checkProjects(root);
   } catch (error) {
     return broken('data', `${root}: ${messageOf(error)}`, `see what is wrong with it, ${elsewhere}`);
   }
+}
+
+/** Whether every project can be opened; verify looks into them. */
+function checkProjects(root: string): Finding {
+  const cell = new ReadOnlyCell(root);
+  const projects = cell.projects();
+  const unusable: string[] = [];
+  for (const project of projects) {
+    try {
+      cell.read(project, readStatus);
+    } catch (error) {
+      unusable.push(`${project}: ${isSuzumioError(error) ? `${error.code}: ` : ''}${messageOf(error)}`);
+    }
+  }
+  if (unusable.length === 0) return ok('data', `${root}, ${count(projects.length, 'project')}`);
+  return broken('data', unusable.join(' '), 'mend what is said there; suzumio verify looks into all that is stored');
 }
 
 function checkNewDirectory(root: string): Finding {

@@ -3,13 +3,13 @@ import type { ProjectConfig } from '../model/project-config.js';
 import { defaultStorageLimits, type StorageLimits } from '../model/storage.js';
 import { ChargedContent } from './charged-content.js';
 import type { StoreContext } from './context.js';
-import { SuzumioError } from '../errors/suzumio-error.js';
 import { filePlace, placeOf, samePlace } from './file-place.js';
 import { assertNotNewer, migrate } from './migrate.js';
 import { projectMigrations } from './migrations/project.js';
 import { readConfig } from './queries/projects.js';
 import { immediately, Sql, type SqlReader } from './sql.js';
 import { unknownProject } from './project-unknown.js';
+import { empty, misplaced } from './store-fault.js';
 import { Tx } from './tx.js';
 import { deleteProject, isDeleted } from './verbs/delete-project.js';
 import { beginEpoch, type EpochChange } from './verbs/begin-epoch.js';
@@ -209,22 +209,4 @@ function opened<Result>(file: string, use: (sql: Sql) => Result): Result {
     sql.close();
     throw error;
   }
-}
-
-function empty(project: string, file: string): SuzumioError {
-  return new SuzumioError(
-    'store-corrupt',
-    `The database of the project "${project}" has no project in it (${file}): restore the project from a backup, or move its directory out of the data directory. Other projects go on.`,
-    { project, file },
-  );
-}
-
-/** A copy beside its original would do the work of it a second time. */
-function misplaced(directory: string, project: string, file: string): SuzumioError {
-  return new SuzumioError(
-    'project-misplaced',
-    `${file} is the database of the project "${project}", in the directory of another name. ` +
-      `Move the directory "${directory}" out of the data directory, or give it back its name where "${project}" is gone.`,
-    { project: directory, found: project },
-  );
 }

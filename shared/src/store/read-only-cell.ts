@@ -7,6 +7,7 @@ import { assertNotNewer, type Migration } from './migrate.js';
 import { catalogMigrations } from './migrations/catalog.js';
 import { projectMigrations } from './migrations/project.js';
 import { Sql, type SqlReader } from './sql.js';
+import { empty, misplaced, storeFault } from './store-fault.js';
 import { isDeleted } from './verbs/delete-project.js';
 
 /**
@@ -46,17 +47,24 @@ export class ReadOnlyCell {
   /**
    * Several reads of one moment.
    *
-   * @throws SuzumioError `project-unknown`, `schema-newer`
+   * @throws SuzumioError `project-unknown`, `schema-newer`; `store-corrupt`, `store-unreadable`, `project-misplaced`
    */
   read<Result>(project: string, read: (reader: SqlReader) => Result): Result {
     const file = this.directory.projectFile(project);
     const unknown = () =>
       new SuzumioError('project-unknown', `There is no project "${project}" in ${this.directory.root}.`, { project });
     if (!projectId.safeParse(project).success || !existsSync(file)) throw unknown();
-    return reading(file, projectMigrations, (sql) => {
-      if (isDeleted(sql)) throw unknown();
-      return read(sql);
-    });
+    try {
+      return reading(file, projectMigrations, (sql) => {
+        const row = sql.userVersion === 0 ? undefined : sql.get<{ id: string }>('SELECT id FROM projects');
+        if (!row) throw empty(project, file);
+        if (row.id !== project) throw misplaced(project, row.id, file);
+        if (isDeleted(sql)) throw unknown();
+        return read(sql);
+      });
+    } catch (error) {
+      throw storeFault(project, file, error);
+    }
   }
 }
 

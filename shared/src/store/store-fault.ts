@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors/codes.js';
-import { messageOf, SuzumioError } from '../errors/suzumio-error.js';
+import { isSuzumioError, messageOf, SuzumioError } from '../errors/suzumio-error.js';
 
 /** What the system or SQLite say of a file that is damaged, and of one that this process may not use. */
 const faults: readonly { code: ErrorCode; codes: RegExp; is: string; next: string }[] = [
@@ -16,6 +16,30 @@ const faults: readonly { code: ErrorCode; codes: RegExp; is: string; next: strin
     next: 'give its files to the user that the services run as (chown -R)',
   },
 ];
+
+/** Whether a project cannot be used for what is wrong with its own file: others can. */
+export function isBrokenProject(error: unknown): error is SuzumioError {
+  return isSuzumioError(error, 'store-corrupt', 'store-unreadable', 'project-misplaced');
+}
+
+/** A database in the directory of another project than its own: beside its original, it would do the same work again. */
+export function misplaced(directory: string, project: string, file: string): SuzumioError {
+  return new SuzumioError(
+    'project-misplaced',
+    `${file} is the database of the project "${project}", in the directory of another name. ` +
+      `Move the directory "${directory}" out of the data directory, or give it back its name where "${project}" is gone.`,
+    { project: directory, found: project },
+  );
+}
+
+/** A database that was never written to, or was cut off. */
+export function empty(project: string, file: string): SuzumioError {
+  return new SuzumioError(
+    'store-corrupt',
+    `The database of the project "${project}" has no project in it (${file}): restore the project from a backup, or move its directory out of the data directory. Other projects go on.`,
+    { project, file },
+  );
+}
 
 /**
  * What is wrong with a project whose database fails, in words for whoever looks after it; the error itself where it is not

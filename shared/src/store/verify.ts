@@ -86,10 +86,25 @@ export async function verifyCatalogue(cell: ReadOnlyCell): Promise<Flaw[]> {
     ...[...listed]
       .filter((id) => !existsSync(cell.directory.projectFile(id)))
       .map((id) => ({ what: 'catalog.db', detail: `It lists ${id}, of which there is no database.` })),
-    ...onDisk
-      .filter((name) => !listed.has(name))
-      .map((name) => ({ what: 'catalog.db', detail: `It lacks ${name}; the next start of a server adds it.` })),
+    ...onDisk.filter((name) => !listed.has(name)).flatMap((name) => unlisted(cell, name)),
   ];
+}
+
+/** A directory that the catalog lacks. */
+function unlisted(cell: ReadOnlyCell, name: string): Flaw[] {
+  try {
+    cell.read(name, () => undefined);
+    return [{ what: 'catalog.db', detail: `It lacks ${name}; the next start of a server adds it.` }];
+  } catch (error) {
+    const what = `projects/${name}`;
+    if (!isSuzumioError(error, 'project-unknown')) return [{ what, detail: `${codeOf(error)}: ${messageOf(error)}` }];
+    if (!existsSync(cell.directory.projectFile(name))) return [{ what, detail: 'No database is in it: remove it.' }];
+    return [{ what, detail: 'It was deleted; the next start of a server removes it.' }];
+  }
+}
+
+function codeOf(error: unknown): string {
+  return isSuzumioError(error) ? error.code : 'internal';
 }
 
 function readFacts(cell: ReadOnlyCell, project: string, flaws: Flaw[]): Facts | undefined {
@@ -106,7 +121,7 @@ function readFacts(cell: ReadOnlyCell, project: string, flaws: Flaw[]): Facts | 
     });
   } catch (error) {
     if (isSuzumioError(error, 'project-unknown')) throw error;
-    flaws.push({ what: 'project.db', detail: `It cannot be read: ${messageOf(error)}.` });
+    flaws.push({ what: 'project.db', detail: `${codeOf(error)}: ${messageOf(error)}` });
     return undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ContentStore } from '@suzumio/shared/store/content-store';
@@ -92,7 +92,7 @@ describe('what is stored of a project', () => {
     const file = cell.directory.projectFile('team');
     for (const end of ['-wal', '-shm']) await rm(`${file}${end}`, { force: true });
     await writeFile(file, 'not a database, however one looks at it');
-    expect(await flaws()).toEqual([expect.stringMatching(/^project\.db: It cannot be read: .*not a database/)]);
+    expect(await flaws()).toEqual([expect.stringMatching(/^project\.db: store-corrupt: .*not a database/)]);
   });
 
   test('is not whole where the catalog says something else, other than that it runs', async () => {
@@ -101,7 +101,16 @@ describe('what is stored of a project', () => {
       'catalog.db: It says that team is stopped, and team is running; the next start of a server mends it.',
     ]);
     await mkdir(cell.directory.projectDir('stray'));
-    expect(await verifyCatalogue(cell)).toMatchObject([{ detail: expect.stringContaining('It lacks stray') }]);
+    await cp(cell.directory.projectDir('team'), cell.directory.projectDir('copy'), { recursive: true });
+    await mkdir(cell.directory.projectDir('torn'));
+    await writeFile(cell.directory.projectFile('torn'), 'no database '.repeat(100));
+    await testing.cell.catalog.removeProject('team');
+    expect((await verifyCatalogue(cell)).map(({ what, detail }) => `${what}: ${detail}`).sort()).toEqual([
+      'catalog.db: It lacks team; the next start of a server adds it.',
+      expect.stringContaining('projects/copy: project-misplaced: '),
+      'projects/stray: No database is in it: remove it.',
+      expect.stringContaining('projects/torn: store-corrupt: '),
+    ]);
   });
 
   test('is only read', async () => {

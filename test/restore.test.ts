@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePort } from '../shared/test/support/free-port.js';
+import { eventually } from '../shared/test/support/poll.js';
+import { ComposeStack, finished } from './support/compose.js';
+import { unhurried } from './support/outcomes.js';
+import { brokenInvariants, openProject } from './support/project.js';
+
+const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',');
+
+/** What its writer is told, it passes on. */
+const relay = `
+name: relay
+task: Pass on what comes in.
+backend:
+  docker: { keep: never }
+  runner:
+    mode: mock
+    script:
+      - agent: writer
+        steps:
+          - wait: 300ms
+          - tool: messages.send
+            input: { recipient: lead, body: "{{mail.0.body}}" }
+agents:
+  lead: { role: lead, prompt: Read., tools: [] }
+  writer: { role: writer, prompt: Pass it on., tools: [messages.send] }
+`;
+
+interface Listed<Item> {
+  items: Item[];
+}
+
+(skipped.includes('docker') || skipped.includes('compose') ? describe.skip : describe)('a stack', () => {
+  let directory: string;
+  let stack: ComposeStack;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'suzumio-restore-'));
+    stack = new ComposeStack(join(directory, '.env'));
+    const settings = {
+      COMPOSE_PROJECT_NAME: `suzumio-test-${randomBytes(4).toString('hex')}`,
+      SUZUMIO_PUBLISH: `127.0.0.1:${String(await freePort())}`,
+      SUZUMIO_WORKER_DIR: join(directory, 'worker'),
+      SUZUMIO_LEASE_MS: '4000',
+      SUZUMIO_SWEEP_MS: '500',
+    };
+    const lines = Object.entries(settings).map((setting) => `${setting.join('=')}\n`);
+    await writeFile(stack.file, lines.join(''));
+    await stack.run('--scale', 'turn-worker=2');
+  }, 240_000);
+  afterAll(async () => {
+    await stack.run('down', '--volumes');
+    const left = await stack.leftovers();
+    await rm(directory, { recursive: true, force: true });
+    expect(left).toEqual([]);
+  }, 90_000);
+
+  /** A block of the documentation, for this stack's settings in the place of those of the clone. */
+  function documented(first: string): string {
+    const page = readFileSync(new URL('../docs/deployment.md', import.meta.url), 'utf8');
+    const from = page.indexOf('## Backups');
+    const block = /^```sh\n([^`]*)^```/m.exec(page.slice(page.indexOf(`\`\`\`sh\n${first}`, from)))?.[1] ?? '';
+    const project = stack.settings['COMPOSE_PROJECT_NAME'] ?? '';
+    return block
+      .replaceAll('docker-compose', `docker-compose --env-file ${stack.file} --project-name ${project}`)
+      .replaceAll('npm run stack', `npm run --silent stack -- --no-build --settings ${stack.file}`)
+      .replaceAll('$PWD/backup', join(directory, 'backup'))
+      .replaceAll('" backup', `" ${join(directory, 'backup')}`)
+      .replaceAll('--root backup', `--root ${join(directory, 'backup')}`);
+  }
+
+  /** As somebody whose shell knows the stack. */
+  const run = async (script: string) => {
+    const { code, out, err } = await finished('sh', ['-ec', script], await stack.environment());
+    if (code !== 0) throw new Error(`${script}\nended with ${String(code)}:\n${out}${err}`);
+    return out;
+  };
+
+  const passedOn = async (body: string) => {
+    expect((await stack.api('POST', '/projects/relay/messages', { recipient: 'writer', body })).status).toBe(201);
+    await eventually(
+      'it was passed on',
+      async () => {
+        const { items } = (await stack.api('GET', '/projects/relay/messages?limit=200')).body as Listed<{
+          sender: string;
+          body: string;
+        }>;
+        return unhurried(items.some((message) => message.sender === 'writer' && message.body === body));
+      },
+      60_000,
+    );
+  };
+  const firstEvent = async () =>
+    ((await stack.api('GET', '/projects/relay/events?limit=1&after=0')).body as Listed<{ id: string }>).items[0]?.id;
+
+  test('that was backed up as documented is restored as documented, on a machine where nothing is', async () => {
+    expect(await stack.api('POST', '/projects', { file: relay, start: true })).toMatchObject({ status: 201 });
+    await passedOn('Before the backup.');
+    expect(await firstEvent()).toBe('1-1');
+    expect(await run(documented('docker-compose stop'))).toContain('All is whole.');
+    expect(await stack.containers('turn-worker')).toHaveLength(2);
+    await passedOn('After the backup.');
+
+    await stack.run('down', '--volumes');
+    await rm(join(directory, 'worker'), { recursive: true });
+    await run(documented('npm run stack\ndocker-compose stop'));
+    expect(await stack.containers('turn-worker')).toHaveLength(2);
+    const { items } = (await stack.api('GET', '/projects/relay/messages?limit=200')).body as Listed<{ body: string }>;
+    expect(new Set(items.map(({ body }) => body))).toEqual(new Set(['Before the backup.']));
+    await passedOn('After it was restored.');
+    expect(await firstEvent()).toMatch(/^[1-9]\d{5,8}-1$/);
+    const events = (await stack.api('GET', '/projects/relay/events?limit=200&after=0')).body as Listed<{
+      type: string;
+    }>;
+    expect(events.items.filter(({ type }) => type === 'project.restored')).toHaveLength(1);
+    const logs = await stack.run('logs');
+    expect(logs).toContain('this data directory is a copy');
+    expect(logs).not.toMatch(/SQLITE_|EACCES/);
+
+    // What has become of it is as whole as what it came from.
+    await rm(join(directory, 'backup'), { recursive: true });
+    await run(documented('docker-compose stop'));
+    const project = openProject(join(directory, 'backup'), 'relay');
+    try {
+      expect(brokenInvariants(project)).toEqual([]);
+    } finally {
+      project.close();
+    }
+  }, 300_000);
+});
