@@ -63,7 +63,7 @@ export async function createFrom(
   { config, sourceText }: Pick<LoadedProject, 'config' | 'sourceText'>,
   given: Pick<NewProject, 'grant' | 'labels'> = {},
 ): Promise<void> {
-  await cell.createProject({ config, source: sourceText, resolved: renderConfig(config), actor: 'user', ...given });
+  await cell.createProject({ config, source: sourceText, actor: 'user', ...given });
 }
 
 /** A file is posted with everything in it that it names: the server reads nothing of this machine. */

@@ -77,6 +77,26 @@ describe('config render', () => {
     expect(again.out).toBe(rendered.out);
   });
 
+  test("shows no value of an agent's variable unless it is told to", async () => {
+    world.setEnvironment({ DB_PASSWORD: 'hunter2' });
+    const given = 'displayName: Ren, env: { DB_PASSWORD: "${DB_PASSWORD}" }';
+    const file = await world.write('notes.yaml', notesProject('notes').replace('displayName: Ren', given));
+    for (const args of [[], ['--json']]) {
+      const { code, out, err } = await world.run('config', 'render', file, ...args);
+      expect([code, err, out.includes('hunter2'), out.includes('(hidden)')]).toEqual([0, '', false, true]);
+    }
+    const { out } = await world.run('config', 'render', file, '--show-env');
+    expect(out).toContain('hunter2');
+    expect(await world.run('init', await world.write('rendered.yaml', out))).toMatchObject({ code: 0 });
+    // What was hidden is no value: it would be given to containers as one.
+    const hidden = await world.write(
+      'hidden.yaml',
+      out.replaceAll('hunter2', '(hidden)').replace('name: notes', 'name: other'),
+    );
+    const { code, err } = await world.run('init', hidden);
+    expect([code, err]).toEqual([3, expect.stringContaining('--show-env')]);
+  });
+
   test('tells what is probably not meant, and goes on', async () => {
     const file = await world.write(
       'notes.yaml',

@@ -1,3 +1,4 @@
+import { withoutEnvValues } from '@suzumio/shared/config/agent-env';
 import { readProjectFile } from '@suzumio/shared/config/load-project';
 import { renderConfig } from '@suzumio/shared/config/render-config';
 import { sayJson, type Session } from '../session.js';
@@ -11,17 +12,23 @@ export const registerConfig: Register = (program, action) => {
     config
       .command('render <file>')
       .description('print a project file with imports, environment, extends and defaults resolved')
-      .option('--config-root <dir>', 'where imports may come from, instead of the directory of the file'),
+      .option('--config-root <dir>', 'where imports may come from, instead of the directory of the file')
+      .option('--show-env', "print the values of agents' env, which may be secrets", false),
     ['config render newsroom.yaml'],
-    ['config render newsroom.yaml --config-root . > rendered.yaml', 'a file that needs no other'],
+    ['config render newsroom.yaml --show-env > rendered.yaml', 'a file that needs no other, nor a variable'],
   ).action(action(render));
   examples(config, ['config render newsroom.yaml']);
 };
 
-function render(session: Session, file: string, options: { configRoot?: string }): Promise<undefined> {
+function render(
+  session: Session,
+  file: string,
+  options: { configRoot?: string; showEnv: boolean },
+): Promise<undefined> {
   const loaded = readProjectFile(file, { env: session.context.env, configRoot: options.configRoot });
   sayWarnings(session, loaded);
-  sayJson(session, loaded.config);
-  if (!session.json) session.context.out.write(renderConfig(loaded.config));
+  const config = options.showEnv ? loaded.config : withoutEnvValues(loaded.config);
+  sayJson(session, config);
+  if (!session.json) session.context.out.write(renderConfig(config));
   return Promise.resolve(undefined);
 }

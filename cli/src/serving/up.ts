@@ -1,3 +1,4 @@
+import { withoutEnvValues } from '@suzumio/shared/config/agent-env';
 import { configDefaults } from '@suzumio/shared/config/defaults';
 import type { LoadedProject, ProjectSource } from '@suzumio/shared/config/project-source';
 import { backendOf, isExternal } from '@suzumio/shared/config/sandbox-of';
@@ -174,7 +175,7 @@ async function createIfNew(
     return true;
   } catch (error) {
     if (!isSuzumioError(error, 'project-exists')) throw error;
-    if (renderConfig(await made()) !== renderConfig(config)) {
+    if (renderConfig(withoutEnvValues(await made())) !== renderConfig(withoutEnvValues(config))) {
       say(
         session,
         `${config.name} was made from another version of this file, or of a profile in it, and stays as it is; change the name in the file for a new project.`,

@@ -1,7 +1,6 @@
 import { formatProblem } from '@suzumio/shared/config/config-problem';
 import { loadProjectText } from '@suzumio/shared/config/load-project';
 import type { LoadedProject } from '@suzumio/shared/config/project-source';
-import { renderConfig } from '@suzumio/shared/config/render-config';
 import { refuseUnsupported } from '@suzumio/shared/config/unsupported';
 import { isSuzumioError, type SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { CreateProjectAnswer, SendMessageRequest } from '@suzumio/shared/model/http-api';
@@ -51,7 +50,6 @@ export async function createPostedProject(
     await cell.createProject({
       config,
       source: sourceText,
-      resolved: renderConfig(config),
       actor: posted.actor,
       labels: posted.labels,
       begin: (tx) => {

@@ -8,6 +8,7 @@ import { attemptsProtocol, type ClaimAnswer, type ClaimRequest } from '@suzumio/
 import type { Failure } from '@suzumio/shared/protocol/failure-codes';
 import { runnerProtocol } from '@suzumio/shared/protocol/runner';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import { readAgentEnv } from '@suzumio/shared/store/queries/agents';
 import { readHistory } from '@suzumio/shared/store/queries/history';
 import { agentRow, turnRow } from '@suzumio/shared/store/rows';
 import { attemptToken, hashToken } from '@suzumio/shared/store/tokens';
@@ -190,7 +191,7 @@ function answer(
     leaseToken: tokens.lease,
     toolToken: tokens.tool,
     leaseMs: context.leaseMs,
-    ...sandboxRequest(store.config, id),
+    ...withEnv(sandboxRequest(store.config, id), readAgentEnv(store.reader, id)),
     snapshot: claimed.snapshot,
     input: {
       ...input,
@@ -207,6 +208,11 @@ function sandboxRequest(config: ProjectConfig, id: string): SandboxRequest {
   const agent = config.agents[id];
   if (!agent) throw new Error(`the project has no agent ${id}`);
   return { backend: backendOf(config, agent), sandbox: sandboxOf(config, agent), timeoutMs: config.turn.timeout };
+}
+
+/** What is asked of the host that runs it, which is given the values that nothing else shows. */
+function withEnv(request: SandboxRequest, env: Readonly<Record<string, string>>): SandboxRequest {
+  return { ...request, sandbox: { ...request.sandbox, env } };
 }
 
 /** Counts what came of a claim. */

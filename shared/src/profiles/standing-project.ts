@@ -1,4 +1,3 @@
-import { renderConfig } from '../config/render-config.js';
 import type { LoadedProject, ProjectSource } from '../config/project-source.js';
 import { refuseUnsupported } from '../config/unsupported.js';
 import { isSuzumioError, SuzumioError } from '../errors/suzumio-error.js';
@@ -48,7 +47,6 @@ export async function makeStandingProject(
     await cell.createProject({
       config: loaded.config,
       source: loaded.sourceText,
-      resolved: renderConfig(loaded.config),
       actor,
       grant,
       standingTeam: team,

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, renameSync } from 'node:fs';
 import { mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { agentVariables, hiddenValue, withoutEnvTexts, withoutEnvValues } from '../config/agent-env.js';
+import { renderConfig } from '../config/render-config.js';
 import { SuzumioError } from '../errors/suzumio-error.js';
 import type { Labels } from '../model/labels.js';
 import type { ProjectConfig } from '../model/project-config.js';
@@ -23,8 +25,6 @@ export interface NewProject {
   config: ProjectConfig;
   /** The file as the person wrote it, kept beside the project. */
   source: string;
-  /** The file as it was resolved. */
-  resolved: string;
   actor: string;
   /** @default none */
   labels?: Labels | undefined;
@@ -63,6 +63,7 @@ export async function createProject(
   const { name } = project.config;
   const target = directory.projectDir(name);
   if (existsSync(target)) throw projectExists(name);
+  refuseHidden(project.config);
   const building = join(directory.projectsDir, `${temporaryPrefix}${randomBytes(6).toString('hex')}`);
   await mkdir(join(building, 'artifacts'), { recursive: true, mode: 0o700 });
   try {
@@ -90,8 +91,8 @@ export async function removeUnfinishedProjects(directory: DataDirectory, nowMs: 
 
 async function build(building: string, context: StoreContext, project: NewProject, epoch: number): Promise<NewEntry> {
   const snapshots = await seedWorkspaces(new ContentStore(building), project.config);
-  await writeDurably(join(building, 'source.yaml'), project.source);
-  await writeDurably(join(building, 'resolved.yaml'), project.resolved);
+  await writeDurably(join(building, 'source.yaml'), withoutEnvTexts(project.source));
+  await writeDurably(join(building, 'resolved.yaml'), renderConfig(withoutEnvValues(project.config)));
   if (project.grant) await writeDurably(join(building, grantFileName), JSON.stringify(project.grant));
   const entry = await writeDatabase(building, context, project, { epoch, snapshots });
   await syncDirectory(building);
@@ -130,6 +131,17 @@ async function seedWorkspaces(content: ContentStore, config: ProjectConfig): Pro
     snapshots.set(agent, snapshot);
   }
   return snapshots;
+}
+
+/** A file that was read from somewhere that hides them has none of the values that its agents need. */
+function refuseHidden(config: ProjectConfig): void {
+  const hidden = agentVariables(config).find(({ value }) => value === hiddenValue);
+  if (!hidden) return;
+  throw new SuzumioError(
+    'invalid-config',
+    `agents.${hidden.agent}.env.${hidden.name} is "${hiddenValue}", which stands for a value that was not shown: write the value, or render the file with --show-env.`,
+    { agent: hidden.agent, variable: hidden.name },
+  );
 }
 
 async function writeDurably(file: string, text: string): Promise<void> {

@@ -19,7 +19,7 @@ const catalogued = () => testing.cell.catalog.projects();
 const onDisk = () => readdir(testing.cell.directory.projectsDir);
 function project(change: Partial<NewProject> = {}, yaml = teamYaml): NewProject {
   const { config } = loadProjectText(yaml, 'team.yaml');
-  return { config, source: yaml, resolved: `rendered: 1\n${yaml}`, actor: 'ann', ...change };
+  return { config, source: yaml, actor: 'ann', ...change };
 }
 
 describe('making a project', () => {

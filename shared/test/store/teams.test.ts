@@ -15,7 +15,7 @@ const join = (nickname: string, team: string | null = 'research') =>
 const stand = async (name: string) => {
   const yaml = teamYaml.replace('name: team', `name: ${name}`);
   const { config } = loadProjectText(yaml, 'test.yaml');
-  await testing.cell.createProject({ config, source: yaml, resolved: yaml, actor: 'test', standingTeam: 'research' });
+  await testing.cell.createProject({ config, source: yaml, actor: 'test', standingTeam: 'research' });
 };
 
 test('a team is its name, what it is for, and the profiles that are in it', async () => {

@@ -77,7 +77,7 @@ export async function testCell({ parent = tmpdir(), ...options }: TestCellOption
     },
     async create(yaml = teamYaml, { start = true } = {}) {
       const { config } = loadProjectText(yaml, 'test.yaml');
-      await cell.createProject({ config, source: yaml, resolved: yaml, actor: 'test' });
+      await cell.createProject({ config, source: yaml, actor: 'test' });
       if (start) {
         await cell.catalog.noteRunning(config.name);
         await testing.write(config.name, (tx) => startProject(tx, 'test'));

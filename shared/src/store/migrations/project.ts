@@ -421,4 +421,27 @@ ALTER TABLE projects ADD COLUMN place_json TEXT;
 ALTER TABLE turns ADD COLUMN give_up_at_ms INTEGER;
 `,
   },
+  {
+    // Values of agents' variables, which nothing but their containers is given: in the project's file, names stay.
+    version: 13,
+    sql: `
+CREATE TABLE agent_env (
+  agent_id TEXT NOT NULL REFERENCES agents (id),
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (agent_id, name)
+) STRICT, WITHOUT ROWID;
+INSERT INTO agent_env
+  SELECT agent.key, variable.key, variable.value
+  FROM projects, json_each(config_json, '$.agents') AS agent, json_each(agent.value, '$.env') AS variable;
+UPDATE projects SET config_json = (
+  SELECT json_set(config_json, '$.agents', json_group_object(agent.key, json(
+    CASE WHEN json_type(agent.value, '$.env') IS NULL THEN agent.value
+    ELSE json_set(agent.value, '$.env', json((
+      SELECT json_group_object(variable.key, '(hidden)') FROM json_each(agent.value, '$.env') AS variable
+    ))) END)))
+  FROM json_each(config_json, '$.agents') AS agent
+);
+`,
+  },
 ];

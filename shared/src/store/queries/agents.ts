@@ -79,3 +79,12 @@ export function readAgent(reader: SqlReader, agent: string): AgentView {
   const view = listAgents(reader).find(({ id }) => id === agent);
   return view ?? unknownAgent(reader, agent);
 }
+
+/** The variables that an agent's containers are given. Nothing else may be. */
+export function readAgentEnv(reader: SqlReader, agent: string): Record<string, string> {
+  const rows = reader.all<{ name: string; value: string }>(
+    'SELECT name, value FROM agent_env WHERE agent_id = :agent ORDER BY name',
+    { agent },
+  );
+  return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+}

@@ -1,3 +1,4 @@
+import { agentVariables, withoutEnvValues } from '../../config/agent-env.js';
 import { isExternal } from '../../config/sandbox-of.js';
 import type { Labels } from '../../model/labels.js';
 import type { ProjectConfig } from '../../model/project-config.js';
@@ -22,7 +23,7 @@ export function initializeProject(
     id: config.name,
     status: 'initialized',
     task: config.task,
-    config_json: JSON.stringify(config),
+    config_json: JSON.stringify(withoutEnvValues(config)),
     labels_json: JSON.stringify(project.labels),
     epoch: project.epoch,
     place_json: JSON.stringify(project.place),
@@ -48,6 +49,9 @@ export function initializeProject(
       state_at_ms: tx.nowMs,
     });
   });
+  for (const { agent, name, value } of agentVariables(config)) {
+    tx.insert('agent_env', { agent_id: agent, name, value });
+  }
   config.channels.forEach(({ name, members }, position) => {
     tx.insert('channels', { name, position });
     for (const agent_id of members) tx.insert('channel_members', { channel: name, agent_id });

@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+import { withoutEnvTexts, withoutEnvValues } from '@suzumio/shared/config/agent-env';
+import { loadProjectText } from '@suzumio/shared/config/load-project';
+
+const file = (agents: string) => `name: demo\ntask: t\nbackend: { runner: { mode: mock } }\nagents:\n${agents}`;
+
+test('a file keeps the names of variables, and no value of one', () => {
+  const source = file(`  # Reads the database.
+  reader: # the first
+    role: r
+    prompt: "Read env: { A: b }."
+    env: { DB_PASSWORD: hunter2, PORT: 5432, FROM_SHELL: "\${DB_PASSWORD}", OTHERWISE: "\${X:-hunter3}" }
+  writer: { role: w, prompt: p }
+`);
+  const kept = withoutEnvTexts(source);
+  expect(kept).not.toMatch(/hunter|5432/);
+  for (const part of [
+    '# Reads the database.',
+    '# the first',
+    'Read env: { A: b }.',
+    'PORT: (hidden)',
+    '${DB_PASSWORD}',
+  ]) {
+    expect(kept).toContain(part);
+  }
+  expect(withoutEnvTexts(file('  writer: { role: w, prompt: p }\n'))).toBe(file('  writer: { role: w, prompt: p }\n'));
+});
+
+test('neither where agents share one map of them', () => {
+  const shared = file(
+    `  a: { role: r, prompt: p, env: &env { TOKEN: hunter2 } }\n  b: { role: r, prompt: p, env: *env }\n`,
+  );
+  expect(withoutEnvTexts(shared)).not.toContain('hunter2');
+});
+
+test('a config is the same but for those values', () => {
+  const { config } = loadProjectText(file('  a: { role: r, prompt: p, env: { TOKEN: hunter2 } }\n'), 'demo.yaml');
+  expect(withoutEnvValues(config)).toEqual({
+    ...config,
+    agents: { a: { ...config.agents['a'], env: { TOKEN: '(hidden)' } } },
+  });
+});
