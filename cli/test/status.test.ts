@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { teamYaml } from '../../shared/test/support/cell.js';
 import { type ReverseProxy, startReverseProxy } from '../../shared/test/support/reverse-proxy.js';
@@ -56,4 +58,20 @@ test('the same are told where no server runs', async () => {
   expect((await world.run('status', '--state', 'running')).out).toBe('No project is like that.\n');
   expect(await world.run('status', 'here', '--state', 'running')).toMatchObject({ code: 2 });
   expect(await world.run('status', '--state', 'asleep')).toMatchObject({ code: 2 });
+});
+
+test('a project whose database is damaged is named with what to do, after all others', async () => {
+  const own = await createCliWorld();
+  try {
+    for (const name of ['well', 'torn']) {
+      await own.run('init', await own.write(`${name}.yaml`, teamYaml.replace('name: team', `name: ${name}`)));
+    }
+    await writeFile(join(own.root, 'projects/torn/project.db'), 'no database '.repeat(100));
+    const { code, out, err } = await own.run('status');
+    expect([code, out]).toEqual([1, expect.stringMatching(/^well .*\n$/)]);
+    expect(err).toMatch(/^torn: store-corrupt: .*restore the project from a backup.*\n$/);
+    expect(await own.run('usage')).toMatchObject({ code: 0 });
+  } finally {
+    await own.remove();
+  }
 });

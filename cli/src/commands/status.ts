@@ -1,5 +1,6 @@
 import type { Labels } from '@suzumio/shared/model/labels';
 import { type ProjectStatus, projectStatuses } from '@suzumio/shared/model/project-status';
+import { type ExitCode, exitCodes } from '../exit-codes.js';
 import { findApi } from '../reach/reach.js';
 import { createStoreReads } from '../reach/store-reads.js';
 import { openWarning } from '../render/open-warning.js';
@@ -32,7 +33,7 @@ async function status(
   session: Session,
   project: string | undefined,
   { label: labels, state: statuses }: StatusOptions,
-): Promise<undefined> {
+): Promise<ExitCode> {
   const filtered = labels !== undefined || statuses !== undefined;
   if (project !== undefined && filtered) {
     throw new UsageError('--label and --state choose among all projects: leave out the project, or them.', 'status');
@@ -47,16 +48,19 @@ async function status(
     const { lines, next } = renderStatus(detail, context);
     say(session, ...lines);
     sayNext(session, ...next);
-    return;
+    return exitCodes.ok;
   }
-  const details = await reads.details({ labels, statuses });
+  const { details, broken } = await reads.details({ labels, statuses });
   sayJson(session, details);
-  if (details.length === 0) {
+  if (details.length === 0 && broken.length === 0) {
     say(session, filtered ? 'No project is like that.' : `No projects in ${session.root} yet.`);
     sayHint(session, filtered ? 'status' : 'init FILE');
-    return;
+    return exitCodes.ok;
   }
   say(session, ...renderProjects(details, context));
+  for (const { id, code, detail } of broken) context.err.write(`${id}: ${code}: ${detail}\n`);
+  if (broken.length > 0) return exitCodes.failed;
   const last = details.at(-1)?.project.id ?? 'PROJECT';
   sayHint(session, `status ${last}`);
+  return exitCodes.ok;
 }

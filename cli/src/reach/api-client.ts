@@ -79,7 +79,11 @@ export function createApiClient({ url, token }: ApiAddress) {
       const words = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
       if (words.length > 0) query.set('label', words.join(','));
       if (statuses !== undefined) query.set('status', statuses.join(','));
-      return (await allProjects(query)).flatMap(({ detail }) => detail ?? []);
+      const items = await allProjects(query);
+      return {
+        details: items.flatMap(({ detail }) => detail ?? []),
+        broken: items.flatMap(({ id, problem }) => (problem ? [{ id, ...problem }] : [])),
+      };
     },
     detail: (project) => json(projectDetailAnswer, 'GET', `/${segment(project)}`),
     why: (project, agent) => json(whyAnswer, 'GET', toAgent(project, agent, 'why')),

@@ -53,11 +53,17 @@ export interface TaskFilter {
 }
 
 /** What commands that only read can ask, of a server or of the data directory itself. Lists are the newest, in order. */
+/** All projects that were asked for, and those among them whose own files cannot be used. */
+export interface ListedDetails {
+  details: ProjectDetail[];
+  broken: { id: string; code: string; detail: string }[];
+}
+
 export interface ProjectReads {
   /** Every project's id, oldest first. */
   projects(): Promise<string[]>;
   /** Every project that is wanted, oldest first. */
-  details(which: ProjectFilter): Promise<ProjectDetail[]>;
+  details(which: ProjectFilter): Promise<ListedDetails>;
   detail(project: string): Promise<ProjectDetail>;
   /** Why an agent is quiet, or what it is at. */
   why(project: string, agent: string): Promise<WhyAnswer>;

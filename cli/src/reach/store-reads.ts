@@ -23,10 +23,11 @@ import { readDayBudget, spendingOn } from '@suzumio/shared/store/spending';
 import type { SqlReader } from '@suzumio/shared/store/sql';
 import { readTurnLog } from '@suzumio/shared/store/turn-logs';
 import { whyAnswerOf } from '@suzumio/shared/why/reasons';
+import { isBrokenProject } from '@suzumio/shared/store/store-fault';
 import type { Session } from '../session.js';
 import { dayBudgetOf } from '../serving/day-budget.js';
 import { artifactUnknown } from './artifact-transfers.js';
-import type { ProjectDetail, ProjectReads } from './project-reads.js';
+import type { ListedDetails, ProjectDetail, ProjectReads } from './project-reads.js';
 
 /** What is not there has not been heard of. */
 const gone = { alive: false, seenAtMs: null };
@@ -49,14 +50,34 @@ export function createStoreReads({ root, context: { env, now } }: Session): Proj
         cell.readCatalog((catalog) => readDayBudget(catalog, now())),
       ),
     }));
+  /** What a project cost whose file is damaged, nobody can tell. */
+  const usable = (project: string): boolean => {
+    try {
+      cell.read(project, () => undefined);
+      return true;
+    } catch (error) {
+      if (isBrokenProject(error)) return false;
+      throw error;
+    }
+  };
   return {
     projects: () => Promise.resolve().then(() => cell.projects()),
     async details({ labels = {}, statuses }) {
-      const all = await Promise.all(cell.projects().map(detail));
+      const broken: ListedDetails['broken'] = [];
+      const read = async (id: string) => {
+        try {
+          return [await detail(id)];
+        } catch (error) {
+          if (!isBrokenProject(error)) throw error;
+          broken.push({ id, code: error.code, detail: error.message });
+          return [];
+        }
+      };
+      const all = (await Promise.all(cell.projects().map(read))).flat();
       const isWanted = ({ project }: ProjectDetail) =>
         (statuses?.includes(project.status) ?? true) &&
         Object.entries(labels).every(([key, value]) => project.labels[key] === value);
-      return all.filter(isWanted);
+      return { details: all.filter(isWanted), broken };
     },
     detail,
     why: (project, agent) =>
@@ -121,7 +142,7 @@ export function createStoreReads({ root, context: { env, now } }: Session): Proj
     events: (project, limit) => read(project, (reader) => listEvents(reader, { limit })),
     async usage({ by, project, from, to }) {
       const sum = new UsageSum(by);
-      for (const id of project === undefined ? cell.projects() : [project]) {
+      for (const id of project === undefined ? cell.projects().filter(usable) : [project]) {
         sum.add(id, await read(id, (reader) => projectUsage(reader, by, { fromMs: from, toMs: to })));
       }
       const spending = cell.readCatalog((reader) => spendingOn(reader, now()));

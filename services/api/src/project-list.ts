@@ -7,6 +7,7 @@ import { listAgents } from '@suzumio/shared/store/queries/agents';
 import { budgetsReached } from '@suzumio/shared/store/queries/budgets';
 import { pageBytes } from '@suzumio/shared/store/queries/page';
 import { readProject } from '@suzumio/shared/store/queries/projects';
+import { isBrokenProject } from '@suzumio/shared/store/store-fault';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import type { ApiContext } from './context.js';
 import { withProject } from './project-access.js';
@@ -42,8 +43,17 @@ export async function withDetails(
       bytes += Buffer.byteLength(JSON.stringify(detail));
       items.push({ id: project.id, status: detail.project.status, labels: project.labels, detail });
     } catch (error) {
-      // It was deleted since it was listed.
-      if (!isSuzumioError(error, 'project-unknown')) throw error;
+      if (isBrokenProject(error)) {
+        items.push({
+          id: project.id,
+          status: project.status,
+          labels: project.labels,
+          problem: { code: error.code, detail: error.message },
+        });
+      } else if (!isSuzumioError(error, 'project-unknown')) {
+        // It was not deleted since it was listed.
+        throw error;
+      }
     }
     await turnOfOthers();
   }

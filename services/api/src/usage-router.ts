@@ -12,6 +12,7 @@ import type { UsageAnswer } from '@suzumio/shared/model/usage';
 import { listBudgets } from '@suzumio/shared/store/queries/budgets';
 import { listSummaries } from '@suzumio/shared/store/queries/model-calls';
 import { dayView, usageSlices, UsageSum } from '@suzumio/shared/store/queries/model-usage';
+import { isBrokenProject } from '@suzumio/shared/store/store-fault';
 import { changeBudget } from '@suzumio/shared/store/verbs/change-budget';
 import { identityOf } from './auth.js';
 import { bodyOf, queryOf } from './body.js';
@@ -43,8 +44,8 @@ export function usageRouter(context: ApiContext): Router {
           await add(id);
           await turnOfOthers();
         } catch (error) {
-          // It was deleted since it was listed.
-          if (!isSuzumioError(error, 'project-unknown')) throw error;
+          // It was deleted since it was listed, or nobody can tell until its file is mended.
+          if (!isSuzumioError(error, 'project-unknown') && !isBrokenProject(error)) throw error;
         }
       }
     }

@@ -208,6 +208,22 @@ describe('the list', () => {
     expect(parts.flat()).toEqual(Array.from({ length: 6 }, (_, index) => `wide-${String(index)}`));
   });
 
+  test('tells of a project whose database is damaged what is wrong, and of all others what it always does', async () => {
+    const labels = { damage: 'perhaps' };
+    for (const name of ['well', 'torn']) await api.post('/api/projects', { file: named(name), labels });
+    api.cell.stores.forget('torn');
+    await rm(api.cell.directory.projectDir('torn'), { recursive: true });
+    await mkdir(api.cell.directory.projectDir('torn'));
+    await writeFile(api.cell.directory.projectFile('torn'), 'no database '.repeat(100));
+    const { json } = await api.get('/api/projects?label=damage=perhaps&include=detail');
+    expect(projectListAnswer.parse(json).items).toMatchObject([
+      { id: 'well', detail: { project: { id: 'well' } } },
+      { id: 'torn', status: 'initialized', problem: { code: 'store-corrupt' } },
+    ]);
+    expect(refusal(await api.get('/api/projects/torn'))).toMatchObject({ code: 'store-corrupt' });
+    expect((await api.get('/api/usage')).status).toBe(200);
+  });
+
   test('has only projects of the statuses that are asked for', async () => {
     await api.post('/api/projects', { file: named('begun'), start: true });
     await api.post('/api/projects', { file: named('unbegun') });

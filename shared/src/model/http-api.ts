@@ -264,6 +264,8 @@ export const projectListAnswer = z.object({
       labels,
       /** With `include=detail`: the project as it is read by itself. */
       detail: z.exactOptional(projectDetailAnswer),
+      /** In its place, where the project's own file cannot be used: why not, and what to do. Its status may be an old one. */
+      problem: z.exactOptional(z.object({ code: z.string(), detail: z.string() })),
     }),
   ),
   /** The `after` with which the list goes on; the last part has none. */
