@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { unixDoorPrefix } from '@suzumio/shared/protocol/door';
+import type { Priority } from '@suzumio/shared/protocol/ids';
 import type { RunnerTurnInput } from '@suzumio/shared/protocol/runner';
 import type { PreparedSandbox, SandboxEnd, StartOptions, TurnEngine } from '@suzumio/turn-worker';
 
@@ -43,8 +44,9 @@ export function createNoopEngine(): TurnEngine {
 
 async function playTurn({ turnDirectory }: StartOptions): Promise<SandboxEnd> {
   const input = JSON.parse(await readFile(join(turnDirectory, 'input.json'), 'utf8')) as RunnerTurnInput;
-  const left = Number(input.turn.mail?.[0]?.body);
-  if (left > 0) await answer(input, String(left - 1));
+  const [mail] = input.turn.mail ?? [];
+  const left = Number(mail?.body);
+  if (mail && left > 0) await answer(input, String(left - 1), mail.priority);
   const output = join(turnDirectory, 'output.json');
   await writeFile(`${output}.tmp`, '{"text":"Done."}');
   await rename(`${output}.tmp`, output);
@@ -52,7 +54,11 @@ async function playTurn({ turnDirectory }: StartOptions): Promise<SandboxEnd> {
 }
 
 /** `ping-3` answers `pong-3`, and the other way round. */
-async function answer({ project, agent, turn, token, controllerUrl }: RunnerTurnInput, body: string): Promise<void> {
+async function answer(
+  { project, agent, turn, token, controllerUrl }: RunnerTurnInput,
+  body: string,
+  priority: Priority,
+): Promise<void> {
   const recipient = agent.id.replace(/^p./, (two) => (two === 'pi' ? 'po' : 'pi'));
   const call = {
     project,
@@ -60,7 +66,7 @@ async function answer({ project, agent, turn, token, controllerUrl }: RunnerTurn
     turn: turn.id,
     tool: 'messages.send',
     step: '0.0',
-    input: { recipient, body },
+    input: { recipient, body, priority },
   };
   const content = Buffer.from(JSON.stringify(call));
   await new Promise<void>((resolve, reject) => {

@@ -89,6 +89,7 @@ export function createStoreReads({ root, context: { env, now } }: Session): Proj
           scheduler: gone,
           toolhost: gone,
           providersAway: new Map<string, number>(),
+          waitingLine: [],
           day: null,
         };
         const around = cell.readCatalog((catalog) => readCatalogFacts(catalog, project, nowMs)) ?? unknown;

@@ -41,7 +41,7 @@ export async function forEachBounded<Item>(
   items: readonly Item[],
   limit: number,
   body: (item: Item) => Promise<void>,
-  done: () => boolean,
+  done: () => boolean = () => false,
 ): Promise<void> {
   const left = items.values();
   const lane = async () => {

@@ -1,25 +1,26 @@
-import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import type { Logger } from '@suzumio/shared/observability/logger';
+import type { DayBudget } from '@suzumio/shared/model/day-budget';
+import { holderOf, placeOf, type TurnJob, turnJobId, type TurnJobRef } from '@suzumio/shared/queue/jobs';
 import type { Metrics } from '@suzumio/shared/observability/metrics';
-import { type TurnJob, turnJobId, type TurnJobRef } from '@suzumio/shared/queue/jobs';
-import type { Transport } from '@suzumio/shared/queue/transport';
+import type { PlacesTaken, Transport } from '@suzumio/shared/queue/transport';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import type { SqlReader } from '@suzumio/shared/store/sql';
 import {
+  awaitsClaim,
   deliverableTurns,
   deliverTurn,
   forgetDelivery,
   type ProvidersAway,
   type QueuedTurn,
 } from '@suzumio/shared/store/verbs/deliver-turn';
-import type { DayBudget } from '@suzumio/shared/model/day-budget';
 import { giveUpWaiting, impatientTurns } from '@suzumio/shared/store/verbs/give-up-waiting';
-import { agentsToStart, startTurns } from '@suzumio/shared/store/verbs/start-turns';
+import { agentsToStart, type CellBounds, startTurns } from '@suzumio/shared/store/verbs/start-turns';
+import type { WaitingLine } from '@suzumio/shared/store/waiting-line';
 
 export interface ProjectSchedulerDependencies {
   cell: string;
   transport: Transport;
-  /** How many turns the fleet can run at once. */
-  fleetSlots: () => Promise<number>;
+  /** The projects that wait for a place in the queue. */
+  line: WaitingLine;
   now: () => number;
   /** Whether no turn of the whole cell begins now. */
   paused: () => boolean;
@@ -29,123 +30,181 @@ export interface ProjectSchedulerDependencies {
   providersAway: (project: string) => ProvidersAway;
   /** What the cell's day has left, where it is bounded. */
   dayBudget: () => DayBudget | undefined;
-  logger: Logger;
   metrics: Metrics;
 }
 
-/** What a look at the queue said: which jobs it still has, and how many of one project it should have. */
-interface QueueFacts {
-  live: ReadonlySet<string>;
-  /** Jobs that were asked for. Another one that seems lost is asked for next time. */
+/** What a look at a project goes by. */
+interface Look {
+  bounds: CellBounds;
+  away: ProvidersAway;
+  /** Jobs that seemed lost and were asked for. Another one that seems lost is asked for next time. */
   asked: ReadonlySet<string>;
-  limit: number;
+  /** Those of them that the queue still has. */
+  live: ReadonlySet<string>;
 }
-
-type QueuedTurns = ReturnType<typeof deliverableTurns>;
 
 interface Delivery {
   job: TurnJob;
-  /** The job that this one takes the place of, if it may still be there. */
-  replaces: TurnJobRef | undefined;
+  place: string;
   again: boolean;
 }
 
 /**
- * Does what a project needs now: starts a turn for each agent that is ready, and sees to it that queued turns have a
- * job. Safe beside any number of others that do the same: what it does is decided again inside its transaction.
+ * Does what a project needs now: starts a turn for each agent that is ready, and puts queued turns on the queue, the most
+ * urgent first, as far as there are places. Safe beside any number of others that do the same: what it does is decided
+ * again inside its transaction, and places are taken from all together.
  *
  * A project with nothing to do costs some reads and no transaction.
  */
 export class ProjectScheduler {
   constructor(private readonly dependencies: ProjectSchedulerDependencies) {}
 
-  /** @throws SuzumioError `server-unreachable` when the queue is away; what was not delivered stays to be delivered */
-  async schedule(store: ProjectStore): Promise<void> {
-    if (this.dependencies.paused() || this.dependencies.diskIsShort()) return;
+  /**
+   * @param places how many the project was dealt; without it the project takes what is free, and none while others wait
+   * @returns how many turns were put on the queue. The project stands in the line afterwards where others want a place.
+   * @throws SuzumioError `server-unreachable` when the queue is away; what was not delivered stays to be delivered
+   */
+  async schedule(store: ProjectStore, places?: number): Promise<number> {
+    const { line, paused, diskIsShort, now } = this.dependencies;
+    if (paused() || diskIsShort()) return 0;
+    const look = await this.#look(store);
+    const starting = agentsToStart(store.reader, store.config, look.bounds);
+    const wanting = [...this.#due(store.reader, store, look, now()), ...starting].sort(byPriority);
+    if (wanting.length === 0) {
+      if (places !== undefined) await line.leave(store.project);
+      return 0;
+    }
+    const most = places ?? (line.empty ? wanting.length : 0);
+    if (most === 0 && starting.length === 0) {
+      await line.join(store.project);
+      return 0;
+    }
+    const chosen = wanting.slice(0, most).map(({ agent }) => placeOf({ project: store.project, agent }));
+    const { delivered, left } = await this.#deliver(store, look, chosen);
+    await (left > 0 ? line.join(store.project) : line.leave(store.project));
+    return delivered;
+  }
+
+  async #look(store: ProjectStore): Promise<Look> {
+    const { cell, now, transport } = this.dependencies;
+    const nowMs = now();
     const day = this.dependencies.dayBudget();
     const away = new Map([
       ...this.dependencies.providersAway(store.project),
       ...(day ? [[day.gate, day.endsMs] as const] : []),
     ]);
-    const nowMs = this.dependencies.now();
     if (impatientTurns(store.reader, nowMs, away).length > 0) await store.write((tx) => giveUpWaiting(tx, away));
     const bounds = { day, closed: [...away].filter(([, untilMs]) => untilMs > nowMs).map(([key]) => key) };
-    const starting = agentsToStart(store.reader, store.config, bounds).length;
-    const { maxConcurrentTurns } = store.config.scheduler;
-    const queued = deliverableTurns(store.reader, nowMs, away, maxConcurrentTurns);
-    if (starting + queued.wanting.length === 0) return;
-    const facts = await this.#askQueue(queued, starting);
-    if (starting + this.#due(queued, facts).length === 0) return;
+    const lost = this.#deliverable(store.reader, store, away, nowMs)
+      .filter((turn) => turn.lost)
+      .map((turn) => jobOf(cell, turn));
+    const live = lost.length === 0 ? new Set<string>() : await transport.liveTurnJobs(lost);
+    return { bounds, away, asked: new Set(lost.map(turnJobId)), live };
+  }
 
-    const deliveries = await store.write((tx) => {
-      startTurns(tx, bounds);
-      return this.#due(deliverableTurns(tx, tx.nowMs, away, maxConcurrentTurns), facts).flatMap((due) => {
-        const job = deliverTurn(tx, due.turn, due.delivery);
-        if (!job) return [];
-        const replaces = due.delivery > 0 && !due.lost ? this.#ref(due) : undefined;
-        return [{ job: { cell: this.dependencies.cell, ...job }, replaces, again: due.lost }];
-      });
+  /** Queued turns that want a job. */
+  #due(reader: SqlReader, store: ProjectStore, { away, asked, live }: Look, nowMs: number): QueuedTurn[] {
+    return this.#deliverable(reader, store, away, nowMs).filter((turn) => {
+      const id = turnJobId(jobOf(this.dependencies.cell, turn));
+      return !turn.lost || (asked.has(id) && !live.has(id));
     });
-    await this.#deliver(store, deliveries);
   }
 
-  /** Most looks find one turn and an empty queue: those need not ask. */
-  async #askQueue({ wanting, outstanding }: QueuedTurns, starting: number): Promise<QueueFacts> {
-    const { transport, fleetSlots } = this.dependencies;
-    const lost = wanting.filter((queued) => queued.lost).map((queued) => this.#ref(queued));
-    const [live, slots] = await Promise.all([
-      lost.length === 0 ? new Set<string>() : transport.liveTurnJobs(lost),
-      wanting.length + outstanding + starting > 1 ? fleetSlots() : 1,
-    ]);
-    return { live, asked: new Set(lost.map(turnJobId)), limit: Math.max(1, slots) };
+  #deliverable(reader: SqlReader, { config }: ProjectStore, away: ProvidersAway, nowMs: number): QueuedTurn[] {
+    return deliverableTurns(reader, nowMs, away, config.scheduler.maxConcurrentTurns);
   }
 
-  /** Turns that get a job now: of one project the queue holds no more than the fleet can run at once. */
-  #due({ wanting, outstanding }: QueuedTurns, { live, asked, limit }: QueueFacts): QueuedTurn[] {
-    const due = wanting.filter((queued) => {
-      const id = turnJobId(this.#ref(queued));
-      return !queued.lost || (asked.has(id) && !live.has(id));
-    });
-    const inQueue = outstanding + wanting.length - due.length;
-    return due.slice(0, Math.max(0, limit - inQueue));
-  }
-
-  /** Puts jobs on the queue that the store already knows of. */
-  async #deliver(store: ProjectStore, deliveries: readonly Delivery[]): Promise<void> {
-    const { transport, metrics } = this.dependencies;
-    const failed: { job: TurnJob; error: unknown }[] = [];
-    await Promise.all(
-      deliveries.map(async ({ job, replaces, again }) => {
-        try {
-          await transport.addTurnJob(job);
-          metrics.turnJobs.inc({ outcome: again ? 'redelivered' : 'delivered' });
-        } catch (error) {
-          metrics.turnJobs.inc({ outcome: 'undelivered' });
-          failed.push({ job, error });
-          return;
-        }
-        if (replaces) await this.#remove(replaces);
-      }),
-    );
-    const [first] = failed;
-    if (!first) return;
-    await store.write((tx) => {
-      for (const { job } of failed) forgetDelivery(tx, job.turn, job.delivery);
-    });
-    throw first.error;
-  }
-
-  /** A job that stays claims the turn or is refused: either is well. */
-  async #remove(ref: TurnJobRef): Promise<void> {
+  /**
+   * Starts turns and puts those of the chosen places on the queue. The places are asked for while the transaction commits:
+   * where there is room, as there mostly is, nobody waits for the answer.
+   */
+  async #deliver(
+    store: ProjectStore,
+    look: Look,
+    chosen: readonly string[],
+  ): Promise<{ delivered: number; left: number }> {
+    const taking = chosen.length === 0 ? noPlaces : this.dependencies.transport.takePlaces(chosen);
+    const [taken, recorded] = await Promise.allSettled([taking, this.#record(store, look, chosen)]);
     try {
-      await this.dependencies.transport.removeTurnJob(ref);
-    } catch (error) {
-      if (!isSuzumioError(error, 'server-unreachable')) throw error;
-      this.dependencies.logger.debug({ err: error, turn: ref.turn }, 'an older job stays in the queue');
+      if (recorded.status === 'rejected') throw recorded.reason;
+      const { deliveries, wanting } = recorded.value;
+      const delivered = await this.#add(store, deliveries, taken);
+      return { delivered, left: wanting - delivered };
+    } finally {
+      if (taken.status === 'fulfilled') this.#leaveUnused(store, taken.value.held);
     }
   }
 
-  #ref({ turn, epoch, delivery }: QueuedTurn): TurnJobRef {
-    return { cell: this.dependencies.cell, turn, epoch, delivery };
+  /** Writes down that turns are being put on the queue, before they are. */
+  #record(
+    store: ProjectStore,
+    look: Look,
+    chosen: readonly string[],
+  ): Promise<{ deliveries: Delivery[]; wanting: number }> {
+    const { cell } = this.dependencies;
+    return store.write((tx) => {
+      startTurns(tx, look.bounds);
+      const due = this.#due(tx, store, look, tx.nowMs);
+      const deliveries = due.flatMap((turn): Delivery[] => {
+        const place = placeOf({ project: store.project, agent: turn.agent });
+        const job = chosen.includes(place) ? deliverTurn(tx, turn.turn, turn.delivery) : undefined;
+        return job ? [{ job: { cell, ...job }, place, again: turn.lost }] : [];
+      });
+      return { deliveries, wanting: due.length };
+    });
   }
+
+  /**
+   * Puts jobs on the queue for which there are places, and writes down which there are not.
+   *
+   * @returns how many there are
+   * @throws what kept places or jobs from the queue
+   */
+  async #add(
+    store: ProjectStore,
+    deliveries: readonly Delivery[],
+    taken: PromiseSettledResult<Pick<PlacesTaken, 'held'>>,
+  ): Promise<number> {
+    const { transport, metrics } = this.dependencies;
+    const outcomes = await Promise.allSettled(
+      deliveries.map(async ({ job, place, again }) => {
+        if (taken.status === 'rejected') throw taken.reason;
+        if (!taken.value.held.has(place)) return false;
+        await transport.addTurnJob(job);
+        metrics.turnJobs.inc({ outcome: again ? 'redelivered' : 'delivered' });
+        return true;
+      }),
+    );
+    const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
+    metrics.turnJobs.inc({ outcome: 'undelivered' }, failures.length);
+    const undelivered = deliveries.filter((_delivery, at) => !isDone(outcomes[at]));
+    if (undelivered.length > 0) {
+      await store.write((tx) => {
+        for (const { job } of undelivered) forgetDelivery(tx, job.turn, job.delivery);
+      });
+    }
+    if (failures[0]) throw failures[0].reason;
+    return deliveries.length - undelivered.length;
+  }
+
+  /** Gives back places for which no turn was put on the queue, by this look or by another one at the same time. */
+  #leaveUnused(store: ProjectStore, held: ReadonlySet<string>): void {
+    const unused = [...held].filter((place) => !awaitsClaim(store.reader, holderOf(place).agent));
+    if (unused.length > 0) this.dependencies.transport.givePlacesBack(unused);
+  }
+}
+
+const noPlaces = { held: new Set<string>() };
+
+function isDone(outcome: PromiseSettledResult<boolean> | undefined): boolean {
+  return outcome?.status === 'fulfilled' && outcome.value;
+}
+
+/** `P0` sorts before `P3` as text does. */
+function byPriority(a: { priority: string }, b: { priority: string }): number {
+  return a.priority < b.priority ? -1 : a.priority > b.priority ? 1 : 0;
+}
+
+function jobOf(cell: string, { turn, epoch, delivery }: QueuedTurn): TurnJobRef {
+  return { cell, turn, epoch, delivery };
 }

@@ -9,8 +9,9 @@ import { nextDeadline, overdueAttempts } from '@suzumio/shared/store/queries/lea
 import { type ActiveTurns, countActiveTurns } from '@suzumio/shared/store/queries/turns';
 import { collectContent } from '@suzumio/shared/store/collect-content';
 import { readStatus } from '@suzumio/shared/store/queries/projects';
+import { awaitsClaim } from '@suzumio/shared/store/verbs/deliver-turn';
 import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
-import { createFleetSlots } from './fleet-slots.js';
+import { Refill } from './refill.js';
 import { forEachBounded, type Rounds, startRounds } from './rounds.js';
 import { ProjectScheduler } from './schedule-project.js';
 
@@ -39,7 +40,7 @@ export interface Scheduler {
   stop(): Promise<void>;
 }
 
-type Cause = 'wake' | 'sweep' | 'leases' | 'content';
+type Cause = 'wake' | 'sweep' | 'leases' | 'content' | 'refill';
 
 /** No project is looked through for old content more often than this. */
 const contentPassMs = 60 * 60 * 1000;
@@ -57,14 +58,19 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
   const projects = new ProjectScheduler({
     cell: cell.id,
     transport,
-    fleetSlots: createFleetSlots(transport, () => performance.now()),
+    line: cell.catalog.waitingLine,
     now: cell.context.now,
     paused: () => cell.catalog.pause.current !== null,
     diskIsShort: () => cell.disk.isShortFor('rows'),
     providersAway: (project) => cell.catalog.providers.away(project),
     dayBudget: () => cell.catalog.spending.budget,
-    logger,
     metrics,
+  });
+  const refill = new Refill({
+    transport,
+    line: cell.catalog.waitingLine,
+    schedule: (project, places) => look('refill', project, (store) => projects.schedule(store, places)),
+    awaitsClaim: (project, agent) => look('refill', project, ({ reader }) => awaitsClaim(reader, agent)),
   });
   /** Projects whose last look failed, so that a lasting failure is told once. */
   const failing = new Set<string>();
@@ -86,11 +92,16 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
   let forgetRecovery: (() => void) | undefined;
   let delist: (() => Promise<void>) | undefined;
 
-  /** Does something with one project; whatever goes wrong with it stays with it. */
-  async function look(cause: Cause, project: string, body: (store: ProjectStore) => Promise<void>): Promise<void> {
+  /** Does something with one project; whatever goes wrong with it stays with it, and is answered undefined. */
+  async function look<Result>(
+    cause: Cause,
+    project: string,
+    body: (store: ProjectStore) => Promise<Result> | Result,
+  ): Promise<Result | undefined> {
     try {
-      await cell.stores.use(project, body);
+      const result = await cell.stores.use(project, body);
       failing.delete(project);
+      return result;
     } catch (error) {
       metrics.schedulingFailures.inc({ during: cause });
       if (isSuzumioError(error, 'project-unknown')) deadlines.delete(project);
@@ -99,7 +110,25 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
       const level = expected || failing.has(project) ? 'debug' : 'error';
       logger[level]({ err: error, project, cause }, 'a project could not be looked after');
       if (!expected) failing.add(project);
+      return undefined;
     }
+  }
+
+  /** Gives places of the queue that are free to projects that wait for them. */
+  async function fillQueue(): Promise<void> {
+    try {
+      await refill.run();
+    } catch (error) {
+      metrics.schedulingFailures.inc({ during: 'refill' });
+      const level = isSuzumioError(error, 'server-unreachable') ? 'debug' : 'error';
+      logger[level]({ err: error }, 'the queue could not be filled');
+    }
+  }
+
+  /** What a wake asks for: it may be sent because of the project's own mail, or because a claim has freed a place. */
+  async function woken(project: string): Promise<void> {
+    await look('wake', project, (store) => projects.schedule(store));
+    await fillQueue();
   }
 
   /** Runs a round over projects; without a catalog to name them there is nothing to do until the next. */
@@ -123,7 +152,12 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     const active = { queued: 0, running: 0 };
     const body = (project: string) => look('sweep', project, (store) => sweepProject(store, deliverable, active));
     await forEachBounded(cell.catalog.unsettledProjects(), atOnce, body, () => stopping);
-    if (!stopping) await tell(active);
+    if (stopping) return;
+    if (deliverable) {
+      await refill.reclaim();
+      await fillQueue();
+    }
+    await tell(active);
   }
 
   /** The figures of the whole cell; every scheduler finds the same. */
@@ -176,6 +210,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
       (project) => look('leases', project, expireLeases),
       () => stopping,
     );
+    await fillQueue();
   }
 
   async function expireLeases(store: ProjectStore): Promise<void> {
@@ -211,7 +246,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
       sweeps = startRounds(sweepIntervalMs, () => round('sweep', sweep));
       leaseChecks = startRounds(leaseCheckMs, () => round('leases', checkLeases));
       contentChecks = startRounds(contentCheckMs, () => round('content', collect));
-      consumer = transport.consumeWakes((project) => look('wake', project, (store) => projects.schedule(store)));
+      consumer = transport.consumeWakes(woken);
       forgetRecovery = transport.onRecovered(() => {
         recovered = true;
         sweeps?.now();

@@ -1,6 +1,6 @@
 import { afterEach } from '@jest/globals';
 import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
-import type { TurnJob } from '@suzumio/shared/queue/jobs';
+import { placeOf, type TurnJob } from '@suzumio/shared/queue/jobs';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import type { Priority } from '@suzumio/shared/protocol/ids';
 import { type Claimed, claimTurn, prepareTurn } from '@suzumio/shared/store/verbs/claim-turn';
@@ -26,6 +26,8 @@ export interface Bench {
   mail: (project: string, agent: string, priority?: Priority) => Promise<void>;
   turns: (project: string) => Promise<TurnFacts[]>;
   claim: (project: string, turn: string, leaseMs?: number) => Promise<Claimed>;
+  /** Claims the turn of a job, as a ToolHost does for a worker. */
+  claimed: (job: TurnJob) => Promise<void>;
 }
 
 export interface TurnFacts {
@@ -53,6 +55,23 @@ export function benches(connect: () => Transport): () => Promise<Bench> {
     const transport = connect();
     open.push(() => transport.close());
     const jobs: TurnJob[] = [];
+
+    const claim: Bench['claim'] = (project, turn, leaseMs = 15_000) =>
+      testing.store(project, async (store) => {
+        const claimed = await store.write((tx) =>
+          claimTurn(tx, {
+            turn,
+            claimId: `${turn}-claim`.slice(-32),
+            worker: 'w1',
+            engine: 'test',
+            leaseMs,
+            hashes: () => ({ lease: 'l', tool: 't' }),
+            prepared: prepareTurn(tx, tx.config, turn),
+          }),
+        );
+        if (typeof claimed === 'string') throw new Error(`the claim was ${claimed}`);
+        return claimed;
+      });
 
     return {
       testing,
@@ -87,22 +106,16 @@ export function benches(connect: () => Transport): () => Promise<Bench> {
           project,
           'SELECT id, agent_id, status, delivery, attempt FROM turns ORDER BY agent_id, number',
         ),
-      claim: (project, turn, leaseMs = 15_000) =>
-        testing.store(project, async (store) => {
-          const claimed = await store.write((tx) =>
-            claimTurn(tx, {
-              turn,
-              claimId: `${turn}-claim`.slice(-32),
-              worker: 'w1',
-              engine: 'test',
-              leaseMs,
-              hashes: () => ({ lease: 'l', tool: 't' }),
-              prepared: prepareTurn(tx, tx.config, turn),
-            }),
-          );
-          if (typeof claimed === 'string') throw new Error(`the claim was ${claimed}`);
-          return claimed;
-        }),
+      claim,
+      async claimed({ project, turn }) {
+        await claim(project, turn);
+        const [row] = await testing.rows<{ agent: string }>(
+          project,
+          `SELECT agent_id AS agent FROM turns WHERE id = '${turn}'`,
+        );
+        transport.givePlacesBack([placeOf({ project, agent: row?.agent ?? '' })]);
+        if (!testing.cell.catalog.waitingLine.empty) transport.wake(project);
+      },
     };
   };
 }

@@ -155,7 +155,7 @@ export function schedulerContract(connect: () => Transport): void {
       expect((await turns(project))[0]).toMatchObject({ delivery: 1 });
     });
 
-    test('more urgent mail for a queued turn makes a new job in the place of the old one', async () => {
+    test('more urgent mail for a turn whose job waits leaves the job where it is', async () => {
       const { testing, transport, jobs, work, scheduler, mail, turns } = await bench();
       const project = await testing.create();
       await mail(project, 'ada', 'P2');
@@ -164,11 +164,11 @@ export function schedulerContract(connect: () => Transport): void {
       const turn = (await turns(project))[0]?.id ?? '';
       await eventually('its job waits', async () => (await live(transport, turn, 1)) === 1);
       await mail(project, 'ada', 'P0');
-      await eventually('the new one waits', async () => (await live(transport, turn, 2)) === 1);
-      await eventually('the old one is gone', async () => (await live(transport, turn, 1)) === 0);
+      await mail(project, 'ben');
+      await eventually('another look was had', async () => (await turns(project)).length === 2);
       await work();
-      await eventually('one job arrives', () => jobs.length === 1);
-      expect(jobs).toMatchObject([{ delivery: 2, priority: 'P0' }]);
+      await eventually('both jobs arrive', () => jobs.length === 2);
+      expect(jobs).toMatchObject([{ turn, delivery: 1 }, { delivery: 1 }]);
     });
 
     test('an attempt that waits out its backoff is delivered when that has passed, not before', async () => {
@@ -195,7 +195,7 @@ export function schedulerContract(connect: () => Transport): void {
   });
 
   describe('fairness', () => {
-    test('a project with many ready agents has as many jobs in the queue as the fleet has slots', async () => {
+    test('the turns of all projects that wait in the queue are as many as the fleet has slots', async () => {
       const { testing, transport, scheduler, mail, turns } = await bench();
       const big = await testing.create(crowd(30));
       const small = await testing.create();
@@ -204,37 +204,112 @@ export function schedulerContract(connect: () => Transport): void {
       for (let n = 1; n <= 30; n += 1) await mail(big, `worker-${String(n)}`);
       await mail(small, 'ada');
       await scheduler({ sweepIntervalMs: 10 });
-      const delivered = async (project: string) =>
-        (await turns(project)).filter((turn) => turn.delivery > 0 && turn.status === 'queued').length;
-      await eventually(
-        'both projects have jobs',
-        async () => (await delivered(small)) === 1 && (await delivered(big)) > 0,
-      );
       await eventually('all turns are queued', async () => (await turns(big)).length === 30);
-      expect(await delivered(big)).toBe(3);
+      await eventually('some project waits', () => !testing.cell.catalog.waitingLine.empty);
+      await eventually('the queue is full', async () => (await transport.waitingTurnJobs()) === 3);
+      const all = [...(await turns(big)), ...(await turns(small))];
+      expect(all.filter(({ delivery }) => delivery > 0).length).toBeGreaterThanOrEqual(3);
+      expect(await transport.waitingTurnJobs()).toBe(3);
     });
 
-    test('each job that is claimed makes room for another', async () => {
-      const { testing, jobs, work, scheduler, mail, turns, claim } = await bench();
-      const project = await testing.create(crowd(5));
-      for (let n = 1; n <= 5; n += 1) await mail(project, `worker-${String(n)}`);
+    test('each claim makes room for one more, of the projects in turn, the most urgent of each first', async () => {
+      const { testing, transport, jobs, scheduler, mail, claimed } = await bench();
+      await transport.announce({ worker: 'w', slots: 1 });
+      const big = await testing.create(crowd(4));
+      const small = await testing.create();
+      for (const n of ['1', '2', '3']) await mail(big, `worker-${n}`, 'P2');
+      await scheduler();
+      await eventually('a job of the crowd waits', async () => (await transport.waitingTurnJobs()) === 1);
+      await mail(big, 'worker-4', 'P0');
+      transport.wake(big);
+      await eventually('the crowd stands in line', () => testing.cell.catalog.waitingLine.has(big));
+      await mail(small, 'ben', 'P3');
+      await mail(small, 'ada', 'P1');
+      transport.wake(small);
+      await eventually('both do', () => testing.cell.catalog.waitingLine.has(small));
+      transport.consumeTurns({ concurrency: 1 }, async (job) => {
+        jobs.push(job);
+        await claimed(job);
+      });
+      await eventually('all are claimed', () => jobs.length === 6);
+      expect(jobs.map(({ project, priority }) => `${project} ${priority}`)).toEqual([
+        'crowd P2',
+        'crowd P0',
+        'team P1',
+        'crowd P2',
+        'team P3',
+        'crowd P2',
+      ]);
+      await eventually('nobody waits', () => testing.cell.catalog.waitingLine.empty);
+    });
+
+    test('while there is room for all, nothing is written down of it', async () => {
+      const { testing, transport, scheduler, mail, turns } = await bench();
+      const project = await testing.create(crowd(4));
+      await transport.announce({ worker: 'w', slots: 4 });
+      for (const n of ['1', '2', '3', '4']) await mail(project, `worker-${n}`);
       await scheduler({ sweepIntervalMs: 10 });
-      await work(2);
-      for (let n = 1; n <= 5; n += 1) {
-        await eventually(`job ${String(n)}`, () => jobs.length >= n);
-        await claim(project, jobs[n - 1]?.turn ?? '');
+      await eventually('all jobs wait', async () => (await transport.waitingTurnJobs()) === 4);
+      expect((await turns(project)).map(({ delivery }) => delivery)).toEqual([1, 1, 1, 1]);
+      expect(testing.cell.catalog.waitingLine.empty).toBe(true);
+    });
+
+    test('a place whose turn waits no more is found by the sweep', async () => {
+      const { testing, transport, jobs, work, scheduler, mail } = await bench();
+      const heldPlaces = transport.heldPlaces.bind(transport);
+      transport.heldPlaces = () => heldPlaces(0);
+      const project = await testing.create();
+      await transport.announce({ worker: 'collector', slots: 1 });
+      // Its claim was told of in vain.
+      await transport.takePlaces([`${project}/cat`]);
+      await mail(project, 'ada');
+      await scheduler({ sweepIntervalMs: 10 });
+      await work(1);
+      await eventually('the job arrives', () => jobs.length === 1);
+    });
+
+    test('a project that was deleted while it waited is in nobody’s way', async () => {
+      const { testing, transport, jobs, scheduler, mail, claimed } = await bench();
+      await transport.announce({ worker: 'w', slots: 1 });
+      const [gone, stays] = [await testing.create(crowd(2)), await testing.create()];
+      for (const n of ['1', '2']) await mail(gone, `worker-${n}`);
+      await scheduler({ sweepIntervalMs: 10 });
+      await eventually('it waits', () => testing.cell.catalog.waitingLine.has(gone));
+      await mail(stays, 'ada');
+      await eventually('so does the other', () => testing.cell.catalog.waitingLine.has(stays));
+      await testing.cell.deleteProject(gone, { actor: 'test' });
+      expect(testing.cell.catalog.waitingLine.has(gone)).toBe(false);
+      transport.consumeTurns({ concurrency: 1 }, async (job) => {
+        jobs.push(job);
+        await claimed(job);
+      });
+      await eventually('the other has its turn', () => jobs.some(({ project }) => project === stays));
+    });
+
+    test('several schedulers fill one queue, and leave no project out', async () => {
+      const { testing, transport, jobs, scheduler, mail, claimed } = await bench();
+      await transport.announce({ worker: 'w', slots: 2 });
+      const projects = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => testing.create(crowd(4, name))));
+      for (const project of projects) for (const n of ['1', '2', '3', '4']) await mail(project, `worker-${n}`);
+      await Promise.all([1, 2, 3].map(() => scheduler({ sweepIntervalMs: 50 })));
+      await eventually('all stand in line', () =>
+        projects.every((project) => testing.cell.catalog.waitingLine.has(project)),
+      );
+      await eventually('the queue is full', async () => (await transport.waitingTurnJobs()) === 2);
+      let most = 0;
+      transport.consumeTurns({ concurrency: 1 }, async (job) => {
+        jobs.push(job);
+        most = Math.max(most, 1 + (await transport.waitingTurnJobs()));
+        await claimed(job);
+      });
+      await eventually('all are claimed', () => jobs.length === 20);
+      expect(new Set(jobs.map(({ turn }) => turn)).size).toBe(20);
+      expect(most).toBeLessThanOrEqual(2);
+      // The first two were on the queue before the others came. From then on, for two rounds, nobody is passed.
+      const rounds = jobs.slice(2, 12).map(({ project }) => project);
+      for (let at = 0; at + 7 <= rounds.length; at += 1) {
+        expect(new Set(rounds.slice(at, at + 7)).size).toBe(projects.length);
       }
-      expect((await turns(project)).map((turn) => turn.status)).toEqual(Array.from({ length: 5 }, () => 'running'));
-    });
-
-    test('where no worker is known, one job waits for the first', async () => {
-      const { testing, scheduler, mail, turns } = await bench();
-      const project = await testing.create(crowd(5));
-      for (let n = 1; n <= 5; n += 1) await mail(project, `worker-${String(n)}`);
-      await scheduler({ sweepIntervalMs: 10 });
-      await eventually('all turns are queued', async () => (await turns(project)).length === 5);
-      await eventually('one is delivered', async () => (await turns(project)).some((turn) => turn.delivery > 0));
-      expect((await turns(project)).filter((turn) => turn.delivery > 0)).toHaveLength(1);
     });
   });
 
@@ -298,9 +373,9 @@ backend:
 agents: { ada: { role: thinker, prompt: Think. } }
 `;
 
-function crowd(count: number): string {
+function crowd(count: number, name = 'crowd'): string {
   return `
-name: crowd
+name: ${name}
 task: Work together.
 backend: { runner: { mode: mock } }
 agents: { worker: { role: worker, prompt: Work., count: ${String(count)} } }

@@ -7,6 +7,7 @@ import { describeDenial } from '@suzumio/shared/policy/denial';
 import { attemptsProtocol, type ClaimAnswer, type ClaimRequest } from '@suzumio/shared/protocol/attempts';
 import type { Failure } from '@suzumio/shared/protocol/failure-codes';
 import { runnerProtocol } from '@suzumio/shared/protocol/runner';
+import { placeOf } from '@suzumio/shared/queue/jobs';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { readAgentEnv } from '@suzumio/shared/store/queries/agents';
 import { readHistory } from '@suzumio/shared/store/queries/history';
@@ -57,8 +58,22 @@ export async function claim(
       `This ToolHost speaks version ${String(attemptsProtocol)} of the attempts protocol, the worker version ${String(request.protocol)}; bring both to the same release.`,
     );
   }
-  const { claimed, tokens } = await grant(context, store, turn, request);
-  return { answer: answer(context, store, claimed, tokens), repeated: claimed.repeated };
+  const { agent_id: agent } = turnRow(store.reader, turn);
+  try {
+    const { claimed, tokens } = await grant(context, store, turn, request);
+    return { answer: answer(context, store, claimed, tokens), repeated: claimed.repeated };
+  } finally {
+    leaveQueue(context, store.project, agent);
+  }
+}
+
+/**
+ * Whatever became of a claim, the turn's job is off the queue and its place is free. Where projects wait for places, the
+ * scheduler fills the queue again at once.
+ */
+function leaveQueue({ cell, transport }: ToolhostContext, project: string, agent: string): void {
+  transport.givePlacesBack([placeOf({ project, agent })]);
+  if (!cell.catalog.waitingLine.empty) transport.wake(project);
 }
 
 /**

@@ -54,6 +54,36 @@ describe('claim', () => {
     expect(everything).not.toContain(answer.toolToken);
   });
 
+  test('frees the place of the turn in the queue, and wakes the scheduler where projects wait for one', async () => {
+    const { transport, testing } = bench;
+    const places = async () => (await transport.takePlaces([])).free;
+    await transport.announce({ worker: 'w1', slots: 1 });
+    await transport.takePlaces([`${project}/ada`]);
+    const first = await bench.queueTurn(project, 'ada');
+    expect(await bench.claim(project, first)).toMatchObject({ status: 200 });
+    expect(await places()).toBe(1);
+    expect(bench.wakes).toEqual([]);
+
+    await transport.takePlaces([`${project}/ben`]);
+    const second = await bench.queueTurn(project, 'ben');
+    await testing.cell.catalog.waitingLine.join(project);
+    await bench.claim(project, second);
+    await eventually('the scheduler is woken', () => bench.wakes.length === 1);
+    expect(await places()).toBe(1);
+  });
+
+  test('that is refused frees the place, too: the job is off the queue', async () => {
+    const { transport, testing } = bench;
+    await transport.announce({ worker: 'w1', slots: 1 });
+    await transport.takePlaces([`${project}/ada`]);
+    const turn = await bench.queueTurn(project, 'ada');
+    await testing.cell.catalog.waitingLine.join(project);
+    await testing.write(project, (tx) => stopProject(tx, 'test', { now: false }));
+    expect(await bench.claim(project, turn)).toMatchObject({ status: 409 });
+    expect((await transport.takePlaces([])).free).toBe(1);
+    await eventually('the scheduler is woken', () => bench.wakes.includes(project));
+  });
+
   test.each([
     ['no token', undefined, 401, 'unauthenticated'],
     ['a wrong credential', 'a'.repeat(64), 401, 'token-rejected'],

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { storeHooks } from '@suzumio/shared/control-plane/open-control-plane';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
+import type { Transport } from '@suzumio/shared/queue/transport';
 import type { ClaimAnswer } from '@suzumio/shared/protocol/attempts';
 import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
 import { defaultPolicy, type Policy } from '@suzumio/shared/policy/policy';
@@ -22,6 +23,7 @@ export interface ToolhostBench {
   readonly toolhost: Toolhost;
   logs: () => Record<string, unknown>[];
   wakes: string[];
+  transport: Transport;
   workerToken: string;
   metrics: Metrics;
   /** Sends mail to an agent and queues its turn. */
@@ -105,6 +107,7 @@ export async function toolhostBench(
     },
     logs: lines,
     wakes,
+    transport,
     workerToken,
     metrics,
     async queueTurn(project, agent, body = 'Go.') {

@@ -149,7 +149,7 @@ describe('a host that cannot run turns', () => {
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(turn.claims).toEqual([]);
     expect(here.lines.filter((line) => line['level'] === 'error')).toMatchObject([{ code }]);
-    expect(await here.transport.fleetSlots()).toBe(0);
+    expect(await here.transport.fleet()).toMatchObject([{ slots: 0 }]);
   });
 
   test('takes jobs once the engine is there, and again after it was away', async () => {

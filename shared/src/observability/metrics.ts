@@ -114,7 +114,7 @@ export function createMetrics(service: string) {
     schedulingFailures: defineCounter(registry, {
       name: 'suzumio_scheduling_failures_total',
       help: 'Looks at a project, and rounds over all of them, that failed, by what caused them.',
-      labels: { during: ['wake', 'sweep', 'leases', 'content'] },
+      labels: { during: ['wake', 'sweep', 'leases', 'content', 'refill'] },
     }),
     sweepDuration: defineHistogram(registry, {
       name: 'suzumio_sweep_duration_seconds',

@@ -6,8 +6,9 @@ import type { Logger } from '../observability/logger.js';
 import { projectId } from '../protocol/ids.js';
 import { consumeBullMq } from './bullmq-consumer.js';
 import { createFleet } from './fleet.js';
-import { queuePriority, queues, type TurnJob, turnJobId, type WakeJob } from './jobs.js';
+import { queues, type TurnJob, turnJobId, turnJobPriority, type WakeJob } from './jobs.js';
 import { createListeners } from './listeners.js';
+import { createPlaces } from './places.js';
 import { createRedisClients } from './redis-clients.js';
 import type { Consumer, EventHint, Transport } from './transport.js';
 import { settledWithin } from './within.js';
@@ -39,6 +40,7 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
   const wakes = openQueue<WakeJob>(queues.wakes.name(cell), forHints.client);
   const turns = openQueue<TurnJob>(queues.turns.name, forJobs.client);
   const fleet = createFleet(forJobs.client, `${prefix}:fleet`);
+  const places = createPlaces(forJobs.client, { key: `${prefix}:places:${cell}`, fleet: fleet.keys });
   const hints = createListeners<EventHint>(logger);
   const recovered = createListeners<undefined>(logger);
   const consumers = new Set<Consumer>();
@@ -132,13 +134,14 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
       return hints.add(listener);
     },
 
+    takePlaces: (wanted) => command(() => places.take(wanted)),
+    // On the connection of wakes: whoever is woken by one sent later finds the places free.
+    givePlacesBack: (held) => attempt(() => forHints.client.zrem(places.key, ...held)),
+    heldPlaces: (olderThanMs) => command(() => places.held(olderThanMs)),
+
     addTurnJob: (job) =>
       command(async () => {
-        await turns.add('turn', job, { ...once, jobId: turnJobId(job), priority: queuePriority(job.priority) });
-      }),
-    removeTurnJob: (job) =>
-      command(async () => {
-        await turns.remove(turnJobId(job));
+        await turns.add('turn', job, { ...once, jobId: turnJobId(job), priority: turnJobPriority });
       }),
     liveTurnJobs: (jobs) =>
       command(async () => {
@@ -158,7 +161,6 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
 
     announce: (presence) => command(() => fleet.announce(presence)),
     depart: (worker) => command(() => fleet.depart(worker)),
-    fleetSlots: () => command(() => fleet.slots()),
     fleet: () => command(() => fleet.workers()),
 
     healthy: () =>

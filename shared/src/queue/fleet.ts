@@ -31,10 +31,10 @@ for i = 1, #entries, 2 do
   end
 end`;
 
-const slotsScript = `
+/** Counts the slots of the fleet whose hashes are the first two keys, in `total`. */
+export const countSlots = `
 local total = 0
-${overLiving('total = total + tonumber(slots)')}
-return total`;
+${overLiving('total = total + tonumber(slots)')}`;
 
 const workersScript = `
 local workers = {}
@@ -45,15 +45,13 @@ return workers`;
 export function createFleet(client: Redis, key: string) {
   const keys = [key, `${key}:presence`] as const;
   return {
+    keys,
     async announce(presence: WorkerPresence): Promise<void> {
       const { worker, slots } = presence;
       await client.eval(announceScript, 2, ...keys, worker, slots, presenceMs, JSON.stringify(presence));
     },
     async depart(worker: string): Promise<void> {
       await Promise.all(keys.map((hash) => client.hdel(hash, worker)));
-    },
-    async slots(): Promise<number> {
-      return Number(await client.eval(slotsScript, 2, ...keys));
     },
     async workers(): Promise<WorkerPresence[]> {
       const living = (await client.eval(workersScript, 2, ...keys)) as [worker: string, slots: string, said: string][];

@@ -5,8 +5,6 @@ import { settledWithin } from './within.js';
 /** What {@link createInProcessQueue} needs to know of its items. */
 export interface InProcessQueueRules<T> {
   idOf(item: T): string;
-  /** Lower ones are taken first, those of the same rank in the order in which they came. */
-  rankOf(item: T): number;
   /** Whether an item that comes while its id runs waits for that run to end, or is dropped. */
   whileRunning: 'wait' | 'drop';
 }
@@ -14,7 +12,6 @@ export interface InProcessQueueRules<T> {
 export interface InProcessQueue<T> {
   /** Puts an item in, unless its id waits already. */
   add(item: T): void;
-  remove(id: string): void;
   /** Whether an item of this id waits or runs. */
   has(id: string): boolean;
   /** How many items wait. */
@@ -67,14 +64,10 @@ export function createInProcessQueue<T>(rules: InProcessQueueRules<T>, logger: L
     }
   }
 
+  /** Items are taken in the order in which they came. */
   function next(): string | undefined {
-    let best: { id: string; rank: number } | undefined;
-    for (const [id, item] of waiting) {
-      if (running.has(id)) continue;
-      const rank = rules.rankOf(item);
-      if (!best || rank < best.rank) best = { id, rank };
-    }
-    return best?.id;
+    for (const id of waiting.keys()) if (!running.has(id)) return id;
+    return undefined;
   }
 
   return {
@@ -84,13 +77,11 @@ export function createInProcessQueue<T>(rules: InProcessQueueRules<T>, logger: L
       waiting.set(id, item);
       schedule();
     },
-    remove: (id) => void waiting.delete(id),
     get waiting() {
       return waiting.size;
     },
     ahead(id) {
-      const order = [...waiting].sort(([, a], [, b]) => rules.rankOf(a) - rules.rankOf(b));
-      const place = order.findIndex(([other]) => other === id);
+      const place = [...waiting.keys()].indexOf(id);
       return place === -1 ? undefined : place;
     },
     has: (id) => waiting.has(id) || running.has(id),

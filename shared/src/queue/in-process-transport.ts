@@ -1,7 +1,8 @@
 import type { Logger } from '../observability/logger.js';
 import { createInProcessQueue } from './in-process-queue.js';
-import { presenceMs, queuePriority, queues, type TurnJob, turnJobId } from './jobs.js';
+import { presenceMs, queues, type TurnJob, turnJobId } from './jobs.js';
 import { createListeners } from './listeners.js';
+import { slotsWhereUnknown } from './places.js';
 import type { WorkerPresence } from './presence.js';
 import type { EventHint, Transport } from './transport.js';
 
@@ -14,17 +15,14 @@ export interface InProcessTransportOptions {
 /** Carries hints and jobs between services that share a process. It forgets everything with the process. */
 export function createInProcessTransport(options: InProcessTransportOptions): Transport {
   const { logger, nowMs = () => performance.now() } = options;
-  const wakes = createInProcessQueue<string>(
-    { idOf: (project) => project, rankOf: () => 0, whileRunning: 'wait' },
-    logger,
-  );
-  const turns = createInProcessQueue<TurnJob>(
-    { idOf: turnJobId, rankOf: (job) => queuePriority(job.priority), whileRunning: 'drop' },
-    logger,
-  );
+  const wakes = createInProcessQueue<string>({ idOf: (project) => project, whileRunning: 'wait' }, logger);
+  const turns = createInProcessQueue<TurnJob>({ idOf: turnJobId, whileRunning: 'drop' }, logger);
   const hints = createListeners<EventHint>(logger);
   const recovered = createListeners<undefined>(logger);
   const fleet = new Map<string, { presence: WorkerPresence; untilMs: number }>();
+  /** When each place was taken. */
+  const places = new Map<string, number>();
+  let lastSlots = slotsWhereUnknown;
   let closed = false;
 
   /** Workers that live; the others are forgotten. */
@@ -42,12 +40,18 @@ export function createInProcessTransport(options: InProcessTransportOptions): Tr
     hint: (hint) => void setImmediate(() => hints.notify(hint)),
     onHint: (listener) => hints.add(listener),
 
+    takePlaces: (wanted) => {
+      lastSlots = living().reduce((total, { slots }) => total + slots, 0) || lastSlots;
+      for (const place of wanted) if (!places.has(place) && places.size < lastSlots) places.set(place, nowMs());
+      const held = new Set(wanted.filter((place) => places.has(place)));
+      return Promise.resolve({ held, free: Math.max(0, lastSlots - places.size) });
+    },
+    givePlacesBack: (held) => held.forEach((place) => places.delete(place)),
+    heldPlaces: (olderThanMs) =>
+      Promise.resolve([...places].filter(([, takenMs]) => takenMs <= nowMs() - olderThanMs).map(([place]) => place)),
+
     addTurnJob: (job) => {
       turns.add(job);
-      return Promise.resolve();
-    },
-    removeTurnJob: (job) => {
-      turns.remove(turnJobId(job));
       return Promise.resolve();
     },
     liveTurnJobs: (jobs) => Promise.resolve(new Set(jobs.map(turnJobId).filter((id) => turns.has(id)))),
@@ -63,7 +67,6 @@ export function createInProcessTransport(options: InProcessTransportOptions): Tr
       fleet.delete(worker);
       return Promise.resolve();
     },
-    fleetSlots: () => Promise.resolve(living().reduce((total, { slots }) => total + slots, 0)),
     fleet: () => Promise.resolve(living()),
 
     healthy: () => Promise.resolve(!closed),

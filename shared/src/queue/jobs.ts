@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Priority, priority, projectId, turnId } from '../protocol/ids.js';
+import { priority, projectId, turnId } from '../protocol/ids.js';
 
 /** What a turn job says: which turn, of which cell. Facts are in the store; a job only points at them. */
 export const turnJob = z.object({
@@ -8,6 +8,7 @@ export const turnJob = z.object({
   epoch: z.int().positive(),
   turn: turnId,
   delivery: z.int().positive(),
+  /** How urgent its turn was when it was put on the queue. The queue itself does not look at it. */
   priority,
 });
 export type TurnJob = z.infer<typeof turnJob>;
@@ -23,10 +24,11 @@ export function turnJobId(job: TurnJobRef): string {
   return `${job.cell}.${String(job.epoch)}.${job.turn}.${String(job.delivery)}`;
 }
 
-/** BullMQ runs jobs without a priority first, so every job has one: P0 is 1. */
-export function queuePriority(value: Priority): number {
-  return { P0: 1, P1: 2, P2: 3, P3: 4 }[value];
-}
+/**
+ * The priority of every turn job in BullMQ, so that jobs are taken in the order in which they came: how urgent a turn is
+ * decides which turn of its own project is put on the queue next. Jobs without a priority would be taken first.
+ */
+export const turnJobPriority = 1;
 
 /**
  * The catalogue of queues: each name, payload, lifetime and retry rule in one place. Neither queue retries: a wake
@@ -47,3 +49,17 @@ export const queues = {
 
 /** How long a worker counts as living after it said so. */
 export const presenceMs = 10_000;
+
+/**
+ * What the place of a turn in the queue is held under: its agent has no other turn that waits. A place is taken before the
+ * turn's job is put on the queue and given back by the turn's claim.
+ */
+export function placeOf({ project, agent }: { project: string; agent: string }): string {
+  return `${project}/${agent}`;
+}
+
+/** The project and the agent whose turn holds a place. */
+export function holderOf(place: string): { project: string; agent: string } {
+  const [project = '', agent = ''] = place.split('/');
+  return { project, agent };
+}

@@ -15,6 +15,14 @@ export interface EventHint {
   seq: number;
 }
 
+/** What became of a wish for places in the queue. */
+export interface PlacesTaken {
+  /** The places that were asked for and are held now. */
+  held: ReadonlySet<string>;
+  /** How many more could be taken now. */
+  free: number;
+}
+
 /**
  * What carries hints and jobs between the services of a cell. It holds no truth: whatever it loses, the sweep finds
  * in SQLite. `wake` and `hint` never throw, never wait and never delay an answer.
@@ -30,13 +38,21 @@ export interface Transport {
   onHint(listener: (hint: EventHint) => void): () => void;
 
   /**
+   * Takes places in the queue (`placeOf`) for turns of this cell, in their order: as many places are held at a time as the
+   * fleet has slots, whoever takes them. One that is held already counts as taken. Rejects as `addTurnJob` does.
+   */
+  takePlaces(places: readonly string[]): Promise<PlacesTaken>;
+  /** Gives places back. A hint: a place that stays held without a turn that waits is found by the sweep. */
+  givePlacesBack(places: readonly string[]): void;
+  /** Places that have been held for longer than `olderThanMs`. Rejects as `addTurnJob` does. */
+  heldPlaces(olderThanMs: number): Promise<string[]>;
+
+  /**
    * Puts a job on the turn queue; one whose id is there already is left as it is.
    *
    * @throws SuzumioError `server-unreachable` when the queue cannot be reached now
    */
   addTurnJob(job: TurnJob): Promise<void>;
-  /** Takes a waiting job back; a job that is running or gone is left alone. */
-  removeTurnJob(job: TurnJobRef): Promise<void>;
   /** The ids (`turnJobId`) of those of these jobs that wait in the queue or run. Rejects as `addTurnJob` does. */
   liveTurnJobs(jobs: readonly TurnJobRef[]): Promise<ReadonlySet<string>>;
   /** How many jobs on the turn queue, of whatever cell, no worker has taken. Rejects as `addTurnJob` does. */
@@ -50,8 +66,6 @@ export interface Transport {
   announce(presence: WorkerPresence): Promise<void>;
   /** A worker says that it goes: it is forgotten at once. */
   depart(worker: string): Promise<void>;
-  /** Slots of all workers that live. */
-  fleetSlots(): Promise<number>;
   /** What each worker that lives has last said. Rejects as `addTurnJob` does. */
   fleet(): Promise<WorkerPresence[]>;
 

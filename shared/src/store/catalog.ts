@@ -19,6 +19,7 @@ import { aliveMs, readCatalogFacts } from './queries/services.js';
 import { Spending } from './spending.js';
 import { Teams } from './teams.js';
 import type { Json } from './tx.js';
+import { WaitingLine } from './waiting-line.js';
 import { answeredBefore, type IdempotencyKey, type KeyedTx, keyedTx } from './verbs/once.js';
 import { Writer } from './writer.js';
 
@@ -91,6 +92,8 @@ export class Catalog {
   readonly spending: Spending;
   /** Whether the whole cell is paused. */
   readonly pause: CellPause;
+  /** Which projects wait for a place in the queue. */
+  readonly waitingLine: WaitingLine;
 
   private constructor(
     sql: Sql,
@@ -119,6 +122,7 @@ export class Catalog {
     this.providers = new Providers(sql, this.#writer, context);
     this.spending = new Spending(sql, this.#writer, context);
     this.pause = new CellPause(sql, this.#writer, context);
+    this.waitingLine = new WaitingLine(sql, this.#writer);
   }
 
   static open(directory: DataDirectory, context: StoreContext, hooks: CatalogHooks = {}): Catalog {

@@ -6,7 +6,10 @@ import { plural } from './words.js';
 type Wanting = Pick<ProjectFacts, 'project' | 'turn'> & { runsIn: { backend: string; image: string } };
 
 /** What workers lack for a turn, or who is served before it. What a worker does not say is not held against it. */
-export function capacityReasons({ project, turn, runsIn }: Wanting, { id, fleet }: CellFacts): WhyReason[] {
+export function capacityReasons(
+  { project, turn, runsIn }: Wanting,
+  { id, fleet, waitingLine }: CellFacts,
+): WhyReason[] {
   if (fleet === null || fleet === 'away') return [];
   const workers = fleet.workers.filter(({ cells }) => cells?.includes(id) ?? true);
   const elsewhere = fleet.workers.length - workers.length;
@@ -38,7 +41,7 @@ export function capacityReasons({ project, turn, runsIn }: Wanting, { id, fleet 
       },
     ];
   }
-  return turn === null ? [] : place(project.id, turn, ready, fleet);
+  return turn === null ? [] : place(project.id, turn, ready, { ...fleet, waitingLine });
 }
 
 function noneReady(workers: readonly WorkerPresence[]): WhyReason {
@@ -63,14 +66,21 @@ function place(
   project: string,
   turn: NonNullable<Wanting['turn']>,
   ready: readonly WorkerPresence[],
-  { jobsAhead }: Fleet,
+  { jobsAhead, waitingLine }: Fleet & Pick<CellFacts, 'waitingLine'>,
 ): WhyReason[] {
   const slots = ready.reduce((sum, worker) => sum + worker.slots, 0);
   const fleet = `${plural(ready.length, 'worker')} run${ready.length === 1 ? 's' : ''} ${slots} at a time`;
   const next = `watch ${project}`;
   if (turn.delivery === null) {
-    if (turn.aheadInProject === 0) return [];
-    const sentence = `Turn ${turn.number} is queued behind ${plural(turn.aheadInProject, 'turn')} of the project; ${fleet}.`;
+    const projects = Math.max(0, waitingLine.indexOf(project));
+    const before = [
+      ...(turn.aheadInProject > 0 ? [`${plural(turn.aheadInProject, 'turn')} of the project`] : []),
+      ...(projects > 0
+        ? [`${plural(projects, 'other project')} that ${projects === 1 ? 'gets' : 'get'} a slot first`]
+        : []),
+    ];
+    if (before.length === 0) return [];
+    const sentence = `Turn ${turn.number} is queued behind ${before.join(' and ')}; ${fleet}.`;
     return [{ code: 'queued-behind', sentence, next }];
   }
   if (jobsAhead === undefined) return [];

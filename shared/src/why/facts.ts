@@ -76,6 +76,8 @@ export interface CellFacts {
   providersAway: ReadonlyMap<string, number>;
   /** What the cell's day has left; null where it is not bounded. */
   day: DayBudget | null;
+  /** Projects that wait for a place in the queue, the next one first. */
+  waitingLine: readonly string[];
   /** What the queue knows of workers and jobs; `away` where it cannot be reached, null where it was not asked. */
   fleet: Fleet | 'away' | null;
 }

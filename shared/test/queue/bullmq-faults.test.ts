@@ -71,8 +71,8 @@ describe('Redis was never there', () => {
       await expect(transport.addTurnJob(turnJob(1))).rejects.toMatchObject(refused);
       await expect(transport.liveTurnJobs([turnJob(1)])).rejects.toMatchObject(refused);
       await expect(transport.waitingTurnJobs()).rejects.toMatchObject(refused);
-      await expect(transport.removeTurnJob(turnJob(1))).rejects.toMatchObject(refused);
-      await expect(transport.fleetSlots()).rejects.toMatchObject(refused);
+      await expect(transport.takePlaces(['newsroom/ada'])).rejects.toMatchObject(refused);
+      await expect(transport.heldPlaces(0)).rejects.toMatchObject(refused);
       await expect(transport.announce({ worker: 'one', slots: 1 })).rejects.toMatchObject(refused);
     });
     expect(took).toBeLessThan(3_000);

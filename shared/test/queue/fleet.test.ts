@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createFleet } from '@suzumio/shared/queue/fleet';
 import { presenceMs } from '@suzumio/shared/queue/jobs';
+import { createPlaces } from '@suzumio/shared/queue/places';
 import { startRedis, type TestRedis } from '../support/redis.js';
 
 let redis: TestRedis;
@@ -15,12 +16,19 @@ afterAll(async () => {
   await redis.stop();
 });
 
+/** Slots of the fleet under a key: as many places as are free before any was taken. */
+async function slotsOf(key: string): Promise<number> {
+  const places = createPlaces(client, { key: `${key}:places`, fleet: [key, `${key}:presence`] });
+  return (await places.take([])).free;
+}
+
 test('a worker whose time has passed is not counted and is forgotten', async () => {
   const fleet = createFleet(client, 'fleet');
   await fleet.announce({ worker: 'living', slots: 4 });
   await client.hset('fleet:presence', 'late', '{}', 'garbled', '{}');
   await client.hset('fleet', 'late', `3 ${Date.now() - 1}`, 'garbled', 'many');
-  expect(await fleet.slots()).toBe(4);
+  expect(await slotsOf('fleet')).toBe(4);
+  expect(await fleet.workers()).toEqual([{ worker: 'living', slots: 4 }]);
   expect(await client.hkeys('fleet')).toEqual(['living']);
   expect(await client.hkeys('fleet:presence')).toEqual(['living']);
 });
@@ -29,7 +37,7 @@ test('a worker whose words this version cannot read counts by its slots alone', 
   const fleet = createFleet(client, 'later');
   await client.hset('later', 'newer', `3 ${Date.now() + presenceMs}`, 'older', `1 ${Date.now() + presenceMs}`);
   await client.hset('later:presence', 'newer', '{"worker":"newer","slots":3,"state":"dreaming"}');
-  expect(await fleet.slots()).toBe(4);
+  expect(await slotsOf('later')).toBe(4);
   expect((await fleet.workers()).sort((a, b) => a.worker.localeCompare(b.worker))).toEqual([
     { worker: 'newer', slots: 3 },
     { worker: 'older', slots: 1 },

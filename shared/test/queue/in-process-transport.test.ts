@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { silentLogger } from '@suzumio/shared/observability/logger';
 import { presenceMs } from '@suzumio/shared/queue/jobs';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
-import { noteIn } from './jobs.js';
+import { fleetSlots, noteIn } from './jobs.js';
 import { transportContract } from './transport-contract.js';
 
 describe('the in-process transport', () => {
@@ -13,9 +13,9 @@ describe('the in-process transport', () => {
     const transport = createInProcessTransport({ logger: silentLogger(), nowMs: () => now });
     await transport.announce({ worker: 'one', slots: 2 });
     now = presenceMs - 1;
-    expect(await transport.fleetSlots()).toBe(2);
+    expect(await fleetSlots(transport)).toBe(2);
     now = presenceMs;
-    expect(await transport.fleetSlots()).toBe(0);
+    expect(await fleetSlots(transport)).toBe(0);
     await transport.close();
   });
 

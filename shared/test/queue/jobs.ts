@@ -1,4 +1,5 @@
 import { type TurnJob } from '@suzumio/shared/queue/jobs';
+import type { Transport } from '@suzumio/shared/queue/transport';
 
 /** A turn job; `n` makes its turn's id. */
 export function turnJob(n: number, change: Partial<TurnJob> = {}): TurnJob {
@@ -21,4 +22,9 @@ export function noteIn<T, N>(list: N[], of: (item: T) => N): (item: T) => Promis
     list.push(of(item));
     return Promise.resolve();
   };
+}
+
+/** Slots of all workers that live. */
+export async function fleetSlots(transport: Transport): Promise<number> {
+  return (await transport.fleet()).reduce((total, { slots }) => total + slots, 0);
 }

@@ -3,7 +3,7 @@ import { type TurnJob, turnJobId } from '@suzumio/shared/queue/jobs';
 import type { WorkerPresence } from '@suzumio/shared/queue/presence';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import { eventually } from '../support/poll.js';
-import { gate, noteIn, turnJob } from './jobs.js';
+import { fleetSlots, gate, noteIn, turnJob } from './jobs.js';
 
 /** What every transport promises. `open` makes one that shares nothing with those before it. */
 export function transportContract(open: () => Promise<Transport> | Transport): void {
@@ -103,19 +103,19 @@ function contractTests(open: () => Promise<Transport> | Transport): void {
       await eventually('the job is gone', async () => (await transport.liveTurnJobs([job])).size === 0);
     });
 
-    test('urgent jobs come first, and otherwise those that came first', async () => {
+    test('jobs are taken in the order in which they came, however urgent', async () => {
       await opened();
       const priorities = ['P3', 'P1', 'P0', 'P2', 'P1', 'P0'] as const;
       for (const [n, priority] of priorities.entries()) await transport.addTurnJob(turnJob(n, { priority }));
       const ahead = (n: number) => transport.turnJobsAhead(turnJob(n));
-      expect(await Promise.all([2, 5, 1, 4, 3, 0, 9].map(ahead))).toEqual([0, 1, 2, 3, 4, 5, undefined]);
+      expect(await Promise.all([0, 1, 2, 3, 4, 5, 9].map(ahead))).toEqual([0, 1, 2, 3, 4, 5, undefined]);
       const seen: string[] = [];
       transport.consumeTurns(
         { concurrency: 1 },
         noteIn(seen, (job) => `${job.priority}.${Number(job.turn.slice(5))}`),
       );
       await eventually('all jobs arrive', () => seen.length === priorities.length);
-      expect(seen).toEqual(['P0.2', 'P0.5', 'P1.1', 'P1.4', 'P2.3', 'P3.0']);
+      expect(seen).toEqual(['P3.0', 'P1.1', 'P0.2', 'P2.3', 'P1.4', 'P0.5']);
     });
 
     test('the same delivery is in the queue once; another delivery, or a finished one again, is a job', async () => {
@@ -134,30 +134,6 @@ function contractTests(open: () => Promise<Transport> | Transport): void {
       await transport.addTurnJob(job);
       await eventually('the first again', () => seen.length === 3);
       expect(seen).toEqual([1, 2, 1]);
-    });
-
-    test('a waiting job can be taken back; one that runs, or is gone, is left alone', async () => {
-      await opened();
-      const [running, waiting, after] = [turnJob(1), turnJob(2), turnJob(3)];
-      const first = gate();
-      const seen: string[] = [];
-      transport.consumeTurns({ concurrency: 1 }, async (job) => {
-        seen.push(job.turn);
-        if (seen.length === 1) await first.opened;
-      });
-      await transport.addTurnJob(running);
-      await eventually('the first job runs', () => seen.length === 1);
-      await transport.addTurnJob(waiting);
-      await transport.addTurnJob(after);
-      await transport.removeTurnJob(waiting);
-      await transport.removeTurnJob(running);
-      await transport.removeTurnJob(turnJob(99));
-      expect(await transport.liveTurnJobs([running, waiting, after])).toEqual(
-        new Set([turnJobId(running), turnJobId(after)]),
-      );
-      first.open();
-      await eventually('the other job', () => seen.length === 2);
-      expect(seen).toEqual([running.turn, after.turn]);
     });
 
     test('a consumer runs as many at once as it was told, and goes on after a handler that fails', async () => {
@@ -231,6 +207,55 @@ function contractTests(open: () => Promise<Transport> | Transport): void {
     });
   });
 
+  describe('places in the queue', () => {
+    const taken = async (...places: string[]) => {
+      const { held, free } = await transport.takePlaces(places);
+      return { held: [...held], free };
+    };
+
+    test('as many are held at a time as the fleet has slots, in the order in which they were asked for', async () => {
+      await opened();
+      await transport.announce({ worker: 'one', slots: 2 });
+      await transport.announce({ worker: 'two', slots: 1 });
+      expect(await taken()).toEqual({ held: [], free: 3 });
+      expect(await taken('a/1', 'a/2')).toEqual({ held: ['a/1', 'a/2'], free: 1 });
+      expect(await taken('b/1', 'b/2')).toEqual({ held: ['b/1'], free: 0 });
+      transport.givePlacesBack(['a/1', 'a/9']);
+      await eventually('one is free', async () => (await taken()).free === 1);
+      expect(await taken('b/2', 'b/3')).toEqual({ held: ['b/2'], free: 0 });
+    });
+
+    test('one that is held already is taken without another', async () => {
+      await opened();
+      await transport.announce({ worker: 'one', slots: 1 });
+      expect(await taken('a/1')).toEqual({ held: ['a/1'], free: 0 });
+      expect(await taken('a/1', 'a/2')).toEqual({ held: ['a/1'], free: 0 });
+    });
+
+    test('never more are held, however many ask at once', async () => {
+      await opened();
+      await transport.announce({ worker: 'one', slots: 5 });
+      const all = await Promise.all(Array.from({ length: 20 }, (_, n) => taken(`p${n}/1`, `p${n}/2`)));
+      expect(all.flatMap(({ held }) => held)).toHaveLength(5);
+    });
+
+    test('a fleet of which nobody has heard yet has a few, and one that is silent has as many as it had', async () => {
+      await opened();
+      expect((await taken()).free).toBe(4);
+      await transport.announce({ worker: 'one', slots: 9 });
+      expect((await taken()).free).toBe(9);
+      await transport.depart('one');
+      expect((await taken()).free).toBe(9);
+    });
+
+    test('those that have been held for long are found', async () => {
+      await opened();
+      await taken('a/1');
+      expect(await transport.heldPlaces(60_000)).toEqual([]);
+      expect(await transport.heldPlaces(0)).toEqual(['a/1']);
+    });
+  });
+
   describe('hints and the fleet', () => {
     test('a hint reaches every listener until it leaves', async () => {
       await opened();
@@ -253,12 +278,12 @@ function contractTests(open: () => Promise<Transport> | Transport): void {
 
     test('the fleet is what its workers last said', async () => {
       await opened();
-      expect(await transport.fleetSlots()).toBe(0);
+      expect(await fleetSlots(transport)).toBe(0);
       await transport.announce({ worker: 'one', slots: 2 });
       await transport.announce({ worker: 'two', slots: 3 });
-      expect(await transport.fleetSlots()).toBe(5);
+      expect(await fleetSlots(transport)).toBe(5);
       await transport.announce({ worker: 'one', slots: 0 });
-      expect(await transport.fleetSlots()).toBe(3);
+      expect(await fleetSlots(transport)).toBe(3);
     });
 
     test('whoever asks is told all that a worker said, until it goes', async () => {

@@ -121,7 +121,7 @@ describe('a data directory that was restored from a copy', () => {
     const { running, queued } = await busy();
     const restored = await started(await backup());
     await restored.stores.use('team', (store) => {
-      const jobs = deliverableTurns(store.reader, Date.now()).wanting;
+      const jobs = deliverableTurns(store.reader, Date.now());
       expect(turnOf(store, queued)).toMatchObject({ status: 'queued', delivered_at_ms: null });
       expect(jobs.map(({ turn, lost }) => ({ turn, lost }))).toEqual(
         [running, queued].map((turn) => ({ turn, lost: false })),

@@ -59,7 +59,7 @@ test('nothing in a turn looks through history', async () => {
   await team.write((tx) => once(tx, key, () => ({ ...postMessage(tx, { ...message, sender: 'user' }) })));
   await team.schedule();
   await team.write((tx) => {
-    for (const { turn, delivery } of deliverableTurns(tx, tx.nowMs).wanting) deliverTurn(tx, turn, delivery);
+    for (const { turn, delivery } of deliverableTurns(tx, tx.nowMs)) deliverTurn(tx, turn, delivery);
   });
   const begun = await team.begin(team.activeTurn('ben') ?? '');
   turnsForHandler(team.store.reader, { agents: ['ada'], nowMs: team.nowMs });

@@ -15,7 +15,7 @@ import { stopProject } from '@suzumio/shared/store/verbs/project-transitions';
 import { endByFailure } from '@suzumio/shared/store/verbs/report-attempt';
 import { attemptRow, turnRow } from '@suzumio/shared/store/rows';
 import { whyReasons } from '@suzumio/shared/why/reasons';
-import { teamYaml } from '../support/cell.js';
+import { entryOf, teamYaml } from '../support/cell.js';
 import { leaseMs, type Team, teams } from './team.js';
 
 const good: WorkerPresence = {
@@ -272,6 +272,23 @@ describe('a turn that waits', () => {
     ]);
     await here.testing.cell.catalog.providers.answered('models.test#01234567/big-1');
     expect(await codes(here, 'ada')).toEqual(['about-to-start']);
+  });
+
+  test('of a project that waits behind others says behind how many', async () => {
+    const here = await team();
+    await here.mail('ada');
+    await here.schedule();
+    const { catalog } = here.testing.cell;
+    for (const project of ['first', 'second', 'team']) {
+      if (project !== 'team') await catalog.addProject(project, entryOf('running'));
+      await catalog.waitingLine.join(project);
+    }
+    expect(await why(here, 'ada')).toMatchObject([
+      {
+        code: 'queued-behind',
+        sentence: 'Turn 1 is queued behind 2 other projects that get a slot first; 1 worker runs 2 at a time.',
+      },
+    ]);
   });
 
   test('behind others says behind how many', async () => {

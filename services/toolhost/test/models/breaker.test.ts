@@ -80,7 +80,7 @@ async function ask(attempt: Begun, text = 'Well?', step = '0'): Promise<number> 
 
 const wanting = (maxConcurrentTurns?: number) =>
   bench.testing.store(project, ({ reader }) =>
-    deliverableTurns(reader, nowMs, providers().away(project), maxConcurrentTurns).wanting.map(({ turn }) => turn),
+    deliverableTurns(reader, nowMs, providers().away(project), maxConcurrentTurns).map(({ turn }) => turn),
   );
 
 /** The next attempt of a turn that is due. */

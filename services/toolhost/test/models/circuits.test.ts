@@ -211,7 +211,7 @@ describe('whoever tries a model', () => {
     const project = await create('one');
     const wanting = () =>
       bench.testing.store(project, ({ reader }) =>
-        deliverableTurns(reader, nowMs, providers().away(project)).wanting.map(({ turn }) => turn),
+        deliverableTurns(reader, nowMs, providers().away(project)).map(({ turn }) => turn),
       );
     const first = await bench.begin(project, 'worker-1');
     const second = await bench.begin(project, 'worker-2');

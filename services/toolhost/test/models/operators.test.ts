@@ -68,7 +68,7 @@ test('no turn is given to a worker while the cell is paused, and what runs goes 
   expect((await running.report('complete', { output: { text: 'Done.' } })).status).toBeLessThan(300);
   const turn = await bench.queueTurn(project, 'ada');
   const wanting = () =>
-    bench.testing.store(project, ({ reader }) => deliverableTurns(reader, Date.now()).wanting.map((one) => one.turn));
+    bench.testing.store(project, ({ reader }) => deliverableTurns(reader, Date.now()).map((one) => one.turn));
   await bench.testing.write(project, (tx) => deliverTurn(tx, turn, 0));
   expect(await wanting()).toEqual([]);
   expect(await bench.claim(project, turn)).toMatchObject({ status: 409, body: { code: 'claim-refused' } });

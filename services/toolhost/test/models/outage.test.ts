@@ -40,9 +40,8 @@ afterEach(async () => {
 async function moment(nowMs: number): Promise<void> {
   bench.testing.setNow(nowMs);
   const { providers } = bench.testing.cell.catalog;
-  const due = await bench.testing.store(
-    project,
-    (store) => deliverableTurns(store.reader, nowMs, providers.away(project)).wanting,
+  const due = await bench.testing.store(project, (store) =>
+    deliverableTurns(store.reader, nowMs, providers.away(project)),
   );
   for (const { turn, delivery } of due) {
     const delivered = await bench.testing.write(project, (tx) => deliverTurn(tx, turn, delivery));

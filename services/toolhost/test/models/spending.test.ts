@@ -150,7 +150,7 @@ describe('a day that is spent', () => {
         sentence: why.reasons[0]?.sentence,
         starting: agentsToStart(reader, config, { day }).map((one) => one.agent),
         reached: budgetsReached(reader, config, day),
-        wanting: deliverableTurns(reader, nowMs, away).wanting.map(({ turn }) => turn),
+        wanting: deliverableTurns(reader, nowMs, away).map(({ turn }) => turn),
       };
     });
 

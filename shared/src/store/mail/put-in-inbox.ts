@@ -8,10 +8,13 @@ export function putInInbox(tx: Tx, recipient: string, message: { seq: number; pr
   hastenQueuedTurn(tx, recipient, message.priority);
 }
 
-/** More urgent mail for a turn that still waits makes it a more urgent job: it is delivered again. */
+/**
+ * More urgent mail for a turn that still waits makes the turn more urgent: of its project's turns it is put on the queue
+ * earlier. One that is there already keeps its place, since the queue knows no priorities.
+ */
 function hastenQueuedTurn(tx: Tx, agent: string, priority: Priority): void {
   tx.run(
-    `UPDATE turns SET priority = :priority, delivered_at_ms = NULL
+    `UPDATE turns SET priority = :priority
      WHERE agent_id = :agent AND ${isQueued} AND attempt = 0 AND priority > :priority`,
     { agent, priority },
   );

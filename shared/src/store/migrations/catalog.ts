@@ -232,4 +232,14 @@ CREATE TABLE data_directory (
 ) STRICT;
 `,
   },
+  {
+    // Projects that wait for a place in the queue, by the order in which they get one.
+    version: 10,
+    sql: `
+CREATE TABLE waiting_line (
+  project TEXT PRIMARY KEY REFERENCES projects (id) ON DELETE CASCADE,
+  position INTEGER NOT NULL UNIQUE
+) STRICT, WITHOUT ROWID;
+`,
+  },
 ];

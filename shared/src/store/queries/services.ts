@@ -3,6 +3,7 @@ import { readCellPause } from '../cell-pause.js';
 import { readOpenCircuits } from '../providers.js';
 import { readDayBudget } from '../spending.js';
 import type { SqlReader } from '../sql.js';
+import { readWaitingLine } from '../waiting-line.js';
 
 /** A process counts as alive for this long after its last beat. */
 export const aliveMs = 5_000;
@@ -12,12 +13,13 @@ export function readCatalogFacts(
   reader: SqlReader,
   project: string,
   nowMs: number,
-): Pick<CellFacts, 'paused' | 'scheduler' | 'toolhost' | 'providersAway' | 'day'> {
+): Pick<CellFacts, 'paused' | 'scheduler' | 'toolhost' | 'providersAway' | 'waitingLine' | 'day'> {
   return {
     paused: readCellPause(reader),
     scheduler: lastHeardOf(reader, 'scheduler', nowMs),
     toolhost: lastHeardOf(reader, 'toolhost', nowMs),
     providersAway: readOpenCircuits(reader, project),
+    waitingLine: readWaitingLine(reader),
     day: readDayBudget(reader, nowMs) ?? null,
   };
 }

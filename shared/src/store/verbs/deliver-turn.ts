@@ -11,9 +11,11 @@ export const redeliverAfterMs = 5_000;
 /** A queued turn and its last delivery; 0 where it has had none. */
 export interface QueuedTurn {
   turn: string;
+  agent: string;
+  priority: Priority;
   epoch: number;
   delivery: number;
-  /** Whether a job of it should be in the queue already: one that is old, or was meant to be replaced. */
+  /** Whether a job of it should be in the queue already: its delivery is old. */
   lost: boolean;
 }
 
@@ -21,21 +23,21 @@ export interface QueuedTurn {
 export type ProvidersAway = ReadonlyMap<string, number>;
 
 /**
- * Queued turns that want a job now, the most urgent first, and how many others have one. Those of external agents never
- * get one: their handlers claim them. A turn that waits for a model goes on as soon as that answers others, and when it
- * may be tried again, the turn that has not tried for longest does. While they wait they hold no slot, so they are given
- * one like others then: no more of them than `maxConcurrentTurns` leaves free.
+ * Queued turns that want a job now, the most urgent first. Those of external agents never get one: their handlers claim
+ * them. A turn that waits for a model goes on as soon as that answers others, and when it may be tried again, the turn that
+ * has not tried for longest does. While they wait they hold no slot, so they are given one like others then: no more of
+ * them than `maxConcurrentTurns` leaves free.
  */
 export function deliverableTurns(
   reader: SqlReader,
   nowMs: number,
   away: ProvidersAway = new Map(),
   maxConcurrentTurns = Infinity,
-): { wanting: QueuedTurn[]; outstanding: number } {
+): QueuedTurn[] {
   const project = projectRow(reader);
-  if (project.status !== 'running' || project.paused_json !== null) return { wanting: [], outstanding: 0 };
+  if (project.status !== 'running' || project.paused_json !== null) return [];
   const queued = reader.all<WaitingTurn>(
-    `SELECT id, delivery, delivered_at_ms, not_before_ms, waits_for FROM turns
+    `SELECT id, agent_id, priority, delivery, delivered_at_ms, not_before_ms, waits_for FROM turns
      WHERE ${isQueued} AND not_before_ms <= :now
        AND (SELECT paused_json IS NULL AND external = 0 FROM agents WHERE agents.id = agent_id) ORDER BY priority, queued_at_ms, id`,
     { now: nowMs },
@@ -48,14 +50,23 @@ export function deliverableTurns(
     if (untilMs !== undefined && (untilMs > nowMs || trying.get(provider)?.id !== id)) return false;
     return deliveredAtMs !== null || free-- > 0;
   });
-  const wanting = rows
+  return rows
     .filter((row) => row.delivered_at_ms === null || row.delivered_at_ms <= nowMs - redeliverAfterMs)
-    .map((row) => ({ turn: row.id, epoch: project.epoch, delivery: row.delivery, lost: row.delivered_at_ms !== null }));
-  return { wanting, outstanding: rows.length - wanting.length };
+    .map(({ id: turn, agent_id: agent, priority, delivery, delivered_at_ms: deliveredAtMs }) => {
+      return { turn, agent, priority, epoch: project.epoch, delivery, lost: deliveredAtMs !== null };
+    });
+}
+
+/** Whether an agent has a turn that was put on the queue and that nobody has claimed yet. */
+export function awaitsClaim(reader: SqlReader, agent: string): boolean {
+  const waiting = `SELECT 1 FROM turns WHERE agent_id = :agent AND ${isQueued} AND delivered_at_ms IS NOT NULL`;
+  return reader.get(waiting, { agent }) !== undefined;
 }
 
 interface WaitingTurn {
   id: string;
+  agent_id: string;
+  priority: Priority;
   delivery: number;
   delivered_at_ms: number | null;
   /** Of one that waits for a model, when it was put back; of one that has tried it, when it might be tried next. */

@@ -33,12 +33,12 @@ describe('an agent that is paused', () => {
     await of.mail('ben');
     const [queued = ''] = await of.schedule();
     for (const agent of ['ada', 'ben']) await of.write((tx) => pauseAgent(tx, agent, ann));
-    expect(deliverableTurns(of.store.reader, of.nowMs).wanting).toEqual([]);
+    expect(deliverableTurns(of.store.reader, of.nowMs)).toEqual([]);
     await expect(of.begin(queued)).rejects.toMatchObject(refusedAs('claim-refused'));
     await of.complete(running);
     expect(of.turn(running.turn)?.status).toBe('completed');
     await of.write((tx) => resumeAgent(tx, 'ben', ann));
-    expect(deliverableTurns(of.store.reader, of.nowMs).wanting).toHaveLength(1);
+    expect(deliverableTurns(of.store.reader, of.nowMs)).toHaveLength(1);
     await of.complete(await of.begin(queued));
   });
 
@@ -48,7 +48,7 @@ describe('an agent that is paused', () => {
     await of.write((tx) => pauseAgent(tx, 'ada', ann));
     await of.fail(running, 'worker-lost');
     expect(of.turn(running.turn)?.status).toBe('queued');
-    expect(deliverableTurns(of.store.reader, of.nowMs).wanting).toEqual([]);
+    expect(deliverableTurns(of.store.reader, of.nowMs)).toEqual([]);
   });
 
   test('keeps nobody from a turn with one that waits until it is resumed', async () => {
@@ -80,7 +80,7 @@ describe('a project that is paused', () => {
     await of.write((tx) => pauseProject(tx, { ...ann, reason: 'Night.' }));
     await of.mail('ben');
     expect(agentsToStart(of.store.reader, of.store.config)).toEqual([]);
-    expect(deliverableTurns(of.store.reader, of.nowMs).wanting).toEqual([]);
+    expect(deliverableTurns(of.store.reader, of.nowMs)).toEqual([]);
     await expect(of.begin(queued)).rejects.toMatchObject(refusedAs('claim-refused'));
     expect(readProject(of.store.reader).paused).toMatchObject({ by: 'ann', reason: 'Night.' });
     await of.write((tx) => resumeProject(tx, ann));

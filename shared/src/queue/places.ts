@@ -1,0 +1,47 @@
+import type { Redis } from 'ioredis';
+import { countSlots } from './fleet.js';
+
+/** Slots that a fleet is taken to have of which nobody has heard yet: one worker's, unless told otherwise. */
+export const slotsWhereUnknown = 4;
+
+/** A place's score is the moment (of Redis) at which it was taken. */
+const takeScript = `
+${countSlots}
+if total == 0 then total = tonumber(ARGV[1]) end
+local held = redis.call('ZCARD', KEYS[3])
+local answer = {}
+for i = 2, #ARGV do
+  if redis.call('ZSCORE', KEYS[3], ARGV[i]) then
+    table.insert(answer, ARGV[i])
+  elseif held < total then
+    redis.call('ZADD', KEYS[3], now, ARGV[i])
+    held = held + 1
+    table.insert(answer, ARGV[i])
+  end
+end
+return {total, math.max(0, total - held), answer}`;
+
+const heldScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+return redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[1])`;
+
+/** The places in the queue that turns of one cell hold: a sorted set under `key`, as large as the fleet has slots. */
+export function createPlaces(client: Redis, { key, fleet }: { key: string; fleet: readonly [string, string] }) {
+  // A fleet that is not heard of for a moment is taken to be as it was: jobs that wait for it do no harm.
+  let lastSlots = slotsWhereUnknown;
+  return {
+    key,
+    async take(wanted: readonly string[]): Promise<{ held: ReadonlySet<string>; free: number }> {
+      const [slots, free, held] = (await client.eval(takeScript, 3, ...fleet, key, lastSlots, ...wanted)) as [
+        slots: number,
+        free: number,
+        held: string[],
+      ];
+      lastSlots = slots;
+      return { held: new Set(held), free };
+    },
+    held: async (olderThanMs: number): Promise<string[]> =>
+      (await client.eval(heldScript, 1, key, olderThanMs)) as string[],
+  };
+}

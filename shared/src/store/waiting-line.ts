@@ -1,0 +1,73 @@
+import { dealPlaces } from '../mailbox/round-robin.js';
+import type { Sql, SqlReader } from './sql.js';
+import type { Writer } from './writer.js';
+
+/**
+ * The projects that have turns for which the queue had no place, in the order in which they get one. It is kept in the
+ * catalog so that all schedulers of the cell go round the same line; while there are places for all it is empty, and
+ * nothing is written.
+ */
+export class WaitingLine {
+  constructor(
+    private readonly sql: Sql,
+    private readonly writer: Writer,
+  ) {}
+
+  /** Whether no project waits. */
+  get empty(): boolean {
+    return this.sql.get('SELECT 1 FROM waiting_line LIMIT 1') === undefined;
+  }
+
+  has(project: string): boolean {
+    return this.sql.get('SELECT 1 FROM waiting_line WHERE project = :project', { project }) !== undefined;
+  }
+
+  /** Puts a project at the end of the line; one that stands in it keeps its place. A project that is gone is left out. */
+  async join(project: string): Promise<void> {
+    if (this.has(project)) return;
+    await this.writer.write(() =>
+      this.sql.run(
+        `INSERT INTO waiting_line (project, position)
+         SELECT id, (SELECT coalesce(max(position), 0) + 1 FROM waiting_line) FROM projects WHERE id = :project
+         ON CONFLICT DO NOTHING`,
+        { project },
+      ),
+    );
+  }
+
+  async leave(project: string): Promise<void> {
+    if (!this.has(project)) return;
+    await this.writer.write(() => this.sql.run('DELETE FROM waiting_line WHERE project = :project', { project }));
+  }
+
+  /** Deals places along the line, as {@link dealPlaces} says. */
+  async deal(places: number): Promise<ReadonlyMap<string, number>> {
+    return this.writer.write(() => {
+      const { shares, moved } = dealPlaces(readWaitingLine(this.sql), places);
+      for (const project of moved) {
+        this.sql.run(
+          `UPDATE waiting_line SET position = (SELECT max(position) + 1 FROM waiting_line) WHERE project = :project`,
+          { project },
+        );
+      }
+      return shares;
+    });
+  }
+
+  /** Puts a project that was dealt a place which another scheduler had taken at the head of the line. */
+  async putFirst(project: string): Promise<void> {
+    await this.writer.write(() =>
+      this.sql.run(
+        `UPDATE waiting_line SET position = (SELECT min(position) - 1 FROM waiting_line) WHERE project = :project`,
+        { project },
+      ),
+    );
+  }
+}
+
+/** The projects of a catalog that wait for a place, the next one first. */
+export function readWaitingLine(reader: SqlReader): string[] {
+  return reader
+    .all<{ project: string }>('SELECT project FROM waiting_line ORDER BY position')
+    .map(({ project }) => project);
+}
