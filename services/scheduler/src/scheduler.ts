@@ -5,12 +5,12 @@ import { type Consumer, closeWithinMs, type Transport } from '@suzumio/shared/qu
 import { settledWithin } from '@suzumio/shared/queue/within';
 import type { Cell } from '@suzumio/shared/store/cell';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
-import { nextDeadline, overdueAttempts } from '@suzumio/shared/store/queries/leases';
+import { deadlinesOf, overdueAttempts } from '@suzumio/shared/store/queries/leases';
 import { type ActiveTurns, countActiveTurns } from '@suzumio/shared/store/queries/turns';
 import { collectContent } from '@suzumio/shared/store/collect-content';
 import { readStatus } from '@suzumio/shared/store/queries/projects';
 import { awaitsClaim } from '@suzumio/shared/store/verbs/deliver-turn';
-import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
+import { expireLease, shortenLeases } from '@suzumio/shared/store/verbs/report-attempt';
 import { Refill } from './refill.js';
 import { forEachBounded, type Rounds, startRounds } from './rounds.js';
 import { ProjectScheduler } from './schedule-project.js';
@@ -116,6 +116,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
 
   /** Gives places of the queue that are free to projects that wait for them. */
   async function fillQueue(): Promise<void> {
+    if (cell.catalog.pause.current !== null) return;
     try {
       await refill.run();
     } catch (error) {
@@ -173,7 +174,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
   }
 
   async function sweepProject(store: ProjectStore, deliverable: boolean, active: ActiveTurns): Promise<void> {
-    noteDeadline(store);
+    await noteDeadline(store);
     if (deliverable) await projects.schedule(store);
     const { queued, running } = countActiveTurns(store.reader);
     active.queued += queued;
@@ -181,10 +182,15 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     if (readStatus(store.reader).settled) await cell.noteStatus(store.project);
   }
 
-  function noteDeadline({ project, reader }: ProjectStore): void {
-    const at = nextDeadline(reader);
-    if (at === undefined) deadlines.delete(project);
-    else deadlines.set(project, at);
+  async function noteDeadline(store: ProjectStore): Promise<void> {
+    const longestMs = cell.context.now() + leaseMs;
+    const known = deadlinesOf(store.reader);
+    if (known === undefined) {
+      deadlines.delete(store.project);
+      return;
+    }
+    if (known.lastMs > longestMs) await store.write((tx) => shortenLeases(tx, leaseMs));
+    deadlines.set(store.project, Math.min(known.firstMs, longestMs));
   }
 
   /** The catalog may have missed the last word of a process that was killed: a project's own database decides. */
@@ -217,7 +223,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     const overdue = overdueAttempts(store.reader, cell.context.now());
     const ended =
       overdue.length === 0 ? [] : await store.write((tx) => overdue.filter((attempt) => expireLease(tx, attempt)));
-    noteDeadline(store);
+    await noteDeadline(store);
     for (const { turn, attempt } of ended) {
       metrics.leasesExpired.inc({});
       logger.warn({ project: store.project, turn, attempt }, 'a lease ran out: the worker was not heard of');

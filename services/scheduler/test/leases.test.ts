@@ -8,7 +8,7 @@ import { createInProcessTransport } from '@suzumio/shared/queue/in-process-trans
 import { entryOf, teamYaml } from '../../../shared/test/support/cell.js';
 import { eventually } from '../../../shared/test/support/poll.js';
 import { counted } from '../../../shared/test/support/counted.js';
-import { type Bench, benches } from './bench.js';
+import { type Bench, benches, start } from './bench.js';
 
 const leaseMs = 2_000;
 
@@ -48,6 +48,28 @@ describe('leases', () => {
     expect(jobs[1]).toMatchObject({ turn, delivery: 2 });
     expect(await turns(project)).toMatchObject([{ status: 'queued', attempt: 1 }]);
     expect(await counted(metrics, 'suzumio_leases_expired_total')).toBe(1);
+    await delist();
+  });
+
+  test('a clock that steps back by an hour puts no lease off: a worker that died has a lease from then on', async () => {
+    const made = await bench();
+    const { testing, advance, turns, jobs } = made;
+    const delist = await toolhost(made);
+    const { project, turn } = await abandoned(made);
+    advance(-3_600_000);
+    await eventually(
+      'the ToolHost beats again',
+      () => testing.cell.catalog.toolhostServingSince() === start - 3_600_000,
+    );
+    await afterMoreChecks(made);
+    await eventually('the lease is shortened', async () => {
+      const [row] = await testing.rows<{ until: number }>(project, 'SELECT lease_until_ms AS until FROM turn_attempts');
+      return row?.until === start - 3_600_000 + leaseMs;
+    });
+    expect(await turns(project)).toMatchObject([{ status: 'running' }]);
+    advance(leaseMs);
+    await eventually('the next delivery', () => jobs.length === 2);
+    expect(jobs[1]).toMatchObject({ turn, delivery: 2 });
     await delist();
   });
 

@@ -15,7 +15,13 @@ import { externalEngine } from '@suzumio/shared/protocol/handlers';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { type AttemptRow, turnRow } from '@suzumio/shared/store/rows';
 import { turnLogBytes, writeTurnLog } from '@suzumio/shared/store/turn-logs';
-import { completeTurn, extendLease, failAttempt, isOverTime } from '@suzumio/shared/store/verbs/report-attempt';
+import {
+  completeTurn,
+  extendLease,
+  failAttempt,
+  isFresh,
+  isOverTime,
+} from '@suzumio/shared/store/verbs/report-attempt';
 import { claimRoute, rejected, requireWorker, withLease } from './auth.js';
 import { claim, counted } from './claim.js';
 import { sendContent, storeContent } from './content.js';
@@ -58,7 +64,7 @@ export function attemptsRouter(context: ToolhostContext): Router {
         // Most heartbeats find enough of the lease left, and cost a read.
         const nowMs = context.cell.context.now();
         const leftMs = attempt.lease_until_ms - nowMs;
-        const due = leftMs * 3 < context.leaseMs * 2 || isOverTime(store.config, attempt, nowMs);
+        const due = !isFresh(leftMs, context.leaseMs) || isOverTime(store.config, attempt, nowMs);
         if (attempt.status === 'running' && !due) return { leaseMs: leftMs, cancel: false };
         const answer = await store.write((tx) => extendLease(tx, token, context.leaseMs));
         // It may have ended just now.

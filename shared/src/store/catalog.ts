@@ -15,7 +15,7 @@ import type { ProjectStoreHooks } from './project-store.js';
 import { ProjectDeletions } from './project-deletions.js';
 import { immediately, Sql, type SqlParams } from './sql.js';
 import { Providers } from './providers.js';
-import { aliveMs, readCatalogFacts } from './queries/services.js';
+import { aliveMs, beatMs, isAlive, readCatalogFacts } from './queries/services.js';
 import { Spending } from './spending.js';
 import { Teams } from './teams.js';
 import type { Json } from './tx.js';
@@ -63,9 +63,6 @@ export interface ListedProject {
 type CatalogHooks = Pick<ProjectStoreHooks, 'onOutdated'>;
 
 const newestSchema = catalogMigrations.at(-1)?.version ?? 0;
-
-/** How often a process says that it lives. */
-const beatMs = 1_000;
 
 /**
  * The cell's index: which projects there are, which tokens are good, which processes serve. What it says of a project
@@ -296,8 +293,8 @@ export class Catalog {
       const now = this.context.now();
       const other = this.#sql.get<{ service: string; cell: string; transport: string; host: string }>(
         `SELECT service, cell, transport, host FROM processes
-         WHERE beat_at_ms > :alive AND (cell <> :cell OR transport <> :transport OR host <> :host)`,
-        { alive: now - aliveMs, cell: identity.cell, transport: identity.transport, host },
+         WHERE ${isAlive} AND (cell <> :cell OR transport <> :transport OR host <> :host)`,
+        { now, withinMs: aliveMs, cell: identity.cell, transport: identity.transport, host },
       );
       if (other) {
         throw new SuzumioError(
@@ -323,8 +320,8 @@ export class Catalog {
    */
   toolhostServingSince(): number | undefined {
     const row = this.#sql.get<{ since: number | null }>(
-      `SELECT min(serving_since_ms) AS since FROM processes WHERE service = 'toolhost' AND beat_at_ms > :alive`,
-      { alive: this.context.now() - 3 * beatMs },
+      `SELECT min(serving_since_ms) AS since FROM processes WHERE service = 'toolhost' AND ${isAlive}`,
+      { now: this.context.now(), withinMs: 3 * beatMs },
     );
     return row?.since ?? undefined;
   }
@@ -344,15 +341,16 @@ export class Catalog {
     let beating: Promise<unknown> = Promise.resolve();
     const beat = async () => {
       const now = this.context.now();
-      // A process that was paused has answered nobody meanwhile, so its service begins anew.
-      const paused = now - last > 3 * beatMs;
+      // A process that was paused has answered nobody meanwhile, so its service begins anew; and where the clock stepped
+      // back, nobody can tell how long it has lasted.
+      const anew = now - last > 3 * beatMs || now < last;
       last = now;
       try {
         await this.#writer.write(() =>
           this.#sql.run(
-            `UPDATE processes SET beat_at_ms = :now, serving_since_ms = CASE WHEN :paused THEN :now ELSE serving_since_ms END
+            `UPDATE processes SET beat_at_ms = :now, serving_since_ms = CASE WHEN :anew THEN :now ELSE serving_since_ms END
              WHERE id = :id`,
-            { id, now, paused: paused ? 1 : 0 },
+            { id, now, anew: anew ? 1 : 0 },
           ),
         );
       } catch {

@@ -91,6 +91,13 @@ export interface AttemptRow {
  */
 export const isQueued = `status IN ('queued', 'running') AND status = 'queued'`;
 
+/**
+ * Holds of queued turns whose back-off has passed at `:now`. One that was set at a moment which is yet to come was set
+ * before the clock stepped back, and is over: to try once too early harms less than to wait for as long as the step was.
+ */
+export const isDue = `(not_before_ms <= :now OR EXISTS (SELECT 1 FROM turn_attempts
+  WHERE turn_id = turns.id AND turn_attempts.number = turns.attempt AND ended_at_ms > :now))`;
+
 /** Holds of turns that ended without having done what their mail asked for: its reads count as undelivered. */
 export const isUndelivered = `status IN ('failed', 'cancelled')`;
 

@@ -94,4 +94,29 @@ describe('processes on one data directory', () => {
     await eventually('it beats again', () => catalog().toolhostServingSince() === start + 60_000);
     await leave();
   });
+
+  const hourMs = 3_600_000;
+
+  test('a ToolHost whose clock steps back serves anew from then on', async () => {
+    const leave = await catalog().enlist(process({ service: 'toolhost' }));
+    testing.setNow(start - hourMs);
+    await eventually('it beats again', () => catalog().toolhostServingSince() === start - hourMs);
+    expect(catalog().factsFor('team').toolhost).toEqual({ alive: true, seenAtMs: start - hourMs });
+    await leave();
+  });
+
+  test('one that was killed before the clock stepped back does not live on, nor is it in anybody’s way', async () => {
+    const sql = Sql.open(testing.cell.directory.catalogFile);
+    sql.run(
+      `INSERT INTO processes (id, service, cell, transport, host, serving_since_ms, beat_at_ms)
+       VALUES ('proc_dead', 'toolhost', 'other', 'redis one', 'elsewhere', :since, :at)`,
+      { since: start + hourMs - 60_000, at: start + hourMs },
+    );
+    sql.close();
+    expect(catalog().toolhostServingSince()).toBeUndefined();
+    expect(catalog().factsFor('team').toolhost.alive).toBe(false);
+    await (
+      await catalog().enlist(process())
+    )();
+  });
 });

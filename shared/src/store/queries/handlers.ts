@@ -1,5 +1,5 @@
 import type { HandlerMail } from '../../protocol/handlers.js';
-import { agentRow, isQueued, projectRow } from '../rows.js';
+import { agentRow, isDue, isQueued, projectRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import { listAttachments } from './artifacts.js';
 import { iso } from './page.js';
@@ -36,11 +36,11 @@ export function turnsForHandler(
   const { status, paused_json } = projectRow(reader);
   if (status !== 'running' || paused_json !== null) return [];
   const rows = reader.all<{ id: string }>(
-    `SELECT id FROM turns WHERE ${isQueued} AND not_before_ms <= :nowMs
+    `SELECT id FROM turns WHERE ${isQueued} AND ${isDue}
        AND agent_id IN (SELECT value FROM json_each(:agents))
        AND (SELECT paused_json IS NULL AND external = 1 FROM agents WHERE agents.id = agent_id)
      ORDER BY priority, queued_at_ms, id`,
-    { nowMs, agents: JSON.stringify(agents) },
+    { now: nowMs, agents: JSON.stringify(agents) },
   );
   return rows.map(({ id }) => id);
 }

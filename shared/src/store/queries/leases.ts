@@ -8,10 +8,11 @@ export function overdueAttempts(reader: SqlReader, nowMs: number): { turn: strin
   );
 }
 
-/** When the first of the leases that run now ends; undefined where none runs. */
-export function nextDeadline(reader: SqlReader): number | undefined {
-  const row = reader.get<{ at: number | null }>(
-    `SELECT min(lease_until_ms) AS at FROM turn_attempts WHERE status = 'running'`,
+/** When the first and the last of the leases that run now end; undefined where none runs. */
+export function deadlinesOf(reader: SqlReader): { firstMs: number; lastMs: number } | undefined {
+  const row = reader.get<{ first: number | null; last: number | null }>(
+    `SELECT min(lease_until_ms) AS first, max(lease_until_ms) AS last FROM turn_attempts WHERE status = 'running'`,
   );
-  return row?.at ?? undefined;
+  const { first = null, last = null } = row ?? {};
+  return first === null || last === null ? undefined : { firstMs: first, lastMs: last };
 }

@@ -8,6 +8,15 @@ import { readWaitingLine } from '../waiting-line.js';
 /** A process counts as alive for this long after its last beat. */
 export const aliveMs = 5_000;
 
+/** How often a process says that it lives. */
+export const beatMs = 1_000;
+
+/**
+ * Holds of processes that live: their last beat is younger than `:withinMs`. One of a moment that is yet to come was made
+ * before the clock stepped back; who lives makes another within a beat.
+ */
+export const isAlive = `beat_at_ms > :now - :withinMs AND beat_at_ms <= :now + ${String(beatMs)}`;
+
 /** What a catalog knows that decides whether a project's agents get turns. */
 export function readCatalogFacts(
   reader: SqlReader,
@@ -27,8 +36,8 @@ export function readCatalogFacts(
 /** A process that stopped in good order leaves no trace; one that was killed does for a while. */
 function lastHeardOf(reader: SqlReader, service: 'scheduler' | 'toolhost', nowMs: number): ServiceFacts {
   const row = reader.get<{ at: number | null }>(
-    'SELECT max(beat_at_ms) AS at FROM processes WHERE service = :service',
-    { service },
+    'SELECT max(beat_at_ms) AS at FROM processes WHERE service = :service AND beat_at_ms <= :now + :beatMs',
+    { service, now: nowMs, beatMs },
   );
   const seenAtMs = row?.at ?? null;
   return { alive: seenAtMs !== null && seenAtMs > nowMs - aliveMs, seenAtMs };

@@ -3,7 +3,7 @@ import type { ProjectConfig } from '../../model/project-config.js';
 import type { TurnStatus } from '../../model/states.js';
 import type { Priority } from '../../protocol/ids.js';
 import type { ProjectFacts, TurnFacts } from '../../why/facts.js';
-import { isQueued, pauseOf, projectRow } from '../rows.js';
+import { isDue, isQueued, pauseOf, projectRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import { activeTurns } from '../verbs/start-turns.js';
 import { readAgent } from './agents.js';
@@ -79,8 +79,8 @@ function turnFacts(reader: SqlReader, id: string, nowMs: number): TurnFacts | nu
 function queuedBefore(reader: SqlReader, { id, priority, queued_at_ms: queuedAt }: TurnRow, nowMs: number): number {
   const row = reader.get<{ count: number }>(
     `SELECT count(*) AS count FROM turns WHERE ${isQueued} AND (priority, queued_at_ms, id) < (:priority, :queuedAt, :id)
-       AND not_before_ms <= :nowMs AND waits_for IS NULL AND agent_id IN (SELECT agents.id FROM agents WHERE external = 0 AND paused_json IS NULL)`,
-    { priority, queuedAt, id, nowMs },
+       AND ${isDue} AND waits_for IS NULL AND agent_id IN (SELECT agents.id FROM agents WHERE external = 0 AND paused_json IS NULL)`,
+    { priority, queuedAt, id, now: nowMs },
   );
   return row?.count ?? 0;
 }

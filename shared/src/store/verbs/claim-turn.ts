@@ -12,7 +12,7 @@ import type { ToolDefinition } from '../../protocol/runner.js';
 import { admittedTools, coreToolNames } from '../../protocol/tool-names.js';
 import type { ProjectConfig } from '../../model/project-config.js';
 import { planHistory, type HistoryPlan } from '../queries/history.js';
-import { agentRow, type AgentRow, projectRow, turnRow, type TurnRow } from '../rows.js';
+import { agentRow, type AgentRow, isDue, projectRow, turnRow, type TurnRow } from '../rows.js';
 import { listAttachments } from '../queries/artifacts.js';
 import type { SqlReader } from '../sql.js';
 import { keepToolSet } from '../tool-sets.js';
@@ -144,8 +144,11 @@ function assertClaimable(tx: Tx, turn: TurnRow, { worker, engine, claimId, cellP
       ...(paused && { paused }),
     });
   if (turn.status !== 'queued') throw refuse(`it is ${turn.status}`);
-  if (turn.not_before_ms > tx.nowMs) throw refuse('its next attempt is not due yet');
-  if (turn.avoid_worker === worker && turn.not_before_ms + avoidForMs > tx.nowMs) {
+  if (!tx.get(`SELECT 1 FROM turns WHERE id = :turn AND ${isDue}`, { turn: turn.id, now: tx.nowMs })) {
+    throw refuse('its next attempt is not due yet');
+  }
+  const avoidedForMs = tx.nowMs - turn.not_before_ms;
+  if (turn.avoid_worker === worker && avoidedForMs >= 0 && avoidedForMs < avoidForMs) {
     throw refuse('this worker has just failed to start it, so others come first');
   }
   const project = projectRow(tx);

@@ -1,6 +1,6 @@
 import type { Priority } from '../../protocol/ids.js';
 import type { TurnJob } from '../../queue/jobs.js';
-import { isQueued, projectRow } from '../rows.js';
+import { isDue, isQueued, projectRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import type { Tx } from '../tx.js';
 import { activeTurns } from './start-turns.js';
@@ -38,7 +38,7 @@ export function deliverableTurns(
   if (project.status !== 'running' || project.paused_json !== null) return [];
   const queued = reader.all<WaitingTurn>(
     `SELECT id, agent_id, priority, delivery, delivered_at_ms, not_before_ms, waits_for FROM turns
-     WHERE ${isQueued} AND not_before_ms <= :now
+     WHERE ${isQueued} AND ${isDue}
        AND (SELECT paused_json IS NULL AND external = 0 FROM agents WHERE agents.id = agent_id) ORDER BY priority, queued_at_ms, id`,
     { now: nowMs },
   );
@@ -51,10 +51,15 @@ export function deliverableTurns(
     return deliveredAtMs !== null || free-- > 0;
   });
   return rows
-    .filter((row) => row.delivered_at_ms === null || row.delivered_at_ms <= nowMs - redeliverAfterMs)
+    .filter(({ delivered_at_ms: deliveredAtMs }) => deliveredAtMs === null || isOld(deliveredAtMs, nowMs))
     .map(({ id: turn, agent_id: agent, priority, delivery, delivered_at_ms: deliveredAtMs }) => {
       return { turn, agent, priority, epoch: project.epoch, delivery, lost: deliveredAtMs !== null };
     });
+}
+
+/** A delivery that is yet to come was made before the clock stepped back, nobody knows how long ago. */
+function isOld(deliveredAtMs: number, nowMs: number): boolean {
+  return deliveredAtMs <= nowMs - redeliverAfterMs || deliveredAtMs > nowMs;
 }
 
 /** Whether an agent has a turn that was put on the queue and that nobody has claimed yet. */
@@ -96,7 +101,7 @@ function whoTries(queued: readonly WaitingTurn[]): ReadonlyMap<string, WaitingTu
 export function deliverTurn(tx: Tx, turn: string, seenDelivery: number): Omit<TurnJob, 'cell'> | undefined {
   const row = tx.get<{ delivery: number; priority: Priority }>(
     `UPDATE turns SET delivery = delivery + 1, delivered_at_ms = :now, not_before_ms = min(not_before_ms, :now)
-     WHERE id = :turn AND status = 'queued' AND not_before_ms <= :now AND delivery = :seen
+     WHERE id = :turn AND status = 'queued' AND ${isDue} AND delivery = :seen
      RETURNING delivery, priority`,
     { turn, now: tx.nowMs, seen: seenDelivery },
   );

@@ -22,6 +22,11 @@ export function isOverTime(config: ProjectConfig, { engine, started_at_ms }: Att
   return engine === externalEngine && nowMs - started_at_ms >= config.turn.timeout;
 }
 
+/** Whether so much of a lease is left that a heartbeat need not extend it. More than all of it is left of none: the clock stepped back. */
+export function isFresh(leftMs: number, leaseMs: number): boolean {
+  return leftMs * 3 >= leaseMs * 2 && leftMs <= leaseMs;
+}
+
 /**
  * Extends a lease, writing only when less than two thirds of it are left. An attempt past its deadline is good until
  * `expireLease` has ended it. A handler's that has taken too long ends here.
@@ -35,7 +40,7 @@ export function extendLease(tx: Tx, id: AttemptId, leaseMs: number): { leaseMs: 
     return { leaseMs: 0, cancel: true };
   }
   const leftMs = attempt.lease_until_ms - tx.nowMs;
-  if (leftMs * 3 >= leaseMs * 2) return { leaseMs: leftMs, cancel: false };
+  if (isFresh(leftMs, leaseMs)) return { leaseMs: leftMs, cancel: false };
   tx.run('UPDATE turn_attempts SET lease_until_ms = :until WHERE turn_id = :turn AND number = :attempt', {
     until: tx.nowMs + leaseMs,
     turn: id.turn,
@@ -105,6 +110,13 @@ export function failAttempt(
   const attempt = attemptRow(tx, id.turn, id.attempt);
   assertRunning(attempt, id);
   return { turn: endByFailure(tx, turnRow(tx, id.turn), attempt, report.failure, { stats: report.stats }) };
+}
+
+/** Leases that end later than a whole one from now were given before the clock stepped back; they begin anew. */
+export function shortenLeases(tx: Tx, leaseMs: number): void {
+  tx.run(`UPDATE turn_attempts SET lease_until_ms = :until WHERE status = 'running' AND lease_until_ms > :until`, {
+    until: tx.nowMs + leaseMs,
+  });
 }
 
 /** Ends an attempt whose deadline has passed, in one transaction: whatever its worker does later is too late. */

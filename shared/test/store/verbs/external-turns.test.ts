@@ -116,6 +116,17 @@ describe('a turn of an external agent', () => {
     expect(await of.fail(begun, 'worker-shutdown')).toEqual({ turn: 'queued' });
   });
 
+  test('is offered at once when the clock stepped back since its back-off was set', async () => {
+    const of = await queue('ada');
+    const begun = await of.begin(of.activeTurn('ada') ?? '', { engine });
+    await of.fail(begun, 'worker-shutdown');
+    await of.write((tx) => tx.run(`UPDATE turns SET not_before_ms = ${of.nowMs + 60_000}`));
+    expect(offered(of, 'ada')).toEqual([]);
+    of.advance(-3_600_000);
+    expect(offered(of, 'ada')).toEqual(['ada']);
+    expect((await of.begin(of.activeTurn('ada') ?? '', { engine, claimId: 'b'.repeat(32) })).attempt).toBe(2);
+  });
+
   test('is not offered while its agent is paused, nor before it is due', async () => {
     const of = await queue('ada', 'ben');
     await of.write((tx) => tx.run(`UPDATE agents SET paused_json = '{}' WHERE id = 'ada'`));

@@ -13,6 +13,14 @@ const expire = (of: Team, id: Begun) => of.write((tx) => expireLease(tx, id));
 const retry = (of: Team, agent: string) => of.write((tx) => retryTurn(tx, agent, 'test'));
 
 describe('a lease', () => {
+  test('is never longer than a whole one, though the clock stepped back since it was given', async () => {
+    const of = await team();
+    const begun = await of.work('ada');
+    of.advance(-3_600_000);
+    expect(await beat(of, begun)).toEqual({ leaseMs, cancel: false });
+    expect(leaseUntil(of)).toBe(of.nowMs + leaseMs);
+  });
+
   test('is extended once less than two thirds of it are left', async () => {
     const of = await team();
     const begun = await of.work('ada');

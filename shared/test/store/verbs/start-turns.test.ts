@@ -98,6 +98,31 @@ describe('delivering turns', () => {
     expect(look(of)).toMatchObject([{ turn, delivery: 2, lost: false }]);
   });
 
+  const hourMs = 3_600_000;
+
+  test('comes again when the clock steps back behind the last one', async () => {
+    const of = await team();
+    await of.mail('ada');
+    const [turn = ''] = await of.schedule();
+    await deliver(of, turn, 0);
+    of.advance(-hourMs);
+    expect(look(of)).toMatchObject([{ turn, delivery: 1, lost: true }]);
+  });
+
+  test('waits for no backoff that was set before the clock stepped back', async () => {
+    const of = await team();
+    const begun = await of.work('ada');
+    await of.fail(begun, 'image-missing');
+    expect(look(of)).toEqual([]);
+    of.advance(-hourMs);
+    expect(look(of)).toMatchObject([{ turn: begun.turn }]);
+    expect(await deliver(of, begun.turn, 0)).toMatchObject({ turn: begun.turn });
+    const next = await of.begin(begun.turn, { worker: 'another' });
+    expect(next.attempt).toBe(2);
+    await of.fail(next, 'image-missing');
+    expect(look(of)).toEqual([]);
+  });
+
   test('waits for a backoff to pass', async () => {
     const of = await team();
     const begun = await of.work('ada');
