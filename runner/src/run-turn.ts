@@ -1,3 +1,5 @@
+import { beginningOf } from '@suzumio/shared/protocol/cut-text';
+import { maxFailureChars } from '@suzumio/shared/protocol/failure-codes';
 import type { RunnerTurnInput, RunnerTurnOutput } from '@suzumio/shared/protocol/runner';
 import { type Connector, connectorTo } from './door/connector.js';
 import { defaultPatienceMs, DoorClient } from './door/door-client.js';
@@ -5,7 +7,7 @@ import { processControl } from './mock/process-control.js';
 import { playTurn } from './mock/play-turn.js';
 import { createToolClient, type ToolCaller } from './tools/tool-client.js';
 import { readTurnInput, writeTurnOutput } from './turn-files.js';
-import { exitCodes } from './turn-failure.js';
+import { exitCodes, ToldFailure } from './turn-failure.js';
 
 /** What a turn takes from the process that it runs in. */
 export interface TurnHost {
@@ -30,6 +32,12 @@ export async function runTurn({ turnDir, self, env, write }: TurnHost): Promise<
         : await thinkThrough(input, connector, tools, write);
     await writeTurnOutput(turnDir, output);
     return exitCodes.done;
+  } catch (error) {
+    if (error instanceof ToldFailure) {
+      const message = beginningOf(error.message, maxFailureChars);
+      await writeTurnOutput(turnDir, { text: '', failure: { code: error.code, message } });
+    }
+    throw error;
   } finally {
     connector.close();
   }

@@ -1,3 +1,4 @@
+import type { ToldByRunner } from '@suzumio/shared/protocol/failure-codes';
 import { doorAwayExitCode } from '@suzumio/shared/protocol/door';
 
 /** The exit codes of the runner and of the shim, beyond those that a script asks for. */
@@ -27,6 +28,16 @@ export class TurnFailure extends Error {
     options?: ErrorOptions,
   ) {
     super(message, options);
+  }
+}
+
+/** The turn cannot go on for a reason that has a code of its own, which is left in `output.json`. */
+export class ToldFailure extends TurnFailure {
+  constructor(
+    readonly code: ToldByRunner,
+    message: string,
+  ) {
+    super(message);
   }
 }
 

@@ -4,6 +4,7 @@ import type { RunnerTurnInput } from '@suzumio/shared/protocol/runner';
 import type { ModelResult, Question } from '../src/ai/model-client.js';
 import { think } from '../src/ai/think.js';
 import type { ToolResult } from '../src/tools/tool-client.js';
+import { TurnFailure } from '../src/turn-failure.js';
 
 type Said = Partial<ModelAnswer> | { code: string };
 
@@ -184,7 +185,10 @@ describe('a thinking turn', () => {
   test('does not let the same call be cut for ever', async () => {
     const cut = { toolCalls: [call('messages_send', '{"body": "And so')], finishReason: 'length' };
     const at = mind(Array(9).fill(cut));
-    await expect(think(turn(), at)).rejects.toThrow('does not come to the end');
+    await expect(think(turn(), at)).rejects.toMatchObject({
+      code: 'answer-endless',
+      message: expect.stringContaining('maxOutputTokens'),
+    });
     expect(at.questions).toHaveLength(4);
   });
 
@@ -194,12 +198,16 @@ describe('a thinking turn', () => {
     expect(at.calls).toEqual([]);
   });
 
-  test.each<[string, Said, string]>([
-    ['was withheld', { finishReason: 'content_filter' }, 'content_filter'],
-    ['is a refusal', { refusal: 'I would rather not.' }, 'I would rather not.'],
-    ['never comes', { code: 'provider-refused' }, 'provider-refused: No.'],
-  ])('fails when the answer %s', async (_name, said, message) => {
-    await expect(think(turn(), mind([said]))).rejects.toThrow(message);
+  test.each<[string, Said, string | undefined, string]>([
+    ['was withheld', { finishReason: 'content_filter' }, 'answer-withheld', 'content_filter'],
+    ['is a refusal', { refusal: 'I would rather not.' }, 'answer-refused', 'I would rather not.'],
+    ['cannot be asked for briefly enough', { code: 'context-overflow' }, 'context-overflow', 'No.'],
+    ['never comes', { code: 'provider-refused' }, undefined, 'provider-refused: No.'],
+  ])('fails when the answer %s', async (_name, said, code, words) => {
+    const failure: unknown = await think(turn(), mind([said])).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(TurnFailure);
+    expect(failure).toMatchObject({ message: expect.stringContaining(words) });
+    expect((failure as { code?: string }).code).toBe(code);
   });
 
   test.each([null, 'stop', 'eos', 'function_call'])(
@@ -388,6 +396,8 @@ describe('memory', () => {
   });
 
   test('fails when the prompt alone is too long', async () => {
-    await expect(think(turn(), mind([{ code: 'context-overflow' }]))).rejects.toThrow('context-overflow');
+    await expect(think(turn(), mind([{ code: 'context-overflow' }]))).rejects.toMatchObject({
+      code: 'context-overflow',
+    });
   });
 });

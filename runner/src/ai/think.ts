@@ -5,7 +5,7 @@ import type { ModelAnswer, ModelToolCall } from '@suzumio/shared/protocol/model-
 import { notesIn } from '@suzumio/shared/protocol/notes';
 import type { RunnerTurnInput, RunnerTurnOutput } from '@suzumio/shared/protocol/runner';
 import type { ToolCaller } from '../tools/tool-client.js';
-import { TurnFailure } from '../turn-failure.js';
+import { ToldFailure, TurnFailure } from '../turn-failure.js';
 import { Conversation } from './conversation.js';
 import type { ModelCaller, ModelResult, Question } from './model-client.js';
 
@@ -64,18 +64,25 @@ class Turn {
       if (answer.text !== '') this.#texts.push(answer.text);
       this.#told.add(assistantMessage(answer));
       if (answer.finishReason === 'content_filter') {
-        throw new TurnFailure('the provider withheld the answer: content_filter');
+        throw new ToldFailure('answer-withheld', 'The provider withheld the answer (content_filter).');
       }
       if (answer.toolCalls.length > 0) {
         if (await this.#carryOut(answer)) return this.#output();
         if (!isCutInCall(answer)) continue;
       } else {
-        if (answer.refusal !== undefined) throw new TurnFailure(`the model refused: ${answer.refusal}`);
+        if (answer.refusal !== undefined) {
+          throw new ToldFailure('answer-refused', `The model refused: ${answer.refusal}`);
+        }
         if (answer.finishReason !== 'length') return this.#output();
         this.#told.add(goOnMessage);
       }
       continuations += 1;
-      if (continuations > maxContinuations) throw new TurnFailure('the model does not come to the end of its answer');
+      if (continuations > maxContinuations) {
+        throw new ToldFailure(
+          'answer-endless',
+          `The model does not come to the end of its answer, which was cut at its longest ${continuations} times: raise maxOutputTokens of its preset, or ask for less at once.`,
+        );
+      }
     }
   }
 
@@ -87,8 +94,12 @@ class Turn {
       const result = await this.#put('turn', this.#question);
       if ('answer' in result) return result.answer;
       const { code, detail } = result.problem;
-      if (code !== 'context-overflow' || !(await this.#makeRoom())) {
-        throw new TurnFailure(`the model could not be asked: ${code}: ${detail}`);
+      if (code !== 'context-overflow') throw new TurnFailure(`the model could not be asked: ${code}: ${detail}`);
+      if (!(await this.#makeRoom())) {
+        throw new ToldFailure(
+          'context-overflow',
+          `The conversation cannot be made short enough for the model: ${detail}`,
+        );
       }
     }
   }

@@ -2,6 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { type Ending, judgeEnding } from '../src/attempt/judge-ending.js';
 
 const output = { kind: 'valid', output: { text: 'fine' } } as const;
+const told: Ending['output'] = {
+  kind: 'valid',
+  output: { text: '', failure: { code: 'answer-refused', message: 'The model refused.' } },
+};
 const good: Ending = {
   end: { exitCode: 0 },
   output,
@@ -79,6 +83,18 @@ describe('what an ending means', () => {
     ],
     ['worker-lost', 'its door was away', { end: { exitCode: 75 } }],
     ['non-zero-exit', 'an exit code, whatever the output', { end: { exitCode: 1 } }],
+    ['answer-refused', 'what the runner says', { end: { exitCode: 1 }, output: told }],
+    ['answer-refused', 'what the runner says, with exit code 0', { output: told }],
+    [
+      'answer-refused',
+      'what the runner said before it lingered',
+      { end: { exitCode: 137 }, output: told, stopped: 'lingering' },
+    ],
+    [
+      'time-limit',
+      'its clock, whatever the runner said',
+      { end: { exitCode: 137 }, output: told, stopped: 'time-limit' },
+    ],
     ['output-missing', 'no output', { output: { kind: 'missing' } }],
     ['output-too-large', 'too much', { output: { kind: 'too-large', maxBytes: 7 } }],
     ['output-invalid', 'nonsense', { output: { kind: 'invalid', why: 'is not JSON' } }],

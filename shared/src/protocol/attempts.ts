@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { failure } from './failure-codes.js';
 import { agentId, projectId, sha256, turnId } from './ids.js';
-import { runnerTurnInput, runnerTurnOutput } from './runner.js';
+import { runnerTurnInput, turnOutput } from './runner.js';
 
 /**
  * The ToolHost's routes for workers:
@@ -90,7 +90,7 @@ export const attemptStats = z.object({
 export type AttemptStats = z.infer<typeof attemptStats>;
 
 export const completeRequest = z.object({
-  output: runnerTurnOutput,
+  output: turnOutput,
   /** The workspace after the turn; null where it is empty; absent where the backend keeps none. */
   snapshot: sha256.nullable().optional(),
   /** Why there is no snapshot of a workspace that has one: what was asked to store it said so. */

@@ -47,18 +47,41 @@ export const failureCodes = {
   'model-unknown': 'agent',
   'model-refused': 'agent',
   'answer-too-large': 'agent',
+  'answer-refused': 'agent',
+  'answer-withheld': 'agent',
+  'answer-endless': 'agent',
+  'context-overflow': 'agent',
   'start-deadline': 'agent',
 } as const satisfies Record<string, 'before-start' | 'provider' | 'day' | 'machinery' | 'agent'>;
 
 export type FailureCode = keyof typeof failureCodes;
 export type FailureClass = (typeof failureCodes)[FailureCode];
 
+/** The longest sentence on a failure. */
+export const maxFailureChars = 2_000;
+
 export const failureCode = z.enum(Object.keys(failureCodes) as [FailureCode, ...FailureCode[]]);
+
+/**
+ * What a runner itself says that its turn failed for: of what became of a question only it knows what it means.
+ *
+ * - `answer-refused`: the model refused
+ * - `answer-withheld`: the provider withheld the answer
+ * - `answer-endless`: the answer was cut at its longest again and again
+ * - `context-overflow`: the conversation cannot be made short enough for the model
+ */
+export const toldByRunner = z.enum([
+  'answer-refused',
+  'answer-withheld',
+  'answer-endless',
+  'context-overflow',
+] as const satisfies readonly FailureCode[]);
+export type ToldByRunner = z.infer<typeof toldByRunner>;
 
 /** Why an attempt failed: a stable code, a sentence for a person, and what the machine saw. */
 export const failure = z.object({
   code: failureCode,
-  message: z.string().max(2000),
+  message: z.string().max(maxFailureChars),
   exitCode: z.int().optional(),
   signal: z.string().max(40).optional(),
   oomKilled: z.boolean().optional(),

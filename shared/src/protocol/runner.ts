@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { attachment } from './artifacts.js';
+import { maxFailureChars, toldByRunner } from './failure-codes.js';
 import { agentId, priority, projectId, toolStep, turnId } from './ids.js';
 import { chatMessage } from './model-chat.js';
 import { mockScript } from './mock-script.js';
@@ -95,8 +96,8 @@ export type RunnerTurnInput = z.infer<typeof runnerTurnInput>;
 /** Usage is shown wherever its turn is. */
 const maxUsageCharacters = 16 * 1024;
 
-/** What a runner leaves in `output.json`, written whole: under another name first, then renamed. */
-export const runnerTurnOutput = z.object({
+/** What is kept of a turn that was completed. */
+export const turnOutput = z.object({
   text: z.string().max(1_000_000),
   usage: z
     .record(z.string(), z.unknown())
@@ -105,6 +106,15 @@ export const runnerTurnOutput = z.object({
       error: `at most ${String(maxUsageCharacters)} characters as JSON`,
     })
     .optional(),
+});
+export type TurnOutput = z.infer<typeof turnOutput>;
+
+/**
+ * What a runner leaves in `output.json`, written whole: under another name first, then renamed. With a `failure` the turn
+ * has failed.
+ */
+export const runnerTurnOutput = turnOutput.extend({
+  failure: z.object({ code: toldByRunner, message: z.string().max(maxFailureChars) }).optional(),
 });
 export type RunnerTurnOutput = z.infer<typeof runnerTurnOutput>;
 

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import type { AttemptRef, ClaimAnswer, CompleteRequest, SandboxLimits } from '@suzumio/shared/protocol/attempts';
 import type { Failure } from '@suzumio/shared/protocol/failure-codes';
-import { type RunnerTurnInput, type RunnerTurnOutput, runnerProtocol } from '@suzumio/shared/protocol/runner';
+import { type RunnerTurnInput, runnerProtocol, type TurnOutput } from '@suzumio/shared/protocol/runner';
 import type { HostPaths } from '@suzumio/shared/policy/host-paths';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import { createRedactor } from '@suzumio/shared/observability/redactor';
@@ -53,9 +53,7 @@ export interface AttemptParts {
 type Kept = { snapshot: string | null } | { unsaved: NonNullable<CompleteRequest['unsaved']> };
 
 export type Outcome =
-  | ({ kind: 'completed'; output: RunnerTurnOutput } & Kept)
-  | { kind: 'failed'; failure: Failure }
-  | { kind: 'abandoned' };
+  ({ kind: 'completed'; output: TurnOutput } & Kept) | { kind: 'failed'; failure: Failure } | { kind: 'abandoned' };
 
 /** How a ToolHost says that it stores no more. */
 const noRoom = ['quota-exceeded', 'disk-reserve', 'disk-full'];

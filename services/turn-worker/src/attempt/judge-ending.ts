@@ -1,6 +1,6 @@
 import { doorAwayExitCode } from '@suzumio/shared/protocol/door';
 import type { Failure } from '@suzumio/shared/protocol/failure-codes';
-import type { RunnerTurnOutput } from '@suzumio/shared/protocol/runner';
+import type { TurnOutput } from '@suzumio/shared/protocol/runner';
 import { withoutNode } from '../engine/docker/engine-errors.js';
 import type { Disturbance, SandboxEnd } from '../engine/turn-engine.js';
 import type { StopReason } from './stop-switch.js';
@@ -23,21 +23,22 @@ export interface Ending {
   memoryBytes: number;
 }
 
-export type Verdict = { kind: 'completed'; output: RunnerTurnOutput } | { kind: 'failed'; failure: Failure };
+export type Verdict = { kind: 'completed'; output: TurnOutput } | { kind: 'failed'; failure: Failure };
 
 /**
  * What an ending means.
  *
  * A valid output and an exit code of 0 is a completed turn, whatever else happened: also when a child of the runner
  * ran out of memory, and when the clock ran out in the same moment. An output whose container had to be killed because
- * it did not end by itself counts, too.
+ * it did not end by itself counts, too. A failure that the runner has told is its own word, whatever its exit code.
  */
 export function judgeEnding(ending: Ending): Verdict {
   const { end, output, stopped } = ending;
-  if (output.kind === 'valid' && (end.exitCode === 0 || stopped === 'lingering')) {
-    return { kind: 'completed', output: output.output };
+  const { failure: told, ...completed } = output.kind === 'valid' ? output.output : {};
+  if ('text' in completed && told === undefined && (end.exitCode === 0 || stopped === 'lingering')) {
+    return { kind: 'completed', output: completed };
   }
-  const { code, message } = explain(ending);
+  const { code, message } = told && (stopped ?? 'lingering') === 'lingering' ? told : explain(ending);
   return {
     kind: 'failed',
     failure: {

@@ -4,7 +4,7 @@ import type { ProjectConfig } from '../../model/project-config.js';
 import type { AttemptEnded, AttemptStats, CompleteRequest } from '../../protocol/attempts.js';
 import { externalEngine } from '../../protocol/handlers.js';
 import { type Failure, failureCodes } from '../../protocol/failure-codes.js';
-import type { RunnerTurnOutput } from '../../protocol/runner.js';
+import type { TurnOutput } from '../../protocol/runner.js';
 import { watchTurnEnd } from '../protection/watch.js';
 import { attemptRow, type AttemptRow, turnRow, type TurnRow } from '../rows.js';
 import type { Tx } from '../tx.js';
@@ -57,7 +57,7 @@ export function extendLease(tx: Tx, id: AttemptId, leaseMs: number): { leaseMs: 
 export function completeTurn(
   tx: Tx,
   id: AttemptId,
-  report: Omit<CompleteRequest, 'output'> & { output: RunnerTurnOutput },
+  report: Omit<CompleteRequest, 'output'> & { output: TurnOutput },
 ): AttemptEnded {
   const turn = turnRow(tx, id.turn);
   const attempt = attemptRow(tx, id.turn, id.attempt);
