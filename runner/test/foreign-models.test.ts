@@ -1,0 +1,254 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ClaimAnswer } from '@suzumio/shared/protocol/attempts';
+import type { RunnerTurnOutput } from '@suzumio/shared/protocol/runner';
+import { postMessage } from '@suzumio/shared/store/verbs/post-message';
+import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
+import { askProvider } from '../../services/toolhost/src/models/ask-provider.js';
+import { chatFormat } from '../../services/toolhost/src/models/chat-answer.js';
+import { allowing, begun, type ToolhostBench, toolhostBench } from '../../services/toolhost/test/toolhost-client.js';
+import { freePort } from '../../shared/test/support/free-port.js';
+import { eventually } from '../../shared/test/support/poll.js';
+import { runTurn } from '../src/run-turn.js';
+import { TurnFailure } from '../src/turn-failure.js';
+import { createTurnPlace, type TurnPlace } from './support/turn.js';
+
+// Servers that stand in for providers, made by others and not for Suzumio, answer a team: its turns are run by the runner,
+// its questions asked by the ToolHost.
+
+let server: ChildProcess;
+let baseURL: string;
+let bench: ToolhostBench;
+let place: TurnPlace;
+/** What agents left at the end of their turns, in order. */
+let left: { agent: string; output: RunnerTurnOutput }[];
+
+beforeEach(async () => {
+  place = await createTurnPlace();
+  left = [];
+});
+afterEach(async () => {
+  server.kill();
+  await once(server, 'exit');
+  await bench.close();
+  await place.remove();
+});
+
+/** Starts a server of these packages as a process of its own, and waits for it. */
+async function start(program: string, args: string[], port: number): Promise<void> {
+  const environment = { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: String(port) };
+  server = spawn(process.execPath, [program, ...args], { env: environment, stdio: 'ignore' });
+  const url = `http://127.0.0.1:${port}`;
+  baseURL = `${url}/v1`;
+  const healthy = () =>
+    fetch(`${url}/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await eventually(`${program} answers`, healthy, 30_000);
+}
+
+const { resolve } = createRequire(import.meta.url);
+
+async function team(): Promise<string> {
+  bench = await toolhostBench(allowing({ baseURL }));
+  return bench.testing.create(`
+name: bulletin
+task: Write a bulletin.
+backend:
+  runner:
+    mode: ai
+    model: main
+    models:
+      providers: { foreign: { type: openai-compatible, baseURL: "${baseURL}" } }
+      presets: { main: { provider: foreign, model: gpt-4o-mini } }
+agents:
+  editor: { role: editor, prompt: Lead., tools: [messages.send] }
+  writer: { role: writer, prompt: Write., tools: [messages.send] }
+`);
+}
+
+const mail = (project: string, recipient: string, body: string) =>
+  bench.testing.write(project, (tx) => {
+    postMessage(tx, { sender: 'user', recipient, priority: 'P1', body, actor: 'test' });
+  });
+
+/** Runs turns until nobody has mail. */
+async function play(project: string): Promise<void> {
+  for (;;) {
+    const turns = await bench.testing.write(project, (tx) => startTurns(tx));
+    if (turns.length === 0) return;
+    for (const turn of turns) {
+      const { body } = await bench.claim(project, turn);
+      const claim = body as unknown as ClaimAnswer;
+      const agent = claim.input.agent.id;
+      const output = await outputOf(claim);
+      left.push({ agent, output });
+      const { failure } = output;
+      const attempt = begun(bench, project, agent, turn, claim);
+      await (failure ? attempt.report('fail', { failure }) : attempt.report('complete', { output }));
+    }
+  }
+}
+
+async function outputOf({ input, toolToken: token }: ClaimAnswer): Promise<RunnerTurnOutput> {
+  await place.prepare({ ...input, token, controllerUrl: bench.toolhost.runnerUrl });
+  await rm(join(place.turnDir, 'output.json'), { force: true });
+  const write = () => undefined;
+  await runTurn({ turnDir: place.turnDir, self: process, env: {}, write }).catch((error: unknown) => {
+    if (!(error instanceof TurnFailure)) throw error;
+  });
+  return JSON.parse(await readFile(join(place.turnDir, 'output.json'), 'utf8')) as RunnerTurnOutput;
+}
+
+const bodies = async (project: string) =>
+  (await bench.testing.rows<{ body: string }>(project, 'SELECT body FROM messages ORDER BY seq')).map(
+    ({ body }) => body,
+  );
+
+describe('aimock', () => {
+  async function answering(...fixtures: { match: object; response: object }[]): Promise<string> {
+    const file = join(place.workspace, 'fixtures.json');
+    await writeFile(file, JSON.stringify({ fixtures }));
+    const port = await freePort();
+    const program = join(dirname(resolve('@copilotkit/aimock')), 'cli.js');
+    await start(program, ['--port', String(port), '--fixtures', file, '--chunk-size', '5'], port);
+    return team();
+  }
+
+  const send = (recipient: string, body: string) => ({ name: 'messages_send', arguments: { recipient, body } });
+
+  test('plays a team that talks and calls tools', async () => {
+    const project = await answering(
+      { match: { systemMessage: 'You are editor', hasToolResult: true }, response: { content: 'I asked for both.' } },
+      {
+        match: { systemMessage: 'You are editor' },
+        response: {
+          content: 'I ask the writer for both parts.',
+          toolCalls: [send('writer', 'The north, please.'), send('writer', 'And the “south”: é\n🌊')],
+        },
+      },
+      { match: { systemMessage: 'You are writer', hasToolResult: true }, response: { content: 'Written.' } },
+      {
+        match: { systemMessage: 'You are writer' },
+        response: { toolCalls: [send('user', 'Both parts are written.')] },
+      },
+    );
+    await mail(project, 'editor', 'The bulletin, please.');
+    await play(project);
+    expect(left.map(({ agent, output }) => [agent, output.text])).toEqual([
+      ['editor', 'I ask the writer for both parts.\n\nI asked for both.'],
+      ['writer', 'Written.'],
+    ]);
+    expect(await bodies(project)).toEqual([
+      'The bulletin, please.',
+      'The north, please.',
+      'And the “south”: é\n🌊',
+      'Both parts are written.',
+    ]);
+    const counted = await bench.testing.rows<{ input: number; output: number; estimated: number }>(
+      project,
+      'SELECT input_tokens AS input, output_tokens AS output, estimated FROM model_calls',
+    );
+    expect(counted).toHaveLength(4);
+    for (const { input, output, estimated } of counted) {
+      expect(Math.min(input, output)).toBeGreaterThan(0);
+      expect(estimated).toBe(0);
+    }
+  });
+
+  test.each([
+    ['content_filter', { content: 'I was', finishReason: 'content_filter' }, 'answer-withheld', /content_filter/],
+    ['length', { content: 'and so on', finishReason: 'length' }, 'answer-endless', /cut at its longest 4 times/],
+  ])('ends a turn that cannot be answered with a code of its own: %s', async (_finish, response, code, words) => {
+    const project = await answering({ match: { systemMessage: 'You are editor' }, response });
+    await mail(project, 'editor', 'The bulletin, please.');
+    await play(project);
+    expect(left).toMatchObject([{ output: { failure: { code, message: expect.stringMatching(words) } } }]);
+    expect(await bench.testing.rows(project, 'SELECT status FROM turns')).toEqual([{ status: 'failed' }]);
+  });
+});
+
+describe('mock-llm', () => {
+  // Its streams hold texts and errors; calls are only in its whole answers.
+  const rules = `
+streaming: { chunkSize: 4, chunkIntervalMs: 1 }
+rules:
+  - path: /v1/chat/completions
+    response:
+      status: 200
+      content: '{"id": "c1", "model": "m", "choices": [{"message": {"role": "assistant", "content": "I lead: {{jmes request body.model}}."}, "finish_reason": "stop"}]}'
+  - path: /v1/chat/completions
+    match: "contains(body.messages[0].content, 'You are writer')"
+    response:
+      status: 200
+      content: '{"id": "c1", "model": "m", "choices": [{"message": {"role": "assistant", "content": "I write."}, "finish_reason": "stop"}]}'
+  - path: /v1/chat/completions
+    match: "contains(body.messages[-1].content, 'revoked')"
+    response:
+      status: 401
+      content: '{"error": {"message": "Incorrect API key provided.", "type": "invalid_request_error", "param": null, "code": "invalid_api_key"}}'
+  - path: /v1/chat/completions
+    match: "contains(body.messages[-1].content, 'Who calls?')"
+    response:
+      status: 200
+      content: '{"choices": [{"message": {"role": "assistant", "content": null, "tool_calls": [{"id": "x", "type": "function", "function": {"name": "one", "arguments": "{}"}}, {"id": "x", "type": "function", "function": {"name": "two"}}]}, "finish_reason": "tool_calls"}]}'
+`;
+
+  beforeEach(async () => {
+    const config = join(place.workspace, 'mock-llm.yaml');
+    await writeFile(config, rules);
+    await start(resolve('@dwmkerr/mock-llm'), ['--config', config], await freePort());
+  });
+
+  test('plays a team that talks', async () => {
+    const project = await team();
+    await mail(project, 'editor', 'The bulletin, please.');
+    await mail(project, 'writer', 'The north, please.');
+    await play(project);
+    expect(new Map(left.map(({ agent, output }) => [agent, output.text]))).toEqual(
+      new Map([
+        ['editor', 'I lead: gpt-4o-mini.'],
+        ['writer', 'I write.'],
+      ]),
+    );
+  });
+
+  test('refuses a key within a stream that begins with 200, and is told at once in its words', async () => {
+    const project = await team();
+    await mail(project, 'editor', 'Your key is revoked.');
+    const [turn = ''] = await bench.testing.write(project, (tx) => startTurns(tx));
+    const { body } = await bench.claim(project, turn);
+    await outputOf(body as unknown as ClaimAnswer).catch(() => undefined);
+    const [failed] = await bench.testing.rows<{ status: string; failure_json: string }>(
+      project,
+      'SELECT status, failure_json FROM turns',
+    );
+    expect(failed?.status).toBe('failed');
+    expect(JSON.parse(failed?.failure_json ?? '{}')).toMatchObject({
+      code: 'provider-key-rejected',
+      message: expect.stringMatching(/Incorrect API key provided\..*look at the key/),
+    });
+  });
+
+  test('answers whole with two calls under one id, of which each is one', async () => {
+    await team();
+    const { toolCalls } = await askProvider({
+      baseURL,
+      format: chatFormat,
+      headers: {},
+      body: { model: 'm', messages: [{ role: 'user', content: 'Who calls?' }], stream: false },
+      timeoutMs: 10_000,
+      silenceMs: 5_000,
+      place: '0',
+    });
+    expect(toolCalls).toEqual([
+      { id: 'x', name: 'one', arguments: '{}' },
+      { id: 'call_0_1', name: 'two', arguments: '' },
+    ]);
+  });
+});
