@@ -11,7 +11,11 @@ const services = ['api', 'scheduler', 'toolhost', 'turn-worker'];
 await main(async () => {
   await rm(context, { recursive: true, force: true });
   await build({
-    entryPoints: Object.fromEntries(services.map((name) => [`${name}/dist/main`, `services/${name}/src/main.ts`])),
+    entryPoints: {
+      ...Object.fromEntries(services.map((name) => [`${name}/dist/main`, `services/${name}/src/main.ts`])),
+      // A thread has a file of its own.
+      'toolhost/dist/bodies/question-thread': 'services/toolhost/src/bodies/question-thread.ts',
+    },
     outdir: context,
     bundle: true,
     platform: 'node',

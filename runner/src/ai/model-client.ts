@@ -117,7 +117,7 @@ function isLost(error: unknown): boolean {
 function problemOf(error: unknown): Problem | undefined {
   if (!(error instanceof APIError)) return undefined;
   const status: unknown = error.status;
-  if (typeof status !== 'number' || status >= 500) return undefined;
+  if (typeof status !== 'number' || status >= 500 || status === 408) return undefined;
   const known = problem.safeParse((error as { error?: { problem?: unknown } }).error?.problem);
   if (known.success) return known.data;
   return {

@@ -3,7 +3,7 @@ import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { projectId } from '@suzumio/shared/protocol/ids';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import type { ApiIdentity } from '@suzumio/shared/store/api-tokens';
-import { authorizeLease } from '@suzumio/shared/store/authorize';
+import { authorizeLease, authorizeTool } from '@suzumio/shared/store/authorize';
 import type { AttemptRow } from '@suzumio/shared/store/rows';
 import {
   type AttemptTokenClaims,
@@ -40,6 +40,17 @@ export function attemptTokenOf(request: Request, kind: AttemptTokenKind, cell: s
   const claims = parseAttemptToken(token);
   if (claims?.kind !== kind || claims.cell !== cell) throw rejected();
   return { ...claims, tokenHash: hashToken(token) };
+}
+
+/**
+ * The tool token of a request, found good before a byte of the body is read.
+ *
+ * @throws SuzumioError `unauthenticated`, `token-rejected`
+ */
+export async function requireRunner({ cell }: ToolhostContext, request: Request): Promise<PresentedToken> {
+  const token = attemptTokenOf(request, 'tool', cell.id);
+  await cell.stores.use(token.project, ({ reader }) => authorizeTool(reader, token));
+  return token;
 }
 
 /**
@@ -92,4 +103,9 @@ export async function withLease<Result>(
 /** One sentence for every reason: what is wrong with a token is nobody's business. */
 export function rejected(): SuzumioError {
   return new SuzumioError('token-rejected', 'This token opens nothing here.');
+}
+
+/** An attempt, as what is counted of it is kept by. */
+export function nameOf({ project, turn, attempt }: AttemptTokenClaims): string {
+  return `${project} ${turn} ${String(attempt)}`;
 }

@@ -5,6 +5,8 @@ import type { Policy } from '@suzumio/shared/policy/policy';
 import type { SecretSource } from '@suzumio/shared/observability/secret-source';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import type { Cell } from '@suzumio/shared/store/cell';
+import type { QuestionReader } from './bodies/question-reader.js';
+import type { RunnerBodies } from './bodies/runner-bodies.js';
 
 /** What the ToolHost works with. */
 export interface ToolhostDependencies {
@@ -25,6 +27,10 @@ export interface ToolhostContext extends ToolhostDependencies {
   policyOf: (project: string) => Policy;
   /** This machine's disk, as far as projects name paths of it. */
   host: HostPaths;
+  /** Takes the bodies of runners' requests. */
+  bodies: RunnerBodies;
+  /** Reads their questions to models. */
+  questions: QuestionReader;
   /** Names this process to others that might make the same call of a model. */
   owner: string;
   /** What the whole cell may spend in a day. */

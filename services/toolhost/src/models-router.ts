@@ -6,13 +6,13 @@ import { questionStep } from '@suzumio/shared/protocol/ids';
 import {
   chatPath,
   chatPurpose,
-  chatRequest,
   maxChatBytes,
   modelsPath,
   purposeHeader,
   stepHeader,
 } from '@suzumio/shared/protocol/model-chat';
-import { attemptTokenOf } from './auth.js';
+import { attemptTokenOf, nameOf, requireRunner } from './auth.js';
+import { closeOf } from './bodies/close-of.js';
 import type { ToolhostContext } from './context.js';
 import { AnswerStream, completionOf } from './models/answer-wire.js';
 import { type Asker, callModel } from './models/call-model.js';
@@ -22,12 +22,14 @@ import { listModels } from './models/list-models.js';
 export function modelsRouter(context: ToolhostContext): Router {
   const router = express.Router();
 
-  router.post(chatPath, express.json({ limit: maxChatBytes }), async (request, response) => {
-    const token = attemptTokenOf(request, 'tool', context.cell.id);
+  router.post(chatPath, async (request, response) => {
+    const token = await requireRunner(context, request);
     const named = request.get(stepHeader);
     const step = named === undefined ? undefined : parse(questionStep, named, stepHeader);
     const purpose = parse(chatPurpose, request.get(purposeHeader) ?? 'turn', purposeHeader);
-    const asked = parse(chatRequest, request.body, 'question to a model');
+    const over = closeOf(response);
+    const body = await context.bodies.receive(request, nameOf(token), maxChatBytes, over);
+    const asked = await context.questions.read(nameOf(token), body, purpose, over);
     const id = `chatcmpl-${token.turn}-${step ?? 'seq'}`;
     const stream = new AnswerStream(response, id);
     const asker: Asker = {

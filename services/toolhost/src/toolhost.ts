@@ -10,6 +10,8 @@ import { policyWithGrants } from '@suzumio/shared/policy/grant';
 import { hostPaths } from '@suzumio/shared/policy/host-paths';
 import { defaultPolicy, type Policy } from '@suzumio/shared/policy/policy';
 import { attemptsRouter } from './attempts-router.js';
+import { QuestionReader } from './bodies/question-reader.js';
+import { RunnerBodies } from './bodies/runner-bodies.js';
 import { ClaimWaits } from './claim-waits.js';
 import type { ToolhostContext, ToolhostDependencies } from './context.js';
 import { handlersRouter } from './handlers-router.js';
@@ -45,10 +47,14 @@ export interface Toolhost {
   readonly runnerUrl: string;
 }
 
+/** As it was compiled, also for tests that run from the sources: threads know no loaders. Bundles keep this place. */
+const questionThread = new URL('../dist/bodies/question-thread.js', import.meta.url);
+
 /** The only door out of a container: verifies, records and executes what agents do. Stateless; run as many as you like. */
 export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDependencies): Toolhost {
   let servers: { worker: HttpServer; runner: HttpServer } | undefined;
   let waits: ClaimWaits | undefined;
+  let questions: QuestionReader | undefined;
   let delist: (() => Promise<void>) | undefined;
 
   async function start(): Promise<void> {
@@ -60,6 +66,8 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
       policyOf: policyWithGrants(config.policy ?? defaultPolicy, cell.directory),
       host: hostPaths([cell.directory.root], { mounting: false }),
       owner: randomUUID(),
+      bodies: new RunnerBodies(),
+      questions: (questions = new QuestionReader(questionThread)),
       dayLimitNanoUsd: config.budgetUsdPerDay === undefined ? undefined : config.budgetUsdPerDay * nanoPerUsd,
     };
     await cell.catalog.spending.limitTo(context.dayLimitNanoUsd);
@@ -82,6 +90,7 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
   async function stop(): Promise<void> {
     waits?.close();
     await Promise.all([servers?.worker.stop(), servers?.runner.stop()]);
+    await questions?.close();
     await delist?.();
     delist = undefined;
   }

@@ -9,7 +9,9 @@ import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { isPublished } from '@suzumio/shared/store/queries/artifacts';
 import { agentRow } from '@suzumio/shared/store/rows';
 import { recordRefusal } from '@suzumio/shared/store/verbs/record-tool-call';
-import { attemptTokenOf, type PresentedToken } from './auth.js';
+import { attemptTokenOf, nameOf, type PresentedToken, requireRunner } from './auth.js';
+import { closeOf } from './bodies/close-of.js';
+import { jsonBody } from './bodies/json-body.js';
 import { callTool } from './call-tool.js';
 import { sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
@@ -17,13 +19,17 @@ import type { ToolhostContext } from './context.js';
 /** The largest call: a report or a long message with its JSON around it. */
 const maxCallBytes = 2 * 1024 * 1024;
 
+/** How many members the lists and objects of a call may have: as many as are parsed and checked in some milliseconds. */
+const mostMembers = 20_000;
+
 /** The routes of runners. They reach it through the door that their worker serves. */
 export function toolsRouter(context: ToolhostContext): Router {
   const router = express.Router();
 
-  router.post('/tool', express.json({ limit: maxCallBytes }), async (request, response) => {
-    const token = attemptTokenOf(request, 'tool', context.cell.id);
-    const call = parse(toolRequest, request.body, 'tool call');
+  router.post('/tool', async (request, response) => {
+    const token = await requireRunner(context, request);
+    const body = await context.bodies.receive(request, nameOf(token), maxCallBytes, closeOf(response));
+    const call = parse(toolRequest, jsonBody(body, mostMembers), 'tool call');
     response.json(await callTool(context, token, call));
   });
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, type IncomingMessage, request, type RequestOptions } from 'node:http';
 import { connect } from 'node:net';
-import { PassThrough, type Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ClaimAnswer } from '@suzumio/shared/protocol/attempts';
@@ -199,6 +199,36 @@ describe('a door', () => {
     const answer = await ask('PUT', path, endless, { headers }).catch(() => ({ status: 413 }));
     expect(answer).toMatchObject({ status: 413 });
     expect(toolhost.contents.size).toBe(0);
+  });
+
+  test('holds no call that is longer than one that it completes, and passes it on as it comes', async () => {
+    const { call, headers } = turn();
+    const seen: number[] = [];
+    await door.close();
+    door = new Door({
+      token: claim.toolToken,
+      runnerUrl: toolhost.runnerUrl,
+      agent,
+      logger: silentLogger(),
+      complete: (whole) => {
+        seen.push(whole.length);
+        return Promise.resolve(whole);
+      },
+    });
+    await rm(socket, { force: true });
+    await door.listen(socket);
+    const long = call.replace('"a":1', `"a":"${'x'.repeat(100_000)}"`);
+    for (const body of [call, long]) {
+      const expected = {
+        status: 200,
+        body: `{"output":{"echo":${JSON.stringify((JSON.parse(body) as { input: unknown }).input)}}}`,
+      };
+      expect(await ask('POST', '/tool', body, { headers })).toMatchObject(expected);
+      expect(await ask('POST', '/tool', Readable.from([body.slice(0, 50), body.slice(50)]), { headers })).toMatchObject(
+        expected,
+      );
+    }
+    expect(seen).toEqual([call.length, call.length]);
   });
 
   test('takes a few requests at a time, and none is lost', async () => {

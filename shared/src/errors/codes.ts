@@ -104,6 +104,7 @@ export const errorCodes = {
   // Attempts.
   'token-rejected': { status: 401, retryable: false },
   'attempt-over': { status: 409, retryable: false },
+  'attempt-busy': { status: 503, retryable: true },
   'claim-refused': { status: 409, retryable: false },
   'handler-agent-refused': { status: 403, retryable: false },
   'agent-not-external': { status: 409, retryable: false },

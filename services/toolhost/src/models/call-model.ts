@@ -3,13 +3,13 @@ import { worstCost } from '@suzumio/shared/model/model-cost';
 import { type Candidate, candidatesFor, presetOf } from '@suzumio/shared/model/presets';
 import { countedPrice } from '@suzumio/shared/policy/check-provider';
 import { externalEngine } from '@suzumio/shared/protocol/handlers';
-import type { ChatPurpose, ChatRequest } from '@suzumio/shared/protocol/model-chat';
+import type { ChatPurpose } from '@suzumio/shared/protocol/model-chat';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
-import { requestHash } from '@suzumio/shared/store/request-hash';
 import { attemptRow } from '@suzumio/shared/store/rows';
 import { beginModelCall, type ModelQuestion, type RecordedAnswer } from '@suzumio/shared/store/verbs/model-calls';
 import { type PresentedToken, rejected } from '../auth.js';
+import type { Question } from '../bodies/question.js';
 import type { ToolhostContext } from '../context.js';
 import { insist } from './insist.js';
 import { lookingAgain } from './looking-again.js';
@@ -43,7 +43,7 @@ export async function callModel(
   context: ToolhostContext,
   token: PresentedToken,
   { step, purpose }: { step: string | undefined; purpose: ChatPurpose },
-  request: ChatRequest,
+  asked: Question,
   asker: Asker,
 ): Promise<ModelOutcome> {
   return context.cell.stores.use(token.project, async (store) => {
@@ -51,17 +51,16 @@ export async function callModel(
     // A handler has a model of its own: this host's keys are not for it.
     if (attemptRow(store.reader, token.turn, token.attempt)?.engine === externalEngine) throw rejected();
     context.cell.disk.require('rows');
-    const candidates = counted(context, token.project, candidatesFor(store.config, agent, request.model));
-    const asked = { messages: request.messages, tools: request.tools ?? [] };
-    const askedBytes = Buffer.byteLength(JSON.stringify(asked));
+    const candidates = counted(context, token.project, candidatesFor(store.config, agent, asked.model));
+    const { askedBytes } = asked;
     const question: ModelQuestion = {
       turn: token.turn,
       attempt: token.attempt,
       tokenHash: token.tokenHash,
       step,
       purpose,
-      requestHash: requestHash(purpose, asked),
-      preset: request.model ?? presetOf(store.config, agent) ?? '',
+      requestHash: asked.requestHash,
+      preset: asked.model ?? presetOf(store.config, agent) ?? '',
       worst: worstCost(candidates, askedBytes),
       sent: soFar(candidates[0], { askedBytes, answerChars: 0 }),
     };
@@ -70,7 +69,7 @@ export async function callModel(
     const call = new ModelCall(context, store, { ...begun, token, worst: question.worst, askedBytes });
     return {
       step: begun.step,
-      result: await call.make(candidates, request, (text) => {
+      result: await call.make(candidates, asked.request(), (text) => {
         asker.onText(text);
       }),
       replayed: false,

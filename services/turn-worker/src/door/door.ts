@@ -3,8 +3,6 @@ import { chmod } from 'node:fs/promises';
 import { type Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-import { pipeline } from 'node:stream/promises';
 import { maxContentBytes as largestContent } from '@suzumio/shared/protocol/content';
 import { maxToolBodyBytes } from '@suzumio/shared/protocol/door';
 import { chatPath, maxChatBytes, modelsPath } from '@suzumio/shared/protocol/model-chat';
@@ -14,7 +12,8 @@ import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-err
 import type { Logger } from '@suzumio/shared/observability/logger';
 import type { PortRange } from '../config.js';
 import { errnoOf } from '../files/errno.js';
-import { bounded, forward } from './forward.js';
+import { forward } from './forward.js';
+import { shortBody } from './short-body.js';
 
 export interface DoorOptions {
   /** The ToolHost's listener for runners. */
@@ -43,6 +42,9 @@ const maxConnectionsOfOne = 16;
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 300_000;
 const checkEveryMs = 1_000;
+
+/** The longest call that is completed here: one that names a file by its path is shorter. */
+const maxCompletedBytes = 65_536;
 
 /** The largest body of what may pass a door; undefined for anything else. */
 function allowance(method: string, url: string, maxContentBytes: number): number | undefined {
@@ -166,11 +168,9 @@ export class Door {
     if (this.#inFlight > maxInFlight)
       throw new SuzumioError('server-unreachable', `More than ${maxInFlight} requests at a time.`);
     try {
-      const body =
-        complete && request.url === '/tool'
-          ? await complete(await pipeline(request, bounded(maxBytes), (stream) => buffer(stream)))
-          : undefined;
-      await forward(request, response, { runnerUrl, agent, maxBytes, body });
+      const call = complete && request.url === '/tool' ? await shortBody(request, maxCompletedBytes) : undefined;
+      const body = call?.whole && (await complete?.(call.whole));
+      await forward(request, response, { runnerUrl, agent, maxBytes, body, source: call?.source });
     } catch (error) {
       if (error instanceof RangeError) throw tooLarge(maxBytes);
       throw new SuzumioError(

@@ -16,6 +16,8 @@ export interface ForwardOptions {
   maxBytes: number;
   /** Sent instead of the request's own body. */
   body?: Buffer | undefined;
+  /** The request's own body, where its beginning was read already. */
+  source?: Readable | undefined;
 }
 
 /** The longest wait for anything to move: a model may think for a while. */
@@ -66,7 +68,7 @@ export async function forward(
   // An answer may come before the body has been taken, and is the better explanation of its end.
   const sent =
     options.body === undefined
-      ? pipeline(request, bounded(options.maxBytes), onward)
+      ? pipeline(options.source ?? request, bounded(options.maxBytes), onward)
       : pipeline(Readable.from([options.body]), onward);
   const answer = await Promise.race([answered, sent.then(() => answered)]).catch(async (error: unknown) => {
     onward.destroy();
@@ -78,7 +80,7 @@ export async function forward(
 }
 
 /** Passes what comes on, and fails with a RangeError beyond `maxBytes`. */
-export function bounded(maxBytes: number): Transform {
+function bounded(maxBytes: number): Transform {
   let sizeBytes = 0;
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {

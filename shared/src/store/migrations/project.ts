@@ -444,4 +444,11 @@ UPDATE projects SET config_json = (
 );
 `,
   },
+  {
+    // How often an attempt asked at a step for something else than its journal has there.
+    version: 14,
+    sql: `
+ALTER TABLE turn_attempts ADD COLUMN contradictions INTEGER NOT NULL DEFAULT 0;
+`,
+  },
 ];

@@ -1,4 +1,4 @@
-import { SuzumioError } from '../../errors/suzumio-error.js';
+import { isSuzumioError, SuzumioError } from '../../errors/suzumio-error.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import type { Cost } from '../../model/model-cost.js';
 import type { ChatPurpose, ModelAnswer } from '../../protocol/model-chat.js';
@@ -20,6 +20,7 @@ import {
   giveUpLostCalls,
   type LostCall,
 } from './model-call-costs.js';
+import { noteContradiction } from './note-contradiction.js';
 import { endByFailure, failTurn, type ProviderWait } from './report-attempt.js';
 
 /** A question to a model, as the gateway takes it from a runner. */
@@ -73,9 +74,10 @@ const loneFailures = 5;
 /**
  * Begins a call of a model, unless its answer is in the journal or another process is asking already. Its worst cost is
  * held back from now on, so that calls that run together keep a budget, too. Whoever was asking before and has not been
- * heard of for `untilMs` is taken for dead, its call for sent, and the question is asked again.
+ * heard of for `untilMs` is taken for dead, its call for sent, and the question is asked again. A question that the
+ * journal contradicts is refused, and ends the turn of an attempt that does not stop asking such.
  *
- * @throws SuzumioError `token-rejected`, `journal-mismatch`
+ * @throws SuzumioError `token-rejected`
  */
 export function beginModelCall(
   tx: Tx,
@@ -85,8 +87,14 @@ export function beginModelCall(
   const { agent } = authorizeTool(tx, question);
   const turn = turnRow(tx, question.turn);
   const step = question.step ?? nextUnnamedStep(tx, question);
-  const recorded = recordedAnswer(tx, { ...question, step });
-  if (recorded) return { state: 'recorded', step, result: recorded };
+  try {
+    const recorded = recordedAnswer(tx, { ...question, step });
+    if (recorded) return { state: 'recorded', step, result: recorded };
+  } catch (error) {
+    if (!isSuzumioError(error, 'journal-mismatch')) throw error;
+    noteContradiction(tx, turn, question.attempt, error.message);
+    return { state: 'refused', code: error.code, message: error.message };
+  }
   const lost = giveUpLostCalls(tx);
   const running = tx.all<{ step: string }>(
     `SELECT step FROM model_calls WHERE turn_id = :turn AND status = 'running'`,

@@ -13,6 +13,7 @@ import type { SqlReader } from '../sql.js';
 import { passedQuota } from '../stored-bytes.js';
 import type { Json, Tx } from '../tx.js';
 import type { RecordedAnswer } from './model-calls.js';
+import { noteContradiction } from './note-contradiction.js';
 import { failTurn } from './report-attempt.js';
 
 /** A call of a core tool, as the ToolHost takes it from a runner. */
@@ -227,6 +228,7 @@ function contradicted(tx: Tx, turn: TurnRow, call: ToolCall & { step: string }, 
   if (!isSuzumioError(error, 'journal-mismatch')) throw error;
   const result = recordRefusal(tx, call, error.code, error.message);
   if (call.step.startsWith(unnamedPrefix)) failTurn(tx, turn, { code: 'journal-mismatch', message: error.message });
+  else noteContradiction(tx, turn, call.attempt, error.message);
   return result;
 }
 

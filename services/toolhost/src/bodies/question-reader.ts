@@ -1,0 +1,122 @@
+import { Worker } from 'node:worker_threads';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { ChatPurpose, ChatRequest } from '@suzumio/shared/protocol/model-chat';
+import { parseQuestion, type Question } from './question.js';
+import type { ThreadAnswer, ThreadJob } from './question-thread.js';
+
+/** Questions up to this length are parsed where they are: what is in so few bytes takes some milliseconds at most. */
+const shortBytes = 65_536;
+
+/** The most memory that one question needs, with room to spare. */
+const threadHeapMb = 320;
+
+interface Job extends ThreadJob {
+  over: AbortSignal;
+  resolve(question: Question): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Reads questions to models. Long ones are parsed, checked and hashed in a thread of their own, one after the other, so
+ * that no body keeps heartbeats and others' calls from being answered. Attempts take turns: one that asks without end has
+ * nobody wait for more than one of its questions.
+ */
+export class QuestionReader {
+  /** Jobs that wait, by attempt, in the order in which attempts are served. */
+  readonly #waiting = new Map<string, Job[]>();
+  #thread: Worker | undefined;
+  #current: Job | undefined;
+  #closed = false;
+
+  /** @param thread the compiled `question-thread.ts` */
+  constructor(private readonly thread: URL) {}
+
+  /**
+   * Reads a question. A long one takes the memory of `bytes`.
+   *
+   * @param over aborted when nobody waits for it any more
+   * @throws SuzumioError `invalid-request`; `body-too-large` where it needs more memory than one may have; whatever `over`
+   *   was aborted with
+   */
+  async read(
+    attempt: string,
+    bytes: Uint8Array<ArrayBuffer>,
+    purpose: ChatPurpose,
+    over: AbortSignal,
+  ): Promise<Question> {
+    if (bytes.length <= shortBytes) return parseQuestion(bytes, purpose);
+    return new Promise((resolve, reject) => {
+      const job: Job = { bytes, purpose, over, resolve, reject };
+      this.#waiting.set(attempt, [...(this.#waiting.get(attempt) ?? []), job]);
+      this.#next();
+    });
+  }
+
+  /** Ends the thread. What is being read, or waits for that, is given up. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#thread?.terminate();
+    this.#next();
+  }
+
+  #next(): void {
+    if (this.#current) return;
+    for (const [attempt, [job, ...others]] of this.#waiting) {
+      this.#waiting.delete(attempt);
+      if (others.length > 0) this.#waiting.set(attempt, others);
+      if (!job) continue;
+      if (this.#closed) job.reject(stopping());
+      else if (job.over.aborted) job.reject(job.over.reason);
+      else {
+        this.#begin(job);
+        return;
+      }
+    }
+  }
+
+  #begin(job: Job): void {
+    const { bytes, purpose } = job;
+    this.#current = job;
+    this.#thread ??= this.#started();
+    this.#thread.postMessage({ bytes, purpose } satisfies ThreadJob, [bytes.buffer]);
+  }
+
+  #started(): Worker {
+    const worker = new Worker(this.thread, { resourceLimits: { maxOldGenerationSizeMb: threadHeapMb } });
+    let failure: unknown;
+    worker.unref();
+    worker.on('message', (answer: ThreadAnswer) => {
+      this.#settle((job) => {
+        if (answer.ok) job.resolve({ ...answer.facts, request: () => requestIn(answer.json) });
+        else job.reject(new SuzumioError(answer.code, answer.message, answer.details));
+      });
+    });
+    worker.on('error', (error: Error & { code?: string }) => {
+      failure =
+        error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+          ? new SuzumioError('body-too-large', 'Reading this question takes more memory than one may have.')
+          : error;
+    });
+    worker.on('exit', () => {
+      this.#thread = undefined;
+      this.#settle((job) => job.reject(failure ?? stopping()));
+    });
+    return worker;
+  }
+
+  #settle(end: (job: Job) => void): void {
+    const job = this.#current;
+    this.#current = undefined;
+    if (job) end(job);
+    this.#next();
+  }
+}
+
+function stopping(): SuzumioError {
+  return new SuzumioError('server-unreachable', 'This ToolHost is stopping.');
+}
+
+/** It was checked where it was written. */
+function requestIn(json: Uint8Array): ChatRequest {
+  return JSON.parse(new TextDecoder().decode(json)) as ChatRequest;
+}

@@ -1,0 +1,63 @@
+import type { Request } from 'express';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+
+/** How long a body may take to arrive, besides what its length needs. */
+const graceMs = 10_000;
+/** As slow as the network between a worker and its ToolHost may be. */
+const bytesPerMs = 512;
+
+/**
+ * How much of a body there may be, by its headers.
+ *
+ * @throws SuzumioError `body-too-large`, `invalid-request`
+ */
+export function announcedBytes(request: Request, maxBytes: number): number {
+  const encoding = request.get('content-encoding') ?? 'identity';
+  if (encoding !== 'identity') throw new SuzumioError('invalid-request', 'A body is taken as it is, not compressed.');
+  const length = Number(request.get('content-length') ?? maxBytes);
+  if (length > maxBytes) throw tooLarge(maxBytes);
+  return length;
+}
+
+/**
+ * The whole body of a request. It holds room that others wait for, so it has to arrive within a time that follows from its
+ * length. What comes after a refusal is read, and thrown away.
+ *
+ * @throws SuzumioError `body-too-large`, `request-too-slow`
+ */
+export async function receiveBody(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  let cut: NodeJS.Timeout | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const late = () => reject(new SuzumioError('request-too-slow', 'The body arrived too slowly and was given up.'));
+      cut = setTimeout(late, graceMs + maxBytes / bytesPerMs);
+      request.once('end', resolve);
+      request.once('error', reject);
+      request.once('close', () => reject(new SuzumioError('invalid-request', 'The body has not arrived whole.')));
+      request.on('data', (chunk: Buffer) => {
+        sizeBytes += chunk.length;
+        if (sizeBytes > maxBytes) reject(tooLarge(maxBytes));
+        else chunks.push(chunk);
+      });
+    });
+  } finally {
+    clearTimeout(cut);
+    request.removeAllListeners('data');
+    request.resume();
+  }
+  // With memory of its own, so that another thread may have it.
+  const body = new Uint8Array(sizeBytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    body.set(chunk, at);
+    at += chunk.length;
+  }
+  return body;
+}
+
+function tooLarge(limitBytes: number): SuzumioError {
+  const message = `The body is too large; at most ${String(limitBytes)} bytes are taken.`;
+  return new SuzumioError('body-too-large', message, { limitBytes });
+}

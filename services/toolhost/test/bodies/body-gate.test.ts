@@ -1,0 +1,82 @@
+import { describe, expect, test } from '@jest/globals';
+import { BodyGate } from '../../src/bodies/body-gate.js';
+
+const limits = { attemptBytes: 10, totalBytes: 25, attemptRequests: 4 };
+
+/** A request at the gate: whether it was let in, and its end. */
+async function request(gate: BodyGate, attempt: string, bytes: number) {
+  const over = new AbortController();
+  const state = { admitted: false, failed: undefined as unknown };
+  const entering = gate.enter(attempt, bytes, over.signal).then(
+    () => (state.admitted = true),
+    (error: unknown) => (state.failed = error),
+  );
+  await settled();
+  return {
+    state,
+    async end() {
+      over.abort();
+      await entering;
+      await settled();
+    },
+  };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('room', () => {
+  test('of an attempt is no more than one attempt may have, and its next request waits', async () => {
+    const gate = new BodyGate(limits);
+    const first = await request(gate, 'a', 8);
+    const second = await request(gate, 'a', 8);
+    expect([first.state.admitted, second.state.admitted]).toEqual([true, false]);
+    await first.end();
+    expect(second.state.admitted).toBe(true);
+    expect(gate.bytes).toBe(8);
+  });
+
+  test('is given past a request that waits for its own attempt', async () => {
+    const gate = new BodyGate(limits);
+    await request(gate, 'a', 10);
+    const waits = await request(gate, 'a', 10);
+    const other = await request(gate, 'b', 10);
+    expect([waits.state.admitted, other.state.admitted]).toEqual([false, true]);
+  });
+
+  test('of all is given in the order of asking, so that no long body waits for ever behind short ones', async () => {
+    const gate = new BodyGate(limits);
+    const first = await request(gate, 'a', 10);
+    await request(gate, 'b', 10);
+    const long = await request(gate, 'c', 10);
+    const short = await request(gate, 'd', 1);
+    expect([long.state.admitted, short.state.admitted]).toEqual([false, false]);
+    await first.end();
+    expect([long.state.admitted, short.state.admitted]).toEqual([true, true]);
+  });
+
+  test('is given back, and asked for no more, by a request that has gone', async () => {
+    const gate = new BodyGate(limits);
+    const first = await request(gate, 'a', 10);
+    const waits = await request(gate, 'a', 10);
+    await waits.end();
+    expect(waits.state.failed).toBeDefined();
+    await first.end();
+    expect(gate.bytes).toBe(0);
+    expect((await request(gate, 'a', 10)).state.admitted).toBe(true);
+  });
+});
+
+test('an attempt with too many requests under way is told to come again, and others are let in', async () => {
+  const gate = new BodyGate(limits);
+  const first = await request(gate, 'a', 1);
+  for (let more = 0; more < 3; more += 1) await request(gate, 'a', 1);
+  expect((await request(gate, 'a', 1)).state.failed).toMatchObject({
+    code: 'attempt-busy',
+    status: 503,
+    retryable: true,
+    details: { retryAfterSeconds: 1 },
+  });
+  expect((await request(gate, 'b', 1)).state.admitted).toBe(true);
+  await first.end();
+  expect((await request(gate, 'a', 1)).state.admitted).toBe(true);
+});

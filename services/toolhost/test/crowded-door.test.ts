@@ -1,0 +1,172 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { stepHeader } from '@suzumio/shared/protocol/model-chat';
+import { type ModelServer, startModelServer } from '../../../shared/test/support/model-server.js';
+import { eventually } from '../../../shared/test/support/poll.js';
+import { allowing, type Begun, toolhostBench, type ToolhostBench } from './toolhost-client.js';
+
+let server: ModelServer;
+let bench: ToolhostBench;
+let evil: Begun;
+let good: Begun;
+
+const yaml = (name: string) => `
+name: ${name}
+task: Think.
+backend:
+  runner:
+    mode: ai
+    model: main
+    models:
+      providers: { first: { type: openai-compatible, baseURL: "${server.baseURL}" } }
+      presets: { main: { provider: first, model: m } }
+agents: { ada: { role: thinker, prompt: Think., tools: ["*"] } }
+`;
+
+beforeEach(async () => {
+  server = await startModelServer(() => ({ text: 'Yes.' }));
+  bench = await toolhostBench(allowing({ baseURL: server.baseURL }));
+  evil = await bench.begin(await bench.testing.create(yaml('evil')), 'ada');
+  good = await bench.begin(await bench.testing.create(yaml('good')), 'ada');
+});
+afterEach(async () => {
+  await bench.close();
+  await server.close();
+});
+
+interface Answer {
+  status: number;
+  code?: string;
+}
+
+async function ask(attempt: Begun, step: string, body: string | Buffer<ArrayBuffer>): Promise<Answer> {
+  const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${attempt.answer.toolToken}`,
+      'content-type': 'application/json',
+      [stepHeader]: step,
+    },
+    body,
+  });
+  const { code } = (await response.json()) as { code?: string };
+  return { status: response.status, ...(code === undefined ? {} : { code }) };
+}
+
+const question = (content: unknown = 'Well?') => JSON.stringify({ messages: [{ role: 'user', content }] });
+/** Messages of a thousand tiny parts each: what costs most for its length. */
+function tinyParts(messages: number): Buffer<ArrayBuffer> {
+  const one = JSON.stringify({
+    role: 'user',
+    content: Array.from({ length: 1_000 }, () => ({ type: 'text', text: 'a' })),
+  });
+  return Buffer.from(`{"messages":[${Array.from({ length: messages }, () => one).join(',')}]}`);
+}
+
+/** Sends the head of a request and none of its body, and returns the head of the answer. */
+function askedByHeadAlone(token: string, path: string): { head: Promise<string>; end: () => void } {
+  const { hostname, port } = new URL(bench.toolhost.runnerUrl);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${token}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: 2000000\r\nConnection: close\r\n\r\n`,
+  );
+  const head = new Promise<string>((resolve, reject) => {
+    socket.once('data', (data: Buffer) => resolve(data.toString()));
+    socket.once('error', reject);
+  });
+  return { head, end: () => socket.destroy() };
+}
+
+describe('a token', () => {
+  test.each(['/tool', '/v1/chat/completions'])(
+    'is looked at before a byte of the body to %s has come',
+    async (path) => {
+      const foreign = evil.answer.toolToken.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+      const refused = askedByHeadAlone(foreign, path);
+      expect(await refused.head).toMatch(/^HTTP\/1\.1 401 /);
+      refused.end();
+    },
+  );
+});
+
+describe('a container that asks without end', () => {
+  test('keeps nobody else from anything, is ended, and then let in no more', async () => {
+    expect(await ask(evil, '0', question())).toEqual({ status: 200 });
+    let slowestMs = 0;
+    const until = performance.now() + 60_000;
+    const beating = async (signal: { done: boolean }) => {
+      for (; !signal.done; await new Promise((resolve) => setTimeout(resolve, 100))) {
+        const began = performance.now();
+        expect(await good.report('heartbeat')).toMatchObject({ status: 200, body: { cancel: false } });
+        slowestMs = Math.max(slowestMs, performance.now() - began);
+      }
+    };
+    const attack = { done: false };
+    const beats = beating(attack);
+    const bodies = [tinyParts(60), tinyParts(600)];
+    const answers: Answer[] = [];
+    const asking = Array.from({ length: 16 }, async (_, number) => {
+      let body = bodies[number % 2];
+      while (performance.now() < until && body !== undefined) {
+        const answer = await ask(evil, '0', body);
+        answers.push(answer);
+        if (answer.status === 401) return;
+        body = bodies[0];
+      }
+    });
+    await Promise.all(asking);
+    attack.done = true;
+    await beats;
+    expect(new Set(answers.map(({ code }) => code))).toEqual(
+      new Set(['invalid-request', 'journal-mismatch', 'token-rejected']),
+    );
+    expect(answers.filter(({ code }) => code === 'journal-mismatch').length).toBeLessThanOrEqual(3);
+    expect(await bench.testing.rows('evil', `SELECT status, failure_json ->> 'code' AS code FROM turns`)).toEqual([
+      { status: 'failed', code: 'journal-mismatch' },
+    ]);
+    expect((await evil.report('heartbeat')).body).toEqual({ leaseMs: 0, cancel: true });
+    // When a worker ends an attempt by itself, for want of an answer.
+    expect(slowestMs).toBeLessThan(12_000);
+    expect(await ask(good, '0', question())).toEqual({ status: 200 });
+  }, 120_000);
+
+  test('has no more than sixteen requests under way, and others are answered', async () => {
+    const stalled = Array.from({ length: 16 }, () => askedByHeadAlone(evil.answer.toolToken, '/tool'));
+    let refused = '';
+    await eventually('one is refused', async () => {
+      const more = askedByHeadAlone(evil.answer.toolToken, '/tool');
+      refused = await Promise.race([more.head, new Promise<string>((resolve) => setTimeout(resolve, 200, ''))]);
+      more.end();
+      return refused !== '';
+    });
+    expect(refused).toMatch(/^HTTP\/1\.1 503 /);
+    expect(refused).toMatch(/retry-after: 1/i);
+    expect(refused).toContain('attempt-busy');
+    expect((await good.tool('artifacts.list', {}, { step: '0.0' })).body['code']).toBe('call-not-asked');
+    for (const { end } of stalled) end();
+    await eventually('there is room again', async () => (await ask(evil, '0', question())).status === 200);
+  });
+});
+
+test('a runner that contradicts its journal with its calls is ended, too', async () => {
+  server.answers = () => ({ text: '', calls: [{ name: 'artifacts_list', arguments: {} }] });
+  await ask(evil, '0', question());
+  expect((await evil.tool('artifacts.list', {}, { step: '0.0' })).status).toBe(200);
+  for (const number of [1, 2, 3]) {
+    const other = await evil.tool('artifacts.list', { number }, { step: '0.0' });
+    expect(other.body['code']).toBe('journal-mismatch');
+  }
+  expect(await evil.tool('artifacts.list', {}, { step: '0.0' })).toMatchObject({ status: 401 });
+});
+
+test('a compressed body is not taken', async () => {
+  const response = await fetch(`${bench.toolhost.runnerUrl}/tool`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${good.answer.toolToken}`, 'content-encoding': 'gzip' },
+    body: 'x',
+  });
+  expect(response.status).toBe(400);
+  expect(await text(response.body as never)).toContain('not compressed');
+});
