@@ -34,7 +34,7 @@ export function createNoopEngine(): TurnEngine {
   return {
     name: 'noop',
     probe: nothing,
-    evict: nothing,
+    evict: () => Promise.resolve(true),
     prepare: () => Promise.resolve(prepared),
     kept: () => Promise.resolve([]),
     sweep: nothing,

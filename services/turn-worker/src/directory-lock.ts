@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, lstat, unlink } from 'node:fs/promises';
+import { link, lstat, readdir, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +22,7 @@ export class DirectoryLock {
   /** @throws SuzumioError `data-dir-in-use` when another process has it */
   static async take(directory: string): Promise<DirectoryLock> {
     const path = join(directory, 'lock.sock');
-    const own = join(directory, `.${randomBytes(6).toString('hex')}.sock`);
+    const own = join(directory, ownName());
     const server = createServer((connection) => connection.destroy());
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(own, resolve));
     server.unref();
@@ -47,6 +47,17 @@ export class DirectoryLock {
   async release(): Promise<void> {
     await unlinkIfThere(this.path);
     await closed(this.server);
+  }
+}
+
+const ownName = () => `.${randomBytes(6).toString('hex')}.sock`;
+const isOwnName = /^\.[0-9a-f]{12}\.sock$/;
+
+/** Removes the sockets of processes that were killed while they took the lock of a directory. */
+export async function removeDeadSockets(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    const path = join(directory, name);
+    if (isOwnName.test(name) && !(await answers(path))) await unlinkIfThere(path);
   }
 }
 

@@ -5,6 +5,7 @@ import { maxContentBytes } from '@suzumio/shared/protocol/content';
 import { type HostPaths, hostPaths } from '@suzumio/shared/policy/host-paths';
 import type { Transport, TurnConsumer } from '@suzumio/shared/queue/transport';
 import { AttemptFailure } from './attempt/attempt-failure.js';
+import { reportLostAttempts } from './attempt/lost-attempts.js';
 import { AttemptRunner } from './attempt/attempt-runner.js';
 import type { AttemptMetrics, Engines, PolicyOf } from './attempt/worker-parts.js';
 import { type TurnWorkerConfig, turnWorkerConfig, type TurnWorkerSettings } from './config.js';
@@ -84,6 +85,8 @@ class RunningWorker {
   #consumer: TurnConsumer | undefined;
   readonly #gone: GoneProjects;
   #sweeping: Promise<void> = Promise.resolve();
+  #takenOver = false;
+  #reporting: Promise<void> = Promise.resolve();
 
   private constructor(
     private readonly config: TurnWorkerConfig,
@@ -167,6 +170,7 @@ class RunningWorker {
     await this.#consumer?.pause();
     this.#presence.drain();
     await this.#runner.close(this.config.limits.shutdownGraceMs);
+    await this.#reporting;
     this.#cells.close();
     await this.#consumer?.close();
     await this.#presence.close();
@@ -194,7 +198,28 @@ class RunningWorker {
       );
     }
     for (const engine of Object.values(this.#engines)) await engine.probe();
+    await this.#takeOver();
     await this.#cells.check();
+  }
+
+  /** What a former process of this worker had: the engines have killed what ran of it. */
+  async #takeOver(): Promise<void> {
+    if (this.#takenOver) return;
+    const { logger, now = () => performance.now() } = this.dependencies;
+    const { states } = this.directory;
+    await this.directory.clear((path, error) =>
+      logger.warn({ err: error, path }, 'something still writes in the directory of an earlier turn: it stays for now'),
+    );
+    const left = await states.left();
+    this.#takenOver = true;
+    this.#reporting = reportLostAttempts(left, {
+      states,
+      cells: this.#cells,
+      patienceMs: this.config.limits.claimPatienceMs,
+      stopping: this.#stopping.signal,
+      logger,
+      now,
+    });
   }
 
   #cellsChanged(): void {

@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { chmod, copyFile, mkdir, readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { clearTurnDirectories, doorsName, type WorkerPaths } from './attempt/turn-directory.js';
+import { clearTurnDirectories, doorsName, makeTurnDirectories, type WorkerPaths } from './attempt/turn-directory.js';
 import { AttemptStates } from './attempt/attempt-states.js';
-import { DirectoryLock } from './directory-lock.js';
+import { DirectoryLock, removeDeadSockets } from './directory-lock.js';
 import { errnoOf } from './files/errno.js';
-import { removeTree } from './files/remove-tree.js';
-import { shortPath } from './files/short-path.js';
+import { removeShortPaths, shortPath } from './files/short-path.js';
 import { writeFileAtomically } from './files/write-file-atomically.js';
 
 /** More workers than any host runs: one that finds every subdirectory taken is looking at something else. */
@@ -20,12 +19,18 @@ export interface WorkerDirectory extends WorkerPaths {
   /** Names this boot of the machine. */
   boot: string;
   states: AttemptStates;
+  /**
+   * Removes the directories of turns that a former process left. Nothing may be running of them; one in which something
+   * writes all the same is left, and told to `onBusy`.
+   */
+  clear(onBusy: (path: string, error: unknown) => void): Promise<void>;
   shimFile: string;
   release(): Promise<void>;
 }
 
 /**
- * Takes a directory for one worker, and clears it of what a former process left in the middle of its work.
+ * Takes a directory for one worker. What a former process left in the middle of its work stays until it is cleared: some
+ * of it may still be running.
  *
  * @throws SuzumioError `data-dir-in-use` when another worker has it
  */
@@ -43,10 +48,9 @@ export async function openWorkerDirectory(directory: string, shimFile: string): 
   };
   try {
     await chmod(path, 0o700);
-    const states = new AttemptStates(path);
-    await states.clear();
-    await clearTurnDirectories(path);
-    await removeTree(join(path, 'downloads'));
+    await removeDeadSockets(path);
+    await removeShortPaths(path, short.path);
+    await makeTurnDirectories(path);
     // A copy, because the engine is only known to see this directory.
     const shim = join(path, 'shim.mjs');
     await rm(shim, { force: true });
@@ -54,7 +58,8 @@ export async function openWorkerDirectory(directory: string, shimFile: string): 
     await chmod(shim, 0o444);
     return {
       path,
-      states,
+      states: await AttemptStates.open(path),
+      clear: (onBusy) => clearTurnDirectories(path, onBusy),
       shimFile: shim,
       worker: await workerId(path),
       boot: await bootId(),

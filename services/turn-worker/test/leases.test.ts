@@ -164,24 +164,39 @@ describe('one attempt of an agent at a time', () => {
     expect([first.completed, first.failed]).toEqual([undefined, undefined]);
   });
 
-  test("kills and waits for what another worker's attempt of the same agent left", async () => {
+  const create = async (agent: string, place: Record<string, string> = {}) => {
     const labels = {
       'suzumio.cell': world.cell,
       'suzumio.project': 'paper',
-      'suzumio.agent': 'writer',
+      'suzumio.agent': agent,
       'suzumio.turn': newTurnId(),
       'suzumio.worker': 'another',
     };
-    const create = async (agent: string) => {
-      const container = await docker.createContainer({
-        Image: baseImage,
-        Cmd: ['sleep', '60'],
-        Labels: { ...labels, 'suzumio.agent': agent },
-        HostConfig: { NetworkMode: 'none', Init: true },
-      });
-      await container.start();
-      return container;
-    };
+    const container = await docker.createContainer({
+      Image: baseImage,
+      Cmd: ['sleep', '60'],
+      Labels: { ...labels, ...place },
+      HostConfig: { NetworkMode: 'none', Init: true },
+    });
+    await container.start();
+    return container;
+  };
+
+  test('leaves what a later attempt runs alone, and ends: its worker stood still while its lease ran out', async () => {
+    const later = { 'suzumio.epoch': '1', 'suzumio.turn-number': '1', 'suzumio.attempt': '2' };
+    const successor = await create('writer-3', later);
+    try {
+      const turn = await world.give({ image: image.name, program: atOnce, agent: 'writer-3' });
+      await until(() => turn.claims.length > 0, 5_000, 'the claim');
+      await idle();
+      expect((await successor.inspect()).State.Running).toBe(true);
+      expect([turn.completed, turn.failed]).toEqual([undefined, undefined]);
+    } finally {
+      await successor.remove({ force: true });
+    }
+  });
+
+  test("kills and waits for what another worker's attempt of the same agent left", async () => {
     const [left, unrelated] = [await create('writer'), await create('writer-2')];
     try {
       const turn = await world.run({ image: image.name, program: atOnce });

@@ -146,13 +146,18 @@ export class AttemptRunner {
     const stop = new StopSwitch();
     if (this.parts.stopping.aborted) stop.stop('shutdown');
     earlier?.stop.stop('superseded');
+    const state: AttemptState = { ...parts.state, granted: { ref, leaseToken: claim.leaseToken } };
+    await this.parts.states.write(state).catch((error: unknown) => {
+      // It runs all the same; what is not written down only goes unnoticed if this process dies.
+      logger.warn({ err: error }, 'a claim could not be written down');
+    });
     const client = cell.toolhost.attempt(ref, claim.leaseToken);
     const door = {
       runnerUrl: cell.runnerUrl,
       agent: cell.agent,
       onRefused: (code: RefusalCode) => this.parts.metrics?.requestsRefused.inc({ code }),
     };
-    const leased = new LeasedAttempt({ ...this.parts, ...parts, ref, claim, client, door, stop, logger });
+    const leased = new LeasedAttempt({ ...this.parts, ...parts, state, ref, claim, client, door, stop, logger });
     const work = (async () => {
       await earlier?.done;
       await leased.run();

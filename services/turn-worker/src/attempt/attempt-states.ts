@@ -1,20 +1,23 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AttemptRef } from '@suzumio/shared/protocol/attempts';
-import { removeTree } from '../files/remove-tree.js';
+import { z } from 'zod';
+import { attemptRef } from '@suzumio/shared/protocol/attempts';
 import { writeFileAtomically } from '../files/write-file-atomically.js';
 
 /** What a worker knows of an attempt before and while it runs. */
-export interface AttemptState {
-  claimId: string;
-  cell: string;
-  project: string;
-  turn: string;
-  /** Present once the claim was granted. */
-  ref?: AttemptRef;
+const attemptState = z.object({
+  claimId: z.string().regex(/^[0-9a-f]{32}$/),
+  cell: z.string(),
+  project: z.string(),
+  turn: z.string(),
+  /** Present once the claim was granted: which attempt it is, and what it is reported with. */
+  granted: z.exactOptional(z.object({ ref: attemptRef, leaseToken: z.string() })),
   /** Present once something runs. */
-  sandbox?: { engine: string; id: string };
-}
+  sandbox: z.exactOptional(z.object({ engine: z.string(), id: z.string() })),
+});
+export type AttemptState = z.infer<typeof attemptState>;
+
+const suffix = '.json';
 
 /**
  * One file per attempt, outside of every mount and for nobody else to read: a claim is written down before it is made,
@@ -23,14 +26,26 @@ export interface AttemptState {
 export class AttemptStates {
   readonly #directory: string;
 
-  constructor(workerDir: string) {
+  private constructor(workerDir: string) {
     this.#directory = join(workerDir, 'attempts');
   }
 
-  /** Begins without any: what a former process of this worker claimed runs out by its lease. */
-  async clear(): Promise<void> {
-    await removeTree(this.#directory);
-    await mkdir(this.#directory, { mode: 0o700 });
+  static async open(workerDir: string): Promise<AttemptStates> {
+    const states = new AttemptStates(workerDir);
+    await mkdir(states.#directory, { recursive: true, mode: 0o700 });
+    return states;
+  }
+
+  /** What a former process of this worker left behind. What cannot be read is removed: it says nothing of use. */
+  async left(): Promise<AttemptState[]> {
+    const left: AttemptState[] = [];
+    for (const name of await readdir(this.#directory)) {
+      const path = join(this.#directory, name);
+      const state = name.endsWith(suffix) ? parse(await readFile(path, 'utf8')) : undefined;
+      if (state && name === `${state.claimId}${suffix}`) left.push(state);
+      else await rm(path, { recursive: true, force: true });
+    }
+    return left;
   }
 
   async write(state: AttemptState): Promise<void> {
@@ -42,6 +57,14 @@ export class AttemptStates {
   }
 
   #path(claimId: string): string {
-    return join(this.#directory, `${claimId}.json`);
+    return join(this.#directory, `${claimId}${suffix}`);
+  }
+}
+
+function parse(text: string): AttemptState | undefined {
+  try {
+    return attemptState.parse(JSON.parse(text));
+  } catch {
+    return undefined;
   }
 }

@@ -44,6 +44,8 @@ export interface AttemptParts {
   stopping: AbortSignal;
   stopwatch: Stopwatch;
   logger: Logger;
+  /** Throws unless the attempt is this worker's still. */
+  requireLease: () => void;
   /** A monotonic clock. */
   now: () => number;
   onStarted: (sandbox: Sandbox) => Promise<void>;
@@ -106,11 +108,29 @@ export class Attempt {
   }
 
   async #carryOut(): Promise<Outcome> {
-    const { engine, claim, client, ref, workspaces, paths, limits, relayPorts, stop, stopwatch, logger, now } =
-      this.parts;
+    const {
+      engine,
+      claim,
+      client,
+      ref,
+      workspaces,
+      paths,
+      limits,
+      relayPorts,
+      stop,
+      stopwatch,
+      logger,
+      now,
+      requireLease,
+    } = this.parts;
     this.#requireAllowed();
     await this.#checkDisk();
-    const [prepared] = await Promise.all([engine.prepare(claim.sandbox), engine.evict(ref)]);
+    const place = { ...ref, turnNumber: claim.input.turn.number ?? Infinity };
+    // Whoever stood still until here may have a successor already, whose sandbox must not be touched.
+    requireLease();
+    const [prepared, isFree] = await Promise.all([engine.prepare(claim.sandbox), engine.evict(place)]);
+    if (!isFree) stop.stop('superseded');
+    stop.stopped.throwIfAborted();
     this.#workspace = await workspaces.open(ref, prepared.owner);
     const workspace = this.#workspace;
     await this.#bringToSnapshot(workspace);
@@ -129,9 +149,9 @@ export class Attempt {
       const input = this.#input(prepared, workspace, at);
       await directory.writeInput(input);
       stopwatch.lap('prepared');
-      stop.stopped.throwIfAborted();
+      requireLease();
       this.#sandbox = await prepared.start({
-        ref,
+        ref: place,
         turnDirectory: directory.path,
         doorDirectory: directory.doorDirectory,
         workspace: workspace.directory,

@@ -36,6 +36,13 @@ export class Lease {
     this.#fenceAt = this.#fenceFor(options.sentAtMs, options.leaseMs);
   }
 
+  /**
+   * Whether the lease is still ours by the clock, whatever the timers have had time for: this process may have stood still.
+   */
+  get held(): boolean {
+    return this.options.now() < this.#fenceAt;
+  }
+
   start(): void {
     // A claim that was repeated for long may have used the lease up: one heartbeat finds that out.
     this.#fenceAt = Math.max(this.#fenceAt, this.options.now() + this.options.heartbeatMs);

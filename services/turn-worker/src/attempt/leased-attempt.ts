@@ -50,7 +50,7 @@ export class LeasedAttempt {
     });
     lease.start();
     const engine = this.parts.engines[claim.backend];
-    const attempt = engine && this.#attempt(engine);
+    const attempt = engine && this.#attempt(engine, lease);
     let outcome: Outcome = { kind: 'abandoned' };
     try {
       outcome = (await attempt?.run()) ?? notEnabled(claim.backend);
@@ -65,15 +65,18 @@ export class LeasedAttempt {
     this.#tell(outcome);
   }
 
-  #attempt(engine: TurnEngine): Attempt {
-    const { config, states, state, ref } = this.parts;
+  #attempt(engine: TurnEngine, lease: Lease): Attempt {
+    const { config, states, state, stop } = this.parts;
     return new Attempt({
       ...this.parts,
       engine,
+      requireLease: () => {
+        if (!lease.held) stop.stop('fenced');
+        stop.stopped.throwIfAborted();
+      },
       limits: config.limits,
       relayPorts: config.relay.ports,
-      onStarted: (sandbox: Sandbox) =>
-        states.write({ ...state, ref, sandbox: { engine: engine.name, id: sandbox.id } }),
+      onStarted: (sandbox: Sandbox) => states.write({ ...state, sandbox: { engine: engine.name, id: sandbox.id } }),
     });
   }
 

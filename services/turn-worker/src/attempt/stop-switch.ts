@@ -4,7 +4,7 @@
  *
  * - `cancelled`: the ToolHost says that it is over
  * - `fenced`: nothing was heard of the ToolHost for nearly a lease
- * - `superseded`: a later attempt of the same agent came to this worker
+ * - `superseded`: a later attempt of the same agent came to this worker, or runs beside it
  * - `lingering`: its output is there, and its sandbox does not end
  */
 export type StopReason = Abandonment | 'time-limit' | 'workspace-too-large' | 'shutdown' | 'lingering';

@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { AttemptRef } from '@suzumio/shared/protocol/attempts';
 import { type RunnerTurnInput, type RunnerTurnOutput, runnerTurnOutput } from '@suzumio/shared/protocol/runner';
@@ -123,12 +123,23 @@ function watchDirectory(path: string, changed: (name: string | null) => void): F
   }
 }
 
-/** Removes the directories of attempts that a former process of this worker left. */
-export async function clearTurnDirectories(workerDir: string): Promise<void> {
-  for (const name of ['turns', doorsName]) {
-    const path = join(workerDir, name);
-    await removeTree(path);
-    await mkdir(path, { mode: 0o700 });
+const names = ['turns', doorsName, 'downloads'];
+
+/** Makes where turns' directories are, where that is not there yet. */
+export async function makeTurnDirectories(workerDir: string): Promise<void> {
+  for (const name of names) await mkdir(join(workerDir, name), { recursive: true, mode: 0o700 });
+}
+
+/** Removes the directories of attempts that a former process of this worker left, and tells of those that cannot go. */
+export async function clearTurnDirectories(
+  workerDir: string,
+  onBusy: (path: string, error: unknown) => void,
+): Promise<void> {
+  for (const name of names) {
+    for (const entry of await readdir(join(workerDir, name))) {
+      const path = join(workerDir, name, entry);
+      await removeTree(path).catch((error: unknown) => onBusy(path, error));
+    }
   }
 }
 

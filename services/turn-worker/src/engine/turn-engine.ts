@@ -3,8 +3,14 @@ import type { AttemptRef, ProjectRef, SandboxLimits } from '@suzumio/shared/prot
 import type { RunnerTurnInput } from '@suzumio/shared/protocol/runner';
 import type { Owner } from '../workspace/restore.js';
 
-/** Whose sandboxes: an agent has at most one at a time. */
-export type AgentRef = Pick<AttemptRef, 'cell' | 'project' | 'agent'>;
+/**
+ * One attempt among all of its agent, which has at most one at a time: a later one has a greater epoch, or else turn
+ * number, or else attempt.
+ */
+export interface AttemptPlace extends AttemptRef {
+  /** Infinite where the ToolHost does not say it: then no other one is known to be later. */
+  turnNumber: number;
+}
 
 /** What turns run in. Whatever fails is thrown as an `AttemptFailure`, whose code says what follows. */
 export interface TurnEngine {
@@ -12,8 +18,11 @@ export interface TurnEngine {
   readonly name: string;
   /** Resolves when a turn could run now. The first time, removes what an earlier process of this worker left running. */
   probe(): Promise<void>;
-  /** Kills every sandbox of an agent, and waits until none is left. */
-  evict(agent: AgentRef): Promise<void>;
+  /**
+   * Kills the sandboxes of an agent's earlier attempts, and waits until none is left. False when a later attempt has one:
+   * this one is over, whatever its worker believes.
+   */
+  evict(place: AttemptPlace): Promise<boolean>;
   /** Looks up what a sandbox will be made of. */
   prepare(limits: SandboxLimits): Promise<PreparedSandbox>;
   /** The names of the images that it has; absent where its turns need none. */
@@ -59,7 +68,7 @@ export interface OpenDoor {
 }
 
 export interface StartOptions {
-  ref: AttemptRef;
+  ref: AttemptPlace;
   /** Holds `input.json`, and gets `output.json`. */
   turnDirectory: string;
   /** Holds `door.sock`. */

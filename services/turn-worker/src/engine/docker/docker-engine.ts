@@ -7,14 +7,14 @@ import type { Logger } from '@suzumio/shared/observability/logger';
 import { AttemptFailure } from '../../attempt/attempt-failure.js';
 import type { Owner } from '../../workspace/restore.js';
 import { LogTail } from '../log-tail.js';
-import type { AgentRef, PreparedSandbox, Sandbox, StartOptions, TurnEngine } from '../turn-engine.js';
+import type { AttemptPlace, PreparedSandbox, Sandbox, StartOptions, TurnEngine } from '../turn-engine.js';
 import { type Connection, connectionOf, shimPath } from './connection.js';
 import { ContainerEnds } from './container-ends.js';
 import { type BindMount, containerOptions } from './container-options.js';
 import { DockerSandbox } from './docker-sandbox.js';
 import { engineFailure, statusOf } from './engine-errors.js';
 import { environmentVariables } from './environment-variables.js';
-import { agentFilter, keepForLabel, projectOf, turnLabels, workerLabel } from './labels.js';
+import { agentFilter, isLater, keepForLabel, projectOf, turnLabels, workerLabel } from './labels.js';
 import { probeEngine } from './probe.js';
 import { StdioAttachment } from './stdio-attachment.js';
 import { sandboxOwner } from './sandbox-owner.js';
@@ -89,8 +89,9 @@ export class DockerEngine implements TurnEngine {
     }
   }
 
-  async evict(agent: AgentRef): Promise<void> {
-    await this.#removeAll(agentFilter(agent));
+  async evict(place: AttemptPlace): Promise<boolean> {
+    const isOver = (labels: ContainerInfo['Labels']) => isLater(labels, place);
+    return (await this.#removeAll(agentFilter(place), isOver)) === 0;
   }
 
   async prepare(limits: SandboxLimits): Promise<PreparedSandbox> {
@@ -261,11 +262,17 @@ export class DockerEngine implements TurnEngine {
     this.#background.add(removal);
   }
 
-  async #removeAll(labels: string[]): Promise<void> {
+  /** Removes what may run and has these labels, and returns how many of it are spared. */
+  async #removeAll(
+    labels: string[],
+    isSpared: (labels: ContainerInfo['Labels']) => boolean = () => false,
+  ): Promise<number> {
     try {
       const filters = { label: labels, status: mayRun };
       const found = await this.#docker.listContainers({ all: true, filters });
-      await Promise.all(found.map(({ Id: id }) => this.#remove(this.#docker.getContainer(id))));
+      const toGo = found.filter(({ Labels: its }) => !isSpared(its));
+      await Promise.all(toGo.map(({ Id: id }) => this.#remove(this.#docker.getContainer(id))));
+      return found.length - toGo.length;
     } catch (error) {
       throw engineFailure(error, 'remove older containers');
     }

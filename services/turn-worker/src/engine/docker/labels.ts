@@ -1,5 +1,5 @@
-import type { AttemptRef, ProjectRef, SandboxLimits } from '@suzumio/shared/protocol/attempts';
-import type { AgentRef } from '../turn-engine.js';
+import type { ProjectRef, SandboxLimits } from '@suzumio/shared/protocol/attempts';
+import type { AttemptPlace } from '../turn-engine.js';
 
 const prefix = 'suzumio.';
 
@@ -11,7 +11,7 @@ export const runnerLabel = `${prefix}runner`;
 export const keepForLabel = `${prefix}keep-for-ms`;
 
 /** What every container of a turn is labelled with. */
-export function turnLabels(worker: string, ref: AttemptRef, limits: SandboxLimits): Record<string, string> {
+export function turnLabels(worker: string, ref: AttemptPlace, limits: SandboxLimits): Record<string, string> {
   return {
     [`${prefix}worker`]: worker,
     [`${prefix}cell`]: ref.cell,
@@ -19,6 +19,7 @@ export function turnLabels(worker: string, ref: AttemptRef, limits: SandboxLimit
     [`${prefix}epoch`]: String(ref.epoch),
     [`${prefix}agent`]: ref.agent,
     [`${prefix}turn`]: ref.turn,
+    ...(Number.isFinite(ref.turnNumber) ? { [`${prefix}turn-number`]: String(ref.turnNumber) } : {}),
     [`${prefix}attempt`]: String(ref.attempt),
     [keepForLabel]: String(limits.keep === 'never' ? 0 : limits.keepForMs),
   };
@@ -32,8 +33,18 @@ export function projectOf(labels: Readonly<Record<string, string>>): ProjectRef 
 }
 
 /** Filters for the containers of one agent, whichever worker started them. */
-export function agentFilter(agent: AgentRef): string[] {
+export function agentFilter(agent: Pick<AttemptPlace, 'cell' | 'project' | 'agent'>): string[] {
   return [`${prefix}cell=${agent.cell}`, `${prefix}project=${agent.project}`, `${prefix}agent=${agent.agent}`];
+}
+
+/** Whether a container of an agent is of a later attempt than `place`. One without these labels is of none. */
+export function isLater(
+  labels: Readonly<Record<string, string>>,
+  place: Pick<AttemptPlace, 'epoch' | 'turnNumber' | 'attempt'>,
+): boolean {
+  const of = (name: string) => Number(labels[prefix + name] ?? 0);
+  const steps = [of('epoch') - place.epoch, of('turn-number') - place.turnNumber, of('attempt') - place.attempt];
+  return (steps.find((step) => step !== 0) ?? 0) > 0;
 }
 
 export function probeLabels(worker: string): Record<string, string> {

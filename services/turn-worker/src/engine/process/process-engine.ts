@@ -42,8 +42,9 @@ export class ProcessEngine implements TurnEngine {
     this.#opened = true;
   }
 
-  async evict(): Promise<void> {
-    // The attempts of this worker end in an order of their own; processes that outlived another one ended at its start.
+  /** The attempts of this worker end in an order of their own; processes that outlived another one ended at its start. */
+  async evict(): Promise<boolean> {
+    return Promise.resolve(true);
   }
 
   async prepare({ env }: SandboxLimits): Promise<PreparedSandbox> {

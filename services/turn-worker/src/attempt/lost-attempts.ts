@@ -1,0 +1,55 @@
+import type { Logger } from '@suzumio/shared/observability/logger';
+import type { Cells } from '../toolhost/cells.js';
+import { retrying } from '../toolhost/retrying.js';
+import { ToolHostRefusal } from '../toolhost/toolhost-errors.js';
+import type { AttemptState, AttemptStates } from './attempt-states.js';
+
+export interface LostAttemptsOptions {
+  states: Pick<AttemptStates, 'remove'>;
+  cells: Pick<Cells, 'get'>;
+  /** How long a report is repeated that gets no answer. The lease ends the attempt then. */
+  patienceMs: number;
+  /** Aborted when this worker is told to stop: the next start goes on. */
+  stopping: AbortSignal;
+  logger: Logger;
+  /** A monotonic clock. */
+  now: () => number;
+}
+
+const failure = {
+  code: 'worker-lost',
+  message: 'The worker was ended while the turn ran; it has started again, and has killed what was left of the turn.',
+} as const;
+
+/**
+ * Reports the attempts that a former process of this worker had, so that their turns need not wait until their leases are
+ * over. Nothing of them may run any more. What was claimed and not granted is left to its lease: nobody knows of it.
+ * Never rejects.
+ */
+export async function reportLostAttempts(left: readonly AttemptState[], options: LostAttemptsOptions): Promise<void> {
+  await Promise.all(
+    left.map((state) =>
+      report(state, options).catch((error: unknown) =>
+        options.logger.warn({ err: error, turn: state.turn }, 'an attempt that was lost could not be reported'),
+      ),
+    ),
+  );
+}
+
+async function report({ claimId, granted }: AttemptState, options: LostAttemptsOptions): Promise<void> {
+  const { states, cells, patienceMs, stopping, logger, now } = options;
+  const cell = granted && cells.get(granted.ref.cell);
+  if (cell) {
+    const client = cell.toolhost.attempt(granted.ref, granted.leaseToken);
+    try {
+      await retrying(() => client.fail({ failure }), { patienceMs, signal: stopping, now });
+      logger.info(granted.ref, 'an attempt of a former process of this worker was reported as lost');
+    } catch (error) {
+      if (stopping.aborted) return;
+      // It is over already.
+      if (!(error instanceof ToolHostRefusal))
+        logger.warn({ err: error, ...granted.ref }, 'a lost attempt was not reported');
+    }
+  }
+  await states.remove(claimId);
+}
