@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { policySchema } from '@suzumio/shared/policy/policy';
 import { agentCommand, baseImage, deriveImage, docker } from './support/images.js';
+import { until } from './support/until.js';
 import { type TurnSpec, World } from './support/world.js';
 
 jest.setTimeout(30_000);
@@ -227,6 +228,41 @@ describe('a claim within the policy', () => {
     });
     const { Mounts: mounts } = await docker.getContainer(completed?.stats?.container ?? '').inspect();
     expect(mounts).toContainEqual(expect.objectContaining({ Source: `${root}/open/version-1`, Destination: '/data' }));
+  });
+
+  test('waits while another turn could put a link in the place of what it mounts', async () => {
+    await mkdir(`${root}/open/project/sub`, { recursive: true });
+    for (const path of ['project', 'project/sub']) await chmod(`${root}/open/${path}`, 0o777);
+    const swaps = `
+      import fs from 'node:fs';
+      for (;;) {
+        try { fs.renameSync('/data/sub', '/data/kept'); fs.symlinkSync('${root}/closed', '/data/sub'); } catch {}
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        try { fs.unlinkSync('/data/sub'); fs.renameSync('/data/kept', '/data/sub'); } catch {}
+      }`;
+    const looks = `
+      import fs from 'node:fs';
+      fs.writeFileSync('/turn/output.json', JSON.stringify({ text: fs.readdirSync('/data').join() || 'nothing' }));`;
+    const outer = await world.give({
+      image: image.name,
+      program: swaps,
+      agent: 'outer',
+      sandbox: mount(`${root}/open/project`, '/data', false),
+    });
+    await world.containerOf(outer);
+    const inner = { image: image.name, program: looks, agent: 'inner', sandbox: mount(`${root}/open/project/sub`) };
+    for (let tries = 0; tries < 5; tries += 1) {
+      const { failed, completed } = await world.run(inner);
+      expect(completed).toBeUndefined();
+      // Refused by its path where the link stands at that moment.
+      expect(failed?.failure.code).toMatch(/^(container-start-failed|policy-denied)$/);
+    }
+    outer.cancel = true;
+    const runs = async () => (await world.containers()).some(({ state }) => state === 'running');
+    await until(async () => !(await runs()), 10_000, 'the other turn to end');
+    await rm(`${root}/open/project`, { recursive: true });
+    await mkdir(`${root}/open/project/sub`, { recursive: true });
+    expect((await world.run(inner)).completed?.output.text).toBe('nothing');
   });
 
   test('is refused where its directory was replaced by a link meanwhile', async () => {

@@ -150,14 +150,16 @@ export class Attempt {
       await directory.writeInput(input);
       stopwatch.lap('prepared');
       requireLease();
+      // Once more, because what stands at a path may have changed while everything else was made ready.
+      const mounts = this.#requireAllowed();
       this.#sandbox = await prepared.start({
         ref: place,
         turnDirectory: directory.path,
         doorDirectory: directory.doorDirectory,
         workspace: workspace.directory,
         input,
-        // Once more, because what stands at a path may have changed while everything else was made ready.
-        mounts: this.#requireAllowed(),
+        mounts,
+        recheckMounts: () => this.#requireUnmoved(mounts),
         onConnection: (connection) => door.serve(connection),
         // More than may be kept, so that who writes as much is found beyond the bounds.
         maxFileBytes: limits.maxWorkspaceBytes + 2 * limits.maxOutputBytes + 1,
@@ -284,6 +286,13 @@ export class Attempt {
   #requireAllowed(): SandboxLimits['mounts'] {
     const { policyOf, ref, claim, host } = this.parts;
     return requireAllowed(policyOf(ref), claim, host());
+  }
+
+  #requireUnmoved(checked: SandboxLimits['mounts']): void {
+    const now = this.#requireAllowed();
+    const moved = checked.find(({ source }, i) => source !== now[i]?.source);
+    if (moved === undefined) return;
+    throw new AttemptFailure('container-start-failed', `${moved.source} was moved while it was about to be mounted.`);
   }
 
   async #checkDisk(): Promise<void> {

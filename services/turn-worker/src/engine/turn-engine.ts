@@ -76,6 +76,8 @@ export interface StartOptions {
   workspace: string;
   /** What of the host is mounted besides: allowed, and with links followed. */
   mounts: SandboxLimits['mounts'];
+  /** Throws where `mounts` are no longer what was checked; called once nobody can change that any more. */
+  recheckMounts: () => void;
   /** What the runner finds in its input, for those that look into their environment. */
   input: Pick<RunnerTurnInput, 'controllerUrl' | 'token'>;
   /** Gets the connections of a door of that kind. */

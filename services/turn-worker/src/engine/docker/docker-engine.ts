@@ -14,8 +14,9 @@ import { type BindMount, containerOptions } from './container-options.js';
 import { DockerSandbox } from './docker-sandbox.js';
 import { engineFailure, statusOf } from './engine-errors.js';
 import { environmentVariables } from './environment-variables.js';
-import { agentFilter, isLater, keepForLabel, projectOf, turnLabels, workerLabel } from './labels.js';
+import { agentFilter, isLater, keepForLabel, mayRun, projectOf, turnLabels, workerLabel } from './labels.js';
 import { probeEngine } from './probe.js';
+import { requireUnmovable } from './require-unmovable.js';
 import { StdioAttachment } from './stdio-attachment.js';
 import { sandboxOwner } from './sandbox-owner.js';
 
@@ -40,7 +41,6 @@ export interface DockerEngineOptions {
 const callTimeoutMs = 60_000;
 const workspacePath = '/workspace';
 const closePatienceMs = 10_000;
-const mayRun = ['created', 'running', 'paused', 'restarting'];
 
 /** Turns in containers of a Docker engine. */
 export class DockerEngine implements TurnEngine {
@@ -214,6 +214,7 @@ export class DockerEngine implements TurnEngine {
           })
         : undefined;
       await attachment?.open();
+      await requireUnmovable(this.#docker, created.id, start);
       await created.start();
       return new DockerSandbox({
         container: created,

@@ -25,6 +25,11 @@ export function turnLabels(worker: string, ref: AttemptPlace, limits: SandboxLim
   };
 }
 
+/** Any container of a turn, whichever worker's. */
+export const anyTurn = `${prefix}turn`;
+/** The states of a container that has not ended. */
+export const mayRun = ['created', 'running', 'paused', 'restarting'];
+
 /** Which project a container was of; undefined for one that was of none. */
 export function projectOf(labels: Readonly<Record<string, string>>): ProjectRef | undefined {
   const [cell, project, epoch] = ['cell', 'project', 'epoch'].map((name) => labels[prefix + name]);
