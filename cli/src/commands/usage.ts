@@ -1,7 +1,9 @@
 import { Option } from 'commander';
 import { type UsageGroup, usageGroups } from '@suzumio/shared/model/usage';
+import { bytesInWords, type StoredView } from '@suzumio/shared/model/storage';
 import { visibleLines } from '@suzumio/shared/prompt/body';
 import { findReads, requireApi } from '../reach/reach.js';
+import { plural } from '@suzumio/shared/why/words';
 import { dollars } from '../render/format.js';
 import { budgetTable, usageTable } from '../render/usage-tables.js';
 import { say, sayHint, sayJson, type Session } from '../session.js';
@@ -61,7 +63,18 @@ async function usage(session: Session, project: string | undefined, options: Usa
       `today, all projects: ${dollars(today.spentUsd)} of ${dollars(today.budgetUsd)} spent${held}; ${dollars(today.leftUsd)} left`,
     );
   }
+  say(session, ...storedLines(answer.stored));
   if (items.length > 0) sayHint(session, project === undefined ? 'usage --by day' : `budget ${project}`);
+}
+
+/** What is stored, and what of it is too much. */
+function storedLines({ bytes, projectsOverQuota, disk }: StoredView): string[] {
+  const { rows, ...files } = bytes;
+  const all = Object.values(files).reduce((sum, one) => sum + one, 0);
+  if (all + rows === 0) return [];
+  const over = projectsOverQuota === 0 ? '' : `; ${plural(projectsOverQuota, 'project')} over quota`;
+  const short = disk === null || disk.shortFor.length === 0 ? '' : '; the disk is short';
+  return [`stored: ${bytesInWords(all)} of files, ${bytesInWords(rows)} of rows${over}${short}`];
 }
 
 type Limits = Partial<Record<'usd' | 'tokens' | 'turns', number | 'unlimited'>>;

@@ -4,6 +4,7 @@ import type { Labels } from '@suzumio/shared/model/labels';
 import type { Pause } from '@suzumio/shared/model/pause';
 import type { ProjectStatus } from '@suzumio/shared/model/project-status';
 import type { TaskState } from '@suzumio/shared/model/task-states';
+import type { StorageReached } from '@suzumio/shared/model/storage';
 import type { UsageAnswer, UsageGroup } from '@suzumio/shared/model/usage';
 import type {
   AgentView,
@@ -27,6 +28,8 @@ export interface ProjectDetail {
   cellPaused: Pause | null;
   /** The budgets that keep agents from new turns. */
   budgetsReached: BudgetReached[];
+  /** The bounds of what may be stored that are reached. */
+  storageReached: StorageReached[];
 }
 
 /** Which usage is added up, by what; moments are milliseconds. */

@@ -9,6 +9,10 @@ import { findArtifact, listArtifacts } from '@suzumio/shared/store/queries/artif
 import { budgetsReached, listBudgets } from '@suzumio/shared/store/queries/budgets';
 import { listEvents } from '@suzumio/shared/store/queries/events';
 import { listInbox, listMessages, listThread } from '@suzumio/shared/store/queries/messages';
+import { storageReached, StoredSum } from '@suzumio/shared/store/queries/storage';
+import { DiskSpace } from '@suzumio/shared/store/disk-space';
+import { loadPolicy } from '@suzumio/shared/policy/load-policy';
+import { policyFile } from '../host-policy.js';
 import { listSummaries } from '@suzumio/shared/store/queries/model-calls';
 import { dayView, projectUsage, UsageSum } from '@suzumio/shared/store/queries/model-usage';
 import { readMessageDetail } from '@suzumio/shared/store/queries/receipts';
@@ -33,9 +37,15 @@ import type { ListedDetails, ProjectDetail, ProjectReads } from './project-reads
 const gone = { alive: false, seenAtMs: null };
 
 /** Reads the data directory itself: for when no server runs. */
-export function createStoreReads({ root, context: { env, now } }: Session): ProjectReads {
+export function createStoreReads(session: Session): ProjectReads {
+  const {
+    root,
+    context: { env, now },
+  } = session;
   const cell = new ReadOnlyCell(root);
   const budgetUsdPerDay = dayBudgetOf(env);
+  const { storage } = loadPolicy(policyFile(session));
+  const disk = () => (cell.directory.exists() ? new DiskSpace(root, storage.reserve) : undefined);
   const read = <Result>(project: string, query: (reader: SqlReader) => Result): Promise<Result> =>
     Promise.resolve().then(() => cell.read(project, query));
   const contentOf = (project: string) => new ContentStore(cell.directory.projectDir(project));
@@ -49,6 +59,7 @@ export function createStoreReads({ root, context: { env, now } }: Session): Proj
         readConfig(reader),
         cell.readCatalog((catalog) => readDayBudget(catalog, now())),
       ),
+      storageReached: storageReached(reader, storage, disk()),
     }));
   /** What a project cost whose file is damaged, nobody can tell. */
   const usable = (project: string): boolean => {
@@ -143,11 +154,16 @@ export function createStoreReads({ root, context: { env, now } }: Session): Proj
     events: (project, limit) => read(project, (reader) => listEvents(reader, { limit })),
     async usage({ by, project, from, to }) {
       const sum = new UsageSum(by);
+      const stored = new StoredSum(storage);
       for (const id of project === undefined ? cell.projects().filter(usable) : [project]) {
-        sum.add(id, await read(id, (reader) => projectUsage(reader, by, { fromMs: from, toMs: to })));
+        await read(id, (reader) => {
+          sum.add(id, projectUsage(reader, by, { fromMs: from, toMs: to }));
+          stored.add(reader);
+        });
       }
       const spending = cell.readCatalog((reader) => spendingOn(reader, now()));
-      return sum.answer(spending === undefined ? null : dayView(spending, budgetUsdPerDay));
+      const today = spending === undefined ? null : dayView(spending, budgetUsdPerDay);
+      return sum.answer(today, stored.view(project !== undefined, disk()));
     },
     budgets: (project) => read(project, (reader) => listBudgets(reader, readConfig(reader))),
     memory: (project, agent) => read(project, (reader) => listSummaries(reader, agent)),

@@ -73,11 +73,11 @@ function projectState({ project, agents, cellPaused, budgetsReached }: ProjectDe
 }
 
 /** What keeps the project as a whole from turns, and who or what made it so. */
-function whatHoldsItUp({ project, cellPaused, budgetsReached }: ProjectDetail, style: Style): string[] {
+function whatHoldsItUp({ project, cellPaused, budgetsReached, storageReached }: ProjectDetail, style: Style): string[] {
   return [
     ...(cellPaused === null ? [] : [`every project is ${pausedBy(cellPaused, style)}`]),
     ...(project.paused === null ? [] : [pausedBy(project.paused, style)]),
-    ...budgetsReached.map(({ message }) => oneLine(message)),
+    ...[...budgetsReached, ...storageReached].map(({ message }) => oneLine(message)),
   ];
 }
 

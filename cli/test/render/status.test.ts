@@ -43,7 +43,7 @@ function agent(id: string, fields: Partial<AgentView> = {}): AgentView {
   return { ...base, ...state, ...fields } as AgentView;
 }
 
-const free = { cellPaused: null, budgetsReached: [] };
+const free = { cellPaused: null, budgetsReached: [], storageReached: [] };
 function renderStatus(
   view: ProjectView,
   agents: AgentView[],

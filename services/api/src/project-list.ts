@@ -4,6 +4,7 @@ import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { ProjectDetailAnswer, ProjectListAnswer } from '@suzumio/shared/model/http-api';
 import type { ListedProject } from '@suzumio/shared/store/catalog';
 import { listAgents } from '@suzumio/shared/store/queries/agents';
+import { storageReached } from '@suzumio/shared/store/queries/storage';
 import { budgetsReached } from '@suzumio/shared/store/queries/budgets';
 import { pageBytes } from '@suzumio/shared/store/queries/page';
 import { readProject } from '@suzumio/shared/store/queries/projects';
@@ -19,6 +20,7 @@ export function detailOf({ cell }: ApiContext, store: ProjectStore): ProjectDeta
     agents: listAgents(reader),
     cellPaused: cell.catalog.pause.current,
     budgetsReached: budgetsReached(reader, store.config, cell.catalog.spending.budget),
+    storageReached: storageReached(reader, store.storage, cell.disk),
   }));
 }
 

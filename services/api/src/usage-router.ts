@@ -12,6 +12,7 @@ import type { UsageAnswer } from '@suzumio/shared/model/usage';
 import { listBudgets } from '@suzumio/shared/store/queries/budgets';
 import { listSummaries } from '@suzumio/shared/store/queries/model-calls';
 import { dayView, usageSlices, UsageSum } from '@suzumio/shared/store/queries/model-usage';
+import { StoredSum } from '@suzumio/shared/store/queries/storage';
 import { isBrokenProject } from '@suzumio/shared/store/store-fault';
 import { changeBudget } from '@suzumio/shared/store/verbs/change-budget';
 import { identityOf } from './auth.js';
@@ -29,12 +30,14 @@ export function usageRouter(context: ApiContext): Router {
     const { by, project, from, to } = queryOf(request, usageQuery);
     const own = identityOf(response).project ?? undefined;
     const sum = new UsageSum(by);
+    const stored = new StoredSum(cell.storage);
     const add = (id: string) =>
       withProject(context, response, id, async ({ reader }) => {
         for (const part of usageSlices(reader, by, { fromMs: from, toMs: to })) {
           sum.add(id, part);
           await turnOfOthers();
         }
+        stored.add(reader);
       });
     const only = project ?? own;
     if (only !== undefined) await add(only);
@@ -50,7 +53,8 @@ export function usageRouter(context: ApiContext): Router {
       }
     }
     const today = own === undefined ? dayView(cell.catalog.spending.today(), context.budgetUsdPerDay) : null;
-    response.json(sum.answer(today) satisfies UsageAnswer);
+    const disk = own === undefined ? cell.disk : undefined;
+    response.json(sum.answer(today, stored.view(only !== undefined, disk)) satisfies UsageAnswer);
   });
 
   router.get('/api/projects/:project/budget', async (request, response) => {

@@ -14,6 +14,7 @@ import { expireLease, shortenLeases } from '@suzumio/shared/store/verbs/report-a
 import { Refill } from './refill.js';
 import { forEachBounded, type Rounds, startRounds } from './rounds.js';
 import { ProjectScheduler } from './schedule-project.js';
+import { StorageFigures } from './storage-figures.js';
 
 export interface SchedulerConfig {
   /** What carries this cell's jobs, as the catalog records it. */
@@ -89,6 +90,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
   /** Projects whose content is to be looked through before all of them are again. */
   let unlooked: string[] = [];
   let nextPassMs = 0;
+  const storage = new StorageFigures(cell.storage, cell.disk, () => performance.now());
   let forgetRecovery: (() => void) | undefined;
   let delist: (() => Promise<void>) | undefined;
 
@@ -165,6 +167,10 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
   async function tell(active: ActiveTurns): Promise<void> {
     metrics.turnsQueued.set(active.queued);
     metrics.turnsRunning.set(active.running);
+    storage.tell(
+      metrics,
+      cell.catalog.projects().map(({ id }) => id),
+    );
     try {
       metrics.turnJobsWaiting.set(await transport.waitingTurnJobs());
     } catch (error) {
@@ -175,6 +181,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
 
   async function sweepProject(store: ProjectStore, deliverable: boolean, active: ActiveTurns): Promise<void> {
     await noteDeadline(store);
+    storage.note(store);
     if (deliverable) await projects.schedule(store);
     const { queued, running } = countActiveTurns(store.reader);
     active.queued += queued;
@@ -199,6 +206,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     const others = cell.catalog.projects().filter(({ id }) => !unsettled.has(id));
     const body = ({ id }: { id: string }) =>
       look('sweep', id, async (store) => {
+        storage.note(store);
         if (!readStatus(store.reader).settled) await cell.noteStatus(id);
       });
     await forEachBounded(others, atOnce, body, () => stopping);
@@ -241,6 +249,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     if (project === undefined) return;
     await look('content', project, async (store) => {
       const files = await collectContent(store, cell.directory.projectDir(project), cell.context.now());
+      storage.note(store);
       if (files > 0) logger.info({ project, files }, 'removed content that nothing referred to');
     });
   }

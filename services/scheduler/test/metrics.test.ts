@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import { silentLogger } from '@suzumio/shared/observability/logger';
+import { ContentStore } from '@suzumio/shared/store/content-store';
 import { counted } from '../../../shared/test/support/counted.js';
 import { eventually } from '../../../shared/test/support/poll.js';
 import { benches } from './bench.js';
@@ -40,4 +41,23 @@ test('the length of a queue that is away is not shown', async () => {
   await eventually('it is shown', shown);
   away = true;
   await eventually('it is not shown any more', async () => !(await shown()));
+});
+
+test('each sweep says what is stored of all projects, and what the disk has left', async () => {
+  const { testing, metrics, scheduler } = await bench();
+  const project = await testing.create();
+  const content = new ContentStore(testing.cell.directory.projectDir(project));
+  await testing.store(project, (store) =>
+    store.content.put(content, [Buffer.alloc(1234)], { owner: 'ada', kind: 'snapshots' }),
+  );
+  await testing.write(project, () => undefined);
+  await scheduler({ sweepIntervalMs: 20 });
+  await eventually(
+    'the snapshots are told of',
+    async () => (await counted(metrics, 'suzumio_stored_bytes', { kind: 'snapshots' })) === 1234,
+  );
+  expect(await counted(metrics, 'suzumio_stored_bytes', { kind: 'rows' })).toBeGreaterThan(100);
+  expect(await counted(metrics, 'suzumio_projects_over_quota')).toBe(0);
+  expect(await counted(metrics, 'suzumio_disk_free_bytes')).toBeGreaterThan(0);
+  expect(await counted(metrics, 'suzumio_disk_short', { use: 'mail' })).toBe(0);
 });

@@ -7,6 +7,7 @@ import { maxMessageBytes } from '../store/verbs/post-message.js';
 import { auditEntry, tokenAgents, tokenExpiry, tokenName, tokenScope, tokenView } from './access-token.js';
 import { artifactName, maxArtifactDescription } from './artifact-name.js';
 import { budgetChange, budgetReached, budgetView } from './budget.js';
+import { storageReached } from './storage.js';
 import { eventType, projectEvent } from './event.js';
 import { USER_ID } from './project-config.js';
 import { labels, labelWord, maxLabels } from './labels.js';
@@ -256,6 +257,8 @@ export const projectDetailAnswer = projectAnswer.extend({
   cellPaused: pause.nullable(),
   /** The budgets that keep agents from new turns. */
   budgetsReached: z.array(budgetReached),
+  /** The bounds of what may be stored that are reached. */
+  storageReached: z.array(storageReached),
 });
 export type ProjectDetailAnswer = z.infer<typeof projectDetailAnswer>;
 export const projectListAnswer = z.object({

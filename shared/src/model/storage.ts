@@ -47,6 +47,37 @@ export const storageLimits = z.strictObject({
 });
 export type StorageLimits = z.infer<typeof storageLimits>;
 
+const kindBytes = z.object(
+  Object.fromEntries(storedKinds.map((kind) => [kind, z.int()])) as Record<StoredKind, z.ZodInt>,
+);
+
+/** A bound that is reached: what it keeps from being stored. */
+export const storageReached = z.object({
+  /** Whose it is; null for a project's own, and for the disk. */
+  agent: z.string().nullable(),
+  limit: z.enum(['files', 'rows', 'disk']),
+  message: z.string(),
+});
+export type StorageReached = z.infer<typeof storageReached>;
+
+/** What is stored, in bytes. */
+export const storedView = z.object({
+  bytes: kindBytes,
+  /** Of each owner, where one project was asked for; `system` for what is nobody's. */
+  owners: z.array(z.object({ owner: z.string(), bytes: kindBytes })),
+  /** How many projects have reached a quota, their own or one of their agents. */
+  projectsOverQuota: z.int(),
+  /** Null for a token that is for one project. */
+  disk: z
+    .object({
+      freeBytes: z.int(),
+      /** What it has no room for. */
+      shortFor: z.array(z.enum(['files', 'rows', 'mail'])),
+    })
+    .nullable(),
+});
+export type StoredView = z.infer<typeof storedView>;
+
 /** What the disk is written for, what stops first first. */
 export type DiskUse = keyof StorageLimits['reserve'];
 

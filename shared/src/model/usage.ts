@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { storedView } from './storage.js';
 
 /** What usage is added up by. */
 export const usageGroups = ['project', 'agent', 'model', 'day'] as const;
@@ -45,5 +46,7 @@ export const usageAnswer = z.object({
   total: usageFigures,
   /** Null for a token that is for one project. */
   today: daySpending.nullable(),
+  /** What is stored of these projects. */
+  stored: storedView,
 });
 export type UsageAnswer = z.infer<typeof usageAnswer>;

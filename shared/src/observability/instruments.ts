@@ -55,3 +55,13 @@ export function defineGauge(registry: Registry, definition: { name: `suzumio_${s
   gauge.remove();
   return gauge;
 }
+
+/** The same by labels. */
+export function defineLabelledGauge<L extends LabelValues>(
+  registry: Registry,
+  definition: Definition<L>,
+): { set(labels: Labels<L>, value: number): void } {
+  const { name, help, labels } = definition;
+  const gauge = new Gauge({ name, help, labelNames: Object.keys(labels), registers: [registry] });
+  return { set: (values, value) => gauge.set(bound(labels, values), value) };
+}

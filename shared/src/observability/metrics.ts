@@ -1,7 +1,8 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { failureCodes } from '../protocol/failure-codes.js';
 import { coreToolNames } from '../protocol/tool-names.js';
-import { defineCounter, defineGauge, defineHistogram } from './instruments.js';
+import { storedKinds } from '../model/storage.js';
+import { defineCounter, defineGauge, defineHistogram, defineLabelledGauge } from './instruments.js';
 
 /** Why a worker ends an attempt before its own end. */
 const stopReasons = [
@@ -67,6 +68,24 @@ export function createMetrics(service: string) {
     turnsRunning: defineGauge(registry, {
       name: 'suzumio_turns_running',
       help: 'Turns of the whole cell that run, as the last sweep found them.',
+    }),
+    storedBytes: defineLabelledGauge(registry, {
+      name: 'suzumio_stored_bytes',
+      help: 'What is stored of all projects, by what it is, as each was last looked at.',
+      labels: { kind: [...storedKinds] },
+    }),
+    projectsOverQuota: defineGauge(registry, {
+      name: 'suzumio_projects_over_quota',
+      help: 'Projects that have reached a quota, their own or one of their agents, as each was last looked at.',
+    }),
+    diskFree: defineGauge(registry, {
+      name: 'suzumio_disk_free_bytes',
+      help: 'What is left of the disk that the data directory is on, as the last sweep found it.',
+    }),
+    diskShort: defineLabelledGauge(registry, {
+      name: 'suzumio_disk_short',
+      help: 'Whether so little is left of the disk that this is refused: 1 if it is.',
+      labels: { use: ['files', 'rows', 'mail'] },
     }),
     stageDuration: defineHistogram(registry, {
       name: 'suzumio_turn_stage_duration_seconds',

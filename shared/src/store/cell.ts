@@ -71,6 +71,11 @@ export class Cell {
     return new Cell(options.id ?? directory.cellId(), directory, catalog, stores, disk, context, hooks);
   }
 
+  /** What may be stored here. */
+  get storage(): StorageLimits {
+    return this.context.storage ?? defaultStorageLimits;
+  }
+
   /** @throws SuzumioError `project-exists`, `invalid-config` */
   createProject(project: NewProject): Promise<void> {
     return createProject(this.directory, this.catalog, this.context, project);

@@ -50,29 +50,38 @@ export function passedQuota(
   pool: StoredPool,
   moreBytes = { ofOwner: 1, ofProject: 1 },
 ): QuotaPassed | undefined {
-  const bounds = [
-    ...(owner === USER_ID || owner === systemOwner
-      ? []
-      : [{ of: owner, used: storedBytes(reader, owner), quota: limits.agent, more: moreBytes.ofOwner, rule: 'agent' }]),
-    {
-      of: 'project',
-      used: storedBytes(reader),
-      quota: limits.project,
-      more: moreBytes.ofProject,
-      rule: 'project',
-    },
-  ];
-  const passed = bounds.find(({ used, quota, more }) => used[pool] + more > quota[pool]);
-  if (!passed) return undefined;
-  const { of, rule } = passed;
-  const [usedBytes, limitBytes] = [passed.used[pool], passed.quota[pool]];
-  const what = pool === 'files' ? 'files' : 'rows of its database';
+  const own = hasQuota(owner) ? storedBytes(reader, owner)[pool] : 0;
+  if (hasQuota(owner) && own + moreBytes.ofOwner > limits.agent[pool]) return passed(owner, pool, own, limits);
+  const all = storedBytes(reader)[pool];
+  return all + moreBytes.ofProject > limits.project[pool] ? passed('project', pool, all, limits) : undefined;
+}
+
+/** The quotas of a project and its agents that have room for nothing more. */
+export function reachedQuotas(reader: SqlReader, limits: StorageLimits): QuotaPassed[] {
+  const sums = reader.all<{ owner: string; pool: StoredPool; bytes: number }>(
+    `SELECT owner, iif(kind = 'rows', 'rows', 'files') AS pool, sum(bytes) AS bytes FROM stored_bytes
+     GROUP BY 1, 2 ORDER BY 1, 2`,
+  );
+  return sums.flatMap(({ owner, pool, bytes }) => {
+    if (owner === everybody) return bytes >= limits.project[pool] ? passed('project', pool, bytes, limits) : [];
+    return hasQuota(owner) && bytes >= limits.agent[pool] ? passed(owner, pool, bytes, limits) : [];
+  });
+}
+
+function hasQuota(owner: string): boolean {
+  return owner !== USER_ID && owner !== systemOwner;
+}
+
+function passed(of: string, pool: StoredPool, usedBytes: number, limits: StorageLimits): QuotaPassed {
+  const rule = of === 'project' ? 'project' : 'agent';
+  const limitBytes = limits[rule][pool];
   const whose = of === 'project' ? 'The project' : `Agent ${of}`;
+  const what = pool === 'files' ? 'files' : 'rows of its database';
   const help =
     pool === 'files'
-      ? ' Files that nothing refers to are removed after a day.'
-      : ' Rows are kept as long as their project.';
-  const message = `${whose} has stored ${bytesInWords(usedBytes)} of ${bytesInWords(limitBytes)} that it may store as ${what} (policy: storage.${rule}.${pool}), which leaves too little for this.${help}`;
+      ? 'Files that nothing refers to are removed after a day.'
+      : 'Rows are kept as long as their project.';
+  const message = `${whose} has stored ${bytesInWords(usedBytes)} of ${bytesInWords(limitBytes)} that it may store as ${what} (policy: storage.${rule}.${pool}), which leaves no room for this. ${help}`;
   return { of, pool, usedBytes, limitBytes, message };
 }
 

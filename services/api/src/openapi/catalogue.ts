@@ -7,6 +7,7 @@ import * as profileApi from '@suzumio/shared/model/profile-api';
 import { eventType, projectEvent } from '@suzumio/shared/model/event';
 import { projectConfig } from '@suzumio/shared/model/project-config';
 import { budgetReached, budgetView } from '@suzumio/shared/model/budget';
+import { storageReached, storedView } from '@suzumio/shared/model/storage';
 import { pause } from '@suzumio/shared/model/pause';
 import { daySpending, usageAnswer, usageFigures, usageRow } from '@suzumio/shared/model/usage';
 import { whyAnswer, whyReason } from '@suzumio/shared/model/why';
@@ -108,6 +109,8 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   CellPause: api.cellPauseAnswer,
   BudgetUse: budgetView,
   BudgetReached: budgetReached,
+  StorageReached: storageReached,
+  Stored: storedView,
   BudgetList: api.budgetListAnswer,
   UsageFigures: usageFigures,
   UsageRow: usageRow,

@@ -20,7 +20,7 @@ export const usageOperations: readonly Operation[] = [
     group: 'Usage',
     method: 'get',
     path: '/api/usage',
-    summary: 'What calls of models came to, in the projects that the token may read.',
+    summary: 'What calls of models came to, and what is stored, in the projects that the token may read.',
     query: usageQuery,
     answers: { 200: { description: 'The sums.', content: json(usageAnswer) } },
   },

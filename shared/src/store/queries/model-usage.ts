@@ -1,5 +1,6 @@
 import type { DaySpending } from '../../model/day-budget.js';
 import { nanoPerUsd } from '../../model/model-cost.js';
+import type { StoredView } from '../../model/storage.js';
 import type { DaySpendingView, UsageAnswer, UsageFigures, UsageGroup, UsageRow } from '../../model/usage.js';
 import type { SqlReader } from '../sql.js';
 
@@ -73,14 +74,14 @@ export class UsageSum {
     }
   }
 
-  answer(today: DaySpendingView | null): UsageAnswer {
+  answer(today: DaySpendingView | null, stored: StoredView): UsageAnswer {
     const rows = [...this.#sums.values()].sort((a, b) =>
       this.by === 'day' ? (a.key < b.key ? -1 : 1) : b.sums.nanoUsd - a.sums.nanoUsd || tokens(b.sums) - tokens(a.sums),
     );
     // Of days, the newest.
     const kept = this.by === 'day' ? rows.slice(-maxRows) : rows.slice(0, maxRows);
     const items = kept.map(({ project, key, sums }): UsageRow => ({ project, key, ...figures(sums) }));
-    return { by: this.by, items, more: rows.length - kept.length, total: figures(this.#total), today };
+    return { by: this.by, items, more: rows.length - kept.length, total: figures(this.#total), today, stored };
   }
 }
 

@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { StoredSum } from '@suzumio/shared/store/queries/storage';
+import { defaultStorageLimits } from '@suzumio/shared/model/storage';
 import { budgetsReached, listBudgets } from '@suzumio/shared/store/queries/budgets';
 import { projectUsage, UsageSum } from '@suzumio/shared/store/queries/model-usage';
 import { listModelCalls } from '@suzumio/shared/store/queries/model-calls';
@@ -140,7 +142,7 @@ describe('what models were asked', () => {
     const added = new UsageSum(by);
     added.add('thinkers', projectUsage(of.store.reader, by, span));
     added.add('others', by === 'project' ? projectUsage(of.store.reader, by, span) : []);
-    return added.answer(null);
+    return added.answer(null, new StoredSum(defaultStorageLimits).view(false, undefined));
   };
 
   test.each([

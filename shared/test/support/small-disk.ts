@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { freeBytesAt } from '@suzumio/shared/store/disk-space';
+
+const run = promisify(execFile);
+
+/** Runs as root, which mounting takes. */
+const asRoot = (...command: string[]) => {
+  const [file = '', ...rest] = process.getuid?.() === 0 ? command : ['sudo', '-n', ...command];
+  return run(file, rest);
+};
+
+/** A file system of its own, so small that a test can fill it. */
+export interface SmallDisk {
+  readonly path: string;
+  /** Takes all that is left but so many bytes; without any, until nothing more can be written. */
+  fill(leaveBytes?: number): Promise<void>;
+  /** Gives back what `fill` took. */
+  empty(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function smallDisk(sizeBytes: number): Promise<SmallDisk> {
+  const path = await mkdtemp(join(tmpdir(), 'suzumio-disk-'));
+  const owner = `uid=${String(process.getuid?.() ?? 0)},gid=${String(process.getgid?.() ?? 0)}`;
+  await asRoot('mount', '-t', 'tmpfs', '-o', `size=${String(sizeBytes)},${owner}`, 'tmpfs', path);
+  const ballast = join(path, 'ballast');
+  return {
+    path,
+    async fill(leaveBytes = 0) {
+      await rm(ballast, { force: true });
+      await writeFile(ballast, Buffer.alloc(Math.max(0, freeBytesAt(path) - leaveBytes)));
+    },
+    empty: () => rm(ballast, { force: true }),
+    async close() {
+      await asRoot('umount', path);
+      await rm(path, { recursive: true });
+    },
+  };
+}
