@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Sql } from '@suzumio/shared/store/sql';
+import { Sql, type SqlParams } from '@suzumio/shared/store/sql';
 import type { Stack } from '../test/support/stack.js';
 import type { HttpTarget } from './http-load.js';
 
@@ -28,21 +28,37 @@ export class BenchProject {
   }
 
   /** A project that runs. */
-  static async start(stack: Stack, name: string, agents: readonly string[]): Promise<BenchProject> {
-    const project = await BenchProject.make(stack, name, agents);
+  static async start(
+    stack: Stack,
+    name: string,
+    agents: readonly string[],
+    fields?: Readonly<Record<string, unknown>>,
+  ): Promise<BenchProject> {
+    const project = await BenchProject.make(stack, name, agents, fields);
     const { status } = await stack.api('POST', `/projects/${name}/start`);
     if (status !== 200) throw new Error(`the project was not started: ${status}`);
     return project;
   }
 
-  /** @param agents the agents of the project file, in YAML's flow style, by id */
-  static async make(stack: Stack, name: string, agents: readonly string[]): Promise<BenchProject> {
-    const file = [
-      `name: ${name}`,
-      'task: Be measured.',
+  /**
+   * @param agents the agents of the project file, in YAML's flow style, by id
+   * @param fields more of the project file, and other than the usual
+   */
+  static async make(
+    stack: Stack,
+    name: string,
+    agents: readonly string[],
+    fields: Readonly<Record<string, unknown>> = {},
+  ): Promise<BenchProject> {
+    const usual = {
+      name,
+      task: 'Be measured.',
       // What it costs to look for loops is measured; this one is meant to go on.
-      'protection: { exchanges: 1000000, sameMail: 1000000, emptyTurns: 1000000 }',
-      'backend: { docker: { keep: never }, runner: { mode: mock, script: [] } }',
+      protection: { exchanges: 1_000_000, sameMail: 1_000_000, emptyTurns: 1_000_000 },
+      backend: { docker: { keep: 'never' }, runner: { mode: 'mock', script: [] } },
+    };
+    const file = [
+      ...Object.entries({ ...usual, ...fields }).map(([key, value]) => `${key}: ${JSON.stringify(value)}`),
       'agents:',
       ...agents.map((agent) => `  ${agent}`),
       '',
@@ -63,9 +79,13 @@ export class BenchProject {
   }
 
   /** Sends a message to one of its agents, as a person does over HTTP. */
-  async post(recipient: string, body: string): Promise<void> {
-    const { status } = await this.stack.api('POST', `/projects/${this.name}/messages`, { recipient, body });
+  async post(recipient: string, body: string): Promise<{ id: string }> {
+    const { status, body: message } = await this.stack.api('POST', `/projects/${this.name}/messages`, {
+      recipient,
+      body,
+    });
     if (status !== 201) throw new Error(`a message was answered ${status}`);
+    return message as { id: string };
   }
 
   /** Waits until no mail is unread and no turn is left. */
@@ -89,6 +109,11 @@ export class BenchProject {
     return { count: row.count, endedMs: row.ended ?? sinceMs };
   }
 
+  /** Rows of what is recorded of it. */
+  rows<Row>(sql: string, params?: SqlParams): Row[] {
+    return this.database.all<Row>(sql, params);
+  }
+
   lastTurn(): MeasuredTurn {
     const row = this.database.get<{ wall: number; stats: string }>(
       `SELECT ended_at_ms - started_at_ms AS wall, stats_json AS stats FROM turn_attempts
@@ -97,6 +122,12 @@ export class BenchProject {
     if (!row) throw new Error('no turn was completed');
     const { stagesMs } = JSON.parse(row.stats) as { stagesMs: Record<string, number> };
     return { wallMs: row.wall, stagesMs };
+  }
+
+  /** Ends what runs and starts nothing more. */
+  async stop(): Promise<void> {
+    const { status } = await this.stack.api('POST', `/projects/${this.name}/stop`, { now: true });
+    if (status !== 200) throw new Error(`the project was not stopped: ${status}`);
   }
 
   close(): void {

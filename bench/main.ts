@@ -13,6 +13,8 @@ import { measureFollowers } from './followers.js';
 import { startHttpFloor } from './http-floor.js';
 import { measureIdle } from './idle.js';
 import { measureMessages } from './messages.js';
+import { startModel } from './neighbours/crowd.js';
+import { measureNeighbours } from './neighbours/neighbours.js';
 import { type Results, report } from './report.js';
 import { measureTurns } from './turns.js';
 
@@ -24,7 +26,7 @@ const { values } = parseArgs({
     profile: { type: 'string' },
   },
 });
-const parts = ['claim', 'turns', 'messages', 'followers', 'docker', 'idle'];
+const parts = ['claim', 'turns', 'messages', 'followers', 'docker', 'neighbours', 'idle'];
 if (values.only !== undefined && !parts.includes(values.only)) {
   throw new Error(`--only ${values.only}: expected one of ${parts.join(', ')}`);
 }
@@ -38,6 +40,7 @@ const plans = quick
       messages: { rounds: 2, messagesPerRound: 200 },
       followers: { followers: 100, rounds: 2, paced: 15, burst: 50 },
       docker: { warmUp: 1, rounds: 4, crowdRounds: 1, crowd: 4, slots: 2 },
+      neighbours: { rounds: 1, seconds: 5, containers: 3 },
       idle: { projects: 20, measureMs: 3_000 },
     }
   : {
@@ -46,6 +49,7 @@ const plans = quick
       messages: { rounds: 10, messagesPerRound: 2_000 },
       followers: { followers: 100, rounds: 8, paced: 25, burst: 200 },
       docker: { warmUp: 3, rounds: 25, crowdRounds: 4, crowd: 12, slots: 2 },
+      neighbours: { rounds: 3, seconds: 20, containers: 3 },
       idle: { projects: 1_000, measureMs: 20_000 },
     };
 const noopWorker = fileURLToPath(new URL('noop-worker.ts', import.meta.url));
@@ -59,7 +63,8 @@ const machine = watchMachine();
 if (wants('claim') || wants('turns')) await withoutContainers();
 if (wants('messages') || wants('followers')) await overHttp();
 if (wants('docker')) await inContainers();
-// Many projects take long to make.
+// These take minutes: several slices of each way to work, and many projects to make.
+if (wants('neighbours') && (!quick || values.only === 'neighbours')) await besideOthers();
 if (wants('idle') && (!quick || values.only === 'idle')) await idle();
 const share = machine();
 if (share) results.machine = share;
@@ -123,6 +128,27 @@ async function inContainers(): Promise<void> {
   await withStack({ slots: plans.docker.slots }, async (stack) => {
     results.docker = await measureDocker(stack, plans.docker);
   });
+}
+
+async function besideOthers(): Promise<void> {
+  console.log('a project beside others that attack ...');
+  const { containers } = plans.neighbours;
+  const marks = await mkdtemp(join(tmpdir(), 'suzumio-marks-'));
+  const model = await startModel();
+  const options: StackOptions = {
+    // One for the turn that goes on all the time, one for those that are watched.
+    slots: containers + 2,
+    environment: { BENCH_MARKS: marks, BENCH_MODEL_KEY: 'none' },
+    policy: { providers: [{ baseURL: model.baseURL, apiKeyEnv: 'BENCH_MODEL_KEY' }] },
+  };
+  try {
+    await withStack(options, async (stack) => {
+      results.neighbours = await measureNeighbours(stack, { marks, model: model.baseURL }, plans.neighbours);
+    });
+  } finally {
+    await model.close();
+    await rm(marks, { recursive: true, force: true });
+  }
 }
 
 async function idle(): Promise<void> {

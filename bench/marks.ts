@@ -9,7 +9,8 @@ export type Stage =
   | 'job delivered'
   | 'claim received'
   | 'events committed'
-  | 'claim answered';
+  | 'claim answered'
+  | `heartbeat ${number}`;
 
 export interface Mark {
   stage: Stage;
@@ -25,6 +26,13 @@ export function clockMs(): number {
 export function openMarks(directory: string): (stage: Stage) => void {
   const file = openSync(join(directory, `${process.pid}.marks`), 'a');
   return (stage) => writeSync(file, `${clockMs()} ${stage}\n`);
+}
+
+/** How long the heartbeats took that ended between two moments of the shared clock, in milliseconds. */
+export function heartbeatsBetween(directory: string, fromMs: number, untilMs: number): number[] {
+  return readMarks(directory)
+    .filter(({ stage, atMs }) => stage.startsWith('heartbeat ') && atMs >= fromMs && atMs <= untilMs)
+    .map(({ stage }) => Number(stage.slice('heartbeat '.length)));
 }
 
 /** The marks of all processes, in the order of time. */

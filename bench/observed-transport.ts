@@ -5,7 +5,7 @@ import {
   createBullMqTransport as createTransport,
 } from '@suzumio/shared/queue/bullmq-transport';
 import type { Transport } from '@suzumio/shared/queue/transport';
-import { openMarks } from './marks.js';
+import { clockMs, openMarks } from './marks.js';
 
 /**
  * The services' own transport, with a mark for what passes it and for each claim over HTTP.
@@ -18,9 +18,18 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
   subscribe('http.server.request.start', (message) => {
     if ((message as { request: IncomingMessage }).request.url?.endsWith('/claim')) mark('claim received');
   });
-  subscribe('http.client.response.finish', (message) => {
-    if ((message as { request: ClientRequest }).request.path.endsWith('/claim')) mark('claim answered');
+  const begunMs = new WeakMap<ClientRequest, number>();
+  subscribe('http.client.request.start', (message) => {
+    begunMs.set((message as { request: ClientRequest }).request, clockMs());
   });
+  /** A heartbeat that fails took as long as its worker waited for it. */
+  const ended = (message: unknown) => {
+    const { request } = message as { request: ClientRequest };
+    if (request.path.endsWith('/claim')) mark('claim answered');
+    if (request.path.endsWith('/heartbeat')) mark(`heartbeat ${clockMs() - (begunMs.get(request) ?? Number.NaN)}`);
+  };
+  subscribe('http.client.response.finish', ended);
+  subscribe('http.client.request.error', ended);
   return {
     ...transport,
     wake(project) {

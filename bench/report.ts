@@ -4,6 +4,7 @@ import type { DockerFigures } from './docker.js';
 import type { FollowersFigures } from './followers.js';
 import type { IdleFigures } from './idle.js';
 import type { MessagesFigures } from './messages.js';
+import type { NeighboursFigures, Numbers } from './neighbours/neighbours.js';
 import { figure, type Spread, table } from './statistics.js';
 import type { TurnsFigures } from './turns.js';
 
@@ -18,6 +19,7 @@ export interface Results {
   messages?: MessagesFigures[];
   followers?: FollowersFigures;
   docker?: DockerFigures;
+  neighbours?: NeighboursFigures[];
   idle?: IdleFigures[];
 }
 
@@ -26,7 +28,7 @@ export const targets = { claimP50Ms: 25, dockerOverhead: 1.3 } as const;
 
 /** The results for people. */
 export function report(results: Results): string {
-  const { claim, turns, messages, followers, docker, idle } = results;
+  const { claim, turns, messages, followers, docker, neighbours, idle } = results;
   return [
     conditionsText(results),
     ...(claim ? [claimText(claim)] : []),
@@ -34,6 +36,7 @@ export function report(results: Results): string {
     ...(messages ? [messagesText(messages)] : []),
     ...(followers ? [followersText(followers)] : []),
     ...(docker ? [dockerText(docker)] : []),
+    ...(neighbours ? [neighboursText(neighbours)] : []),
     ...(idle ? [idleText(idle)] : []),
     ...((claim ?? docker) ? [targetsText(results)] : []),
   ].join('\n\n');
@@ -120,6 +123,50 @@ function dockerText({ turnMs, dockerRunMs, overhead, stagesMs, ...rates }: Docke
     ['  times docker run', figure(overhead), '', ''],
     ['  turns a second', figure(rates.turnsPerSecond), '', ''],
     ['  docker runs a second', figure(rates.dockerRunsPerSecond), '', ''],
+  ]);
+}
+
+function neighboursText(neighbours: readonly NeighboursFigures[]): string {
+  const cell = ({ p50, p99, max }: Numbers) => [p50, p99, max].map(figure).join(' ');
+  return table([
+    [
+      'beside others, ms: p50 p99 max',
+      'heartbeats',
+      'wakes',
+      'starts',
+      'starts before',
+      'leases lost',
+      'ToolHost, MiB',
+    ],
+    ...neighbours.flatMap(({ attack, work, besideAttack, besideWork }) => [
+      ...(
+        [
+          [attack, besideAttack],
+          [`  work: ${work}`, besideWork],
+        ] as const
+      ).map(([name, seen]) => [
+        `  ${name}`,
+        cell(seen.heartbeatMs),
+        cell(seen.wakeMs),
+        cell(seen.startMs),
+        String(seen.startsBefore),
+        String(seen.leasesLost),
+        figure(seen.toolhostBytes / 1024 ** 2),
+        Object.entries(seen.answers)
+          .map(([answer, count]) => `${answer}: ${count}`)
+          .join(', '),
+      ]),
+      [
+        '    p99, times that beside work',
+        ...(['heartbeatMs', 'wakeMs', 'startMs'] as const).map((what) =>
+          figure(besideAttack[what].p99 / besideWork[what].p99),
+        ),
+        '',
+        '',
+        '',
+        '',
+      ],
+    ]),
   ]);
 }
 
