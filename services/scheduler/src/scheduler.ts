@@ -10,7 +10,9 @@ import { type ActiveTurns, countActiveTurns } from '@suzumio/shared/store/querie
 import { collectContent } from '@suzumio/shared/store/collect-content';
 import { readStatus } from '@suzumio/shared/store/queries/projects';
 import { awaitsClaim } from '@suzumio/shared/store/verbs/deliver-turn';
+import { agentsToStart } from '@suzumio/shared/store/verbs/start-turns';
 import { expireLease, shortenLeases } from '@suzumio/shared/store/verbs/report-attempt';
+import { QuietProjects } from './quiet-projects.js';
 import { Refill } from './refill.js';
 import { forEachBounded, type Rounds, startRounds } from './rounds.js';
 import { ProjectScheduler } from './schedule-project.js';
@@ -19,7 +21,7 @@ import { StorageFigures } from './storage-figures.js';
 export interface SchedulerConfig {
   /** What carries this cell's jobs, as the catalog records it. */
   transportName: string;
-  /** How often every unsettled project is looked at. @default 2_000 */
+  /** How often every unsettled project is looked at, unless it had nothing to do and its files are as they were. @default 2_000 */
   sweepIntervalMs?: number;
   /** How often leases are judged. @default 500 */
   leaseCheckMs?: number;
@@ -73,6 +75,8 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     schedule: (project, places) => look('refill', project, (store) => projects.schedule(store, places)),
     awaitsClaim: (project, agent) => look('refill', project, ({ reader }) => awaitsClaim(reader, agent)),
   });
+  /** Projects that the sweep need not open. */
+  const quiet = new QuietProjects();
   /** Projects whose last look failed, so that a lasting failure is told once. */
   const failing = new Set<string>();
   /**
@@ -153,9 +157,15 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     if (firstSweep) await findUnsettled();
     firstSweep = false;
     const active = { queued: 0, running: 0 };
-    const body = (project: string) => look('sweep', project, (store) => sweepProject(store, deliverable, active));
-    await forEachBounded(cell.catalog.unsettledProjects(), atOnce, body, () => stopping);
+    const unsettled = cell.catalog.unsettledProjects();
+    const body = (project: string) =>
+      quiet.visit(project, cell.directory.projectFile(project), async () => {
+        const isQuiet = await look('sweep', project, (store) => sweepProject(store, deliverable, active));
+        return isQuiet === true;
+      });
+    await forEachBounded(unsettled, atOnce, body, () => stopping);
     if (stopping) return;
+    quiet.keep(unsettled);
     if (deliverable) {
       await refill.reclaim();
       await fillQueue();
@@ -179,7 +189,8 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     }
   }
 
-  async function sweepProject(store: ProjectStore, deliverable: boolean, active: ActiveTurns): Promise<void> {
+  /** Whether the project has nothing to do until somebody commits something: no turn, and no mail that waits for one. */
+  async function sweepProject(store: ProjectStore, deliverable: boolean, active: ActiveTurns): Promise<boolean> {
     await noteDeadline(store);
     storage.note(store);
     if (deliverable) await projects.schedule(store);
@@ -187,6 +198,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     active.queued += queued;
     active.running += running;
     if (readStatus(store.reader).settled) await cell.noteStatus(store.project);
+    return queued + running === 0 && agentsToStart(store.reader, store.config).length === 0;
   }
 
   async function noteDeadline(store: ProjectStore): Promise<void> {

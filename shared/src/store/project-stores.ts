@@ -4,6 +4,7 @@ import { projectId } from '../protocol/ids.js';
 import type { StoreContext } from './context.js';
 import type { DataDirectory } from './data-directory.js';
 import type { PendingDeletion } from './project-deletions.js';
+import { databaseMemory, memoryLimitBytes } from './memory-limits.js';
 import { ProjectStore, type ProjectStoreHooks } from './project-store.js';
 import { unknownProject } from './project-unknown.js';
 import { fileIdentity } from './sql.js';
@@ -12,11 +13,16 @@ import { storeFault } from './store-fault.js';
 interface Entry {
   store: ProjectStore;
   users: number;
+  /** When it was last used, of a clock that only goes forward. */
+  usedAtMs: number;
   evicted: boolean;
 }
 
-/** How often the files of deleted projects are let go of. */
+/** How often the files of deleted and of idle projects are let go of. */
 const letGoMs = 60_000;
+
+/** A database that nobody has used for so long is closed. */
+const idleMs = 5 * 60_000;
 
 /**
  * The open databases of one process. They stay open while they are used now and then, because the last connection that
@@ -35,8 +41,7 @@ export class ProjectStores {
     readonly directory: DataDirectory,
     private readonly context: StoreContext,
     private readonly hooks: ProjectStoreHooks = {},
-    /** Above what one host's cell runs: the sweep goes round all of them, and would close each before it comes again. */
-    maxOpen = 2_048,
+    maxOpen = databaseMemory(memoryLimitBytes()).maxOpen,
     /** Whether the catalog has a project: what was only put into the directory is nobody's until the catalog has it. */
     private readonly listed: (project: string) => boolean = () => true,
   ) {
@@ -47,7 +52,10 @@ export class ProjectStores {
         if (entry.users === 0) this.#close(entry);
       },
     });
-    this.#timer = setInterval(() => this.forgetDeleted(), letGoMs).unref();
+    this.#timer = setInterval(() => {
+      this.forgetDeleted();
+      this.forgetIdle();
+    }, letGoMs).unref();
   }
 
   /**
@@ -90,6 +98,19 @@ export class ProjectStores {
     }
   }
 
+  /** Closes the databases that nobody has used for `unusedMs`. The next use of one opens it again. */
+  forgetIdle(unusedMs = idleMs): void {
+    const nowMs = performance.now();
+    for (const [project, { users, usedAtMs }] of [...this.#entries.entries()]) {
+      if (users === 0 && nowMs - usedAtMs >= unusedMs) this.forget(project);
+    }
+  }
+
+  /** How many databases are open. */
+  get open(): number {
+    return this.#entries.size;
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#entries.clear();
@@ -106,6 +127,7 @@ export class ProjectStores {
       throw unknownProject(entry.store.project);
     } finally {
       entry.users -= 1;
+      entry.usedAtMs = performance.now();
       if (entry.users === 0 && entry.evicted) this.#close(entry);
     }
   }
@@ -117,7 +139,7 @@ export class ProjectStores {
     this.forget(project);
     const store = projectId.safeParse(project).success ? this.#open(project) : undefined;
     if (!store) return undefined;
-    const entry = { store, users: 0, evicted: false };
+    const entry = { store, users: 0, usedAtMs: performance.now(), evicted: false };
     this.#entries.set(project, entry);
     return entry;
   }

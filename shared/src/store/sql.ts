@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { databaseMemory, memoryLimitBytes } from './memory-limits.js';
 
 /** A value that SQLite stores. */
 export type SqlValue = string | number | bigint | Buffer | null;
@@ -13,6 +14,7 @@ export interface SqlReader {
 }
 
 const openPatienceMs = 2_000;
+const cacheKib = Math.floor(databaseMemory(memoryLimitBytes()).cacheBytes / 1024);
 const busyTimeoutMs = 50;
 
 /** One open SQLite file. */
@@ -42,6 +44,7 @@ export class Sql implements SqlReader {
         handle.pragma(`synchronous = ${options.synchronous ?? 'FULL'}`);
         handle.pragma('journal_size_limit = -1');
       }
+      handle.pragma(`cache_size = -${String(cacheKib)}`);
       handle.pragma('foreign_keys = ON');
       handle.pragma('user_version');
       handle.pragma(`busy_timeout = ${String(busyTimeoutMs)}`);
