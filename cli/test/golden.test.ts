@@ -111,6 +111,7 @@ const cases: Readonly<Record<string, Case>> = {
   turns: { args: ['turns', 'newsroom'], with: newsroom },
   'turns-none': { args: ['turns', 'weekly'], with: { weekly: 'initialized' } },
   'turns-show': { args: ['turns', 'show', 'newsroom', 'checker:1'], with: newsroom },
+  'turns-show-conversation': { args: ['turns', 'show', 'newsroom', 'checker:1', '--conversation'], with: newsroom },
   'tool-calls': { args: ['tool-calls', 'newsroom'], with: newsroom },
   'tool-calls-turn': { args: ['tool-calls', 'newsroom', '--turn', 'editor:1'], with: newsroom },
   logs: { args: ['logs', 'newsroom', 'checker'], with: newsroom },

@@ -59,6 +59,7 @@ const shapes: readonly (readonly [line: string, shape: z.ZodType])[] = [
   ['workers', z.tuple([workerView])],
   ['turns newsroom', z.array(views.turnView)],
   ['turns show newsroom editor:1', views.turnDetail],
+  ['turns show newsroom editor:1 --conversation', z.array(views.conversationEntry)],
   ['tool-calls newsroom', z.array(views.toolCallView)],
   ['artifacts newsroom', z.array(views.artifactView)],
   ['events newsroom', z.array(projectEvent)],

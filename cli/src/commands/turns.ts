@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { findReads, requireApi } from '../reach/reach.js';
 import { toolCallTable, turnTable } from '../render/tables.js';
+import { renderConversation } from '../render/conversation.js';
 import { renderTurn } from '../render/turn.js';
 import { sayHint, sayJson, say, type Session } from '../session.js';
 import type { Register } from './action.js';
@@ -17,8 +18,12 @@ export const registerTurns: Register = (program, action) => {
     ['turns show newsroom editor:1', 'all of one'],
   ).action(action(list));
   examples(
-    turns.command('show <project> <turn>').description('show everything about one turn, by its id or as AGENT:NUMBER'),
+    turns
+      .command('show <project> <turn>')
+      .description('show everything about one turn, by its id or as AGENT:NUMBER')
+      .option('--conversation', 'what its model was told and answered, question by question', false),
     ['turns show newsroom editor:1', 'its prompt, attempts, tool calls and text'],
+    ['turns show newsroom editor:1 --conversation', 'as its model saw it'],
   ).action(action(show));
   examples(
     withLimit(
@@ -59,8 +64,22 @@ async function list(session: Session, project: string, { limit }: { limit: numbe
   if (last) sayHint(session, `turns show ${project} ${last.agent}:${last.number}`);
 }
 
-async function show(session: Session, project: string, name: string): Promise<undefined> {
-  const turn = await (await findReads(session)).turn(project, name);
+async function show(
+  session: Session,
+  project: string,
+  name: string,
+  { conversation }: { conversation: boolean },
+): Promise<undefined> {
+  const reads = await findReads(session);
+  const turn = await reads.turn(project, name);
+  if (conversation) {
+    const entries = await reads.conversation(project, turn.id);
+    sayJson(session, entries);
+    const none = [`Turn ${turn.number} of ${turn.agent} has not begun: nothing was asked yet.`];
+    say(session, ...(entries.length === 0 ? none : renderConversation(turn, entries)));
+    sayHint(session, `turns show ${project} ${turn.agent}:${turn.number}`);
+    return;
+  }
   sayJson(session, turn);
   say(session, ...renderTurn(turn, session.context));
   if (session.context.out.isTerminal) say(session, '');
@@ -68,6 +87,7 @@ async function show(session: Session, project: string, name: string): Promise<un
     session,
     `logs ${project} ${turn.agent}:${turn.number}`,
     `tool-calls ${project} --turn ${turn.agent}:${turn.number}`,
+    ...(turn.modelCalls.length === 0 ? [] : [`turns show ${project} ${turn.agent}:${turn.number} --conversation`]),
   );
 }
 

@@ -4,6 +4,7 @@ import {
   artifactListAnswer,
   budgetListAnswer,
   cancelAnswer,
+  conversationAnswer,
   createProjectAnswer,
   cellPauseAnswer,
   deleteProjectAnswer,
@@ -27,7 +28,7 @@ import type { Labels } from '@suzumio/shared/model/labels';
 import type { BudgetChange } from '@suzumio/shared/model/budget';
 import { projectConfig } from '@suzumio/shared/model/project-config';
 import { usageAnswer } from '@suzumio/shared/model/usage';
-import { messageDetail, turnDetail } from '@suzumio/shared/model/views';
+import { type ConversationEntry, messageDetail, turnDetail } from '@suzumio/shared/model/views';
 import { whyAnswer } from '@suzumio/shared/model/why';
 import type { Priority } from '@suzumio/shared/protocol/ids';
 import { type ApiAddress, createApiRequests } from './api-requests.js';
@@ -95,6 +96,16 @@ export function createApiClient({ url, token }: ApiAddress) {
     tasks: (project, limit, which) => list(taskListAnswer, project, 'tasks', limit, { ...which }),
     turns: (project, limit, agent?: string) => list(turnListAnswer, project, 'turns', limit, { agent }),
     turn: (project, name) => json(turnDetail, 'GET', `/${segment(project)}/turns/${segment(name)}`),
+    async conversation(project, name) {
+      const entries: ConversationEntry[] = [];
+      for (let after: number | undefined = 0; after !== undefined;) {
+        const path = `/${segment(project)}/turns/${segment(name)}/conversation?limit=1000&after=${after}`;
+        const part: z.infer<typeof conversationAnswer> = await json(conversationAnswer, 'GET', path);
+        entries.push(...part.items);
+        after = part.next;
+      }
+      return entries;
+    },
     log: async (project, turn, attempt) =>
       (await request('GET', `/${segment(project)}/turns/${segment(turn)}/log?attempt=${attempt}`)).text(),
     toolCalls: (project, limit, turn?: string) => list(toolCallListAnswer, project, 'tool-calls', limit, { turn }),

@@ -9,6 +9,7 @@ import type { UsageAnswer, UsageGroup } from '@suzumio/shared/model/usage';
 import type {
   AgentView,
   ArtifactView,
+  ConversationEntry,
   MessageDetail,
   MessageView,
   ProjectView,
@@ -87,6 +88,8 @@ export interface ProjectReads {
   turns(project: string, limit: number, agent?: string): Promise<TurnView[]>;
   /** One turn by its id or `agent:number`. */
   turn(project: string, name: string): Promise<TurnDetail>;
+  /** What a turn's model was told and answered, all of it. */
+  conversation(project: string, name: string): Promise<ConversationEntry[]>;
   /** What the container of an attempt printed; nothing while it runs. */
   log(project: string, turn: string, attempt: number): Promise<string>;
   /** Tool calls of all turns or of one. */

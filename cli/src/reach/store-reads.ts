@@ -19,6 +19,7 @@ import { readMessageDetail } from '@suzumio/shared/store/queries/receipts';
 import { listReports, readConfig, readProject } from '@suzumio/shared/store/queries/projects';
 import { readCatalogFacts } from '@suzumio/shared/store/queries/services';
 import { listTasks } from '@suzumio/shared/store/queries/tasks';
+import { listConversation } from '@suzumio/shared/store/queries/conversation';
 import { findTurn, listToolCalls, listTurns, turnCalled } from '@suzumio/shared/store/queries/turns';
 import { readProjectFacts } from '@suzumio/shared/store/queries/why';
 import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';
@@ -127,6 +128,11 @@ export function createStoreReads(session: Session): ProjectReads {
         return turn;
       });
     },
+    conversation: (project, name) =>
+      read(project, (reader) => {
+        const turn = turnCalled(reader, name).id;
+        return listConversation(reader, readConfig(reader), turn, { limit: 100_000 }, Infinity);
+      }),
     async log(project, turn, attempt) {
       const { id } = await read(project, (reader) => turnCalled(reader, turn));
       return readTurnLog(cell.directory.projectDir(project), { turn_id: id, number: attempt });

@@ -2,6 +2,7 @@ import express, { type Router } from 'express';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import {
   type CancelAnswer,
+  conversationQuery,
   emptyRequest,
   noQuery,
   toolCallsQuery,
@@ -9,6 +10,7 @@ import {
   turnsQuery,
 } from '@suzumio/shared/model/http-api';
 import type { TurnDetail } from '@suzumio/shared/model/views';
+import { listConversation } from '@suzumio/shared/store/queries/conversation';
 import { findTurn, listToolCalls, listTurns, turnCalled } from '@suzumio/shared/store/queries/turns';
 import { agentRow } from '@suzumio/shared/store/rows';
 import type { SqlReader } from '@suzumio/shared/store/sql';
@@ -55,6 +57,15 @@ export function turnsRouter(context: ApiContext): Router {
     }
     response.type('text/plain; charset=utf-8');
     response.send(await readTurnLog(context.cell.directory.projectDir(project), of));
+  });
+
+  router.get('/api/projects/:project/turns/:turn/conversation', async (request, response) => {
+    const query = queryOf(request, conversationQuery);
+    const { project, turn } = request.params;
+    const entries = await withProject(context, response, project, (store) =>
+      store.snapshot((reader) => listConversation(reader, store.config, turnCalled(reader, turn).id, query)),
+    );
+    response.json(listAnswer(entries));
   });
 
   router.get('/api/projects/:project/tool-calls', async (request, response) => {

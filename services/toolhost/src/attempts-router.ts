@@ -22,10 +22,14 @@ import {
   isFresh,
   isOverTime,
 } from '@suzumio/shared/store/verbs/report-attempt';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { claimRoute, rejected, requireWorker, withLease } from './auth.js';
 import { claim, counted } from './claim.js';
 import { sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
+
+/** How long after its end the log of an attempt may come. */
+const logGraceMs = 60_000;
 
 const goneRoute = '/projects/gone';
 
@@ -100,6 +104,7 @@ export function attemptsRouter(context: ToolhostContext): Router {
   router.put(`${attempt}/log`, express.raw({ type: () => true, limit: maxLogBytes }), async (request, response) => {
     await withLease(context, request, async (store, row, token) => {
       const directory = context.cell.directory.projectDir(token.project);
+      requireLogDue(row, context.cell.context.now(), await turnLogBytes(directory, row));
       const log = bodyBytes(request);
       await store.content.chargeLog(agentOf(store, row), log.length - (await turnLogBytes(directory, row)));
       await writeTurnLog(directory, row, log);
@@ -111,12 +116,14 @@ export function attemptsRouter(context: ToolhostContext): Router {
     .route(`${attempt}/content/:sha256`)
     .get(async (request, response) => {
       await withLease(context, request, (_store, row, token) => {
+        requireRunning(row);
         requireWorkspace(row);
         return sendContent(context, token.project, request.params['sha256'], request.method === 'HEAD', response);
       });
     })
     .put(async (request, response) => {
       await withLease(context, request, (store, row) => {
+        requireRunning(row);
         requireWorkspace(row);
         const by = { owner: agentOf(store, row), kind: 'snapshots' } as const;
         return storeContent(context, store, by, request, response);
@@ -136,6 +143,27 @@ function requireWorkspace({ engine }: AttemptRow): void {
 
 function agentOf(store: ProjectStore, attempt: AttemptRow): string {
   return turnRow(store.reader, attempt.turn_id).agent_id;
+}
+
+/**
+ * A lease token opens content for as long as its attempt runs.
+ *
+ * @throws SuzumioError `attempt-over`
+ */
+function requireRunning({ status, number, turn_id }: AttemptRow): void {
+  if (status === 'running') return;
+  throw new SuzumioError('attempt-over', `Attempt ${String(number)} of ${turn_id} is over; nothing was changed.`);
+}
+
+/**
+ * The log of an attempt may come a little after its end, where none is there: what is kept of an attempt that is over is
+ * evidence, and nobody writes over it.
+ *
+ * @throws SuzumioError `attempt-over`
+ */
+function requireLogDue(row: AttemptRow, nowMs: number, keptBytes: number): void {
+  if (keptBytes === 0 && nowMs - (row.ended_at_ms ?? nowMs) <= logGraceMs) return;
+  requireRunning(row);
 }
 
 function bodyBytes(request: Request): Buffer {

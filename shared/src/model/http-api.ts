@@ -14,7 +14,16 @@ import { labels, labelWord, maxLabels } from './labels.js';
 import { pause } from './pause.js';
 import { projectStatuses } from './project-status.js';
 import { usageGroups } from './usage.js';
-import { agentView, artifactView, messageView, projectView, summaryView, toolCallView, turnView } from './views.js';
+import {
+  agentView,
+  artifactView,
+  conversationEntry,
+  messageView,
+  projectView,
+  summaryView,
+  toolCallView,
+  turnView,
+} from './views.js';
 
 // What the HTTP API takes and answers. Requests refuse what they do not know; answers may grow fields.
 
@@ -92,6 +101,8 @@ export const artifactsQuery = request({ ...page, name: z.string().max(200).optio
 /** One file of a directory. */
 export const contentQuery = request({ path: z.string().min(1).max(1024).optional() });
 export const turnsQuery = request({ ...page, agent: z.string().optional() });
+/** Messages after the one of this place, oldest first; without `after` from the first on. */
+export const conversationQuery = request(page);
 export const turnLogQuery = request({ attempt: numeral(1, Number.MAX_SAFE_INTEGER).optional() });
 /** Unread mail; or, where `undelivered` is true, mail that was read by turns which failed or were cancelled. */
 export const inboxQuery = request({
@@ -326,6 +337,7 @@ export const messageListAnswer = listOf(messageView);
 export const eventListAnswer = listOf(projectEvent);
 export const turnListAnswer = listOf(turnView);
 export const toolCallListAnswer = listOf(toolCallView);
+export const conversationAnswer = listOf(conversationEntry);
 /** What is in an artifact that is a directory: the files and directories, each directory before what is in it. */
 export const entryListAnswer = z.object({ items: z.array(directoryEntry) });
 export const artifactListAnswer = listOf(artifactView);

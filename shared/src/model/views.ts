@@ -261,6 +261,45 @@ export const modelCallView = z.object({
 });
 export type ModelCallView = z.infer<typeof modelCallView>;
 
+/** What an answer came from and came to. */
+export const modelAnswerFacts = modelCallView
+  .pick({ preset: true, model: true, inputTokens: true, outputTokens: true, costUsd: true, estimated: true })
+  .extend({
+    /** Why it ended, as the provider said. */
+    finishReason: z.string().nullable(),
+  });
+export type ModelAnswerFacts = z.infer<typeof modelAnswerFacts>;
+
+/** One message of a turn's conversation with its model. */
+export const conversationEntry = z.object({
+  /** Its place in the conversation, from 1. */
+  seq,
+  /**
+   * `instructions`: what the model is told first; `memory`: notes on earlier turns; `earlier`: a message of an earlier turn;
+   * `prompt`; `answer`; `result`: what a call came to.
+   */
+  kind: z.enum(['instructions', 'memory', 'earlier', 'prompt', 'answer', 'result']),
+  role: z.enum(['system', 'user', 'assistant', 'tool']),
+  /** The step of an answer or a call; null for what the turn began with. */
+  step: z.string().nullable(),
+  /** The attempt that was answered so. Later ones are given the same, from the journal. */
+  attempt: z.int().nullable(),
+  text: z.string(),
+  /** How much longer the text is, in UTF-16 code units. */
+  cutChars: z.int(),
+  /** What an answer calls, as its model wrote it; very long arguments are cut. */
+  calls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })),
+  /** How many calls of the answer are not shown. */
+  moreCalls: z.int(),
+  /** The id of the call that a result is of. */
+  call: z.string().nullable(),
+  tool: z.string().nullable(),
+  /** Why a call or a question was refused, or failed. */
+  code: z.string().nullable(),
+  answer: modelAnswerFacts.nullable(),
+});
+export type ConversationEntry = z.infer<typeof conversationEntry>;
+
 /** What an agent remembers of turns that it is no longer told of in full. */
 export const summaryView = z.object({
   /** The number of the last turn that it stands for. */

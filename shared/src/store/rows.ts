@@ -83,6 +83,9 @@ export interface AttemptRow {
   unnamed_calls: number;
   counted: number | null;
   started_at_ms: number;
+  ended_at_ms: number | null;
+  /** The name of the token that it was claimed with. */
+  credential: string | null;
 }
 
 /**

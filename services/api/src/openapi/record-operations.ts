@@ -4,6 +4,8 @@ import {
   artifactsQuery,
   cancelAnswer,
   contentQuery,
+  conversationAnswer,
+  conversationQuery,
   emptyRequest,
   entryListAnswer,
   eventCursor,
@@ -71,6 +73,17 @@ export const recordOperations: readonly Operation[] = [
     summary: "What the container of a turn's attempt printed; of the newest attempt, unless another is asked for.",
     query: turnLogQuery,
     answers: { 200: { description: 'The log.', content: { 'text/plain': z.string() } } },
+    refusals: ['turn-unknown'],
+  },
+  {
+    id: 'getTurnConversation',
+    group: 'Turns',
+    method: 'get',
+    path: '/api/projects/:project/turns/:turn/conversation',
+    summary:
+      'What the model of a turn was told and answered, question by question; from the beginning, unless `after` says otherwise.',
+    query: conversationQuery,
+    answers: { 200: { description: 'A part of the conversation.', content: json(conversationAnswer) } },
     refusals: ['turn-unknown'],
   },
   {

@@ -19,6 +19,7 @@ import {
   recordModelAnswer,
   recordModelRefusal,
 } from '@suzumio/shared/store/verbs/model-calls';
+import { refuseUnmadeCalls } from '@suzumio/shared/store/verbs/refuse-unmade-calls';
 import type { PresentedToken } from '../auth.js';
 import type { ToolhostContext } from '../context.js';
 import { AskProgress } from './ask-progress.js';
@@ -66,8 +67,15 @@ export class ModelCall {
       for (const candidate of candidates) this.#refuseUncounted(candidate);
       await this.#day.begin(() => authorizeTool(this.store.reader, this.asked.token));
       const { answer, by } = await this.#ask(candidates, request, onText);
+      const offered = new Set(request.tools?.map((tool) => tool.function.name));
       this.#costNanoUsd = by.cost.nanoUsd;
-      return await this.#insist((tx) => recordModelAnswer(tx, this.#call, answer, by));
+      return await this.#insist((tx) => {
+        const recorded = recordModelAnswer(tx, this.#call, answer, by);
+        // Another process may have journaled another answer, with the calls that count.
+        const counts = recorded.ok && recorded.answer === answer && recorded.summary !== true;
+        if (counts) refuseUnmadeCalls(tx, this.#call, answer.toolCalls, offered);
+        return recorded;
+      });
     } catch (error) {
       return await this.#failed(error);
     } finally {

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { readTurnLog } from '@suzumio/shared/store/turn-logs';
+import { type Begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
+
+let bench: ToolhostBench;
+let attempt: Begun;
+let project: string;
+
+beforeEach(async () => {
+  bench = await toolhostBench();
+  bench.testing.setNow(1_000_000);
+  project = await bench.testing.create();
+  attempt = await bench.begin(project, 'ada');
+});
+afterEach(() => bench.close());
+
+const base = () => `${bench.toolhost.workerUrl}/projects/${project}/turns/${attempt.turn}/attempts/1`;
+const putLog = (text: string) => bench.put(`${base()}/log`, attempt.answer.leaseToken, Buffer.from(text));
+const kept = () => readTurnLog(bench.testing.cell.directory.projectDir(project), { turn_id: attempt.turn, number: 1 });
+
+function putContent(text: string) {
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  return bench.put(`${base()}/content/${sha256}`, attempt.answer.leaseToken, Buffer.from(text));
+}
+
+const over = { status: 409, body: { code: 'attempt-over' } };
+
+test('the lease token of an attempt that has ended opens no content', async () => {
+  expect((await putContent('before')).status).toBe(204);
+  await attempt.report('complete', { output: { text: 'Done.' } });
+  expect(await putContent('after')).toMatchObject(over);
+});
+
+test('a log may come a little after its attempt, once, and nothing is written over it', async () => {
+  await attempt.report('complete', { output: { text: 'Done.' } });
+  bench.testing.setNow(1_060_000);
+  expect((await putLog('what happened')).status).toBe(204);
+  expect(await putLog('what did not happen')).toMatchObject(over);
+  expect(await kept()).toBe('what happened');
+});
+
+test('a log that comes too late is not taken', async () => {
+  await attempt.report('complete', { output: { text: 'Done.' } });
+  bench.testing.setNow(1_060_001);
+  expect(await putLog('too late')).toMatchObject(over);
+  expect(await kept()).toBe('');
+});
+
+test('revoking the credential of a worker ends what it has claimed', async () => {
+  const { tokens } = bench.testing.cell.catalog;
+  const { secret } = await tokens.create({ name: 'north', scope: 'worker', actor: 'test' });
+  const turn = await bench.queueTurn(project, 'ben');
+  const claimed = await bench.claim(project, turn, { token: secret });
+  const { leaseToken } = claimed.body as { leaseToken: string };
+  const beat = () =>
+    bench.post(`${bench.toolhost.workerUrl}/projects/${project}/turns/${turn}/attempts/1/heartbeat`, leaseToken, {});
+  expect((await beat()).status).toBe(200);
+  await tokens.revoke('north');
+  expect(await beat()).toMatchObject({ status: 401, body: { code: 'token-rejected' } });
+});

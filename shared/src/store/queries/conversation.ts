@@ -1,0 +1,187 @@
+import { contextLimitOf } from '../../model/presets.js';
+import type { ProjectConfig } from '../../model/project-config.js';
+import type { ConversationEntry, ModelAnswerFacts } from '../../model/views.js';
+import { toolMessage } from '../../protocol/conversation.js';
+import { beginningOf } from '../../protocol/cut-text.js';
+import type { ChatMessage } from '../../protocol/model-chat.js';
+import { turnRow } from '../rows.js';
+import type { SqlReader } from '../sql.js';
+import type { RecordedResult } from '../verbs/record-tool-call.js';
+import type { RecordedAnswer } from '../verbs/model-calls.js';
+import type { FrozenInput } from '../verbs/claim-turn.js';
+import { readHistory } from './history.js';
+import { listModelCalls } from './model-calls.js';
+import { type Page, pageBytes } from './page.js';
+
+/** The longest text of one entry, and of one call's arguments, in UTF-16 code units. */
+const maxTextChars = 48 * 1024;
+const maxArgumentsChars = 16 * 1024;
+/** The most calls of one answer that are shown. */
+const maxCalls = 128;
+
+type Entry = Omit<ConversationEntry, 'seq'>;
+
+/**
+ * A turn's conversation as its model saw it: what it was told first, what it remembers, its prompt, and then question by
+ * question its answers and what their calls came to. Where a script stands for the model there are no answers.
+ *
+ * @throws SuzumioError `turn-unknown`
+ */
+export function listConversation(
+  reader: SqlReader,
+  config: ProjectConfig,
+  turn: string,
+  { limit, after = 0 }: Page,
+  mostBytes = pageBytes,
+): ConversationEntry[] {
+  const part: ConversationEntry[] = [];
+  let seq = 0;
+  let bytes = 0;
+  for (const entry of entriesOf(reader, config, turn)) {
+    seq += 1;
+    if (seq <= after) continue;
+    bytes += Buffer.byteLength(JSON.stringify(entry));
+    if (part.length > 0 && (part.length >= limit || bytes > mostBytes)) break;
+    part.push({ seq, ...entry });
+  }
+  return part;
+}
+
+function* entriesOf(reader: SqlReader, config: ProjectConfig, id: string): Generator<Entry> {
+  const turn = turnRow(reader, id);
+  const row = reader.get<{ prompt: string | null }>('SELECT prompt FROM turns WHERE id = :id', { id });
+  if (turn.input_json === null) return;
+  const input = JSON.parse(turn.input_json) as FrozenInput;
+  yield told('instructions', 'system', input.turn.system ?? input.agent.prompt);
+  if (input.history) {
+    const agent = turn.agent_id;
+    const { summary, compact, messages } = readHistory(reader, agent, input.history, contextLimitOf(config, agent));
+    if (summary !== undefined) yield told('memory', 'user', summary);
+    if (compact !== undefined) yield told('memory', 'user', compact);
+    for (const message of messages) yield earlier(message);
+  }
+  yield told('prompt', 'user', row?.prompt ?? '');
+  yield* stepsOf(reader, id);
+}
+
+interface StepRow {
+  key: string;
+  attempt: number;
+}
+
+/** Answers with what their calls came to, in the order in which they came; and calls that no answer asks for. */
+function* stepsOf(reader: SqlReader, turn: string): Generator<Entry> {
+  const steps = reader.all<StepRow>(
+    'SELECT key, attempt FROM turn_steps WHERE turn_id = :turn ORDER BY recorded_at_ms, length(key), key',
+    { turn },
+  );
+  const asked = new Map(listModelCalls(reader, turn).map((call) => [call.step, call]));
+  const ofAnswers = new Set<string>();
+  for (const { key, attempt } of steps.filter((step) => asked.has(step.key))) {
+    const answered = resultAt<RecordedAnswer>(reader, turn, key);
+    const call = asked.get(key);
+    if (!answered || !call) continue;
+    if (!answered.ok) {
+      yield { ...told('answer', 'assistant', answered.message), step: key, attempt, code: answered.code };
+      continue;
+    }
+    const { answer, summary } = answered;
+    const facts: ModelAnswerFacts = {
+      preset: call.preset,
+      model: call.model,
+      inputTokens: call.inputTokens,
+      outputTokens: call.outputTokens,
+      costUsd: call.costUsd,
+      estimated: call.estimated,
+      finishReason: answer.finishReason,
+    };
+    const calls = answer.toolCalls.slice(0, maxCalls);
+    yield {
+      ...told(summary ? 'memory' : 'answer', 'assistant', answer.refusal ?? answer.text),
+      step: key,
+      attempt,
+      calls: calls.map(({ id, name, arguments: written }) => ({
+        id,
+        name: beginningOf(name, maxArgumentsChars).toWellFormed(),
+        arguments: beginningOf(written, maxArgumentsChars).toWellFormed(),
+      })),
+      moreCalls: answer.toolCalls.length - calls.length,
+      answer: facts,
+    };
+    for (const [index, { id, name }] of calls.entries()) {
+      const place = `${key}.${String(index)}`;
+      ofAnswers.add(place);
+      yield resultOf(reader, turn, place, { id, name });
+    }
+  }
+  for (const { key } of steps) {
+    if (!asked.has(key) && !ofAnswers.has(key)) yield resultOf(reader, turn, key);
+  }
+}
+
+/** What a call came to, as the model is told; from the journal, or as it was refused before it had a place in it. */
+function resultOf(reader: SqlReader, turn: string, place: string, call?: { id: string; name: string }): Entry {
+  const row = reader.get<{ tool: string; attempt: number; error_code: string | null; output_json: string | null }>(
+    'SELECT tool, attempt, error_code, output_json FROM tool_calls WHERE turn_id = :turn AND step = :place ORDER BY seq LIMIT 1',
+    { turn, place },
+  );
+  const journaled = resultAt<RecordedResult>(reader, turn, place);
+  const refusal =
+    journaled === undefined && row?.output_json ? (JSON.parse(row.output_json) as { message?: string }) : undefined;
+  const result =
+    journaled?.ok === true
+      ? { output: journaled.response.output }
+      : {
+          code: journaled?.code ?? row?.error_code ?? 'not-made',
+          message: journaled?.message ?? refusal?.message ?? 'This call was not made.',
+        };
+  const { content } = toolMessage(call?.id ?? place, result);
+  return {
+    ...told('result', 'tool', typeof content === 'string' ? content : ''),
+    step: place,
+    attempt: row?.attempt ?? null,
+    call: call?.id ?? null,
+    tool: row?.tool ?? call?.name ?? null,
+    code: 'code' in result ? result.code : null,
+  };
+}
+
+function resultAt<Result>(reader: SqlReader, turn: string, key: string): Result | undefined {
+  const row = reader.get<{ result_json: string }>(
+    'SELECT result_json FROM turn_steps WHERE turn_id = :turn AND key = :key',
+    { turn, key },
+  );
+  return row && (JSON.parse(row.result_json) as Result);
+}
+
+function earlier({ role, content, ...more }: ChatMessage): Entry {
+  const calls = 'tool_calls' in more ? (more.tool_calls ?? []) : [];
+  const text = typeof content === 'string' ? content : content ? JSON.stringify(content) : '';
+  return {
+    ...told('earlier', role === 'developer' ? 'system' : role, text),
+    calls: calls.slice(0, maxCalls).map(({ id, function: { name, arguments: written } }) => ({
+      id,
+      name,
+      arguments: beginningOf(written, maxArgumentsChars),
+    })),
+    moreCalls: Math.max(0, calls.length - maxCalls),
+  };
+}
+
+function told(kind: Entry['kind'], role: Entry['role'], text: string): Entry {
+  const shown = beginningOf(text, maxTextChars).toWellFormed();
+  return {
+    kind,
+    role,
+    step: null,
+    attempt: null,
+    text: shown,
+    cutChars: text.length - shown.length,
+    calls: [],
+    moreCalls: 0,
+    call: null,
+    tool: null,
+    code: null,
+    answer: null,
+  };
+}

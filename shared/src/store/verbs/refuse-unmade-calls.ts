@@ -1,0 +1,48 @@
+import { callInput } from '../../protocol/call-input.js';
+import { beginningOf } from '../../protocol/cut-text.js';
+import type { ModelToolCall } from '../../protocol/model-chat.js';
+import { keptInput } from '../kept-input.js';
+import type { Tx } from '../tx.js';
+import { callRow } from './model-call-costs.js';
+import { recordRefusal } from './record-tool-call.js';
+
+/** The longest name of a tool that is kept as a model wrote it. */
+const maxNameChars = 64;
+
+/**
+ * Records those calls of an answer that no runner can make: of tools that its model was not told of, and with inputs that
+ * are no JSON. They are refused where they are made up, so nothing else would tell of them.
+ *
+ * @param call the call of the model that was answered
+ * @param offered the names of the functions that the model was told of
+ */
+export function refuseUnmadeCalls(
+  tx: Tx,
+  call: string,
+  calls: readonly ModelToolCall[],
+  offered: ReadonlySet<string>,
+): void {
+  const row = callRow(tx, call);
+  for (const [index, { name, arguments: written }] of calls.entries()) {
+    const input = callInput(written);
+    const refusal = offered.has(name)
+      ? 'fault' in input && { code: 'tool-input-invalid' as const, message: `The arguments are ${input.fault}.` }
+      : { code: 'tool-unknown' as const, message: 'The model was told of no such tool.' };
+    if (!refusal) continue;
+    recordRefusal(
+      tx,
+      {
+        agent: row.agent_id,
+        turn: row.turn_id,
+        attempt: row.attempt,
+        tokenHash: '',
+        step: `${row.step}.${String(index)}`,
+        tool: beginningOf(name, maxNameChars).toWellFormed(),
+        input: keptInput('input' in input ? input.input : written.toWellFormed()),
+        requestHash: '',
+      },
+      refusal.code,
+      refusal.message,
+    );
+  }
+}
