@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { defaultStorageLimits, type StorageLimits } from '@suzumio/shared/model/storage';
 import { collectContent, unreferencedMs } from '@suzumio/shared/store/collect-content';
 import { ContentStore } from '@suzumio/shared/store/content-store';
+import { storedBytesSql } from '@suzumio/shared/store/migrations/stored-bytes';
 import { storedByOwner, storedBytes } from '@suzumio/shared/store/stored-bytes';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
@@ -176,7 +177,9 @@ describe('a project of an earlier version', () => {
       .pluck()
       .all() as string[];
     for (const name of triggers) database.exec(`DROP TRIGGER ${name}`);
-    database.exec('DROP TABLE stored_bytes; DROP TABLE stored_content; PRAGMA user_version = 10');
+    database.exec('DROP TABLE stored_bytes; DROP TABLE stored_content');
+    // The step by itself: later ones have been taken.
+    database.exec(storedBytesSql);
     database.close();
     await testing.restart();
 
