@@ -15,6 +15,7 @@ import type { ProjectStoreHooks } from './project-store.js';
 import { ProjectDeletions } from './project-deletions.js';
 import { immediately, Sql, type SqlParams } from './sql.js';
 import { Providers } from './providers.js';
+import { ReachedHosts } from './reached-hosts.js';
 import { aliveMs, beatMs, isAlive, readCatalogFacts } from './queries/services.js';
 import { Spending } from './spending.js';
 import { Teams } from './teams.js';
@@ -85,6 +86,8 @@ export class Catalog {
 
   /** Which models are away. */
   readonly providers: Providers;
+  /** Which of their hosts were ever reached. */
+  readonly reached: ReachedHosts;
   /** What the cell spends. */
   readonly spending: Spending;
   /** Whether the whole cell is paused. */
@@ -117,6 +120,7 @@ export class Catalog {
     this.profiles = new Profiles(sql, this.#writer, context);
     this.teams = new Teams(sql, this.#writer, context);
     this.providers = new Providers(sql, this.#writer, context);
+    this.reached = new ReachedHosts(sql, this.#writer, context);
     this.spending = new Spending(sql, this.#writer, context);
     this.pause = new CellPause(sql, this.#writer, context);
     this.waitingLine = new WaitingLine(sql, this.#writer);

@@ -1,6 +1,7 @@
 import { request as httpRequest, type Agent, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { createParser } from 'eventsource-parser';
+import { connectionFailure } from '@suzumio/shared/http/connection-failure';
 import type { ModelAnswer } from '@suzumio/shared/protocol/model-chat';
 import { AnswerBuilder } from './answer-builder.js';
 import { AskProgress } from './ask-progress.js';
@@ -71,7 +72,8 @@ export async function askProvider(
       );
     }
     const why = error instanceof Error ? error.message : String(error);
-    const failure = new ProviderFailure('unavailable', `the provider could not be asked: ${why}`, undefined, {
+    const said = progress.connected ? `the provider could not be asked: ${why}` : connectionFailure(error, ask.baseURL);
+    const failure = new ProviderFailure('unavailable', said, undefined, {
       cause: error,
     });
     throw toldFailure(failure, ask);

@@ -5,6 +5,7 @@ import type { Failure } from '@suzumio/shared/protocol/failure-codes';
 import type { DayBudget } from '@suzumio/shared/model/day-budget';
 import type { UnansweredCall } from '@suzumio/shared/store/verbs/model-calls';
 import type { ProviderFailure } from './provider-failure.js';
+import type { Endpoint } from './provider-request.js';
 
 /** A model that cannot be asked now. */
 export interface Away {
@@ -13,6 +14,8 @@ export interface Away {
   circuit: string;
   untilMs: number;
   error: string;
+  /** Whether there has ever been a connection to its address. */
+  reached: boolean;
   /** Where this question was asked there and failed, rather than waiting behind others: how. */
   asked?: {
     /** Since when it has answered nobody to the end. */
@@ -43,9 +46,9 @@ export class Refused extends Error {
   constructor(
     readonly failure: ProviderFailure,
     readonly candidate: Candidate,
-    provider: string,
+    readonly endpoint: Pick<Endpoint, 'key' | 'baseURL'>,
   ) {
-    super(`${provider}, preset ${candidate.preset}: ${failure.message}`, { cause: failure });
+    super(`${endpoint.key}, preset ${candidate.preset}: ${failure.message}`, { cause: failure });
   }
 }
 
@@ -53,6 +56,9 @@ export class Refused extends Error {
 export interface Ending extends UnansweredCall {
   code: 'provider-unavailable' | 'provider-refused' | 'policy-denied' | 'budget-reached';
 }
+
+/** An address to which no connection was ever made is more likely wrong than away: a turn waits no longer for it. */
+const unreachedPatienceMs = 10 * 60_000;
 
 /** How a call's error ends its attempt; undefined for what is ours, and may go better another time. */
 export function endingOf(error: unknown): Ending | undefined {
@@ -62,7 +68,12 @@ export function endingOf(error: unknown): Ending | undefined {
     return {
       failure,
       code: 'provider-unavailable',
-      wait: first && { provider: first.circuit, untilMs: first.untilMs, asked: first.asked !== undefined },
+      wait: first && {
+        provider: first.circuit,
+        untilMs: first.untilMs,
+        asked: first.asked !== undefined,
+        ...(error.away.some(({ reached }) => reached) ? {} : { patienceMs: unreachedPatienceMs }),
+      },
       failedItself: failedItself(error.away),
     };
   }
@@ -87,7 +98,7 @@ export function endingOf(error: unknown): Ending | undefined {
       },
       'model-unknown': {
         code: 'model-unknown',
-        advice: `look at the model "${settings.model}" of preset ${preset}${settings.api === 'responses' ? ', and whether the provider has /responses at all' : ''}`,
+        advice: `look at the model "${settings.model}" of preset ${preset}${settings.api === 'responses' ? ', and whether the provider has /responses at all' : ''}${addressAdvice(error)}`,
       },
       'answer-too-large': { code: 'answer-too-large', advice: `bound maxOutputTokens of preset ${preset}` },
       'request-refused': { code: 'model-refused', advice: `look at the settings of preset ${preset}` },
@@ -106,6 +117,12 @@ export function endingOf(error: unknown): Ending | undefined {
     return { failure: { code, message: error.message }, code };
   }
   return undefined;
+}
+
+/** Where an address has no version in its path, as nearly all have, the model may well be known below one. */
+function addressAdvice({ endpoint, candidate: { settings } }: Refused): string {
+  if (/\/v\d/.test(new URL(endpoint.baseURL).pathname)) return '';
+  return `; or at the baseURL of provider "${settings.provider}": it has no /v1, below which most servers answer`;
 }
 
 function failedItself(away: readonly Away[]): UnansweredCall['failedItself'] {

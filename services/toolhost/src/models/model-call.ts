@@ -118,6 +118,7 @@ export class ModelCall {
     this.#refuseByPolicy(candidate);
     const endpoint = endpointOf(candidate, this.context.secrets);
     const { key: provider, circuit } = endpoint;
+    const { host } = new URL(endpoint.baseURL);
     const asking = providerRequest(candidate, endpoint, request, {
       place: this.asked.step,
       budgeted: this.#budgeted(),
@@ -126,7 +127,8 @@ export class ModelCall {
     const admission = await providers.admit(caller, ownerLeaseMs);
     if (!admission.ask) {
       metrics.modelCalls.inc({ outcome: 'held-back' });
-      return { provider, circuit, untilMs: admission.untilMs, error: admission.lastError };
+      const reached = cell.catalog.reached.has(host);
+      return { provider, circuit, reached, untilMs: admission.untilMs, error: admission.lastError };
     }
     const begun = performance.now();
     let told = Promise.resolve();
@@ -149,7 +151,7 @@ export class ModelCall {
       if (error.kind !== 'unavailable') {
         await this.#answered(caller);
         await this.#charge();
-        throw new Refused(error, candidate, provider);
+        throw new Refused(error, candidate, endpoint);
       }
       const busy = retryAfterMs !== undefined;
       const opensFor = busy || progress.tellsOfProvider(this.#silenceMs(candidate)) ? 'all' : 'project';
@@ -159,11 +161,13 @@ export class ModelCall {
       return {
         provider,
         circuit,
+        reached: progress.connected || cell.catalog.reached.has(host),
         untilMs,
         error: message,
         asked: { sinceMs, mayBeItsFault: !busy && progress.mayBeItsFault },
       };
     } finally {
+      if (progress.connected) await this.#try(() => cell.catalog.reached.add(host));
       this.#asking = undefined;
     }
   }

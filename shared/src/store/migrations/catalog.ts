@@ -242,4 +242,14 @@ CREATE TABLE waiting_line (
 ) STRICT, WITHOUT ROWID;
 `,
   },
+  {
+    // Hosts of providers to which there has ever been a connection.
+    version: 11,
+    sql: `
+CREATE TABLE reached_hosts (
+  host TEXT PRIMARY KEY,
+  at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`,
+  },
 ];

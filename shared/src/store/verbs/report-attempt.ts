@@ -153,6 +153,8 @@ export interface ProviderWait {
   untilMs: number;
   /** Whether the turn's own question has just failed there: then it waits until then, whoever else is answered. */
   asked?: boolean;
+  /** How long it is waited for at most, where that is less than the project's `turn.providerPatience`. */
+  patienceMs?: number;
 }
 
 /** Ends a running attempt by a failure, and the turn with it or not, as {@link decideFailure} says. */
@@ -167,7 +169,11 @@ export function endByFailure(
   const decision = decideFailure(
     failure,
     history(tx, turn, attempt),
-    { maxAttempts, startDeadlineMs: startDeadline, providerPatienceMs: providerPatience },
+    {
+      maxAttempts,
+      startDeadlineMs: startDeadline,
+      providerPatienceMs: Math.min(providerPatience, wait?.patienceMs ?? Infinity),
+    },
     tx.nowMs,
   );
   const counted = decision.turn === 'failed' || decision.counted;

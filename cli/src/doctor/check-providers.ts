@@ -1,0 +1,99 @@
+import { connectionFailure } from '@suzumio/shared/http/connection-failure';
+import { messageOf } from '@suzumio/shared/errors/suzumio-error';
+import { policyWithGrants } from '@suzumio/shared/policy/grant';
+import { DataDirectory } from '@suzumio/shared/store/data-directory';
+import { readConfig } from '@suzumio/shared/store/queries/projects';
+import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';
+import { hostPolicy } from '../host-policy.js';
+import { describePair, isSamePair, pairsOf, type ProviderPair } from '../providers/provider-pair.js';
+import type { Session } from '../session.js';
+import { broken, type Finding, ok, skipped } from './check.js';
+
+const answerWithinMs = 4_000;
+/** They are asked all at once. */
+const mostAsked = 20;
+const mostProjects = 200;
+
+/**
+ * Asks each provider that the policy names, and that running projects use, for its list of models: with the key that this
+ * process has for it, since only providers that somebody allowed are asked.
+ *
+ * @param serving whether a server runs, whose variables are not known here
+ */
+export async function checkProviders(session: Session, serving: boolean): Promise<Finding[]> {
+  let pairs: ProviderPair[];
+  try {
+    pairs = pairsInUse(session);
+  } catch (error) {
+    return [skipped('models', `it is not known which providers are used: ${messageOf(error)}`)];
+  }
+  if (pairs.length === 0) return [skipped('models', 'neither the policy nor a running project names a provider')];
+  const asked = pairs.slice(0, mostAsked).map((pair) => checkProvider(pair, session, serving));
+  const left = pairs.length - asked.length;
+  return [...(await Promise.all(asked)), ...(left > 0 ? [skipped('models', `${left} other providers`)] : [])];
+}
+
+function pairsInUse(session: Session): ProviderPair[] {
+  const policy = hostPolicy(session);
+  const directory = new DataDirectory(session.root);
+  const policyOf = policyWithGrants(policy, directory);
+  const cell = new ReadOnlyCell(session.root);
+  const running = new Set(cell.catalogued().flatMap(({ id, status }) => (status === 'running' ? [id] : [])));
+  const looked = cell
+    .projects()
+    .filter((id) => running.has(id))
+    .slice(0, mostProjects);
+  const used = looked.flatMap((id) => {
+    const named = [...pairsOf(cell.read(id, readConfig)).values()];
+    return named.filter((pair) => policyOf(id).providers.some((one) => isSamePair(one, pair)));
+  });
+  const all = [...policy.providers, ...used];
+  return all.filter((pair, index) => all.findIndex((other) => isSamePair(pair, other)) === index);
+}
+
+async function checkProvider(pair: ProviderPair, { context }: Session, serving: boolean): Promise<Finding> {
+  const what = describePair(pair);
+  const variable = [pair.baseURLEnv, pair.apiKeyEnv].find((name) => name !== undefined && !context.env[name]);
+  if (variable !== undefined) {
+    return serving
+      ? skipped('models', `${what}: ${variable} is not set here; what the server has is not known`)
+      : broken('models', `${what}: ${variable} is not set`, `set ${variable} where serve or up is started`);
+  }
+  const baseURL = pair.baseURL ?? context.env[pair.baseURLEnv ?? ''] ?? '';
+  const key = pair.apiKeyEnv === undefined ? undefined : context.env[pair.apiKeyEnv];
+  if (!/^https?:$/.test(URL.parse(baseURL)?.protocol ?? '')) {
+    return broken('models', `${what}: this is no http:// or https:// URL`, 'correct its baseURL');
+  }
+  const limit = AbortSignal.timeout(answerWithinMs);
+  try {
+    const response = await fetch(`${baseURL.replace(/\/+$/, '')}/models`, {
+      headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+      redirect: 'manual',
+      signal: limit,
+    });
+    await response.body?.cancel();
+    return judged(response.status, { what, baseURL, pair });
+  } catch (error) {
+    const why = limit.aborted
+      ? `it did not answer within ${answerWithinMs / 1000} s`
+      : connectionFailure(error, baseURL);
+    return broken('models', `${what}: ${why}`, 'correct its baseURL, or start it');
+  }
+}
+
+function judged(
+  status: number,
+  { what, baseURL, pair }: { what: string; baseURL: string; pair: ProviderPair },
+): Finding {
+  if (status === 401 || status === 403) {
+    const remedy = pair.apiKeyEnv === undefined ? 'name its key in apiKeyEnv' : `correct the key in ${pair.apiKeyEnv}`;
+    return broken('models', `${what}: it answers ${status}`, remedy);
+  }
+  if (status === 404 && !/\/v\d/.test(new URL(baseURL).pathname)) {
+    return broken('models', `${what}: it has no models there (404)`, 'its baseURL may have to end with /v1');
+  }
+  if (status >= 500 || (status >= 300 && status < 400)) {
+    return broken('models', `${what}: it answers ${status}`, 'correct its baseURL, or see what is wrong with it');
+  }
+  return ok('models', `${what}: answers${status === 200 ? '' : ` (${status})`}`);
+}

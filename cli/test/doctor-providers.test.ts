@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { checkProviders } from '@suzumio/cli/doctor/check-providers';
+import { createSession } from '@suzumio/cli/session';
+import { Cell } from '@suzumio/shared/store/cell';
+import { loadProjectText } from '@suzumio/shared/config/load-project';
+import { renderConfig } from '@suzumio/shared/config/render-config';
+import { startProject } from '@suzumio/shared/store/verbs/project-transitions';
+import { freePort } from '../../shared/test/support/free-port.js';
+import { type CliWorld, createCliWorld } from './support/cli.js';
+
+let world: CliWorld;
+beforeEach(async () => {
+  world = await createCliWorld();
+});
+afterEach(() => world.remove());
+
+const quiet = { write: () => undefined, isTerminal: false, colors: false, columns: undefined };
+
+async function checked(policy: string, env: Record<string, string> = {}, serving = false) {
+  const file = await world.write('policy.yaml', policy);
+  const context = {
+    env: { ...env, SUZUMIO_POLICY_FILE: file },
+    homeDir: world.directory,
+    out: quiet,
+    err: quiet,
+    self: 'suzumio',
+    interrupted: new AbortController().signal,
+    ask: undefined,
+    now: Date.now,
+    timeZone: 'UTC',
+  };
+  return checkProviders(createSession(context, { root: world.root }), serving);
+}
+
+test('each provider is asked with its key, and told what is wrong with it', async () => {
+  const server = createHttpServer((request, response) => {
+    const status = request.headers.authorization === 'Bearer right' ? 200 : 401;
+    response.writeHead(request.url === '/v1/models' ? status : 404).end('{}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const findings = await checked(
+    `providers:
+  - { baseURL: '${origin}/v1', apiKeyEnv: RIGHT }
+  - { baseURL: '${origin}/v1', apiKeyEnv: WRONG }
+  - { baseURL: '${origin}', apiKeyEnv: RIGHT }
+  - { baseURL: '${origin}/v1', apiKeyEnv: MISSING }
+  - { baseURL: 'http://127.0.0.1:${await freePort()}/v1' }
+`,
+    { RIGHT: 'right', WRONG: 'wrong' },
+  );
+  server.close();
+  expect(findings.map(({ state, remedy }) => [state, remedy])).toEqual([
+    ['ok', undefined],
+    ['broken', 'correct the key in WRONG'],
+    ['broken', 'its baseURL may have to end with /v1'],
+    ['broken', 'set MISSING where serve or up is started'],
+    ['broken', 'correct its baseURL, or start it'],
+  ]);
+  expect(findings[4]?.detail).toContain('nobody listens there (ECONNREFUSED)');
+});
+
+test('what a server has in its own variables is not known', async () => {
+  const [finding] = await checked(`providers: [{ baseURL: 'http://127.0.0.1:9/v1', apiKeyEnv: MISSING }]`, {}, true);
+  expect(finding).toMatchObject({ state: 'skipped', detail: expect.stringContaining('MISSING is not set here') });
+});
+
+test('one that says nothing is not waited for long', async () => {
+  const silent = createServer();
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const [finding] = await checked(`providers: [{ baseURL: 'http://127.0.0.1:${port}/v1' }]`);
+  silent.close();
+  expect(finding).toMatchObject({ state: 'broken', detail: expect.stringContaining('did not answer within 4 s') });
+});
+
+test('those that running projects use are asked, as far as they are allowed', async () => {
+  const cell = Cell.open(world.root, {});
+  const file = (name: string, port: number) => `
+name: ${name}
+task: Think.
+backend:
+  runner:
+    mode: ai
+    model: main
+    models:
+      providers: { desk: { type: openai-compatible, baseURL: 'http://127.0.0.1:${port}/v1' } }
+      presets: { main: { provider: desk, model: small } }
+agents: { ada: { role: thinker, prompt: Think. } }
+`;
+  for (const [name, port] of [
+    ['granted', 9],
+    ['stranger', 10],
+  ] as const) {
+    const { config, sourceText } = loadProjectText(file(name, port), 'file');
+    await cell.createProject({
+      config,
+      source: sourceText,
+      resolved: renderConfig(config),
+      actor: 'test',
+      begin: (tx) => {
+        startProject(tx, 'test');
+      },
+      ...(name === 'granted'
+        ? { grant: { directories: [], images: [], providers: [{ baseURL: 'http://127.0.0.1:9/v1' }] } }
+        : {}),
+    });
+  }
+  await cell.close();
+  const findings = await checked('networks: [none]\n');
+  expect(findings.map(({ detail }) => detail)).toEqual([expect.stringContaining('http://127.0.0.1:9/v1')]);
+});
