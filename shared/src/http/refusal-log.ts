@@ -37,7 +37,8 @@ export function refusalLog(
     if (now() - second.since >= 1_000) second = { since: now(), lines: 0 };
     const path = request.url?.split('?', 1)[0]?.slice(0, shownCharacters);
     const line = { code: error.code, method: request.method, path, from: request.socket.remoteAddress };
-    if (error.code === 'rate-limited' || second.lines > linesPerSecond) {
+    // An attempt that was ended, as when it waits for a model, has a worker that does not know yet.
+    if (error.code === 'rate-limited' || error.code === 'attempt-over' || second.lines > linesPerSecond) {
       logger.debug(line, 'a request was refused');
       return;
     }

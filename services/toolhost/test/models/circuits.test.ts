@@ -104,6 +104,27 @@ describe('a model that fails', () => {
   });
 });
 
+test('a model that is away leaves one line when it goes and one when it is back, however often it is tried', async () => {
+  answers = () => ({ status: 503 });
+  const project = await create('one');
+  for (const agent of ['worker-1', 'worker-2', 'worker-3']) {
+    const attempt = await bench.begin(project, agent);
+    expect(await ask(attempt)).toBe(424);
+    // Its worker does not know yet that the attempt has ended.
+    const failure = { code: 'non-zero-exit', message: 'Exit 1.' };
+    expect((await attempt.report('fail', { failure })).status).toBeGreaterThanOrEqual(400);
+    advance(60_000);
+  }
+  answers = () => ({ text: 'Yes.' });
+  expect(await askAs(project, 'worker-4')).toBe(200);
+  const told = bench.logs().filter(({ level }) => level !== 'debug');
+  expect(told.map(({ level, msg }) => [level, msg])).toEqual([
+    ['warn', 'a model does not answer: the provider answered 503'],
+    ['info', 'a model answers again'],
+  ]);
+  expect(JSON.stringify(told)).not.toContain('stack');
+});
+
 describe('what may be due to a question', () => {
   test.each<[string, Behaviour]>([
     ['an error of the server', { status: 500 }],

@@ -33,6 +33,9 @@ const ofThisHost: ReadonlySet<FailureCode> = new Set(['engine-unreachable', 'dis
 
 /** An attempt with its lease around it: the lease is kept while it runs, and its outcome is reported under it. */
 export class LeasedAttempt {
+  /** Whether the ToolHost had ended it before its report came. */
+  #overBefore = false;
+
   constructor(private readonly parts: LeasedAttemptParts) {}
 
   async run(): Promise<void> {
@@ -58,7 +61,9 @@ export class LeasedAttempt {
       if (taken && outcome.kind === 'completed') await attempt?.settle();
     } finally {
       await lease.stop();
-      attempt?.sandbox?.release(outcome.kind === 'completed' ? 'completed' : 'failed');
+      // Where the ToolHost ended the attempt, as when it waits for a provider, its container has nothing to show.
+      const failed = outcome.kind !== 'completed' && stop.reason !== 'cancelled' && !this.#overBefore;
+      attempt?.sandbox?.release(failed ? 'failed' : 'completed');
       await attempt?.cleanUp();
     }
     stopwatch.lap('reported');
@@ -107,6 +112,11 @@ export class LeasedAttempt {
       await send(outcome);
       return true;
     } catch (error) {
+      if (error instanceof ToolHostRefusal && error.code === 'attempt-over') {
+        this.#overBefore = true;
+        logger.debug({ outcome: outcome.kind }, 'the ToolHost had ended an attempt before it was reported');
+        return false;
+      }
       logger.warn({ err: error }, 'the ToolHost did not take the report of an attempt');
       // It is not over, and yet what was reported is not acceptable: say at least that it ended.
       if (error instanceof ToolHostRefusal && ![401, 404, 409].includes(error.status) && outcome.kind === 'completed') {

@@ -14,7 +14,7 @@ import { type BindMount, containerOptions } from './container-options.js';
 import { DockerSandbox } from './docker-sandbox.js';
 import { engineFailure, statusOf } from './engine-errors.js';
 import { environmentVariables } from './environment-variables.js';
-import { agentFilter, isLater, keepForLabel, mayRun, projectOf, turnLabels, workerLabel } from './labels.js';
+import { agentFilter, agentOf, isLater, keepForLabel, mayRun, projectOf, turnLabels, workerLabel } from './labels.js';
 import { probeEngine } from './probe.js';
 import { requireUnmovable } from './require-unmovable.js';
 import { StdioAttachment } from './stdio-attachment.js';
@@ -41,6 +41,9 @@ export interface DockerEngineOptions {
 const callTimeoutMs = 60_000;
 const workspacePath = '/workspace';
 const closePatienceMs = 10_000;
+
+/** Ended containers of one agent that are kept to be looked at, the newest ones: one that fails for ever fills no disk. */
+const keptPerAgent = 3;
 
 /** Turns in containers of a Docker engine. */
 export class DockerEngine implements TurnEngine {
@@ -123,12 +126,17 @@ export class DockerEngine implements TurnEngine {
   }
 
   async sweep(isGone: (project: ProjectRef) => boolean): Promise<void> {
-    for (const { Id: id, Labels: labels } of await this.#notRunning()) {
+    const newest = new Map<string, number>();
+    const ended = (await this.#notRunning()).sort((a, b) => b.Created - a.Created);
+    for (const { Id: id, Labels: labels } of ended) {
       const container = this.#docker.getContainer(id);
       const overSince = await this.#overSince(container);
       if (overSince === undefined || this.#live.has(id)) continue;
       const project = projectOf(labels);
-      const isOfUse = Date.now() - overSince < Number(labels[keepForLabel] ?? 0);
+      const agent = agentOf(labels);
+      const newer = newest.get(agent) ?? 0;
+      const isOfUse = newer < keptPerAgent && Date.now() - overSince < Number(labels[keepForLabel] ?? 0);
+      if (isOfUse) newest.set(agent, newer + 1);
       if (!isOfUse || (project && isGone(project))) await this.#remove(container);
     }
   }

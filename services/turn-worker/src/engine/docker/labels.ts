@@ -37,6 +37,11 @@ export function projectOf(labels: Readonly<Record<string, string>>): ProjectRef 
   return { cell, project, epoch: Number(epoch) };
 }
 
+/** Names the agent that a container was of, among all that a worker has containers of. */
+export function agentOf(labels: Readonly<Record<string, string>>): string {
+  return JSON.stringify(['cell', 'project', 'epoch', 'agent'].map((name) => labels[prefix + name]));
+}
+
 /** Filters for the containers of one agent, whichever worker started them. */
 export function agentFilter(agent: Pick<AttemptPlace, 'cell' | 'project' | 'agent'>): string[] {
   return [`${prefix}cell=${agent.cell}`, `${prefix}project=${agent.project}`, `${prefix}agent=${agent.agent}`];
