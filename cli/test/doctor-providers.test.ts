@@ -6,7 +6,6 @@ import { checkProviders } from '@suzumio/cli/doctor/check-providers';
 import { createSession } from '@suzumio/cli/session';
 import { Cell } from '@suzumio/shared/store/cell';
 import { loadProjectText } from '@suzumio/shared/config/load-project';
-import { renderConfig } from '@suzumio/shared/config/render-config';
 import { startProject } from '@suzumio/shared/store/verbs/project-transitions';
 import { freePort } from '../../shared/test/support/free-port.js';
 import { type CliWorld, createCliWorld } from './support/cli.js';
@@ -99,7 +98,6 @@ agents: { ada: { role: thinker, prompt: Think. } }
     await cell.createProject({
       config,
       source: sourceText,
-      resolved: renderConfig(config),
       actor: 'test',
       begin: (tx) => {
         startProject(tx, 'test');
