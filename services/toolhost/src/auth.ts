@@ -97,12 +97,7 @@ export async function withLease<Result>(
   const token = attemptTokenOf(request, 'lease', context.cell.id);
   const { project, turn, attempt } = request.params;
   if (project !== token.project || turn !== token.turn || attempt !== String(token.attempt)) throw rejected();
-  return context.cell.stores.use(token.project, (store) => {
-    const row = authorizeLease(store.reader, token);
-    // Revoking a worker's credential ends what was claimed with it.
-    if (row.credential !== null && !context.cell.catalog.tokens.isNamed(row.credential)) throw rejected();
-    return body(store, row, token);
-  });
+  return context.cell.stores.use(token.project, (store) => body(store, authorizeLease(store.reader, token), token));
 }
 
 /** One sentence for every reason: what is wrong with a token is nobody's business. */

@@ -46,16 +46,3 @@ test('a log that comes too late is not taken', async () => {
   expect(await putLog('too late')).toMatchObject(over);
   expect(await kept()).toBe('');
 });
-
-test('revoking the credential of a worker ends what it has claimed', async () => {
-  const { tokens } = bench.testing.cell.catalog;
-  const { secret } = await tokens.create({ name: 'north', scope: 'worker', actor: 'test' });
-  const turn = await bench.queueTurn(project, 'ben');
-  const claimed = await bench.claim(project, turn, { token: secret });
-  const { leaseToken } = claimed.body as { leaseToken: string };
-  const beat = () =>
-    bench.post(`${bench.toolhost.workerUrl}/projects/${project}/turns/${turn}/attempts/1/heartbeat`, leaseToken, {});
-  expect((await beat()).status).toBe(200);
-  await tokens.revoke('north');
-  expect(await beat()).toMatchObject({ status: 401, body: { code: 'token-rejected' } });
-});

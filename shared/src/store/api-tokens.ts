@@ -107,12 +107,6 @@ export class ApiTokens {
     return this.sql.get(`SELECT id FROM tokens WHERE id = :id AND ${isGood}`, params) !== undefined;
   }
 
-  /** Whether a token of this name is neither revoked nor expired. */
-  isNamed(name: string): boolean {
-    const params = { name, now: this.context.now() };
-    return this.sql.get(`SELECT id FROM tokens WHERE name = :name AND ${isGood}`, params) !== undefined;
-  }
-
   /** Every token that there is or was, oldest first. */
   list(): TokenView[] {
     return this.#list(this.context.now());

@@ -84,8 +84,6 @@ export interface AttemptRow {
   counted: number | null;
   started_at_ms: number;
   ended_at_ms: number | null;
-  /** The name of the token that it was claimed with. */
-  credential: string | null;
 }
 
 /**
