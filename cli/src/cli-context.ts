@@ -2,7 +2,7 @@ import type { Environment } from '@suzumio/shared/config/environment';
 
 /** Where text goes: a terminal or a pipe. */
 export interface Output {
-  write(text: string): void;
+  write(text: string | Uint8Array): void;
   /** Whether a person sees it as it is written. */
   readonly isTerminal: boolean;
   readonly colors: boolean;

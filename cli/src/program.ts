@@ -27,6 +27,7 @@ import { registerWhy } from './commands/why.js';
 import { registerWorkers } from './commands/workers.js';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.js';
 import { paint } from './render/colors.js';
+import { wrap } from './render/format.js';
 import { renderError } from './render/render-error.js';
 import { createSession, type GlobalOptions, type Session } from './session.js';
 import { UsageError } from './usage-error.js';
@@ -52,7 +53,10 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     // What commander has told already is told once more to a program only.
     if (thrown instanceof CommanderError && !json) return exitCodes.usage;
     const error = thrown instanceof CommanderError ? asUsageError(thrown) : thrown;
-    context.err.write(`${renderError(error, session).join('\n')}\n`);
+    const lines = renderError(error, session).flatMap((line) =>
+      json ? line : wrap(line, context.err.columns, { indent: '  ' }),
+    );
+    context.err.write(`${lines.join('\n')}\n`);
     return exitCodeOf(error);
   }
 }

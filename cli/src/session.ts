@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { CliContext } from './cli-context.js';
+import { wrap } from './render/format.js';
 
 /** Options that every command takes. */
 export interface GlobalOptions {
@@ -52,9 +53,11 @@ export function sayJson({ context, json }: Session, value: unknown, layout: 'blo
 
 /** Suggests what to do next: the last lines of a command's output. */
 export function sayNext(session: Session, ...commands: string[]): void {
-  commands.forEach((command, index) =>
-    say(session, `${index === 0 ? 'next: ' : '      '}${session.suzumio} ${command}`),
-  );
+  const { columns } = session.context.out;
+  commands.forEach((command, index) => {
+    const line = `${index === 0 ? 'next: ' : '      '}${session.suzumio} ${command}`;
+    say(session, ...wrap(line, columns, { indent: '        ', mark: ' \\' }));
+  });
 }
 
 /** Suggests what to do next after something that was read: to a person only, as a pipe wants what was asked for. */

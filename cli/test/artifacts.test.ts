@@ -55,6 +55,21 @@ describe.each(ways)('artifacts get, %s', (_way, run) => {
     expect(await readdir(here)).toEqual(['level.md']);
   });
 
+  test('writes a file to standard output as it is, and nothing else there', async () => {
+    const content = Buffer.from([0, 255, 10, 13, 128]);
+    await publish(api, 'team', 'ada', { name: 'level.bin', content });
+    const { code, out, err } = await run('artifacts', 'get', 'team', 'level.bin', '--output', '-');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(Buffer.from(out, 'latin1')).toEqual(content);
+    expect(await readdir(here)).toEqual([]);
+    expect(await run('artifacts', 'get', 'team', 'level.bin', '--output', '-', '--json')).toMatchObject({ code: 3 });
+    await publishDirectory(api, 'team', 'site', { a: 'b' }, []);
+    expect(await run('artifacts', 'get', 'team', 'site', '--output', '-')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('site is a directory'),
+    });
+  });
+
   test('writes a directory with all that is in it, and never into one that is there', async () => {
     const texts = { 'index.md': '# Level\n', 'bin/run': 'echo 3.2\n', 'deep/er/a': '' };
     await publishDirectory(api, 'team', 'site', texts, ['bin/run']);

@@ -54,7 +54,7 @@ describe('a file that names whom to ask with which key', () => {
       code: 3,
     });
     const made = await world.run('init', file, '--allow-provider', option);
-    expect(made).toMatchObject({ code: 0, err: '' });
+    expect(made).toMatchObject({ code: 0, err: expect.not.stringContaining('wants to ask') });
     expect(made.out).toContain('models at https://models.example/v1, with the key in AWS_SECRET_ACCESS_KEY.\n');
     expect(await grantOf(world)).toMatchObject({ providers: [pair] });
     expect(existsSync(join(world.root, 'providers-allowed.json'))).toBe(false);
@@ -66,12 +66,12 @@ describe('a file that names whom to ask with which key', () => {
     const file = await world.write('found.yaml', project(foreign));
     const first = await world.run('init', file);
     expect(first).toMatchObject({ code: 0 });
-    expect(first.err).toBe(
+    expect(first.err).toContain(
       `${file} wants to ask models at https://models.example/v1, with the key in AWS_SECRET_ACCESS_KEY.\n`,
     );
     expect((await stat(join(world.root, 'providers-allowed.json'))).mode & 0o777).toBe(0o600);
     await world.write('found.yaml', project(foreign, 'again'));
-    expect(await world.run('init', file)).toMatchObject({ code: 0, err: '' });
+    expect(await world.run('init', file)).toMatchObject({ code: 0, err: expect.not.stringContaining('wants to ask') });
     expect(await grantOf(world, 'again')).toMatchObject({ providers: [pair] });
 
     await world.write('found.yaml', project(foreign.replace('AWS_', 'OTHER_'), 'third'));

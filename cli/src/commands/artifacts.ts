@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { artifactName } from '@suzumio/shared/model/artifact-name';
-import { saveDirectory, saveFile } from '../files/save-artifact.js';
+import type { ArtifactView } from '@suzumio/shared/model/views';
+import { type Bytes, checked, saveDirectory, saveFile } from '../files/save-artifact.js';
 import { findReads, requireApi } from '../reach/reach.js';
 import { artifactTable } from '../render/tables.js';
 import { count, size } from '../render/format.js';
@@ -23,9 +24,10 @@ export const registerArtifacts: Register = (program, action) => {
     artifacts
       .command('get <project> <artifact>')
       .description('write an artifact, a file or a directory, into your own files, and check that it is whole')
-      .option('--output <path>', 'where to; by default its own name, here')
+      .option('--output <path>', 'where to; by default its own name, here; - for standard output')
       .option('--force', 'write over a file that is there', false),
     ['artifacts get newsroom bulletin.md', 'the newest of that name'],
+    ['artifacts get newsroom bulletin.md --output - | wc -w'],
     ['artifacts get newsroom art_01KB3Z8T5V0000000000000001 --output north.csv', 'one of many, by its id'],
   ).action(action(get));
   examples(
@@ -52,6 +54,10 @@ async function get(
   const reads = await findReads(session);
   const artifact = await reads.artifact(project, name);
   const path = output ?? artifactName.safeParse(artifact.name).data;
+  if (output === '-') {
+    await print(session, artifact, () => reads.content(project, artifact));
+    return;
+  }
   if (path === undefined) {
     throw new SuzumioError(
       'invalid-request',
@@ -67,6 +73,16 @@ async function get(
   tell(session, { ...artifact, output: path }, [
     `Wrote ${path}, ${files}${size(artifact.sizeBytes)}, as it was published.`,
   ]);
+}
+
+/** To standard output, as it is: what is said of it goes nowhere else. */
+async function print({ context, json }: Session, artifact: ArtifactView, content: () => Promise<Bytes>): Promise<void> {
+  const refuse = (message: string) => new SuzumioError('invalid-request', message);
+  if (json) throw refuse('Its bytes go to standard output, and JSON would, too: leave out --json, or name a file.');
+  if (artifact.kind === 'directory')
+    throw refuse(`${artifact.name} is a directory: name a place for it with --output.`);
+  if (context.out.isTerminal) throw refuse('A terminal is no place for bytes of any kind: name a file, or use a pipe.');
+  for await (const chunk of checked(content, artifact)) context.out.write(chunk);
 }
 
 async function publish(

@@ -1,7 +1,8 @@
 import type { LoadedProject, ProjectSource } from '@suzumio/shared/config/project-source';
 import type { Labels } from '@suzumio/shared/model/labels';
-import type { FileConfig } from '@suzumio/shared/model/project-config';
+import type { FileConfig, ProjectConfig } from '@suzumio/shared/model/project-config';
 import { Cell } from '@suzumio/shared/store/cell';
+import { checkDocker } from '@suzumio/turn-worker';
 import { admission, admitOwnFile, type OwnFileOptions } from '../host-policy.js';
 import {
   createFrom,
@@ -60,11 +61,22 @@ async function makeHere(
     sayInitialized(session, config);
     say(session, `data: ${directory}`);
     sayGrant(session, loaded, grant);
+    await warnOfImage(session, config);
     const running = (await findApi(session)) !== undefined;
     sayNext(session, ...(running ? [] : ['serve']), ...firstSteps(config));
   } finally {
     await cell.close();
   }
+}
+
+/** A turn in a container needs its image on the engine's host, which may be another one than this. */
+async function warnOfImage({ context }: Session, { backend }: ProjectConfig): Promise<void> {
+  if (backend.kind === 'process') return;
+  const { problem } = await checkDocker({ image: backend.image });
+  if (problem?.code !== 'image-missing') return;
+  context.err.write(
+    `warning: the engine of this machine has no image ${backend.image}; turns that run here need it.\n`,
+  );
 }
 
 async function makeThere(session: Session, source: ProjectSource, labels: Labels | undefined): Promise<void> {

@@ -5,6 +5,7 @@ import { loadProjectText } from '@suzumio/shared/config/load-project';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { oneLine } from '@suzumio/shared/prompt/body';
 import { agentId, projectId } from '@suzumio/shared/protocol/ids';
+import { wrap } from '../render/format.js';
 import { type Answers, projectFile, type WantedAgent } from '../project-template.js';
 import { say, sayJson, sayNext, type Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
@@ -15,8 +16,14 @@ export async function newProject(session: Session): Promise<undefined> {
   if (ask === undefined) {
     throw new UsageError('Which file? On a terminal, init without one asks and writes it.', 'init FILE');
   }
-  err.write('A project is a task and a team. Enter takes what stands in brackets; Ctrl-C ends this.\n\n');
-  const tell: Tell = (text) => err.write(text);
+  const tell: Tell = (text) =>
+    err.write(
+      text
+        .split('\n')
+        .flatMap((line) => wrap(line, err.columns))
+        .join('\n'),
+    );
+  tell('A project is a task and a team. Enter takes what stands in brackets; Ctrl-C ends this.\n\n');
   const answers = await interview(ask, tell);
   const file = await freeFile(ask, tell, `${answers.name}.yaml`);
   const text = projectFile(answers);
@@ -24,7 +31,8 @@ export async function newProject(session: Session): Promise<undefined> {
   for (const warning of warnings) err.write(`${formatProblem(warning)}\n`);
   await write(file, text);
   sayJson(session, { file, project: answers.name });
-  say(session, '', `${file} is written. Its agents play a script, so it runs as it is; change what you like.`);
+  const written = `${file} is written. Its agents play a script, so it runs as it is; change what you like.`;
+  say(session, '', ...wrap(written, session.context.out.columns));
   sayNext(session, `up ${file}`, `config render ${file}`);
   return undefined;
 }

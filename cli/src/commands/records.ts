@@ -37,9 +37,9 @@ async function report(session: Session, project: string, options: { reportVersio
     sayJson(session, { project, version, text });
     return;
   }
-  // For a pipe as it is; for a terminal without what could steer it.
+  // For a pipe as it is, as a file of lines; for a terminal without what could steer it.
   const { out } = session.context;
-  out.write(out.isTerminal ? `${visibleLines(text.trimEnd()).join('\n')}\n` : text);
+  out.write(out.isTerminal ? `${visibleLines(text.trimEnd()).join('\n')}\n` : text.endsWith('\n') ? text : `${text}\n`);
   if (!out.isTerminal) return;
   const { project: of, agents } = await reads.detail(project);
   if (of.status !== 'submitted') return;

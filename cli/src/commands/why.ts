@@ -16,6 +16,6 @@ export const registerWhy: Register = (program, action) => {
 async function why(session: Session, project: string, agent: string): Promise<undefined> {
   const answer = await (await findReads(session)).why(project, agent);
   sayJson(session, answer);
-  say(session, ...renderWhy(answer));
+  say(session, ...renderWhy(answer, session.context.out.columns));
   sayNext(session, ...new Set(answer.reasons.flatMap(({ next }) => next ?? [])));
 }

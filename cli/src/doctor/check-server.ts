@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { messageOf } from '@suzumio/shared/errors/suzumio-error';
 import { healthAnswer } from '@suzumio/shared/model/http-api';
+import { addressOf } from '../reach/api-requests.js';
 import { findApi } from '../reach/reach.js';
 import type { Session } from '../session.js';
 import { broken, type Finding, ok, skipped } from './check.js';
@@ -96,7 +97,7 @@ async function isSuzumio(place: string): Promise<boolean> {
 
 async function health(url: string): Promise<Response | undefined> {
   try {
-    return await fetch(new URL('/health', url), { signal: AbortSignal.timeout(answerWithinMs) });
+    return await fetch(addressOf(url, '/health'), { signal: AbortSignal.timeout(answerWithinMs) });
   } catch {
     return undefined;
   }

@@ -58,6 +58,23 @@ export async function saveDirectory(
   });
 }
 
+/**
+ * Bytes as they come, which are known to be right when the last of them has come.
+ *
+ * @throws SuzumioError `store-corrupt`
+ */
+export async function* checked(content: () => Promise<Bytes>, { sha256, sizeBytes }: Expected): Bytes {
+  const hash = createHash('sha256');
+  let passed = 0;
+  for await (const chunk of await content()) {
+    passed += chunk.length;
+    hash.update(chunk);
+    yield chunk;
+  }
+  if (passed === sizeBytes && hash.digest('hex') === sha256) return;
+  throw new SuzumioError('store-corrupt', 'What arrived is not what was published.', { sha256 });
+}
+
 /** Runs `work` with a name that is free, in the same directory as `path`, and leaves nothing under it. */
 async function beside(path: string, work: (temporary: string) => Promise<void>): Promise<void> {
   const whole = resolve(path);

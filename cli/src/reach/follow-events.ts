@@ -1,7 +1,7 @@
 import { EventSource } from 'eventsource';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { eventTypes, projectEvent, type ProjectEvent } from '@suzumio/shared/model/event';
-import type { ApiAddress } from './api-requests.js';
+import { addressOf, type ApiAddress } from './api-requests.js';
 
 export interface Follow {
   readonly server: ApiAddress;
@@ -32,7 +32,7 @@ export async function followEvents({
   signal,
 }: Follow): Promise<void> {
   if (signal.aborted) return;
-  const url = new URL(`/api/projects/${encodeURIComponent(project)}/stream`, server.url);
+  const url = addressOf(server.url, `/api/projects/${encodeURIComponent(project)}/stream`);
   if (after !== undefined) url.searchParams.set('after', after);
   const source = new EventSource(url, {
     fetch: (address, init) =>

@@ -3,7 +3,7 @@ import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import type { Session } from '../session.js';
 import { type ApiClient, createApiClient } from './api-client.js';
-import { type ApiAddress, createApiRequests } from './api-requests.js';
+import { addressOf, type ApiAddress, createApiRequests } from './api-requests.js';
 import type { ProjectReads } from './project-reads.js';
 import { findServer } from './server-file.js';
 import { createStoreReads } from './store-reads.js';
@@ -66,7 +66,7 @@ export async function tokenFor({ context, root }: Session): Promise<ApiAddress['
 /** Whether a server is there, rather than another process that has the number of one which died. */
 async function answers(url: string): Promise<boolean> {
   try {
-    return (await fetch(new URL('/health', url), { signal: AbortSignal.timeout(pingWithinMs) })).ok;
+    return (await fetch(addressOf(url, '/health'), { signal: AbortSignal.timeout(pingWithinMs) })).ok;
   } catch {
     return false;
   }

@@ -63,3 +63,24 @@ export function cut(text: string, width: number | undefined): string {
   const characters = Array.from(text);
   return characters.length <= width ? text : `${characters.slice(0, Math.max(1, width - 1)).join('')}…`;
 }
+
+/**
+ * A line broken between words where it is wider than there is room; what goes on begins with `indent`. A word that has no
+ * room by itself stays whole.
+ *
+ * @param mark ends each part but the last: what says to a shell that a command goes on
+ */
+export function wrap(text: string, columns: number | undefined, { indent = '', mark = '' } = {}): string[] {
+  if (columns === undefined || text.length <= columns) return [text];
+  const lines: string[] = [];
+  let line = '';
+  for (const part of text.split(/(?<=\S) (?=\S)/)) {
+    const longer = line === '' ? part : `${line} ${part}`;
+    if (line.trim() === '' || longer.length + mark.length <= columns) line = longer;
+    else {
+      lines.push(`${line}${mark}`);
+      line = `${indent}${part}`;
+    }
+  }
+  return [...lines, line];
+}

@@ -55,10 +55,7 @@ const remedies: Partial<Record<ErrorCode, (session: Session, error: SuzumioError
   'turn-state-refused': inProject('turns'),
   'artifact-unknown': inProject('artifacts'),
   'report-missing': inProject('status'),
-  'policy-denied': ({ suzumio }, { details }) =>
-    typeof details['next'] === 'string'
-      ? details['next']
-      : `${suzumio} policy show   (a policy.yaml in the data directory may allow more)`,
+  'policy-denied': ({ suzumio }) => `${suzumio} policy show   (a policy.yaml in the data directory may allow more)`,
   'data-dir-invalid': ({ suzumio }) => `${suzumio} doctor`,
   'data-dir-in-use': ({ suzumio }) => `${suzumio} status`,
   'store-corrupt': inProject('verify'),

@@ -51,10 +51,15 @@ function projectState({ project, agents, cellPaused, budgetsReached }: ProjectDe
     case 'initialized':
       return 'initialized, not started yet';
     case 'running': {
-      const working = agents.filter(({ state }) => state === 'running').length;
+      const active = agents.filter(({ state }) => state === 'running');
+      const working = active.filter(({ activeTurn }) => activeTurn?.status !== 'queued').length;
+      const waiting = active.length - working;
       if (cellPaused !== null) return 'running, but everything is paused';
       if (project.paused !== null) return 'running, but paused';
-      if (working > 0) return `running, ${count(working, 'agent')} at work`;
+      if (working > 0) {
+        return `running, ${count(working, 'agent')} at work${waiting === 0 ? '' : `, ${waiting} waiting`}`;
+      }
+      if (waiting > 0) return `running, ${count(waiting, 'agent')} waiting for a turn to begin`;
       if (budgetsReached.some(({ agent }) => agent === null)) return 'running, but its budget is reached';
       if (agents.some(({ state }) => state === 'failed')) return 'running, waits for a failed agent';
       if (agents.some(({ unread, paused }) => unread > 0 && paused !== null))

@@ -1,12 +1,15 @@
 import type { WhyAnswer } from '@suzumio/shared/model/why';
 import { oneLine } from '@suzumio/shared/prompt/body';
-import { count } from './format.js';
+import { count, wrap } from './format.js';
 
 /** What an agent is at, and every reason for it, the first to be dealt with first. */
-export function renderWhy({ agent, state, unread, reasons }: WhyAnswer): string[] {
+export function renderWhy({ agent, state, unread, reasons }: WhyAnswer, columns?: number): string[] {
   const mail = unread === 0 ? '' : `, with ${count(unread, 'unread message')}`;
   const sentences = reasons.map(({ sentence }) => oneLine(sentence));
-  return [`${agent} ${doing(state, reasons)}${mail}.`, ...sentences.map((sentence) => `- ${sentence}`)];
+  return [
+    `${agent} ${doing(state, reasons)}${mail}.`,
+    ...sentences.flatMap((sentence) => wrap(`- ${sentence}`, columns, { indent: '  ' })),
+  ];
 }
 
 function doing(state: WhyAnswer['state'], [first]: WhyAnswer['reasons']): string {

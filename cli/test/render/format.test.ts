@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { count, cut, dayAndTime, duration, size, timeOfDay } from '@suzumio/cli/render/format';
+import { count, cut, dayAndTime, duration, size, timeOfDay, wrap } from '@suzumio/cli/render/format';
 
 describe('figures for people', () => {
   test.each([
@@ -28,4 +28,14 @@ describe('figures for people', () => {
     expect(timeOfDay('2026-11-21T00:05:09.999Z', { timeZone: 'UTC' })).toBe('00:05:09');
     expect(dayAndTime('2026-11-21T23:30:00.000Z', { timeZone: 'Asia/Tokyo' })).toBe('2026-11-22 08:30:00');
   });
+});
+
+test.each([
+  ['short enough', undefined, {}, ['short enough']],
+  ['one two three four', 9, {}, ['one two', 'three', 'four']],
+  ['- one two three', 9, { indent: '  ' }, ['- one two', '  three']],
+  ['next: run one two', 12, { indent: '        ', mark: ' \\' }, ['next: run \\', '        one \\', '        two']],
+  ['unbreakable-word and', 5, {}, ['unbreakable-word', 'and']],
+])('%j in %p columns breaks between words', (text, columns, options, lines) => {
+  expect(wrap(text, columns, options)).toEqual(lines);
 });

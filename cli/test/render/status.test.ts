@@ -97,6 +97,15 @@ describe('status', () => {
     );
   });
 
+  test('tells agents at work from those whose turns wait', () => {
+    const queued = agent('ada', { state: 'running', activeTurn: active });
+    const working = agent('ben', { state: 'running', activeTurn: { ...active, status: 'running' } });
+    const first = (agents: AgentView[]) => renderStatus(project({}), agents, style).lines[0];
+    expect(first([queued, queued])).toContain('running, 2 agents waiting for a turn to begin  ');
+    expect(first([queued, working])).toContain('running, 1 agent at work, 1 waiting  ');
+    expect(first([working])).toContain('running, 1 agent at work  ');
+  });
+
   test('says what a queued turn waits for', () => {
     const waiting = { state: 'running', activeTurn: active } as const;
     expect(stateOf(waiting)).toBe('queued   turn 3 waits for a worker, 10 s');

@@ -83,7 +83,7 @@ function capture(): Output & { text(): string } {
   let text = '';
   return {
     write: (more) => {
-      text += more;
+      text += typeof more === 'string' ? more : Buffer.from(more).toString('latin1');
     },
     text: () => text,
     isTerminal: false,

@@ -45,7 +45,9 @@ export function createApi(config: ApiConfig, dependencies: ApiDependencies): Api
       await admitAdmin(config.adminToken ?? cell.directory.adminToken(), dependencies);
       const policy = config.policy ?? defaultPolicy;
       const host = hostPaths([cell.directory.root], { mounting: false });
-      const app = apiApp({ ...dependencies, policy, host, budgetUsdPerDay: config.budgetUsdPerDay }, hub, config);
+      const { budgetUsdPerDay, publicUrl } = config;
+      const publicPath = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
+      const app = apiApp({ ...dependencies, policy, host, budgetUsdPerDay, publicPath }, hub, config);
       running = { server: await startHttpServer(app, config), hub, delist };
     } catch (error) {
       await hub.close();

@@ -38,6 +38,8 @@ export interface ApiGuards extends ListenerNames {
   /** `off` lets whoever reaches it do everything; only loopback may be reached then. @default 'on' */
   auth?: 'on' | 'off';
   rateLimits?: RateLimits;
+  /** Where people and programs reach it, where that is not its own address: perhaps with a path. */
+  publicUrl?: string | undefined;
 }
 
 /** Every route of the API, behind what guards them. */
@@ -50,7 +52,7 @@ export function apiApp(context: ApiContext, hub: EventHub, guards: ApiGuards): e
   app.disable('x-powered-by');
   app.disable('etag');
   app.use(securityHeaders, refuseForeignRequests(guards));
-  app.use(serviceRouter({ open }));
+  app.use(serviceRouter({ open, publicUrl: guards.publicUrl }));
   app.use('/api', authenticate(context.cell.catalog, { open, failures }), limitRates(rateLimits), authorize);
   app.use('/api', keepDiskReserve(context.cell.disk));
   app.use(uploadsRouter(context));

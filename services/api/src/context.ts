@@ -19,6 +19,8 @@ export interface ApiContext extends ApiDependencies {
   policy: Policy;
   /** What all projects together may spend on models in a day, in dollars. */
   budgetUsdPerDay?: number | undefined;
+  /** The path below which the API is reached, without a slash at its end; empty where it is reached itself. */
+  publicPath: string;
   /** This machine's disk, as far as posted files name paths of it. */
   host: HostPaths;
 }

@@ -8,6 +8,12 @@ const rate = z.coerce.number().int().min(0).max(1_000_000);
 /** The variables that say who may use the API, and how much. */
 export const accessEnvironment = z.object({
   SUZUMIO_ALLOWED_HOSTS: listOf(',').default([]),
+  /** Where people and programs reach the API, where a proxy stands before it: its name, and perhaps a path. */
+  SUZUMIO_PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: 'expected an address, such as https://team.example/suzumio' })
+    .refine((url) => !/[?#]/.test(url), { error: 'expected an address without ? and #' })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
   /** `off` lets everybody on this machine do everything. */
   SUZUMIO_AUTH: z.enum(['on', 'off']).default('on'),
   /** Requests a second that are answered; 0 sets no bound. */
@@ -31,7 +37,11 @@ export const apiEnvironment = controlPlaneEnvironment.extend({
 /** What the API is told of it. */
 export function accessOf(environment: z.output<typeof accessEnvironment>): Omit<ApiGuards, 'host'> {
   return {
-    allowedHosts: environment.SUZUMIO_ALLOWED_HOSTS,
+    allowedHosts: [
+      ...environment.SUZUMIO_ALLOWED_HOSTS,
+      ...(environment.SUZUMIO_PUBLIC_URL === undefined ? [] : [new URL(environment.SUZUMIO_PUBLIC_URL).hostname]),
+    ],
+    publicUrl: environment.SUZUMIO_PUBLIC_URL,
     auth: environment.SUZUMIO_AUTH,
     rateLimits: {
       ...defaultRateLimits,

@@ -37,7 +37,7 @@ export function profilesRouter(context: ApiContext): Router {
     const profile = await profiles.create(bodyOf(request, createProfileRequest), keyOf(request, response));
     response
       .status(201)
-      .location(`/api/profiles/${profile.id}`)
+      .location(`${context.publicPath}/api/profiles/${profile.id}`)
       .json({ profile } satisfies ProfileAnswer);
   });
 

@@ -50,7 +50,7 @@ export function projectsRouter(context: ApiContext): Router {
     // A project's first transaction comes before the project: nobody is told of its events, so they are counted here.
     if (posted.message && !repeated) context.metrics.mailAccepted.inc({ sender: 'user' });
     if (posted.start) context.transport.wake(answer.project.id);
-    response.status(201).location(`/api/projects/${answer.project.id}`).json(answer);
+    response.status(201).location(`${context.publicPath}/api/projects/${answer.project.id}`).json(answer);
   });
 
   router.get('/api/projects/:project', async (request, response) => {

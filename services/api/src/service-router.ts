@@ -10,13 +10,15 @@ import { descriptionPage } from './openapi/page.js';
  * which holds nothing that is not in the repository.
  *
  * @param open whether all others need none either
+ * @param publicUrl where the server is reached, without a slash at its end; by default where it is asked
  */
-export function serviceRouter({ open }: { open: boolean }): Router {
+export function serviceRouter({ open, publicUrl }: { open: boolean; publicUrl?: string | undefined }): Router {
   const { version } = z
     .object({ version: z.string() })
     .parse(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')));
   const health: HealthAnswer = { status: 'ok', version, access: open ? 'open' : 'tokens' };
-  const description = openApiDocument(version);
+  const described = openApiDocument(version);
+  const description = publicUrl === undefined ? described : { ...described, servers: [{ url: publicUrl }] };
   const page = descriptionPage(description);
   const router = express.Router();
 

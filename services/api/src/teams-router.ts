@@ -41,7 +41,7 @@ export function teamsRouter(context: ApiContext): Router {
     const team = await teams.create(bodyOf(request, createTeamRequest), keyOf(request, response));
     response
       .status(201)
-      .location(`/api/teams/${team.name}`)
+      .location(`${context.publicPath}/api/teams/${team.name}`)
       .json({ team } satisfies TeamAnswer);
   });
 

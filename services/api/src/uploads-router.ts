@@ -36,7 +36,7 @@ export function uploadsRouter(context: ApiContext): Router {
         return { ...artifact };
       }),
     );
-    response.status(201).location(`/api/projects/${project}/artifacts/${answer.id}`).json(answer);
+    response.status(201).location(`${context.publicPath}/api/projects/${project}/artifacts/${answer.id}`).json(answer);
   });
   return router;
 }

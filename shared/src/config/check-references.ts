@@ -1,7 +1,7 @@
 import { USER_ID } from '../model/project-config.js';
 import { agentCount, expandAgentId } from './agent-ids.js';
 import { checkModels } from './check-models.js';
-import { checkTools } from './check-tools.js';
+import { checkScriptTools, checkTools } from './check-tools.js';
 import { childOf, type ConfigNode, entriesOf, itemsOf, textOf } from './config-node.js';
 import type { ProblemList } from './config-problem.js';
 import { configLimits } from './limits.js';
@@ -23,6 +23,7 @@ export function checkReferences(
   checkTools(root, problems);
   checkChannels(root, agents, rendered, problems);
   checkScript(root, agents, problems);
+  checkScriptTools(root, problems);
   checkModels(root, problems);
   checkIdentities(root, problems);
 }
@@ -123,8 +124,9 @@ function checkScript(root: ConfigNode, agents: AgentIds, problems: ProblemList):
   for (const rule of itemsOf(childOf(childOf(childOf(root, 'backend'), 'runner'), 'script'))) {
     const node = childOf(rule, 'agent');
     const id = textOf(node);
-    if (node === undefined || id === undefined || isAgent(id, agents)) continue;
-    problems.add('agent-unknown', node.place, () => unknownAgent(id, agents));
+    if (node !== undefined && id !== undefined && !isAgent(id, agents)) {
+      problems.add('agent-unknown', node.place, () => unknownAgent(id, agents));
+    }
   }
 }
 

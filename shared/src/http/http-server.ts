@@ -2,7 +2,8 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageOf, SuzumioError } from '../errors/suzumio-error.js';
 import { type BodyPace, SlowBodies } from './slow-bodies.js';
-import { refuseUnreadable } from './unreadable-requests.js';
+import { readTarget } from './request-target.js';
+import { refuseRequest, refuseUnreadable } from './unreadable-requests.js';
 
 export interface HttpServerOptions {
   host: string;
@@ -53,6 +54,12 @@ export async function startHttpServer(handler: RequestListener, options: HttpSer
       if (stopping) setImmediate(() => server.closeIdleConnections());
     });
     if (stopping) response.setHeader('connection', 'close');
+    try {
+      readTarget(request);
+    } catch (error) {
+      refuseRequest(response, error);
+      return;
+    }
     handler(request, response);
   });
 

@@ -20,6 +20,10 @@ export function refuseUnreadable(server: Server): void {
   });
   // Whatever a client expects besides `100-continue`, it gets an answer without it.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  // Nothing is reached through this server.
+  server.on('connect', (_request, socket) => {
+    end(socket, new SuzumioError('method-not-allowed', 'This server is no proxy: CONNECT leads nowhere.'));
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // Each piece that arrives after the unreadable one is an error of its own.
     if (refused.has(socket)) return;
@@ -32,27 +36,48 @@ export function refuseUnreadable(server: Server): void {
     const awaited = responses.find((response) => response.headersSent || response.req.complete);
     if (responses.some(isEndless)) socket.destroy();
     else if (awaited) awaited.once('close', () => refuse(socket, code));
-    else if (!socket.writable) socket.destroy();
-    else {
-      socket.end(refusal(code));
-      // To close while the client still sends would throw away what it has not received yet.
-      const linger = setTimeout(() => socket.destroy(), lingerMs);
-      socket.once('close', () => clearTimeout(linger));
-    }
+    else end(socket, reasonFor(code));
   }
+}
+
+/** Answers a request whose headers were read and make no sense; its connection is of no further use. */
+export function refuseRequest(response: ServerResponse, error: unknown): void {
+  const problem = toProblem(error);
+  const body = JSON.stringify(problem);
+  const length = String(Buffer.byteLength(body));
+  response.writeHead(problem.status, {
+    'content-type': problemMediaType,
+    'content-length': length,
+    connection: 'close',
+  });
+  response.end(body);
+}
+
+function end(socket: Duplex, error: SuzumioError): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  // Whoever leaves while this is on its way is no failure of ours.
+  socket.on('error', () => socket.destroy());
+  socket.end(refusal(error));
+  // To close while the client still sends would throw away what it has not received yet.
+  const linger = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(linger));
 }
 
 function isEndless(response: ServerResponse): boolean {
   return response.headersSent && !response.writableEnded && !response.hasHeader('content-length');
 }
 
-function refusal(code: string | undefined): string {
-  const problem = toProblem(reasonFor(code));
+function refusal(error: SuzumioError): string {
+  const problem = toProblem(error);
   const body = JSON.stringify(problem);
   return [
     `HTTP/1.1 ${problem.status} Refused`,
     `content-type: ${problemMediaType}`,
     `content-length: ${Buffer.byteLength(body)}`,
+    ...(problem.status === 405 ? ['allow: '] : []),
     'connection: close',
     '',
     body,

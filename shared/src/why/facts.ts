@@ -47,6 +47,8 @@ export interface ProjectFacts {
   /** Turns of the project that are queued or run, but for those of external agents, and how many may be. */
   activeTurns: number;
   maxConcurrentTurns: number | undefined;
+  /** The most messages that one turn is given. */
+  maxPromptMessages: number;
   /** What its turns run in; null where a handler runs them. */
   runsIn: { backend: string; image: string } | null;
   /** The handler that asked last for turns of an external agent. */

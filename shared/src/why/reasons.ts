@@ -41,7 +41,7 @@ function running(facts: ProjectFacts, turn: TurnFacts, cell: CellFacts, nowMs: n
   const { project, agent } = facts;
   const since = turn.attemptStartedAtMs ?? nowMs;
   const attempt = turn.attempt > 1 ? `, attempt ${turn.attempt}` : '';
-  const mail = agent.unread === 0 ? '' : ` Its ${plural(agent.unread, 'unread message')} will be in the next turn.`;
+  const mail = agent.unread === 0 ? '' : ` ${nextMail(facts)} will be in the next turn.`;
   const working: WhyReason = {
     code: 'working',
     sentence: `It works: turn ${turn.number}${attempt} runs on ${turn.worker ?? 'a worker'} since ${moment(since, nowMs)}.${mail}`,
@@ -62,6 +62,11 @@ function running(facts: ProjectFacts, turn: TurnFacts, cell: CellFacts, nowMs: n
     others.push(...heldUp(facts, cell));
   }
   return [working, ...others];
+}
+
+function nextMail({ agent: { unread }, maxPromptMessages: most }: ProjectFacts): string {
+  const all = plural(unread, 'unread message');
+  return unread <= most ? `Its ${all}` : `At most ${most} of its ${all}`;
 }
 
 /** What a person or a limit has set in its way. */

@@ -152,6 +152,13 @@ const cases: [string, string, string, ConfigProblemCode, RegExp][] = [
   ['a member twice', '[editor, worker]', '[editor, »editor]', 'name-duplicate', /twice a member/],
   ['a misspelt field of a channel', 'members:', '»member:', 'field-unknown', /did you mean `members`/],
   ['an unknown agent in the script', '- agent: worker', '- agent: »wroker', 'agent-unknown', /did you mean worker/],
+  [
+    'an unknown tool of a step',
+    '- tool: messages.send',
+    '- tool: »messages.sned',
+    'tool-unknown',
+    /a step: did you mean messages.send/,
+  ],
   ['a misspelt condition', '{ turn: 1 }', '{ »trun: 1 }', 'field-unknown', /did you mean `turn`/],
   ['a misspelt step', '- wait: 200ms', '- »wiat: 200ms', 'field-unknown', /`wiat`: did you mean `wait`/],
   ['two steps in one', '- wait: 200ms', '- »{ wait: 1, hang: true }', 'value-invalid', /expected one of/],

@@ -12,7 +12,8 @@ let server: HttpServer;
 beforeAll(async () => {
   server = await startHttpServer(
     (request, response) => {
-      if (request.url === '/half') response.write('half of it');
+      if (request.url?.startsWith('/told') === true) response.end(`${request.url} of ${String(request.headers.host)}`);
+      else if (request.url === '/half') response.write('half of it');
       else if (request.url === '/large') response.end(large);
       else if (request.url === '/body') request.resume().once('end', () => response.end('never'));
       else if (request.url === '/late') setTimeout(() => response.end('late'), 100);
@@ -35,6 +36,10 @@ test.each([
   ['half a request', 'P', 'invalid-request'],
   ['a header with a control character', 'GET / HTTP/1.1\r\nhost: localhost\r\nx: \x01\r\n\r\n', 'invalid-request'],
   ['a body of two lengths', 'POST / HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 'invalid-request'],
+  ['a request with two hosts', 'GET / HTTP/1.1\r\nHost: localhost\r\nhost: b\r\n\r\n', 'invalid-request'],
+  ['an address with a password', 'GET http://a:b@localhost/ HTTP/1.1\r\nhost: localhost\r\n\r\n', 'invalid-request'],
+  ['an address of another kind', 'GET ftp://localhost/ HTTP/1.1\r\nhost: localhost\r\n\r\n', 'invalid-request'],
+  ['a tunnel', 'CONNECT evil.example:443 HTTP/1.1\r\nhost: localhost\r\n\r\n', 'method-not-allowed'],
   ['headers without end', `GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 'headers-too-large'],
 ])('%s is refused with a problem document', async (_what, bytes, code) => {
   const [head = '', body = ''] = (await answersTo(bytes)).split('\r\n\r\n');
@@ -42,6 +47,15 @@ test.each([
   expect(refused.code).toBe(code);
   expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${String(refused.status)} `));
   expect(head).toContain('content-type: application/problem+json');
+});
+
+test.each([
+  ['http://other.example:81/told?a=b', '/told?a=b of other.example:81'],
+  ['HTTP://other.example/told', '/told of other.example'],
+  ['/told', '/told of localhost'],
+])('a request for %s is one for %s', async (target, told) => {
+  const answer = await answersTo(`GET ${target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
+  expect(answer.endsWith(told) || answer.includes(`\r\n${told}\r\n`)).toBe(true);
 });
 
 test('an expectation that nobody knows gets its answer all the same', async () => {

@@ -114,6 +114,14 @@ describe('an agent', () => {
     expect(await codes(here, 'ada')).toEqual(['working', 'stopping']);
   });
 
+  test('that works says how much of its mail fits into the next turn', async () => {
+    const here = await team();
+    await here.work('ada');
+    for (let number = 0; number < 21; number += 1) await here.mail('ada');
+    const [working] = await why(here, 'ada');
+    expect(working?.sentence).toContain('At most 20 of its 21 unread messages will be in the next turn.');
+  });
+
   test('whose worker has gone silent says so', async () => {
     const here = await team();
     await here.work('ada');

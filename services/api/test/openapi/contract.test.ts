@@ -101,7 +101,15 @@ async function sampleOf(operation: Operation): Promise<Sample> {
 describe('the catalogue', () => {
   test('has every route, and no other', async () => {
     const { cell, transport, metrics } = world.api;
-    const context = { cell, transport, metrics, logger: silentLogger(), policy: defaultPolicy, host: unseenHost };
+    const context = {
+      cell,
+      transport,
+      metrics,
+      logger: silentLogger(),
+      policy: defaultPolicy,
+      host: unseenHost,
+      publicPath: '',
+    };
     const hub = new EventHub(context);
     const routes = routesOf(apiApp(context, hub, local));
     await hub.close();

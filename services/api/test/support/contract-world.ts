@@ -165,7 +165,15 @@ export const local = { host: '127.0.0.1', port: 0 };
 /** A server whose streams have been ended, as those of one that is about to stop. */
 async function stoppingServer(api: TestApi): Promise<HttpServer> {
   const { cell, transport, metrics } = api;
-  const context = { cell, transport, metrics, logger: silentLogger(), policy: defaultPolicy, host: unseenHost };
+  const context = {
+    cell,
+    transport,
+    metrics,
+    logger: silentLogger(),
+    policy: defaultPolicy,
+    host: unseenHost,
+    publicPath: '',
+  };
   const hub = new EventHub(context);
   await hub.close();
   return startHttpServer(apiApp(context, hub, local), local);

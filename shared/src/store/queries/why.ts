@@ -28,6 +28,7 @@ export function readProjectFacts(reader: SqlReader, config: ProjectConfig, id: s
     leastHeldNanoUsd: leastHeld(config, id),
     activeTurns: activeTurns(reader),
     maxConcurrentTurns: config.scheduler.maxConcurrentTurns,
+    maxPromptMessages: config.scheduler.maxPromptMessages,
     runsIn: isExternal(agent) ? null : { backend: backendOf(config, agent), image: config.backend.image },
     handler: isExternal(agent) ? (handlerPresence(reader, id, nowMs) ?? null) : null,
   };

@@ -1,0 +1,22 @@
+import type { IncomingMessage } from 'node:http';
+import { SuzumioError } from '../errors/suzumio-error.js';
+
+/**
+ * Reads for whom a request is, as RFC 9112 has it: one `Host` at most, and where the target is a whole address, that
+ * says it instead of `Host`. Whoever handles the request afterwards sees a path and one host.
+ *
+ * @throws SuzumioError `invalid-request`
+ */
+export function readTarget(request: IncomingMessage): void {
+  const { headers, rawHeaders, url = '' } = request;
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
+  if (hosts.length > 1) throw new SuzumioError('invalid-request', 'A request has one Host header.');
+  if (url.startsWith('/') || url === '*') return;
+  const target = /^https?:\/\//i.test(url) && URL.canParse(url) ? new URL(url) : undefined;
+  const [, authority = ''] = /^https?:\/\/([^/?#]*)/i.exec(url) ?? [];
+  if (target === undefined || authority === '' || authority.includes('@')) {
+    throw new SuzumioError('invalid-request', 'The target of a request is a path, or an http address.');
+  }
+  headers.host = authority;
+  request.url = `${target.pathname}${target.search}`;
+}
