@@ -54,7 +54,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     if (thrown instanceof CommanderError && !json) return exitCodes.usage;
     const error = thrown instanceof CommanderError ? asUsageError(thrown) : thrown;
     const lines = renderError(error, session).flatMap((line) =>
-      json ? line : wrap(line, context.err.columns, { indent: '  ' }),
+      json || line.startsWith('next: ') ? line : wrap(line, context.err.columns, { indent: '  ' }),
     );
     context.err.write(`${lines.join('\n')}\n`);
     return exitCodeOf(error);
