@@ -36,7 +36,7 @@ describe('with nothing running', () => {
   test('the owner of the data directory makes tokens, lists them and takes them back', async () => {
     const { err } = await create('ci', '--scope', 'write', '--expires', '2030-01-31T12:00:00Z');
     expect(err).toBe(
-      'ci may read and change every project, until 2030-01-31 12:00:00.\n' +
+      'ci may make projects, and read and change every one, until 2030-01-31 12:00:00.\n' +
         'The secret is shown this once; whoever has it is taken for its owner.\n',
     );
     await create('east-1', '--scope', 'worker');
