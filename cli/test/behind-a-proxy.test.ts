@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { accessEnvironment, accessOf } from '@suzumio/api';
-import { TeamHandler } from '../../../sdk/src/index.js';
-import { createCliWorld, type CliWorld } from '../../../cli/test/support/cli.js';
-import { createWorld } from '../../../sdk/test/support/world.js';
-import { teamYaml } from '../../../shared/test/support/cell.js';
-import { eventually } from '../../../shared/test/support/poll.js';
-import { type ReverseProxy, startReverseProxy } from '../../../shared/test/support/reverse-proxy.js';
-import { type TestApi, testApi } from './support/api.js';
-import { openStream } from './support/sse-client.js';
+import { TeamHandler } from '../../sdk/src/index.js';
+import { createCliWorld, type CliWorld } from './support/cli.js';
+import { createWorld } from '../../sdk/test/support/world.js';
+import { teamYaml } from '../../shared/test/support/cell.js';
+import { eventually } from '../../shared/test/support/poll.js';
+import { type ReverseProxy, startReverseProxy } from '../../shared/test/support/reverse-proxy.js';
+import { type TestApi, testApi } from '../../services/api/test/support/api.js';
+import { openStream } from '../../services/api/test/support/sse-client.js';
 
 // Real processes, disks and sockets, on machines that may be busy.
 jest.setTimeout(60_000);
