@@ -81,7 +81,7 @@ const sourceFile = fc.record(
               fc.oneof(
                 nastyText.map((text) => ({ text })),
                 fc.record({
-                  tool: fc.constant('x.y'),
+                  tool: fc.constant('messages.send'),
                   input: fc.dictionary(
                     nastyText.filter((key) => key !== '__proto__' && key !== '<<'),
                     nastyText,
