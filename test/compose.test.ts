@@ -256,7 +256,7 @@ interface Listed<Item> {
       await up();
       const after = await ids();
       const anew = Object.keys(before).filter((service) => !isDeepStrictEqual(before[service], after[service]));
-      expect(anew.sort()).toEqual(['api', 'toolhost', 'turn-worker']);
+      expect(anew.sort()).toEqual(['api', 'scheduler', 'toolhost', 'turn-worker']);
       expect([...(after['turn-worker'] ?? [])].filter((id) => before['turn-worker']?.has(id))).toEqual([]);
       expect(await post()).toMatchObject({ status: 201 });
     }, 120_000);

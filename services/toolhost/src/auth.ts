@@ -11,6 +11,7 @@ import {
   hashToken,
   parseAttemptToken,
 } from '@suzumio/shared/store/tokens';
+import type { BodySender } from './bodies/body-gate.js';
 import type { ToolhostContext } from './context.js';
 
 /** The one route that a worker's credential opens; all others take the token of an attempt. */
@@ -105,7 +106,7 @@ export function rejected(): SuzumioError {
   return new SuzumioError('token-rejected', 'This token opens nothing here.');
 }
 
-/** An attempt, as what is counted of it is kept by. */
-export function nameOf({ project, turn, attempt }: AttemptTokenClaims): string {
-  return `${project} ${turn} ${String(attempt)}`;
+/** Whose a request is, as what is counted of its bodies is kept by. */
+export function senderOf({ project, turn, attempt }: AttemptTokenClaims): BodySender {
+  return { project, attempt: `${project} ${turn} ${String(attempt)}` };
 }

@@ -11,7 +11,7 @@ import {
   purposeHeader,
   stepHeader,
 } from '@suzumio/shared/protocol/model-chat';
-import { attemptTokenOf, nameOf, requireRunner } from './auth.js';
+import { attemptTokenOf, senderOf, requireRunner } from './auth.js';
 import { closeOf } from './bodies/close-of.js';
 import type { ToolhostContext } from './context.js';
 import { AnswerStream, completionOf } from './models/answer-wire.js';
@@ -28,8 +28,8 @@ export function modelsRouter(context: ToolhostContext): Router {
     const step = named === undefined ? undefined : parse(questionStep, named, stepHeader);
     const purpose = parse(chatPurpose, request.get(purposeHeader) ?? 'turn', purposeHeader);
     const over = closeOf(response);
-    const body = await context.bodies.receive(request, nameOf(token), maxChatBytes, over);
-    const asked = await context.questions.read(nameOf(token), body, purpose, over);
+    const body = await context.bodies.receive(request, senderOf(token), maxChatBytes, over);
+    const asked = await context.questions.read(senderOf(token), body, purpose, over);
     const id = `chatcmpl-${token.turn}-${step ?? 'seq'}`;
     const stream = new AnswerStream(response, id);
     const asker: Asker = {

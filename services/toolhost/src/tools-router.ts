@@ -9,7 +9,7 @@ import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { isPublished } from '@suzumio/shared/store/queries/artifacts';
 import { agentRow } from '@suzumio/shared/store/rows';
 import { recordRefusal } from '@suzumio/shared/store/verbs/record-tool-call';
-import { attemptTokenOf, nameOf, type PresentedToken, requireRunner } from './auth.js';
+import { attemptTokenOf, senderOf, type PresentedToken, requireRunner } from './auth.js';
 import { closeOf } from './bodies/close-of.js';
 import { jsonBody } from './bodies/json-body.js';
 import { callTool } from './call-tool.js';
@@ -28,7 +28,7 @@ export function toolsRouter(context: ToolhostContext): Router {
 
   router.post('/tool', async (request, response) => {
     const token = await requireRunner(context, request);
-    const body = await context.bodies.receive(request, nameOf(token), maxCallBytes, closeOf(response));
+    const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, closeOf(response));
     const call = parse(toolRequest, jsonBody(body, mostMembers), 'tool call');
     response.json(await callTool(context, token, call));
   });

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { ChatPurpose, ChatRequest } from '@suzumio/shared/protocol/model-chat';
+import type { BodySender } from './body-gate.js';
 import { parseQuestion, type Question } from './question.js';
 import type { ThreadAnswer, ThreadJob } from './question-thread.js';
 
@@ -18,12 +19,12 @@ interface Job extends ThreadJob {
 
 /**
  * Reads questions to models. Long ones are parsed, checked and hashed in a thread of their own, one after the other, so
- * that no body keeps heartbeats and others' calls from being answered. Attempts take turns: one that asks without end has
- * nobody wait for more than one of its questions.
+ * that no body keeps heartbeats and others' calls from being answered. Projects take turns, and in a project its attempts:
+ * one that asks without end has nobody wait for more than one of its questions.
  */
 export class QuestionReader {
-  /** Jobs that wait, by attempt, in the order in which attempts are served. */
-  readonly #waiting = new Map<string, Job[]>();
+  /** Jobs that wait, by project and attempt, in the order in which each are served. */
+  readonly #waiting = new Map<string, Map<string, Job[]>>();
   #thread: Worker | undefined;
   #current: Job | undefined;
   #closed = false;
@@ -39,7 +40,7 @@ export class QuestionReader {
    *   was aborted with
    */
   async read(
-    attempt: string,
+    { project, attempt }: BodySender,
     bytes: Uint8Array<ArrayBuffer>,
     purpose: ChatPurpose,
     over: AbortSignal,
@@ -47,7 +48,8 @@ export class QuestionReader {
     if (bytes.length <= shortBytes) return parseQuestion(bytes, purpose);
     return new Promise((resolve, reject) => {
       const job: Job = { bytes, purpose, over, resolve, reject };
-      this.#waiting.set(attempt, [...(this.#waiting.get(attempt) ?? []), job]);
+      const attempts = this.#waiting.get(project) ?? new Map<string, Job[]>();
+      this.#waiting.set(project, attempts.set(attempt, [...(attempts.get(attempt) ?? []), job]));
       this.#next();
     });
   }
@@ -61,10 +63,7 @@ export class QuestionReader {
 
   #next(): void {
     if (this.#current) return;
-    for (const [attempt, [job, ...others]] of this.#waiting) {
-      this.#waiting.delete(attempt);
-      if (others.length > 0) this.#waiting.set(attempt, others);
-      if (!job) continue;
+    for (let job = this.#take(); job; job = this.#take()) {
       if (this.#closed) job.reject(stopping());
       else if (job.over.aborted) job.reject(job.over.reason);
       else {
@@ -72,6 +71,19 @@ export class QuestionReader {
         return;
       }
     }
+  }
+
+  /** Whoever is served goes to the end: the project among projects, the attempt among those of its project. */
+  #take(): Job | undefined {
+    const [project, attempts] = this.#waiting.entries().next().value ?? [];
+    const [attempt, jobs] = attempts?.entries().next().value ?? [];
+    if (project === undefined || !attempts || attempt === undefined || !jobs) return undefined;
+    const [job, ...others] = jobs;
+    attempts.delete(attempt);
+    if (others.length > 0) attempts.set(attempt, others);
+    this.#waiting.delete(project);
+    if (attempts.size > 0) this.#waiting.set(project, attempts);
+    return job;
   }
 
   #begin(job: Job): void {

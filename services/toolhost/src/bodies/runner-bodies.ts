@@ -2,7 +2,7 @@ import { constrainedMemory } from 'node:process';
 import { totalmem } from 'node:os';
 import type { Request } from 'express';
 import { maxChatBytes } from '@suzumio/shared/protocol/model-chat';
-import { BodyGate, type BodyGateLimits } from './body-gate.js';
+import { BodyGate, type BodyGateLimits, type BodySender } from './body-gate.js';
 import { announcedBytes, receiveBody } from './receive-body.js';
 
 /** What of this process's memory bodies may have. */
@@ -16,18 +16,24 @@ function roomBytes(): number {
   return Math.min(mostBytes, Math.max(leastBytes, memory * share));
 }
 
-/** Takes the bodies of runners' requests, as {@link BodyGate} has room for them. */
-export class RunnerBodies {
-  readonly #gate: BodyGate;
+/** Up to this length a body is short: a message, a call that publishes, a question at the beginning of a turn. */
+const shortBytes = 65_536;
+/** Our own runner asks one thing at a time, and its door lets 16 pass. */
+const attemptRequests = 16;
 
-  /** Our own runner asks one thing at a time, and its door lets 16 pass. */
+/**
+ * Takes the bodies of runners' requests, as there is room for them. Short ones have room of their own: a long question
+ * keeps its room until its provider has answered, and nobody's mail is to wait for that.
+ */
+export class RunnerBodies {
+  readonly #long: BodyGate;
+  readonly #short: BodyGate;
+
   constructor(limits: Partial<BodyGateLimits> = {}) {
-    this.#gate = new BodyGate({
-      attemptBytes: maxChatBytes,
-      totalBytes: roomBytes(),
-      attemptRequests: 16,
-      ...limits,
-    });
+    const totalBytes = limits.totalBytes ?? roomBytes();
+    const halves = { projectBytes: totalBytes / 2, totalBytes };
+    this.#long = new BodyGate({ attemptBytes: maxChatBytes, attemptRequests, ...halves, ...limits });
+    this.#short = new BodyGate({ attemptBytes: attemptRequests * shortBytes, attemptRequests, ...halves });
   }
 
   /**
@@ -38,12 +44,12 @@ export class RunnerBodies {
    */
   async receive(
     request: Request,
-    attempt: string,
+    of: BodySender,
     maxBytes: number,
     over: AbortSignal,
   ): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = announcedBytes(request, maxBytes);
-    await this.#gate.enter(attempt, bytes, over);
+    await (bytes <= shortBytes ? this.#short : this.#long).enter(of, bytes, over);
     return receiveBody(request, bytes);
   }
 }

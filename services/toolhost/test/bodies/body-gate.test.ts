@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { BodyGate } from '../../src/bodies/body-gate.js';
 
-const limits = { attemptBytes: 10, totalBytes: 25, attemptRequests: 4 };
+const limits = { attemptBytes: 10, projectBytes: 20, totalBytes: 25, attemptRequests: 4 };
 
 /** A request at the gate: whether it was let in, and its end. */
-async function request(gate: BodyGate, attempt: string, bytes: number) {
+async function request(gate: BodyGate, attempt: string, bytes: number, project = `project of ${attempt}`) {
   const over = new AbortController();
   const state = { admitted: false, failed: undefined as unknown };
-  const entering = gate.enter(attempt, bytes, over.signal).then(
+  const entering = gate.enter({ project, attempt }, bytes, over.signal).then(
     () => (state.admitted = true),
     (error: unknown) => (state.failed = error),
   );
@@ -41,6 +41,17 @@ describe('room', () => {
     const waits = await request(gate, 'a', 10);
     const other = await request(gate, 'b', 10);
     expect([waits.state.admitted, other.state.admitted]).toEqual([false, true]);
+  });
+
+  test('of a project is no more than one project may have, however many attempts it has', async () => {
+    const gate = new BodyGate(limits);
+    const first = await request(gate, 'a', 10, 'loud');
+    await request(gate, 'b', 10, 'loud');
+    const waits = await request(gate, 'c', 5, 'loud');
+    const other = await request(gate, 'd', 5, 'quiet');
+    expect([waits.state.admitted, other.state.admitted]).toEqual([false, true]);
+    await first.end();
+    expect(waits.state.admitted).toBe(true);
   });
 
   test('of all is given in the order of asking, so that no long body waits for ever behind short ones', async () => {
