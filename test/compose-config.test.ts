@@ -74,7 +74,7 @@ interface Service {
 
   test('starts those that read the policy anew where that has changed', () => {
     const labelled = Object.keys(services).filter((service) => services[service]?.labels?.['suzumio.policy']);
-    expect(labelled.sort()).toEqual(['api', 'toolhost', 'turn-worker']);
+    expect(labelled.sort()).toEqual(['api', 'scheduler', 'toolhost', 'turn-worker']);
     const mounting = Object.keys(services).filter((service) =>
       JSON.stringify(services[service]?.volumes ?? []).includes('policy.yaml'),
     );

@@ -42,7 +42,7 @@ describe('up', () => {
       );
 
       expect((await world.run('status', 'notes')).out).toContain('notes   submitted, waits for you');
-      expect(await world.run('report', 'notes')).toMatchObject({ code: 0, out: '# Note 1' });
+      expect(await world.run('report', 'notes')).toMatchObject({ code: 0, out: '# Note 1\n' });
       expect((await world.run('turns', 'show', 'notes', 'writer:1')).out).toContain('artifacts.publish');
       expect(await world.run('start', 'notes')).toMatchObject({
         code: 3,

@@ -11,6 +11,8 @@ import { type TestCell, testCell } from '../../../shared/test/support/cell.js';
 import { claimId } from './toolhost-client.js';
 
 const assignments = 200;
+/** As many requests as one attempt may have under way. */
+const lanes = 16;
 const bosses = ['boss-1', 'boss-2', 'boss-3', 'boss-4'];
 const mail = { sender: 'user', priority: 'P1' as const, body: 'Go.', actor: 'test' };
 
@@ -51,9 +53,13 @@ test('200 assignments at once, at two ToolHosts, leave no member with more than 
       const before = await unread(project);
 
       await Promise.all(
-        Array.from({ length: assignments }, async (_, n) => {
-          const at = turns[n % turns.length];
-          if (at) await assign(hostOf(n).runner, project, at, { n, team });
+        turns.flatMap((at, turn) => {
+          const numbers = Array.from({ length: assignments }, (_, n) => n)
+            .filter((n) => n % turns.length === turn)
+            .values();
+          return Array.from({ length: lanes }, async () => {
+            for (const n of numbers) await assign(hostOf(n).runner, project, at, { n, team });
+          });
         }),
       );
 
