@@ -17,9 +17,13 @@ export interface AttemptId {
   attempt: number;
 }
 
-/** Whether a handler has had a turn for longer than a turn may take. Of containers their worker sees to that. */
-export function isOverTime(config: ProjectConfig, { engine, started_at_ms }: AttemptRow, nowMs: number): boolean {
-  return engine === externalEngine && nowMs - started_at_ms >= config.turn.timeout;
+/**
+ * Whether an attempt has gone on for longer than a turn may take. A worker sees to that by itself, from when its container
+ * has started; one that does not, as it was taken over, has no longer than that and the time to start.
+ */
+export function isOverTime({ turn }: ProjectConfig, { engine, started_at_ms }: AttemptRow, nowMs: number): boolean {
+  const limitMs = turn.timeout + (engine === externalEngine ? 0 : turn.startDeadline);
+  return nowMs - started_at_ms >= limitMs;
 }
 
 /** Whether so much of a lease is left that a heartbeat need not extend it. More than all of it is left of none: the clock stepped back. */
@@ -29,7 +33,7 @@ export function isFresh(leftMs: number, leaseMs: number): boolean {
 
 /**
  * Extends a lease, writing only when less than two thirds of it are left. An attempt past its deadline is good until
- * `expireLease` has ended it. A handler's that has taken too long ends here.
+ * `expireLease` has ended it. One that has taken too long ends here.
  */
 export function extendLease(tx: Tx, id: AttemptId, leaseMs: number): { leaseMs: number; cancel: boolean } {
   const attempt = attemptRow(tx, id.turn, id.attempt);

@@ -32,6 +32,18 @@ describe('a lease', () => {
     expect(leaseUntil(of)).toBe(start + 5_001 + leaseMs);
   });
 
+  test('of a worker that never ends its turn is not extended for ever', async () => {
+    const of = await team();
+    const begun = await of.work('ada');
+    const { timeout, startDeadline } = of.store.config.turn;
+    of.advance(timeout + startDeadline - 1);
+    expect(await beat(of, begun)).toEqual({ leaseMs, cancel: false });
+    of.advance(1);
+    expect(await beat(of, begun)).toEqual({ leaseMs: 0, cancel: true });
+    expect(JSON.parse(of.turn(begun.turn)?.failure_json ?? '{}')).toMatchObject({ code: 'time-limit' });
+    await expect(of.complete(begun)).rejects.toMatchObject(refusedAs('attempt-over'));
+  });
+
   test('past its deadline is good until it is ended', async () => {
     const of = await team();
     const begun = await of.work('ada');
