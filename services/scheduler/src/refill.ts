@@ -1,4 +1,4 @@
-import { holderOf } from '@suzumio/shared/queue/jobs';
+import { holderOf, turnJobId, type TurnJobRef } from '@suzumio/shared/queue/jobs';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import type { WaitingLine } from '@suzumio/shared/store/waiting-line';
 import { forEachBounded } from './rounds.js';
@@ -8,55 +8,66 @@ export interface RefillDependencies {
   line: WaitingLine;
   /** Puts turns of a project on the queue, as many as it was dealt places; undefined where that failed. */
   schedule: (project: string, places: number) => Promise<number | undefined>;
-  /** Whether an agent has a turn that was put on the queue and that nobody has claimed yet; undefined where that failed. */
-  awaitsClaim: (project: string, agent: string) => Promise<boolean | undefined>;
+  /** The job with which a turn of an agent waits in the queue for its claim, if one does; undefined where that failed, too. */
+  waitingJob: (project: string, agent: string) => Promise<TurnJobRef | undefined>;
 }
 
 const atOnce = 8;
+/** What is free after so many rounds of one look is of claims that came meanwhile: each asks for a look of its own. */
+const mostRounds = 4;
 /** A place that has been held for less than this belongs to a turn that is just being put on the queue. */
 const settledMs = 5_000;
 
 /** Deals the places of the queue that are free to the projects that wait for some. */
 export class Refill {
-  #running: Promise<void> | undefined;
-  #again = false;
+  #running: Promise<void> = Promise.resolve();
+  #next: Promise<void> | undefined;
 
   constructor(private readonly dependencies: RefillDependencies) {}
 
   /**
-   * Fills the queue; resolves when it is full or no project waits. One round runs at a time, and a call during it causes
-   * another. While no project waits it costs one read.
+   * Fills the queue; resolves after it was looked at once more, however much is claimed meanwhile. One look is under way
+   * at a time, and all calls during it share the next. While no project waits it costs one read.
    *
    * @throws SuzumioError `server-unreachable` when the queue is away
    */
   async run(): Promise<void> {
     if (this.dependencies.line.empty) return;
-    this.#again = true;
-    await (this.#running ??= this.#rounds());
+    this.#next ??= this.#running
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = undefined;
+        return (this.#running = this.#rounds());
+      });
+    await this.#next;
   }
 
   /**
-   * Finds places that no turn holds any more, because a process died or a word of it was lost, and gives them back. Only
-   * where projects wait does it matter.
+   * Finds places for which no job is in the queue any more, because a process died, or a job was dropped without a claim,
+   * and gives them back: their turns get a place again like all others. Only where projects wait does it matter.
+   *
+   * @throws SuzumioError `server-unreachable` when the queue is away
    */
   async reclaim(): Promise<void> {
-    const { transport, line, awaitsClaim } = this.dependencies;
+    const { transport, line, waitingJob } = this.dependencies;
     if (line.empty) return;
-    await forEachBounded(await transport.heldPlaces(settledMs), atOnce, async (place) => {
+    const jobs = new Map<string, TurnJobRef>();
+    const held = await transport.heldPlaces(settledMs);
+    await forEachBounded(held, atOnce, async (place) => {
       const { project, agent } = holderOf(place);
-      if ((await awaitsClaim(project, agent)) !== true) transport.givePlacesBack([place]);
+      const job = await waitingJob(project, agent);
+      if (job) jobs.set(place, job);
     });
+    const live = await transport.liveTurnJobs([...jobs.values()]);
+    const left = held.filter((place) => {
+      const job = jobs.get(place);
+      return job === undefined || !live.has(turnJobId(job));
+    });
+    if (left.length > 0) transport.givePlacesBack(left);
   }
 
   async #rounds(): Promise<void> {
-    try {
-      while (this.#again) {
-        this.#again = false;
-        while (await this.#round());
-      }
-    } finally {
-      this.#running = undefined;
-    }
+    for (let round = 0; round < mostRounds; round += 1) if (!(await this.#round())) return;
   }
 
   /** Whether another round may find a place that this one left. */

@@ -5,12 +5,12 @@ import type { PlacesTaken, Transport } from '@suzumio/shared/queue/transport';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import type { SqlReader } from '@suzumio/shared/store/sql';
 import {
-  awaitsClaim,
   deliverableTurns,
   deliverTurn,
   forgetDelivery,
   type ProvidersAway,
   type QueuedTurn,
+  unclaimedDelivery,
 } from '@suzumio/shared/store/verbs/deliver-turn';
 import { giveUpWaiting, impatientTurns } from '@suzumio/shared/store/verbs/give-up-waiting';
 import { agentsToStart, type CellBounds, startTurns } from '@suzumio/shared/store/verbs/start-turns';
@@ -189,7 +189,7 @@ export class ProjectScheduler {
 
   /** Gives back places for which no turn was put on the queue, by this look or by another one at the same time. */
   #leaveUnused(store: ProjectStore, held: ReadonlySet<string>): void {
-    const unused = [...held].filter((place) => !awaitsClaim(store.reader, holderOf(place).agent));
+    const unused = [...held].filter((place) => !unclaimedDelivery(store.reader, holderOf(place).agent));
     if (unused.length > 0) this.dependencies.transport.givePlacesBack(unused);
   }
 }

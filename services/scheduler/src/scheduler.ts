@@ -9,7 +9,7 @@ import { deadlinesOf, overdueAttempts } from '@suzumio/shared/store/queries/leas
 import { type ActiveTurns, countActiveTurns } from '@suzumio/shared/store/queries/turns';
 import { collectContent } from '@suzumio/shared/store/collect-content';
 import { readStatus } from '@suzumio/shared/store/queries/projects';
-import { awaitsClaim } from '@suzumio/shared/store/verbs/deliver-turn';
+import { unclaimedDelivery } from '@suzumio/shared/store/verbs/deliver-turn';
 import { agentsToStart } from '@suzumio/shared/store/verbs/start-turns';
 import { expireLease, shortenLeases } from '@suzumio/shared/store/verbs/report-attempt';
 import { QuietProjects } from './quiet-projects.js';
@@ -73,7 +73,11 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     transport,
     line: cell.catalog.waitingLine,
     schedule: (project, places) => look('refill', project, (store) => projects.schedule(store, places)),
-    awaitsClaim: (project, agent) => look('refill', project, ({ reader }) => awaitsClaim(reader, agent)),
+    waitingJob: (project, agent) =>
+      look('refill', project, ({ reader }) => {
+        const delivery = unclaimedDelivery(reader, agent);
+        return delivery && { cell: cell.id, ...delivery };
+      }),
   });
   /** Projects that the sweep need not open. */
   const quiet = new QuietProjects();
@@ -121,9 +125,10 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
   }
 
   /** Gives places of the queue that are free to projects that wait for them. */
-  async function fillQueue(): Promise<void> {
+  async function fillQueue(first?: () => Promise<void>): Promise<void> {
     if (cell.catalog.pause.current !== null) return;
     try {
+      await first?.();
       await refill.run();
     } catch (error) {
       metrics.schedulingFailures.inc({ during: 'refill' });
@@ -166,10 +171,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     await forEachBounded(unsettled, atOnce, body, () => stopping);
     if (stopping) return;
     quiet.keep(unsettled);
-    if (deliverable) {
-      await refill.reclaim();
-      await fillQueue();
-    }
+    if (deliverable) await fillQueue(() => refill.reclaim());
     await tell(active);
   }
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { turnJobId } from '@suzumio/shared/queue/jobs';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import { completeTurn, failAttempt } from '@suzumio/shared/store/verbs/report-attempt';
+import { pauseProject } from '@suzumio/shared/store/verbs/pause';
 import { approveProject, stopProject, submitReport } from '@suzumio/shared/store/verbs/project-transitions';
 import { eventually } from '../../../shared/test/support/poll.js';
 import { benches } from './bench.js';
@@ -267,6 +268,27 @@ export function schedulerContract(connect: () => Transport): void {
       await work(1);
       await eventually('the job arrives', () => jobs.length === 1);
     });
+
+    test.each(['running', 'paused'])(
+      'of a job that was dropped without a claim is free again: its project is %s',
+      async (is) => {
+        const { testing, transport, jobs, work, scheduler, mail, advance } = await bench();
+        const heldPlaces = transport.heldPlaces.bind(transport);
+        transport.heldPlaces = () => heldPlaces(0);
+        const [dropped, other] = [await testing.create(crowd(1)), await testing.create()];
+        await mail(dropped, 'worker-1');
+        await scheduler({ sweepIntervalMs: 10 });
+        await work(1);
+        await eventually('a worker takes the only job and drops it', () => jobs.length === 1);
+        if (is === 'paused')
+          await testing.write(dropped, (tx) => pauseProject(tx, { actor: 'ann', reason: 'A look.' }));
+        await mail(other, 'ada');
+        await eventually('the other project has its turn', () => jobs.some(({ project }) => project === other));
+        if (is === 'paused') return;
+        advance(6_000);
+        await eventually('the dropped one comes again', () => jobs.some(({ delivery }) => delivery === 2));
+      },
+    );
 
     test('a project that was deleted while it waited is in nobody’s way', async () => {
       const { testing, transport, jobs, scheduler, mail, claimed } = await bench();

@@ -1,18 +1,20 @@
-import express, { type ErrorRequestHandler, type Router } from 'express';
+import express, { type ErrorRequestHandler, type Response, type Router } from 'express';
 import { toProblem } from '@suzumio/shared/errors/problem';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { parse } from '@suzumio/shared/http/validate';
 import { questionStep } from '@suzumio/shared/protocol/ids';
 import {
   chatPath,
+  type ChatPurpose,
   chatPurpose,
   maxChatBytes,
   modelsPath,
   purposeHeader,
   stepHeader,
 } from '@suzumio/shared/protocol/model-chat';
-import { attemptTokenOf, senderOf, requireRunner } from './auth.js';
-import { closeOf } from './bodies/close-of.js';
+import { attemptTokenOf, type PresentedToken, requireRunner, senderOf } from './auth.js';
+import { roomOf } from './bodies/close-of.js';
+import type { Question } from './bodies/question.js';
 import type { ToolhostContext } from './context.js';
 import { AnswerStream, completionOf } from './models/answer-wire.js';
 import { type Asker, callModel } from './models/call-model.js';
@@ -27,10 +29,24 @@ export function modelsRouter(context: ToolhostContext): Router {
     const named = request.get(stepHeader);
     const step = named === undefined ? undefined : parse(questionStep, named, stepHeader);
     const purpose = parse(chatPurpose, request.get(purposeHeader) ?? 'turn', purposeHeader);
-    const over = closeOf(response);
-    const body = await context.bodies.receive(request, senderOf(token), maxChatBytes, over);
-    const asked = await context.questions.read(senderOf(token), body, purpose, over);
-    const id = `chatcmpl-${token.turn}-${step ?? 'seq'}`;
+    const room = roomOf(response);
+    try {
+      const body = await context.bodies.receive(request, senderOf(token), maxChatBytes, room.until);
+      const asked = await context.questions.read(senderOf(token), body, purpose, room.until);
+      room.keep();
+      await answer(token, { step, purpose }, asked, response);
+    } finally {
+      room.release();
+    }
+  });
+
+  async function answer(
+    token: PresentedToken,
+    place: { step: string | undefined; purpose: ChatPurpose },
+    asked: Question,
+    response: Response,
+  ): Promise<void> {
+    const id = `chatcmpl-${token.turn}-${place.step ?? 'seq'}`;
     const stream = new AnswerStream(response, id);
     const asker: Asker = {
       get gone() {
@@ -41,7 +57,7 @@ export function modelsRouter(context: ToolhostContext): Router {
       },
     };
     try {
-      const { result } = await callModel(context, token, { step, purpose }, asked, asker);
+      const { result } = await callModel(context, token, place, asked, asker);
       if (!result.ok) throw new SuzumioError(result.code, result.message);
       if (asked.stream) stream.end(result.answer);
       else response.json(completionOf(result.answer, id));
@@ -50,7 +66,7 @@ export function modelsRouter(context: ToolhostContext): Router {
       if (response.headersSent) response.destroy();
       else throw error;
     }
-  });
+  }
 
   router.get(modelsPath, async (request, response) => {
     response.json(await listModels(context, attemptTokenOf(request, 'tool', context.cell.id)));

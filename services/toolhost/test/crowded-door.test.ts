@@ -40,7 +40,12 @@ interface Answer {
   code?: string;
 }
 
-async function ask(attempt: Begun, step: string, body: string | Buffer<ArrayBuffer>): Promise<Answer> {
+async function ask(
+  attempt: Begun,
+  step: string,
+  body: string | Buffer<ArrayBuffer>,
+  signal?: AbortSignal,
+): Promise<Answer> {
   const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
     method: 'POST',
     headers: {
@@ -49,6 +54,7 @@ async function ask(attempt: Begun, step: string, body: string | Buffer<ArrayBuff
       [stepHeader]: step,
     },
     body,
+    signal: signal ?? null,
   });
   const { code } = (await response.json()) as { code?: string };
   return { status: response.status, ...(code === undefined ? {} : { code }) };
@@ -131,6 +137,27 @@ describe('a container that asks without end', () => {
     expect(slowestMs).toBeLessThan(12_000);
     expect(await ask(good, '0', question())).toEqual({ status: 200 });
   }, 120_000);
+
+  test('keeps the room of a question that it has left, until that is answered', async () => {
+    const waiting: (() => void)[] = [];
+    server.answers = () => new Promise((resolve) => waiting.push(() => resolve({ text: 'Yes.' })));
+    const asked = () => server.requests.length;
+    const long = question('x'.repeat(9 * 1024 * 1024));
+    const leaving = new AbortController();
+    const left = ask(evil, '0', long, leaving.signal).catch(() => undefined);
+    await eventually('the provider has it', () => asked() === 1);
+    leaving.abort();
+    await left;
+    const next = ask(evil, '1', long);
+    const other = ask(good, '0', long);
+    await eventually("the provider has another project's", () => asked() >= 2);
+    expect(asked()).toBe(2);
+    for (const answer of waiting.splice(0)) answer();
+    expect(await other).toEqual({ status: 200 });
+    await eventually('the next one is let in', () => asked() === 3);
+    for (const answer of waiting.splice(0)) answer();
+    expect(await next).toEqual({ status: 200 });
+  });
 
   test('has no more than sixteen requests under way, and others are answered', async () => {
     const stalled = Array.from({ length: 16 }, () => askedByHeadAlone(evil.answer.toolToken, '/tool'));

@@ -7,3 +7,21 @@ export function closeOf(response: Response): AbortSignal {
   if (response.destroyed) over.abort();
   return over.signal;
 }
+
+/** How long a body has its room: until its sender has gone, or, once it is kept, until it is released. */
+export interface HeldRoom {
+  /** Aborted when the room is given back. */
+  readonly until: AbortSignal;
+  keep(): void;
+  release(): void;
+}
+
+/** Room of a question: it is finished though its sender has gone, and takes its memory until then. */
+export function roomOf(response: Response): HeldRoom {
+  const gone = closeOf(response);
+  const room = new AbortController();
+  const release = () => room.abort();
+  gone.addEventListener('abort', release);
+  if (gone.aborted) release();
+  return { until: room.signal, keep: () => gone.removeEventListener('abort', release), release };
+}

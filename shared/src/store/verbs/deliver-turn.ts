@@ -62,10 +62,14 @@ function isOld(deliveredAtMs: number, nowMs: number): boolean {
   return deliveredAtMs <= nowMs - redeliverAfterMs || deliveredAtMs > nowMs;
 }
 
-/** Whether an agent has a turn that was put on the queue and that nobody has claimed yet. */
-export function awaitsClaim(reader: SqlReader, agent: string): boolean {
-  const waiting = `SELECT 1 FROM turns WHERE agent_id = :agent AND ${isQueued} AND delivered_at_ms IS NOT NULL`;
-  return reader.get(waiting, { agent }) !== undefined;
+/** The last delivery of an agent's turn that was put on the queue and that nobody has claimed yet. */
+export function unclaimedDelivery(
+  reader: SqlReader,
+  agent: string,
+): Pick<QueuedTurn, 'turn' | 'epoch' | 'delivery'> | undefined {
+  const waiting = `SELECT id AS turn, delivery FROM turns WHERE agent_id = :agent AND ${isQueued} AND delivered_at_ms IS NOT NULL`;
+  const row = reader.get<{ turn: string; delivery: number }>(waiting, { agent });
+  return row && { ...row, epoch: projectRow(reader).epoch };
 }
 
 interface WaitingTurn {
