@@ -139,7 +139,10 @@ async function besideOthers(): Promise<void> {
     // One for the turn that goes on all the time, one for those that are watched.
     slots: containers + 2,
     environment: { BENCH_MARKS: marks, BENCH_MODEL_KEY: 'none' },
-    policy: { providers: [{ baseURL: model.baseURL, apiKeyEnv: 'BENCH_MODEL_KEY' }] },
+    policy: {
+      providers: [{ baseURL: model.baseURL, apiKeyEnv: 'BENCH_MODEL_KEY' }],
+      ceilings: { maxSteps: 100_000, maxToolCalls: 100_000 },
+    },
   };
   try {
     await withStack(options, async (stack) => {
