@@ -118,6 +118,8 @@ async function watch(
   seconds: number,
 ): Promise<Omit<Slice, 'answers'>> {
   const fromMs = clockMs();
+  const leasesLost = () => [watched, crowd].flatMap((project) => project.rows(lostLeases)).length;
+  const lostBefore = leasesLost();
   const turns: Slice['turns'] = [];
   while (clockMs() < fromMs + seconds * 1000) {
     turns.push(await oneTurn(watched, crowd));
@@ -126,7 +128,7 @@ async function watch(
   return {
     heartbeatsMs: heartbeatsBetween(marks, fromMs, clockMs()),
     turns,
-    leasesLost: [watched, crowd].flatMap((project) => project.rows(lostLeases)).length,
+    leasesLost: leasesLost() - lostBefore,
     toolhostBytes: memoryByService(stack).toolhost ?? Number.NaN,
   };
 }
