@@ -6,10 +6,21 @@ import { createServer } from 'node:net';
 const first = 12_000;
 const end = 32_000;
 
+/**
+ * Suites run side by side, and a port is free until its server is up, a second or more later.
+ * So each of Jest's processes takes ports of a part of its own, and none twice.
+ */
+const parts = 16;
+const portsOfPart = (end - first) / parts;
+const firstOfPart = first + (Number(process.env['JEST_WORKER_ID'] ?? 0) % parts) * portsOfPart;
+const given = new Set<number>();
+
 /** A port of this machine on which nobody listens, for a server that is to be started. */
 export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(first, end);
+  while (given.size < portsOfPart) {
+    const port = firstOfPart + randomInt(portsOfPart);
+    if (given.has(port)) continue;
+    given.add(port);
     const server = createServer();
     const listening = await new Promise<boolean>((resolve) => {
       server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
@@ -19,4 +30,5 @@ export async function freePort(): Promise<number> {
     await once(server, 'close');
     return port;
   }
+  throw new Error('each port of this process was given to a server');
 }
