@@ -27,8 +27,11 @@ export function turnJobId(job: TurnJobRef): string {
 /**
  * The priority of every turn job in BullMQ, so that jobs are taken in the order in which they came: how urgent a turn is
  * decides which turn of its own project is put on the queue next. Jobs without a priority would be taken first.
+ *
+ * In 0.1.0 a job had the priority of its mail, 1 to 4, and lower numbers go first: this is the highest of them, so that
+ * what was on the queue at an upgrade is taken before what comes later.
  */
-export const turnJobPriority = 1;
+export const turnJobPriority = 4;
 
 /**
  * The catalogue of queues: each name, payload, lifetime and retry rule in one place. Neither queue retries: a wake
