@@ -1,6 +1,6 @@
-import { existsSync, renameSync, statSync, unlinkSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
 import { sha256 } from '../protocol/ids.js';
 import { workspaceManifest } from '../protocol/workspace-manifest.js';
 import { chargeFound, chargeLogs, type StoredFile } from './charge-found.js';
@@ -66,6 +66,9 @@ export async function collectContent(
  * Removes files unless something refers to them now. Turns may end meanwhile, and their workspaces may hold what was
  * found: only those are looked into then, which takes no time beside the search.
  *
+ * Files go after the transaction that no longer charges them: until then they are put aside, and come back where it fails.
+ * Those that a crash leaves aside come back with the next round.
+ *
  * @returns undefined where turns end faster than their workspaces can be looked into
  */
 async function removeUnused(
@@ -76,19 +79,31 @@ async function removeUnused(
   beforeMs: number,
 ): Promise<number | undefined> {
   for (let look = 0; look < maxLooks; look += 1) {
-    const outcome = await store.write((tx) => {
-      const unknown = snapshotsOf(tx).filter((snapshot) => !workspaces.contents.has(snapshot));
-      if (unknown.length > 0) return { unknown };
-      const reports = reportPaths(tx);
-      const unused = files.filter(
-        ({ name, path }) => !workspaces.contents.has(name) && !isPublished(tx, name) && !reports.has(path),
-      );
-      const removed = unused.filter((file) => removeOld(join(projectDir, file.path), file.name, beforeMs));
-      for (const { name } of removed) tx.run('DELETE FROM stored_content WHERE sha256 = :name', { name });
-      return { removed: removed.length };
-    });
-    if ('removed' in outcome) return outcome.removed;
-    await workspaces.add(outcome.unknown);
+    const aside: string[] = [];
+    try {
+      const unknown = await store.write((tx) => {
+        const left = snapshotsOf(tx).filter((snapshot) => !workspaces.contents.has(snapshot));
+        if (left.length > 0) return left;
+        const reports = reportPaths(tx);
+        for (const { name, path } of files) {
+          if (workspaces.contents.has(name) || isPublished(tx, name) || reports.has(path)) continue;
+          const file = putAside(join(projectDir, path), beforeMs);
+          if (file === undefined) continue;
+          aside.push(file);
+          tx.run('DELETE FROM stored_content WHERE sha256 = :name', { name });
+        }
+        return [];
+      });
+      if (unknown.length > 0) {
+        await workspaces.add(unknown);
+        continue;
+      }
+    } catch (error) {
+      for (const file of aside) putBack(file);
+      throw error;
+    }
+    for (const file of aside) await rm(file, { force: true });
+    return aside.length;
   }
   return undefined;
 }
@@ -98,11 +113,12 @@ async function oldFiles(projectDir: string, place: string, beforeMs: number): Pr
   const found: StoredFile[] = [];
   for (const entry of await readdir(join(projectDir, place), { withFileTypes: true, recursive: true })) {
     if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name);
-    if (entry.name.startsWith(removingPrefix)) renameIfThere(path, entry.name.slice(removingPrefix.length));
+    const listed = join(entry.parentPath, entry.name);
+    const path = entry.name.startsWith(removingPrefix) ? putBack(listed) : listed;
+    const name = basename(path);
     const facts = await stat(path).catch(() => undefined);
-    if (facts && facts.mtimeMs < beforeMs && isOurs(entry.name)) {
-      found.push({ name: entry.name, path: relative(projectDir, path), sizeBytes: facts.size });
+    if (facts && facts.mtimeMs < beforeMs && isOurs(name)) {
+      found.push({ name, path: relative(projectDir, path), sizeBytes: facts.size });
     }
   }
   return found;
@@ -146,29 +162,36 @@ class Workspaces {
 }
 
 /**
- * Removes a file unless it was asked for meanwhile. It is first put out of reach: whoever asks from then on is told that it
- * is not there, and stores it again.
+ * Puts a file out of reach, unless it was asked for meanwhile: whoever asks from then on is told that it is not there, and
+ * stores it again.
+ *
+ * @returns where it is then
  */
-function removeOld(path: string, name: string, beforeMs: number): boolean {
-  const aside = join(dirname(path), `${removingPrefix}${name}`);
+function putAside(path: string, beforeMs: number): string | undefined {
+  const aside = join(dirname(path), `${removingPrefix}${basename(path)}`);
   try {
     renameSync(path, aside);
-    if (statSync(aside).mtimeMs < beforeMs) {
-      unlinkSync(aside);
-      return true;
-    }
+    if (statSync(aside).mtimeMs < beforeMs) return aside;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return false;
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
   }
-  renameIfThere(aside, name);
-  return false;
+  putBack(aside);
+  return undefined;
 }
 
-function renameIfThere(path: string, name: string): void {
+/** Gives a file its name again, unless it was stored again meanwhile: that one is younger. Returns its path. */
+function putBack(aside: string): string {
+  const path = join(dirname(aside), basename(aside).slice(removingPrefix.length));
   try {
-    renameSync(path, join(dirname(path), name));
+    linkSync(aside, path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (codeOf(error) !== 'EEXIST' && codeOf(error) !== 'ENOENT') throw error;
   }
+  rmSync(aside, { force: true });
+  return path;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
 }

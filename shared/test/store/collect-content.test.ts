@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { collectContent, unreferencedMs } from '@suzumio/shared/store/collect-content';
 import { ContentStore } from '@suzumio/shared/store/content-store';
@@ -10,6 +10,10 @@ import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
 import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
 import { type TestCell, testCell } from '../support/cell.js';
+import { children } from '../support/child.js';
+
+const collectInChild = new URL('./fixtures/collect-content.mjs', import.meta.url);
+const startChild = children();
 
 let testing: TestCell;
 let directory: string;
@@ -25,6 +29,9 @@ afterEach(() => testing.close());
 const collect = () => testing.store('team', (store) => collectContent(store, directory, Date.now()));
 const stored = (text: string) => content.putBytes(Buffer.from(text));
 const fileOf = (hash: string) => join(directory, content.pathOf(hash));
+/** Where a file is that is being removed. */
+const asideOf = (hash: string) => join(dirname(fileOf(hash)), `.old-${hash}`);
+const putAside = (hash: string) => rename(fileOf(hash), asideOf(hash));
 
 /** Makes everything that is stored two days old. */
 async function age(): Promise<void> {
@@ -191,9 +198,74 @@ describe('content that something refers to stays, however old it is', () => {
   test('also when a crash came between its being put aside and its being looked at again', async () => {
     const hash = await stored('in use');
     await publish(hash);
-    const file = fileOf(hash);
-    await rename(file, file.replace(hash, `.old-${hash}`));
+    await putAside(hash);
     await collect();
-    expect(existsSync(file)).toBe(true);
+    expect(existsSync(fileOf(hash))).toBe(true);
+  });
+
+  test('as what was stored once more after a crash had left it put aside', async () => {
+    const hash = await stored('stored twice');
+    await age();
+    await putAside(hash);
+    await stored('stored twice');
+    expect(await collect()).toBe(0);
+    expect([content.has(hash), existsSync(asideOf(hash))]).toEqual([true, false]);
+  });
+});
+
+describe('what is charged is what is there', () => {
+  /** What owners are charged with, and what there is of it. */
+  const books = async () => {
+    const charged = await testing.rows<{ sha256: string; bytes: number }>(
+      'team',
+      'SELECT sha256, size_bytes AS bytes FROM stored_content ORDER BY sha256',
+    );
+    const [sum] = await testing.rows<{ bytes: number }>(
+      'team',
+      `SELECT coalesce(sum(bytes), 0) AS bytes FROM stored_bytes WHERE owner = '' AND kind <> 'rows'`,
+    );
+    const entries = await readdir(join(directory, 'artifacts'), { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+    return { charged: charged.map(({ sha256 }) => sha256), bytes: sum?.bytes, files: files.sort() };
+  };
+  const put = (text: string) =>
+    testing.store('team', async (store) => {
+      const { sha256 } = await store.content.put(content, [Buffer.from(text)], { owner: 'ada', kind: 'content' });
+      await store.write(() => undefined);
+      return sha256;
+    });
+
+  test('after a removal that was cut at any of its steps, once content is collected again', async () => {
+    const kept = await put('kept');
+    await publish(kept);
+    for (let last = 1; ; last += 1) {
+      for (const name of ['one', 'two', 'three']) await put(`${name} ${String(last)}`);
+      await age();
+      const child = startChild(collectInChild, testing.root, 'team', String(last));
+      const steps = await child.line().catch(() => undefined);
+      await child.end();
+      await collect();
+      expect(await books()).toEqual({ charged: [kept], bytes: 'kept'.length, files: [kept] });
+      if (steps === undefined) continue;
+      expect(Number(steps)).toBeGreaterThan(6);
+      expect(last).toBe(Number(steps) + 1);
+      break;
+    }
+  });
+
+  test('after a removal whose transaction failed', async () => {
+    const hash = await put('unused');
+    await age();
+    const failing = (store: ProjectStore) => ({
+      reader: store.reader,
+      write: <Result>(verb: (tx: Tx) => Result): Promise<Result> =>
+        store.write((tx) => {
+          verb(tx);
+          throw new Error('the disk is full');
+        }),
+    });
+    const collecting = testing.store('team', (store) => collectContent(failing(store), directory, Date.now()));
+    await expect(collecting).rejects.toThrow('the disk is full');
+    expect(await books()).toEqual({ charged: [hash], bytes: 'unused'.length, files: [hash] });
   });
 });
