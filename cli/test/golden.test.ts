@@ -4,7 +4,15 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import type { WorkerPresence } from '@suzumio/shared/queue/presence';
 import { notesProject } from './support/cli.js';
 import { commandsOf, wholeProgram } from './support/program.js';
-import { expectGolden, modes, type Mode, normalised, type Run, transcript } from './support/golden.js';
+import {
+  expectGolden,
+  modes,
+  type Mode,
+  normalised,
+  processTranscript,
+  type Run,
+  transcript,
+} from './support/golden.js';
 import { type GoldenWorld, goldenWorld, type State } from './support/golden-world.js';
 
 // Real processes and a real pseudo-terminal, on machines that may be busy.
@@ -17,6 +25,8 @@ interface Case extends Pick<Run, 'args' | 'answers' | 'until'> {
   readonly files?: Readonly<Record<string, string>>;
   /** A data directory of its own, with nothing in it and no server. */
   readonly fresh?: true;
+  /** Played by a process at a real terminal and pipe, as is whatever is answered or interrupted there. */
+  readonly real?: true;
   /** Done just before it. */
   readonly arrange?: (world: GoldenWorld) => Promise<void>;
 }
@@ -50,9 +60,9 @@ const busy = { busy: 'busy' } as const;
 const cases: Readonly<Record<string, Case>> = {
   help: { args: ['--help'] },
   'help-command': { args: ['inbox', '--help'] },
-  'unknown-command': { args: ['stauts'] },
+  'unknown-command': { args: ['stauts'], real: true },
 
-  status: { args: ['status'], with: { ...newsroom, ...busy, weekly: 'initialized' } },
+  status: { args: ['status'], with: { ...newsroom, ...busy, weekly: 'initialized' }, real: true },
   'status-project': { args: ['status', 'newsroom'], with: newsroom },
   'status-busy': { args: ['status', 'busy'], with: busy },
   'status-unknown': { args: ['status', 'newsrom'], with: newsroom },
@@ -64,7 +74,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
 
   messages: { args: ['messages', 'busy'], with: busy },
-  'messages-json': { args: ['messages', 'newsroom', '--limit', '1', '--json'], with: newsroom },
+  'messages-json': { args: ['messages', 'newsroom', '--limit', '1', '--json'], with: newsroom, real: true },
   'messages-show': { args: ['messages', 'show', 'newsroom', '2'], with: newsroom },
   'messages-show-unknown': { args: ['messages', 'show', 'newsroom', '99'], with: newsroom },
   thread: { args: ['thread', 'busy', '4'], with: busy },
@@ -89,7 +99,7 @@ const cases: Readonly<Record<string, Case>> = {
     with: { 'late-2': 'failed' },
   },
   'redeliver-refused': { args: ['redeliver', 'newsroom', '1'], with: newsroom },
-  inbox: { args: ['inbox', 'busy'], with: busy },
+  inbox: { args: ['inbox', 'busy'], with: busy, real: true },
   'inbox-agent': { args: ['inbox', 'newsroom', 'editor'], with: newsroom },
   'inbox-undelivered': { args: ['inbox', 'newsroom', '--undelivered'], with: newsroom },
 
@@ -187,7 +197,7 @@ const cases: Readonly<Record<string, Case>> = {
       await api.write('damaged', (tx) => tx.run('DELETE FROM message_reads WHERE rowid = 1'));
     },
   },
-  'artifacts-get': { args: ['artifacts', 'get', 'newsroom', 'north-summary.md'], with: newsroom },
+  'artifacts-get': { args: ['artifacts', 'get', 'newsroom', 'north-summary.md'], with: newsroom, real: true },
   'artifacts-publish': {
     args: ['artifacts', 'publish', 'newsroom', 'north.csv', '--description', 'Readings'],
     with: newsroom,
@@ -222,7 +232,7 @@ const cases: Readonly<Record<string, Case>> = {
       ...['', ''],
     ],
   },
-  'no-server': { args: ['start', 'notes'], fresh: true },
+  'no-server': { args: ['start', 'notes'], fresh: true, real: true },
   serve: { args: ['serve', '--port', '0'], fresh: true, until: /next: [^]*doctor/ },
   up: {
     args: ['up', 'notes.yaml', '--port', '0'],
@@ -325,8 +335,9 @@ async function play(mode: Mode, name: string, one: Case): Promise<string> {
   for (const [file, text] of Object.entries(one.files ?? {})) await writeFile(join(directory, file), text);
   await one.arrange?.(world);
   const root = one.fresh ? join(directory, 'data') : world.api.root;
-  const { answers = [], ...rest } = one;
-  const text = await transcript(mode, { ...rest, answers: mode === 'terminal' ? answers : [], root, directory });
+  const answers = mode === 'terminal' ? (one.answers ?? []) : [];
+  const ofProcess = one.real || one.until !== undefined || answers.length > 0;
+  const text = await (ofProcess ? processTranscript : transcript)(mode, { ...one, answers, root, directory });
   const written =
     name === 'init-asks' && mode === 'terminal' ? await readFile(join(directory, 'my-project.yaml'), 'utf8') : '';
   await rm(directory, { recursive: true, force: true });
@@ -335,8 +346,8 @@ async function play(mode: Mode, name: string, one: Case): Promise<string> {
 
 describe('as it is typed', () => {
   test.each(Object.entries(cases))('%s', async (name, one) => {
-    const played = modes.map(async (mode) => `== ${mode}\n${await play(mode, name, one)}`);
-    const shown = await Promise.all(played);
+    const shown: string[] = [];
+    for (const mode of modes) shown.push(`== ${mode}\n${await play(mode, name, one)}`);
     await expectGolden(name, shown.join('\n'));
   });
 });

@@ -2,10 +2,13 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from '@jest/globals';
+import type { Output } from '@suzumio/cli/cli-context';
+import { runCli } from '@suzumio/cli/program';
 import { eventually } from '../../../shared/test/support/poll.js';
 
 const command = fileURLToPath(new URL('../../bin/suzumio.js', import.meta.url));
@@ -15,7 +18,7 @@ const goldenFile = (name: string) => fileURLToPath(new URL(`../golden/${name}.tx
 export const modes = ['terminal', 'pipe'] as const;
 export type Mode = (typeof modes)[number];
 
-/** One run of the built command, as a shell would start it. */
+/** One run of the command. */
 export interface Run {
   readonly args: readonly string[];
   /** The directory that it runs in, and below which its data directory is. */
@@ -30,12 +33,36 @@ export interface Run {
 const columns = 100;
 const endWithinMs = 60_000;
 
-/** What a run printed and how it ended, as a golden file shows it. */
+/**
+ * What a run of the command's function printed and how it ended, as a golden file shows it: in this process, so that
+ * every command can be played. Nobody answers its questions, and nothing interrupts it.
+ */
 export async function transcript(mode: Mode, run: Run): Promise<string> {
-  const env = { ...process.env, NODE_OPTIONS: '', TZ: 'UTC', TERM: 'xterm-256color', SUZUMIO_ROOT: run.root };
-  for (const name of ['npm_lifecycle_event', 'NO_COLOR', 'FORCE_COLOR', 'SUZUMIO_URL', 'SUZUMIO_TOKEN', 'CI']) {
-    Reflect.deleteProperty(env, name);
+  const out = capture(mode);
+  const err = mode === 'terminal' ? out : capture(mode);
+  const elsewhere = process.cwd();
+  process.chdir(run.directory);
+  try {
+    const code = await runCli(run.args, {
+      env: environment(run),
+      homeDir: homedir(),
+      out,
+      err,
+      self: 'suzumio',
+      interrupted: new AbortController().signal,
+      ask: undefined,
+      now: Date.now,
+      timeZone: 'UTC',
+    });
+    return shownAs(run, out.text(), err === out ? '' : err.text(), code);
+  } finally {
+    process.chdir(elsewhere);
   }
+}
+
+/** The same of the built command, as a shell starts it: a process of its own, and a real pseudo-terminal. */
+export async function processTranscript(mode: Mode, run: Run): Promise<string> {
+  const env = { ...environment(run), NODE_OPTIONS: '', TZ: 'UTC' };
   const plain = [process.execPath, command, ...run.args];
   const [program = '', ...args] = mode === 'pipe' ? plain : ['script', '-qec', inTerminal(plain), '/dev/null'];
   const child = spawn(program, args, { cwd: run.directory, env, stdio: ['pipe', 'pipe', 'pipe'] });
@@ -51,13 +78,26 @@ export async function transcript(mode: Mode, run: Run): Promise<string> {
   const [code] = await ended;
   clearTimeout(tooLong);
   child.stdin.destroy();
+  return shownAs(run, out.text(), err.text(), code);
+}
+
+function shownAs({ args }: Run, out: string, err: string, code: number | null): string {
   const parts = [
-    `$ suzumio ${run.args.map(shown).join(' ')}`,
-    out.text().replaceAll('\r', ''),
-    ...(err.text() === '' ? [] : [`-- standard error\n${err.text()}`]),
+    `$ suzumio ${args.map(shown).join(' ')}`,
+    out.replaceAll('\r', ''),
+    ...(err === '' ? [] : [`-- standard error\n${err}`]),
     `-- exit code ${String(code)}\n`,
   ];
   return parts.map((part) => (part.endsWith('\n') || part === '' ? part : `${part}\n`)).join('');
+}
+
+/** This process's variables without those that would change what the command prints. */
+function environment({ root }: Run): NodeJS.ProcessEnv {
+  const env = { ...process.env, TERM: 'xterm-256color', SUZUMIO_ROOT: root };
+  for (const name of ['npm_lifecycle_event', 'NO_COLOR', 'FORCE_COLOR', 'SUZUMIO_URL', 'SUZUMIO_TOKEN', 'CI']) {
+    Reflect.deleteProperty(env, name);
+  }
+  return env;
 }
 
 /** Types what a person types, and ends what goes on. */
@@ -128,6 +168,18 @@ function inTerminal(words: readonly string[]): string {
 
 function shown(word: string): string {
   return /^[\w@%+=:,./#-]+$/.test(word) ? word : `"${word}"`;
+}
+
+function capture(mode: Mode): Output & { text(): string } {
+  const written: Buffer[] = [];
+  const isTerminal = mode === 'terminal';
+  return {
+    write: (more) => void written.push(Buffer.from(more)),
+    text: () => Buffer.concat(written).toString(),
+    isTerminal,
+    colors: isTerminal,
+    columns: isTerminal ? columns : undefined,
+  };
 }
 
 function collect(stream: NodeJS.ReadableStream): { text(): string } {
