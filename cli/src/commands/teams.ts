@@ -10,7 +10,7 @@ import {
   standUpAnswer,
   updateTeamRequest,
 } from '@suzumio/shared/model/profile-api';
-import { makeStandingProject } from '@suzumio/shared/profiles/standing-project';
+import { makeStandingProject } from '@suzumio/shared/store/standing-project';
 import { Cell } from '@suzumio/shared/store/cell';
 import { admission, admitOwnFile, type OwnFileOptions } from '../host-policy.js';
 import { refuseOverrulingThere, sayGrant } from '../project-file.js';

@@ -14,7 +14,7 @@ import {
   updateTeamRequest,
 } from '@suzumio/shared/model/profile-api';
 import { refuseByPolicy } from '@suzumio/shared/policy/check-project';
-import { differencesOf, makeStandingProject } from '@suzumio/shared/profiles/standing-project';
+import { differencesOf, makeStandingProject } from '@suzumio/shared/store/standing-project';
 import { readProject } from '@suzumio/shared/store/queries/projects';
 import { projectRow } from '@suzumio/shared/store/rows';
 import { startProject } from '@suzumio/shared/store/verbs/project-transitions';

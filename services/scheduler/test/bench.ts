@@ -1,6 +1,7 @@
 import { afterEach } from '@jest/globals';
 import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
-import { placeOf, type TurnJob } from '@suzumio/shared/queue/jobs';
+import { placeOf } from '@suzumio/shared/queue/jobs';
+import type { TurnJob } from '@suzumio/shared/protocol/turn-job';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import type { Priority } from '@suzumio/shared/protocol/ids';
 import { type Claimed, claimTurn, prepareTurn } from '@suzumio/shared/store/verbs/claim-turn';

@@ -1,4 +1,4 @@
-import type { SelectedMail } from '../mailbox/select-mail.js';
+import type { SelectedMail } from './select-mail.js';
 import type { Skill } from '../model/skill.js';
 import { renderAttachments } from './attachments.js';
 import { oneLine, renderBody, visibleLines } from './body.js';

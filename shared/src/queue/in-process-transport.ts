@@ -1,9 +1,10 @@
 import type { Logger } from '../observability/logger.js';
 import { createInProcessQueue } from './in-process-queue.js';
-import { presenceMs, queues, type TurnJob, turnJobId } from './jobs.js';
+import { presenceMs, queues } from './jobs.js';
+import { type TurnJob, turnJobId } from '../protocol/turn-job.js';
 import { createListeners } from './listeners.js';
 import { slotsWhereUnknown } from './places.js';
-import type { WorkerPresence } from './presence.js';
+import type { WorkerPresence } from '../protocol/worker-presence.js';
 import type { EventHint, Transport } from './transport.js';
 
 export interface InProcessTransportOptions {

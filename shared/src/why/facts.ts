@@ -3,7 +3,7 @@ import type { ProjectStatus } from '../model/project-status.js';
 import type { AgentState } from '../model/states.js';
 import type { Failure } from '../protocol/failure-codes.js';
 import type { DayBudget } from '../model/day-budget.js';
-import type { WorkerPresence } from '../queue/presence.js';
+import type { WorkerPresence } from '../protocol/worker-presence.js';
 
 /** A turn that is queued or runs. */
 export interface TurnFacts {

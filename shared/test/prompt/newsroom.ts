@@ -1,4 +1,4 @@
-import type { SelectedMail } from '@suzumio/shared/mailbox/select-mail';
+import type { SelectedMail } from '../../src/prompt/select-mail.js';
 import type { PromptInput } from '@suzumio/shared/prompt/render-prompt';
 
 /** The prompt of a reporter's first turn, as the parts of `over` change it. */

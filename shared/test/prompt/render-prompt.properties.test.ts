@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { messageKinds } from '@suzumio/shared/protocol/message-kind';
-import type { SelectedMail } from '@suzumio/shared/mailbox/select-mail';
+import type { SelectedMail } from '../../src/prompt/select-mail.js';
 import { renderedBodyBytes } from '@suzumio/shared/prompt/body';
 import { renderPrompt } from '@suzumio/shared/prompt/render-prompt';
 import { hostileText, knownId } from './hostile-text.js';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { type TurnJob, turnJobId } from '@suzumio/shared/queue/jobs';
-import type { WorkerPresence } from '@suzumio/shared/queue/presence';
+import { type TurnJob, turnJobId } from '@suzumio/shared/protocol/turn-job';
+import type { WorkerPresence } from '../../src/protocol/worker-presence.js';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import { eventually } from '../support/poll.js';
 import { fleetSlots, gate, noteIn, turnJob } from './jobs.js';

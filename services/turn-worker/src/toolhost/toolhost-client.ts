@@ -13,7 +13,7 @@ import {
   type HeartbeatAnswer,
   heartbeatAnswer,
 } from '@suzumio/shared/protocol/attempts';
-import type { TurnJob } from '@suzumio/shared/queue/jobs';
+import type { TurnJob } from '@suzumio/shared/protocol/turn-job';
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { CellConfig } from '../config.js';

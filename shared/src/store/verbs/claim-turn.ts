@@ -1,6 +1,6 @@
 import { backendOf, mountsOf } from '../../config/sandbox-of.js';
 import { SuzumioError } from '../../errors/suzumio-error.js';
-import { type SelectedMail, selectMail, type UnreadMessage } from '../../mailbox/select-mail.js';
+import { type SelectedMail, selectMail, type UnreadMessage } from '../../prompt/select-mail.js';
 import { contextLimitOf, presetOf } from '../../model/presets.js';
 import { renderSystem } from '../../prompt/render-system.js';
 import { type PromptInput, renderPrompt } from '../../prompt/render-prompt.js';

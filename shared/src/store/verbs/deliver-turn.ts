@@ -1,5 +1,5 @@
 import type { Priority } from '../../protocol/ids.js';
-import type { TurnJob } from '../../queue/jobs.js';
+import type { TurnJob } from '../../protocol/turn-job.js';
 import { isDue, isQueued, projectRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import type { Tx } from '../tx.js';

@@ -3,14 +3,14 @@ import { refuseUnsupported } from '../config/unsupported.js';
 import { isSuzumioError, SuzumioError } from '../errors/suzumio-error.js';
 import type { StandingDifferences } from '../model/profile-api.js';
 import type { Grant } from '../policy/grant.js';
-import type { Catalog } from '../store/catalog.js';
-import type { Cell } from '../store/cell.js';
-import { iso } from '../store/queries/page.js';
-import { projectRow } from '../store/rows.js';
-import type { SqlReader } from '../store/sql.js';
-import { startProject } from '../store/verbs/project-transitions.js';
-import { startFromProfiles } from './start-from-profiles.js';
-import { withMembers } from './with-members.js';
+import type { Catalog } from './catalog.js';
+import type { Cell } from './cell.js';
+import { iso } from './queries/page.js';
+import { projectRow } from './rows.js';
+import type { SqlReader } from './sql.js';
+import { startProject } from './verbs/project-transitions.js';
+import { startFromProfiles } from '../profiles/start-from-profiles.js';
+import { withMembers } from '../profiles/with-members.js';
 
 /** What a standing project is made from. */
 export interface StandingProject {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type SelectedMail, selectMail, type UnreadMessage } from '@suzumio/shared/mailbox/select-mail';
-import { renderedBodyBytes } from '@suzumio/shared/prompt/body';
-import { priority } from '@suzumio/shared/protocol/ids';
-import { hostileText } from '../prompt/hostile-text.js';
+import { type SelectedMail, selectMail, type UnreadMessage } from '../../src/prompt/select-mail.js';
+import { renderedBodyBytes } from '../../src/prompt/body.js';
+import { priority } from '../../src/protocol/ids.js';
+import { hostileText } from './hostile-text.js';
 
 const roomy = { maxMessages: 20, maxBytes: 64 * 1024 };
 

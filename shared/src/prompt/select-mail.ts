@@ -1,8 +1,8 @@
 import type { Attachment } from '../protocol/artifacts.js';
 import type { Priority } from '../protocol/ids.js';
 import type { MessageKind } from '../protocol/message-kind.js';
-import { renderedAttachmentsBytes } from '../prompt/attachments.js';
-import { cutBody, renderedBodyBytes } from '../prompt/body.js';
+import { renderedAttachmentsBytes } from './attachments.js';
+import { cutBody, renderedBodyBytes } from './body.js';
 
 /** An unread message of one agent, to it or to a channel of its. */
 export interface UnreadMessage {
