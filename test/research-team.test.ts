@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { loadProjectFile } from '../shared/src/config/load-project.js';
+import { loadProjectFile } from '../shared/src/disk/load-project-file.js';
 import { renderConfig } from '../shared/src/config/render-config.js';
 import { eventually } from '../shared/test/support/poll.js';
 import { count, unhurried } from './support/outcomes.js';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { formatProblem } from '@suzumio/shared/config/config-problem';
-import { readProjectFile } from '@suzumio/shared/config/load-project';
+import { readProjectFile } from '@suzumio/shared/disk/load-project-file';
 import type { LoadedProject, ProjectSource } from '@suzumio/shared/config/project-source';
 import { renderConfig } from '@suzumio/shared/config/render-config';
 import { refuseUnsupported } from '@suzumio/shared/config/unsupported';

@@ -1,5 +1,5 @@
 import { withoutEnvValues } from '@suzumio/shared/config/agent-env';
-import { readProjectFile } from '@suzumio/shared/config/load-project';
+import { readProjectFile } from '@suzumio/shared/disk/load-project-file';
 import { renderConfig } from '@suzumio/shared/config/render-config';
 import { sayJson, type Session } from '../session.js';
 import { sayWarnings } from '../project-file.js';

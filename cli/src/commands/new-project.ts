@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { formatProblem } from '@suzumio/shared/config/config-problem';
-import { loadProjectText } from '@suzumio/shared/config/load-project';
+import { loadProjectText } from '@suzumio/shared/profiles/load-project';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { oneLine } from '@suzumio/shared/prompt/body';
 import { agentId, projectId } from '@suzumio/shared/protocol/ids';

@@ -1,6 +1,6 @@
-import { readProjectFile } from '@suzumio/shared/config/load-project';
+import { readProjectFile } from '@suzumio/shared/disk/load-project-file';
 import { refuseByPolicy } from '@suzumio/shared/policy/check-project';
-import { hostPaths } from '@suzumio/shared/policy/host-paths';
+import { hostPaths } from '@suzumio/shared/disk/this-host';
 import { renderPolicy } from '@suzumio/shared/policy/render-policy';
 import { admitOwnFile, describeGrant, hasDayBudget, hostPolicy, policyFile } from '../host-policy.js';
 import { sayWarnings } from '../project-file.js';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { readTextFile } from '@suzumio/shared/config/file-source';
+import { readTextFile } from '@suzumio/shared/disk/files';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { parse } from '@suzumio/shared/http/validate';
 import {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { formatProblem } from '@suzumio/shared/config/config-problem';
-import { readProjectFile } from '@suzumio/shared/config/load-project';
+import { readProjectFile } from '@suzumio/shared/disk/load-project-file';
 import type { ProjectSource } from '@suzumio/shared/config/project-source';
 import { renderConfig } from '@suzumio/shared/config/render-config';
 import { parse } from '@suzumio/shared/http/validate';

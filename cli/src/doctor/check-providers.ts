@@ -1,6 +1,6 @@
 import { connectionFailure } from '@suzumio/shared/http/connection-failure';
 import { messageOf } from '@suzumio/shared/errors/suzumio-error';
-import { policyWithGrants } from '@suzumio/shared/policy/grant';
+import { policyWithGrants } from '@suzumio/shared/store/grants';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import { readConfig } from '@suzumio/shared/store/queries/projects';
 import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';

@@ -11,7 +11,7 @@ import { listEvents } from '@suzumio/shared/store/queries/events';
 import { listInbox, listMessages, listThread } from '@suzumio/shared/store/queries/messages';
 import { storageReached, StoredSum } from '@suzumio/shared/store/queries/storage';
 import { DiskSpace } from '@suzumio/shared/store/disk-space';
-import { loadPolicy } from '@suzumio/shared/policy/load-policy';
+import { loadPolicy } from '@suzumio/shared/disk/load-policy';
 import { policyFile } from '../host-policy.js';
 import { listSummaries } from '@suzumio/shared/store/queries/model-calls';
 import { dayView, projectUsage, UsageSum } from '@suzumio/shared/store/queries/model-usage';

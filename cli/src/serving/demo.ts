@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadProjectFile } from '@suzumio/shared/config/load-project';
+import { loadProjectFile } from '@suzumio/shared/disk/load-project-file';
 import type { LoadedProject } from '@suzumio/shared/config/project-source';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { ProjectEvent } from '@suzumio/shared/model/event';

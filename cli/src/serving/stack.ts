@@ -12,7 +12,7 @@ import { createRedactor } from '@suzumio/shared/observability/redactor';
 import { tellFatal } from '@suzumio/shared/observability/run-service';
 import { environmentSecrets } from '@suzumio/shared/observability/secret-source';
 import { createMetrics } from '@suzumio/shared/observability/metrics';
-import { policyWithGrants } from '@suzumio/shared/policy/grant';
+import { policyWithGrants } from '@suzumio/shared/store/grants';
 import type { Policy } from '@suzumio/shared/policy/policy';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import { Cell } from '@suzumio/shared/store/cell';

@@ -2,7 +2,7 @@ import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-err
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
 import { isLoopback } from '@suzumio/shared/http/request-source';
 import type { BodyPace } from '@suzumio/shared/http/slow-bodies';
-import { hostPaths } from '@suzumio/shared/policy/host-paths';
+import { hostPaths } from '@suzumio/shared/disk/this-host';
 import { defaultPolicy, type Policy } from '@suzumio/shared/policy/policy';
 import type { BrokenProject } from '@suzumio/shared/store/delete-project';
 import { apiApp, type ApiGuards } from './app.js';

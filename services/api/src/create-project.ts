@@ -1,5 +1,5 @@
 import { formatProblem } from '@suzumio/shared/config/config-problem';
-import { loadProjectText } from '@suzumio/shared/config/load-project';
+import { loadProjectText } from '@suzumio/shared/profiles/load-project';
 import type { LoadedProject } from '@suzumio/shared/config/project-source';
 import { refuseUnsupported } from '@suzumio/shared/config/unsupported';
 import { isSuzumioError, type SuzumioError } from '@suzumio/shared/errors/suzumio-error';

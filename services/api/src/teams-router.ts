@@ -1,6 +1,6 @@
 import express, { type Response, type Router } from 'express';
 import { formatProblem } from '@suzumio/shared/config/config-problem';
-import { readProjectText } from '@suzumio/shared/config/load-project';
+import { readProjectText } from '@suzumio/shared/config/read-project';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { emptyRequest, noQuery } from '@suzumio/shared/model/http-api';
 import {

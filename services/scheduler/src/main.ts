@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { openControlPlaneOverRedis } from '@suzumio/shared/control-plane/open-control-plane';
 import { runService } from '@suzumio/shared/observability/run-service';
 import { controlPlaneEnvironment } from '@suzumio/shared/observability/service-environment';
-import { loadPolicy, policyFileOf } from '@suzumio/shared/policy/load-policy';
+import { loadPolicy, policyFileOf } from '@suzumio/shared/disk/load-policy';
 import { createScheduler } from './scheduler.js';
 
 const environment = controlPlaneEnvironment.extend({

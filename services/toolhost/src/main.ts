@@ -4,7 +4,7 @@ import { openControlPlaneOverRedis } from '@suzumio/shared/control-plane/open-co
 import { runService } from '@suzumio/shared/observability/run-service';
 import { secretSetting } from '@suzumio/shared/observability/secret-setting';
 import { environmentSecrets } from '@suzumio/shared/observability/secret-source';
-import { loadPolicy, policyFileOf } from '@suzumio/shared/policy/load-policy';
+import { loadPolicy, policyFileOf } from '@suzumio/shared/disk/load-policy';
 import { toolhostEnvironment } from './environment.js';
 import { createToolhost } from './toolhost.js';
 

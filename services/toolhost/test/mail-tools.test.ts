@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { maxMessageBytes } from '@suzumio/shared/store/verbs/post-message';
+import { maxMessageBytes } from '@suzumio/shared/protocol/message-kind';
 import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
 import { deskYaml } from '../../../shared/test/store/desk.js';
 import { eventually } from '../../../shared/test/support/poll.js';

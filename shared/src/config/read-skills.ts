@@ -3,7 +3,6 @@ import { skillLimits, skillName } from '../model/skill.js';
 import { refuseSecrets } from './check-secrets.js';
 import { type ConfigNode, mapScalars, type ScalarNode } from './config-node.js';
 import type { Place, ProblemList } from './config-problem.js';
-import { readTextFile } from './file-source.js';
 import { type ImportContext, isInside } from './resolve-imports.js';
 
 /**
@@ -39,7 +38,7 @@ function readSkill(path: string, scalar: ScalarNode, directory: string, context:
     return { kind: 'broken', place };
   };
   if (path.trim() === '' || path.includes('\0')) return refuse('value-invalid', 'expected the path of a file');
-  const content = readTextFile(resolve(directory, path));
+  const content = context.disk.readText(resolve(directory, path));
   if (!content.ok) return refuse(content.code, content.message);
   const { realPath, text } = content;
   if (!isInside(context.configRoot, realPath)) {

@@ -1,13 +1,14 @@
 import { dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { type ConfigNode, mapScalars, type ScalarNode } from './config-node.js';
 import type { ProblemList } from './config-problem.js';
-import { readTextFile } from './file-source.js';
 import { importPathOf, unescapeImport } from './import-marker.js';
 import { configLimits } from './limits.js';
+import type { SourceFiles } from './source-files.js';
 import { type ReadBudget, readYaml } from './yaml-reader.js';
 
 export interface ImportContext {
   readonly problems: ProblemList;
+  readonly disk: SourceFiles;
   /** The real path of the directory that no import may leave. */
   readonly configRoot: string;
   /** Real paths of all files read so far; added to. */
@@ -55,7 +56,7 @@ function importFile(path: string, marker: ScalarNode, chain: readonly OpenFile[]
     problems.add('import-too-deep', marker.place, message);
     return broken;
   }
-  const content = readTextFile(resolve(dirname(importer.realPath), path));
+  const content = context.disk.readText(resolve(dirname(importer.realPath), path));
   if (!content.ok) {
     problems.add(content.code, marker.place, `@import(${path}): ${content.message}`);
     return broken;

@@ -1,8 +1,8 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { ZodError } from 'zod';
+import { isDiskFull } from '../errors/disk-full.js';
 import { toProblem } from '../errors/problem.js';
 import { isSuzumioError, messageOf, SuzumioError } from '../errors/suzumio-error.js';
-import { isDiskFull } from '../store/disk-space.js';
 import type { Logger } from '../observability/logger.js';
 import { problemMediaType } from '../protocol/problem.js';
 import { jsonFault } from './json-fault.js';

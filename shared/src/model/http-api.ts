@@ -3,7 +3,7 @@ import { suggest } from '../config/suggest.js';
 import { directoryEntry, maxAttachments } from '../protocol/artifacts.js';
 import { duration } from '../protocol/duration.js';
 import { priority, projectId } from '../protocol/ids.js';
-import { maxMessageBytes } from '../store/verbs/post-message.js';
+import { maxMessageBytes } from '../protocol/message-kind.js';
 import { auditEntry, tokenAgents, tokenExpiry, tokenName, tokenScope, tokenView } from './access-token.js';
 import { artifactName, maxArtifactDescription } from './artifact-name.js';
 import { budgetChange, budgetReached, budgetView } from './budget.js';

@@ -1,8 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { z } from 'zod';
 import type { ProjectSource } from '../config/project-source.js';
-import type { DataDirectory } from '../store/data-directory.js';
 import type { Denial } from './denial.js';
 import { type Policy, policySchema } from './policy.js';
 
@@ -17,9 +15,6 @@ export const grantSchema = z.strictObject({
   providers: policySchema.shape.providers.unwrap(),
 });
 export type Grant = z.infer<typeof grantSchema>;
-
-/** Where a grant is, in the directory of its project. */
-export const grantFileName = 'grant.json';
 
 /**
  * What making a project from a file of one's own disk allows of what a policy does not: its directory, its image, and
@@ -52,14 +47,5 @@ export function withGrant(policy: Policy, { directories, images, providers }: Gr
     images: [...policy.images, ...images],
     mounts: { roots: [...policy.mounts.roots, ...directories.map((path) => ({ path, readonly: false }))] },
     providers: [...policy.providers, ...providers.map((one) => ({ ...one, ownPrices: true }))],
-  };
-}
-
-/** The policy for each project of a data directory: that of the host, and what the project's maker allowed. */
-export function policyWithGrants(policy: Policy, directory: DataDirectory): (project: string) => Policy {
-  return (project) => {
-    const file = join(directory.projectDir(project), grantFileName);
-    if (!existsSync(file)) return policy;
-    return withGrant(policy, grantSchema.parse(JSON.parse(readFileSync(file, 'utf8'))));
   };
 }

@@ -1,4 +1,3 @@
-import { lstatSync, realpathSync } from 'node:fs';
 import { posix } from 'node:path';
 
 /** What a path of a host is, links followed. */
@@ -32,33 +31,12 @@ export const alwaysProtected = [
   '/var/lib/containers',
 ];
 
-/**
- * This machine's disk.
- *
- * @param protectedPaths what is protected here besides the engines' own: data directories, worker directories, sockets
- */
-export function hostPaths(protectedPaths: readonly string[], { mounting }: { mounting: boolean }): HostPaths {
-  const kept = [...alwaysProtected, ...protectedPaths.map((path) => posix.resolve(path))];
-  const real = kept.map((path) => lookUp(path)?.real ?? path);
-  return { lookUp, mounting, protectedPaths: [...new Set([...kept, ...real])] };
-}
-
 /** A host that cannot be seen from here: only what paths say is judged. */
 export const unseenHost: HostPaths = {
   lookUp: () => undefined,
   mounting: false,
   protectedPaths: alwaysProtected,
 };
-
-function lookUp(path: string): HostPath | undefined {
-  try {
-    const real = realpathSync(path);
-    const facts = lstatSync(real);
-    return { real, kind: facts.isDirectory() ? 'directory' : facts.isFile() ? 'file' : 'other' };
-  } catch {
-    return undefined;
-  }
-}
 
 /** Whether a path is a directory or below it, compared by components. Both are absolute and in their shortest form. */
 export function isWithin(path: string, directory: string): boolean {

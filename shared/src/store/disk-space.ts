@@ -42,9 +42,3 @@ export class DiskSpace {
 }
 
 const refused = { files: 'files', rows: 'what agents do', mail: 'changes other than deletions' } as const;
-
-/** Whether something failed because the disk is full: SQLite's word for it, or the system's. */
-export function isDiskFull(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return false;
-  return ['SQLITE_FULL', 'ENOSPC', 'EDQUOT'].includes(String(error.code));
-}

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { withoutEnvTexts, withoutEnvValues } from '@suzumio/shared/config/agent-env';
-import { loadProjectText } from '@suzumio/shared/config/load-project';
+import { loadProjectText } from '@suzumio/shared/profiles/load-project';
 
 const file = (agents: string) => `name: demo\ntask: t\nbackend: { runner: { mode: mock } }\nagents:\n${agents}`;
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadProjectFile } from '@suzumio/shared/config/load-project';
+import { loadProjectFile } from '@suzumio/shared/disk/load-project-file';
 import { candidatesFor } from '@suzumio/shared/model/presets';
 import { refuseUnsupported, unsupportedFields } from '@suzumio/shared/config/unsupported';
 import { withFiles } from './project-files.js';

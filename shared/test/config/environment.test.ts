@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { loadProjectText } from '@suzumio/shared/config/load-project';
+import { loadProjectText } from '@suzumio/shared/profiles/load-project';
 import { renderConfig } from '@suzumio/shared/config/render-config';
 import { brief, load, minimal, problemsIn, problemsOf } from './project-files.js';
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadProjectText } from '@suzumio/shared/config/load-project';
+import { loadProjectText } from '@suzumio/shared/profiles/load-project';
 import { backendOf, sandboxOf } from '@suzumio/shared/config/sandbox-of';
 import { sourceConfig } from '@suzumio/shared/config/source-schema';
 import { unsupportedFields } from '@suzumio/shared/config/unsupported';

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadProjectFile, loadProjectText } from '@suzumio/shared/config/load-project';
+import { loadProjectText } from '@suzumio/shared/profiles/load-project';
+import { loadProjectFile } from '@suzumio/shared/disk/load-project-file';
 import { brief, load, minimal, problemsIn, problemsOf, withFiles } from './project-files.js';
 
 const posted = (text: string) => problemsIn(() => loadProjectText(text, 'posted.yaml'));

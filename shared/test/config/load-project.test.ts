@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadProjectFile, loadProjectText } from '@suzumio/shared/config/load-project';
+import { loadProjectText } from '@suzumio/shared/profiles/load-project';
+import { loadProjectFile } from '@suzumio/shared/disk/load-project-file';
 import { renderConfig } from '@suzumio/shared/config/render-config';
 import { load, minimal, withFiles } from './project-files.js';
 

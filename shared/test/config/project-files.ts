@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type ConfigProblem, ConfigErrors } from '@suzumio/shared/config/config-problem';
-import { loadProjectFile } from '@suzumio/shared/config/load-project';
+import { loadProjectFile } from '@suzumio/shared/disk/load-project-file';
 import type { LoadedProject } from '@suzumio/shared/config/project-source';
 import type { Environment } from '@suzumio/shared/config/environment';
 

@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { ConfigErrors } from '@suzumio/shared/config/config-problem';
 import { escapeEnvironment } from '@suzumio/shared/config/environment';
 import { escapeImport } from '@suzumio/shared/config/import-marker';
-import { loadProjectText } from '@suzumio/shared/config/load-project';
+import { loadProjectText } from '@suzumio/shared/profiles/load-project';
 import { renderConfig } from '@suzumio/shared/config/render-config';
 import { projectConfig } from '@suzumio/shared/model/project-config';
 import { load, minimal } from './project-files.js';

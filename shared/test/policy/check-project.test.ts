@@ -1,11 +1,13 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadProjectFile, loadProjectText } from '@suzumio/shared/config/load-project';
+import { loadProjectText } from '@suzumio/shared/profiles/load-project';
+import { loadProjectFile } from '@suzumio/shared/disk/load-project-file';
 import { renderConfig } from '@suzumio/shared/config/render-config';
 import { projectDenials, refuseByPolicy } from '@suzumio/shared/policy/check-project';
 import { directoryOf, grantFor, withGrant } from '@suzumio/shared/policy/grant';
-import { type HostPaths, hostPaths, unseenHost } from '@suzumio/shared/policy/host-paths';
+import { type HostPaths, unseenHost } from '@suzumio/shared/policy/host-paths';
+import { hostPaths } from '@suzumio/shared/disk/this-host';
 import { defaultPolicy, type Policy } from '@suzumio/shared/policy/policy';
 import { load, minimal, problemsIn, withFiles } from '../config/project-files.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { alwaysProtected } from '@suzumio/shared/policy/host-paths';
 import { reservedTargets } from '@suzumio/shared/policy/check-mounts';
-import { loadPolicy } from '@suzumio/shared/policy/load-policy';
+import { loadPolicy } from '@suzumio/shared/disk/load-policy';
 import { defaultPolicy, policySchema } from '@suzumio/shared/policy/policy';
 import { renderPolicy } from '@suzumio/shared/policy/render-policy';
 import { withFiles } from '../config/project-files.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadPolicy, policyFileOf } from '@suzumio/shared/policy/load-policy';
+import { loadPolicy, policyFileOf } from '@suzumio/shared/disk/load-policy';
 import { defaultPolicy } from '@suzumio/shared/policy/policy';
 import { brief, problemsIn, withFiles } from '../config/project-files.js';
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadProjectFile, loadProjectText, readProjectFile } from '@suzumio/shared/config/load-project';
+import { loadProjectText } from '@suzumio/shared/profiles/load-project';
+import { loadProjectFile, readProjectFile } from '@suzumio/shared/disk/load-project-file';
 import { renderConfig } from '@suzumio/shared/config/render-config';
 import { formatProblem } from '@suzumio/shared/config/config-problem';
 import type { ProfileView } from '@suzumio/shared/model/profile';

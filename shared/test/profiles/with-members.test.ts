@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { readProjectText } from '@suzumio/shared/config/load-project';
+import { readProjectText } from '@suzumio/shared/config/read-project';
 import { personaVariables } from '@suzumio/shared/profiles/persona';
 import { withMembers } from '@suzumio/shared/profiles/with-members';
 import { type Found, problemsIn } from '../config/project-files.js';

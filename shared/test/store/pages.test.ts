@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pageBytes } from '@suzumio/shared/store/queries/page';
 import { findMessage, listInbox, listMessages } from '@suzumio/shared/store/queries/messages';
 import { broadcast } from '@suzumio/shared/store/verbs/broadcast';
-import { maxMessageBytes, postMessage } from '@suzumio/shared/store/verbs/post-message';
+import { postMessage } from '@suzumio/shared/store/verbs/post-message';
+import { maxMessageBytes } from '@suzumio/shared/protocol/message-kind';
 import { type TestCell, testCell } from '../support/cell.js';
 
 const messages = 40;

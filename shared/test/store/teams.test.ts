@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { loadProjectText } from '@suzumio/shared/config/load-project';
+import { loadProjectText } from '@suzumio/shared/profiles/load-project';
 import { type TestCell, teamYaml, testCell } from '../support/cell.js';
 
 let testing: TestCell;

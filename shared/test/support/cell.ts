@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadProjectText } from '@suzumio/shared/config/load-project';
+import { loadProjectText } from '@suzumio/shared/profiles/load-project';
 import type { ProjectStatus } from '@suzumio/shared/model/project-status';
 import type { StorageLimits } from '@suzumio/shared/model/storage';
 import type { NewEntry } from '@suzumio/shared/store/catalog';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { loadProjectText } from '@suzumio/shared/config/load-project';
+import { loadProjectText } from '@suzumio/shared/profiles/load-project';
 import { candidatesFor } from '@suzumio/shared/model/presets';
 import { defaultTimeoutMs, endpointOf, providerRequest } from '../../src/models/provider-request.js';
 

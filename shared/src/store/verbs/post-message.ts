@@ -9,9 +9,6 @@ export interface NewMessage extends MessageText {
   channel?: string | undefined;
 }
 
-/** The longest body of a message. */
-export const maxMessageBytes = 256 * 1024;
-
 /**
  * Writes a message to one agent, to the person, or to a channel: the beginning of a thread.
  *

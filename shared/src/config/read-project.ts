@@ -1,8 +1,5 @@
-import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type FileConfig, fileConfig } from '../model/project-config.js';
-import { noProfiles, type ProfileRegistry } from '../profiles/registry.js';
-import { startFromProfiles } from '../profiles/start-from-profiles.js';
 import { refuseExpansion } from './check-expansion.js';
 import { checkReferences } from './check-references.js';
 import { refuseReadingThisMachine } from './check-literal.js';
@@ -11,14 +8,14 @@ import { completeConfig } from './complete-config.js';
 import { childOf, type ConfigNode, locate, mapScalars, toPlain } from './config-node.js';
 import { ProblemList } from './config-problem.js';
 import { type Environment, isReadAtRunTime, substituteEnvironment, unescapeEnvironment } from './environment.js';
-import { readTextFile } from './file-source.js';
 import { unescapeImport } from './import-marker.js';
 import { configLimits } from './limits.js';
-import type { LoadedProject, ProjectSource } from './project-source.js';
+import type { ProjectSource } from './project-source.js';
 import { readSkillFiles, refuseSkillFiles } from './read-skills.js';
 import { resolveExtends } from './resolve-extends.js';
 import { resolveImports } from './resolve-imports.js';
 import { parseTree } from './schema-problems.js';
+import type { SourceFiles } from './source-files.js';
 import { sourceConfig } from './source-schema.js';
 import { fullBudget, readYaml } from './yaml-reader.js';
 
@@ -29,29 +26,15 @@ export interface LoadFileOptions {
   readonly configRoot?: string | undefined;
 }
 
-/** Where the profiles are that agents start from. @default there are none */
-export interface ProfileOptions {
-  readonly profiles?: ProfileRegistry | undefined;
-}
-
 /**
- * Loads a project file from this machine's disk, with the profiles that its agents start from.
+ * Reads a project file: parse, imports, environment, `extends`, skills, defaults, validation.
  *
  * @throws {ConfigErrors} with everything that is wrong
  */
-export function loadProjectFile(path: string, options: LoadFileOptions & ProfileOptions): LoadedProject {
-  return startFromProfiles(readProjectFile(path, options), options.profiles ?? noProfiles);
-}
-
-/**
- * Reads a project file from this machine's disk: parse, imports, environment, `extends`, skills, defaults, validation.
- *
- * @throws {ConfigErrors} with everything that is wrong
- */
-export function readProjectFile(path: string, options: LoadFileOptions): ProjectSource {
+export function readProject(path: string, options: LoadFileOptions, disk: SourceFiles): ProjectSource {
   const problems = new ProblemList();
   const warnings = new ProblemList();
-  const content = readTextFile(path);
+  const content = disk.readText(path);
   if (!content.ok) {
     problems.add(content.code, { file: path, line: 1, column: 1 }, content.message);
     throw problems.toError();
@@ -60,8 +43,8 @@ export function readProjectFile(path: string, options: LoadFileOptions): Project
   const budget = fullBudget();
   const parsed = readYaml(content.text, path, problems, budget);
   const directory = dirname(content.realPath);
-  const configRoot = options.configRoot === undefined ? directory : directoryAt(options.configRoot);
-  if (configRoot === null) {
+  const configRoot = options.configRoot === undefined ? directory : disk.realDirectory(options.configRoot);
+  if (configRoot === undefined) {
     problems.add(
       'file-missing',
       { file: path, line: 1, column: 1 },
@@ -70,7 +53,7 @@ export function readProjectFile(path: string, options: LoadFileOptions): Project
     throw problems.toError();
   }
   const resolved = (): ConfigNode => {
-    const context = { problems, configRoot, files, budget };
+    const context = { problems, disk, configRoot, files, budget };
     const imported = resolveImports(parsed, [{ name: path, realPath: content.realPath }], context);
     const harmless = refuseSecretVariables(imported, problems);
     const substituted = substituteEnvironment(harmless, options.env, problems, warnings);
@@ -80,24 +63,6 @@ export function readProjectFile(path: string, options: LoadFileOptions): Project
   const root = isRendered(parsed) ? takeLiterally(parsed, problems) : resolved();
   const config = validate(root, directory, problems, warnings);
   return sourceOf(config, root, content.text, [...files], warnings);
-}
-
-/** The real path of a directory; `null` where there is none. */
-function directoryAt(path: string): string | null {
-  try {
-    return realpathSync(path);
-  } catch {
-    return null;
-  }
-}
-
-/**
- * Loads a project file that was posted, with the profiles that its agents start from.
- *
- * @throws {ConfigErrors} with everything that is wrong
- */
-export function loadProjectText(text: string, fileName: string, { profiles }: ProfileOptions = {}): LoadedProject {
-  return startFromProfiles(readProjectText(text, fileName), profiles ?? noProfiles);
 }
 
 /**

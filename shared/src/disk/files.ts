@@ -1,14 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
-import { configLimits } from './limits.js';
-
-/** What reading a file can come to; a sentence says why where it failed. */
-export type FileContent =
-  | { readonly ok: true; readonly realPath: string; readonly text: string }
-  | {
-      readonly ok: false;
-      readonly code: 'file-missing' | 'file-not-utf8' | 'file-too-large' | 'file-unreadable';
-      readonly message: string;
-    };
+import { configLimits } from '../config/limits.js';
+import type { FileContent, SourceFiles } from '../config/source-files.js';
 
 /** Reads a regular file of bounded size as UTF-8; a byte order mark is dropped, nothing else is changed. */
 export function readTextFile(path: string): FileContent {
@@ -43,3 +35,14 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
     return undefined;
   }
 }
+
+function realDirectory(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The files of this machine's disk. */
+export const filesOnDisk: SourceFiles = { readText: readTextFile, realDirectory };

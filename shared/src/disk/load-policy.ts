@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigErrors } from '../config/config-problem.js';
+import { parsePolicy } from '../policy/parse-policy.js';
+import { defaultPolicy, type Policy } from '../policy/policy.js';
+import { readTextFile } from './files.js';
+
+/**
+ * Reads a `policy.yaml`; without one, the safe defaults hold.
+ *
+ * @throws {ConfigErrors} with everything that is wrong, each by file, line and column
+ */
+export function loadPolicy(file: string | undefined): Policy {
+  if (file === undefined) return defaultPolicy;
+  const content = readTextFile(file);
+  if (!content.ok) throw new ConfigErrors([{ code: content.code, message: content.message, file, line: 1, column: 1 }]);
+  return parsePolicy(content.text, file);
+}
+
+/** The file with a data directory's policy: the one that is named, else its own; undefined where it has none. */
+export function policyFileOf(root: string, named: string | undefined): string | undefined {
+  const own = join(root, 'policy.yaml');
+  return named ?? (existsSync(own) ? own : undefined);
+}

@@ -1,0 +1,24 @@
+import { lstatSync, realpathSync } from 'node:fs';
+import { posix } from 'node:path';
+import { alwaysProtected, type HostPath, type HostPaths } from '../policy/host-paths.js';
+
+/**
+ * This machine's disk.
+ *
+ * @param protectedPaths what is protected here besides the engines' own: data directories, worker directories, sockets
+ */
+export function hostPaths(protectedPaths: readonly string[], { mounting }: { mounting: boolean }): HostPaths {
+  const kept = [...alwaysProtected, ...protectedPaths.map((path) => posix.resolve(path))];
+  const real = kept.map((path) => lookUp(path)?.real ?? path);
+  return { lookUp, mounting, protectedPaths: [...new Set([...kept, ...real])] };
+}
+
+function lookUp(path: string): HostPath | undefined {
+  try {
+    const real = realpathSync(path);
+    const facts = lstatSync(real);
+    return { real, kind: facts.isDirectory() ? 'directory' : facts.isFile() ? 'file' : 'other' };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,18 @@
+import type { LoadedProject } from '../config/project-source.js';
+import { readProjectText } from '../config/read-project.js';
+import { noProfiles, type ProfileRegistry } from './registry.js';
+import { startFromProfiles } from './start-from-profiles.js';
+
+/** Where the profiles are that agents start from. @default there are none */
+export interface ProfileOptions {
+  readonly profiles?: ProfileRegistry | undefined;
+}
+
+/**
+ * Loads a project file that was posted, with the profiles that its agents start from.
+ *
+ * @throws {ConfigErrors} with everything that is wrong
+ */
+export function loadProjectText(text: string, fileName: string, { profiles }: ProfileOptions = {}): LoadedProject {
+  return startFromProfiles(readProjectText(text, fileName), profiles ?? noProfiles);
+}

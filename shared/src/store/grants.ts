@@ -1,0 +1,17 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { grantSchema, withGrant } from '../policy/grant.js';
+import type { Policy } from '../policy/policy.js';
+import type { DataDirectory } from './data-directory.js';
+
+/** Where a grant is, in the directory of its project. */
+export const grantFileName = 'grant.json';
+
+/** The policy for each project of a data directory: that of the host, and what the project's maker allowed. */
+export function policyWithGrants(policy: Policy, directory: DataDirectory): (project: string) => Policy {
+  return (project) => {
+    const file = join(directory.projectDir(project), grantFileName);
+    if (!existsSync(file)) return policy;
+    return withGrant(policy, grantSchema.parse(JSON.parse(readFileSync(file, 'utf8'))));
+  };
+}
