@@ -1,8 +1,8 @@
 // A turn-worker as a process of its own, whose turns cost nothing.
 import { readFile } from 'node:fs/promises';
 import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
-import { runService } from '@suzumio/shared/observability/run-service';
-import { serviceEnvironment } from '@suzumio/shared/observability/service-environment';
+import { runService } from '@suzumio/shared/process/run-service';
+import { serviceEnvironment } from '@suzumio/shared/process/service-environment';
 import { createTurnWorker } from '@suzumio/turn-worker';
 import { z } from 'zod';
 import { createNoopEngine } from './noop-engine.js';

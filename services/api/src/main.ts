@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { openControlPlaneOverRedis } from '@suzumio/shared/control-plane/open-control-plane';
-import { runService } from '@suzumio/shared/observability/run-service';
-import { secretSetting } from '@suzumio/shared/observability/secret-setting';
+import { runService } from '@suzumio/shared/process/run-service';
+import { secretSetting } from '@suzumio/shared/process/secret-setting';
 import { loadPolicy, policyFileOf } from '@suzumio/shared/disk/load-policy';
 import { createApi } from './api.js';
 import { accessOf, apiEnvironment } from './environment.js';

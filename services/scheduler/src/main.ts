@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { z } from 'zod';
 import { openControlPlaneOverRedis } from '@suzumio/shared/control-plane/open-control-plane';
-import { runService } from '@suzumio/shared/observability/run-service';
-import { controlPlaneEnvironment } from '@suzumio/shared/observability/service-environment';
+import { runService } from '@suzumio/shared/process/run-service';
+import { controlPlaneEnvironment } from '@suzumio/shared/process/service-environment';
 import { loadPolicy, policyFileOf } from '@suzumio/shared/disk/load-policy';
 import { createScheduler } from './scheduler.js';
 

@@ -2,7 +2,7 @@ import type { Logger } from '@suzumio/shared/observability/logger';
 import type { Metrics } from '@suzumio/shared/observability/metrics';
 import type { HostPaths } from '@suzumio/shared/policy/host-paths';
 import type { Policy } from '@suzumio/shared/policy/policy';
-import type { SecretSource } from '@suzumio/shared/observability/secret-source';
+import type { SecretSource } from '@suzumio/shared/process/secret-source';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import type { Cell } from '@suzumio/shared/store/cell';
 import type { QuestionReader } from './bodies/question-reader.js';

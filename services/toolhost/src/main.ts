@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { openControlPlaneOverRedis } from '@suzumio/shared/control-plane/open-control-plane';
-import { runService } from '@suzumio/shared/observability/run-service';
-import { secretSetting } from '@suzumio/shared/observability/secret-setting';
-import { environmentSecrets } from '@suzumio/shared/observability/secret-source';
+import { runService } from '@suzumio/shared/process/run-service';
+import { secretSetting } from '@suzumio/shared/process/secret-setting';
+import { environmentSecrets } from '@suzumio/shared/process/secret-source';
 import { loadPolicy, policyFileOf } from '@suzumio/shared/disk/load-policy';
 import { toolhostEnvironment } from './environment.js';
 import { createToolhost } from './toolhost.js';

@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { shortestSecret } from '@suzumio/shared/observability/redactor';
-import { cellName, serviceEnvironment } from '@suzumio/shared/observability/service-environment';
+import { cellName, serviceEnvironment } from '@suzumio/shared/process/service-environment';
 import { type CellConfig, cellConfig, portRange, type RelayConfig } from './config.js';
 
 const url = z.url({ protocol: /^https?$/, error: 'expected http://host:port' });

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { runService } from '@suzumio/shared/observability/run-service';
+import { runService } from '@suzumio/shared/process/run-service';
 import { loadPolicy } from '@suzumio/shared/disk/load-policy';
 import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
 import { currentCredential, relayOf, workerCells, workerEnvironment } from './environment.js';

@@ -3,7 +3,7 @@ import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { defaultMaxOutputTokens } from '@suzumio/shared/model/model-cost';
 import { shortestTimeoutMs } from '@suzumio/shared/model/models-config';
 import { askedModel, type Candidate } from '@suzumio/shared/model/presets';
-import type { SecretSource } from '@suzumio/shared/observability/secret-source';
+import type { SecretSource } from '@suzumio/shared/process/secret-source';
 import type { ChatRequest } from '@suzumio/shared/protocol/model-chat';
 import type { ProviderRequest } from './ask-provider.js';
 import { chatFormat } from './chat-answer.js';

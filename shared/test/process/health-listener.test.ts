@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { request as httpRequest } from 'node:http';
 import { Registry } from 'prom-client';
-import type { HttpServer } from '@suzumio/shared/http/http-server';
-import { type Readiness, startHealthListener } from '@suzumio/shared/observability/health-listener';
-import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
+import type { HttpServer } from '../../src/http/http-server.js';
+import { type Readiness, startHealthListener } from '../../src/process/health-listener.js';
+import { createMetrics, type Metrics } from '../../src/observability/metrics.js';
 import { recordingLogger } from '../support/logs.js';
 
 let listener: HttpServer;

@@ -1,4 +1,4 @@
-import { type Redactor, shortestSecret } from './redactor.js';
+import { type Redactor, shortestSecret } from '../observability/redactor.js';
 
 /**
  * The only way to a provider's key. Keys are read when they are used, by the name that a project file gives; whatever was

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { createRedactor } from '@suzumio/shared/observability/redactor';
-import { environmentSecrets } from '@suzumio/shared/observability/secret-source';
+import { createRedactor } from '../../src/observability/redactor.js';
+import { environmentSecrets } from '../../src/process/secret-source.js';
 
 const read = (value: string | undefined) => {
   const redactor = createRedactor();

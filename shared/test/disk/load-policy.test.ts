@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadPolicy, policyFileOf } from '@suzumio/shared/disk/load-policy';
-import { defaultPolicy } from '@suzumio/shared/policy/policy';
+import { loadPolicy, policyFileOf } from '../../src/disk/load-policy.js';
+import { defaultPolicy } from '../../src/policy/policy.js';
 import { brief, problemsIn, withFiles } from '../config/project-files.js';
 
 const load = (text: string) =>

@@ -5,8 +5,8 @@ import { isSuzumioError, messageOf } from '../errors/suzumio-error.js';
 import { refusalLog } from '../http/refusal-log.js';
 import { type SourceCheck, sourceCheck } from '../http/request-source.js';
 import { problemMediaType } from '../protocol/problem.js';
-import type { Logger } from './logger.js';
-import type { Metrics } from './metrics.js';
+import type { Logger } from '../observability/logger.js';
+import type { Metrics } from '../observability/metrics.js';
 
 /** Whether a service can do its work now, and in which parts it cannot (or only worse than usual). */
 export interface Readiness {

@@ -1,18 +1,13 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import {
-  exitCodes,
-  type ProcessService,
-  runService,
-  type ServiceTools,
-} from '@suzumio/shared/observability/run-service';
-import { secretSetting } from '@suzumio/shared/observability/secret-setting';
+import { SuzumioError } from '../../src/errors/suzumio-error.js';
+import { exitCodes, type ProcessService, runService, type ServiceTools } from '../../src/process/run-service.js';
+import { secretSetting } from '../../src/process/secret-setting.js';
 import {
   controlPlaneEnvironment,
   parseEnvironment,
   serviceEnvironment,
-} from '@suzumio/shared/observability/service-environment';
+} from '../../src/process/service-environment.js';
 import { freePort } from '../support/free-port.js';
 import { eventually } from '../support/poll.js';
 

@@ -4,9 +4,9 @@ import type { z } from 'zod';
 import { isSuzumioError, messageOf } from '../errors/suzumio-error.js';
 import type { HttpServer } from '../http/http-server.js';
 import { type Readiness, startHealthListener } from './health-listener.js';
-import { createLogger, type Logger } from './logger.js';
-import { createMetrics, type Metrics } from './metrics.js';
-import { createRedactor, type Redactor } from './redactor.js';
+import { createLogger, type Logger } from '../observability/logger.js';
+import { createMetrics, type Metrics } from '../observability/metrics.js';
+import { createRedactor, type Redactor } from '../observability/redactor.js';
 import { parseEnvironment, type ServiceEnvironment } from './service-environment.js';
 
 /** What a service is made with. */
