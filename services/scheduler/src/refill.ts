@@ -21,26 +21,15 @@ const settledMs = 5_000;
 
 /** Deals the places of the queue that are free to the projects that wait for some. */
 export class Refill {
-  #running: Promise<void> = Promise.resolve();
-  #next: Promise<void> | undefined;
-
   constructor(private readonly dependencies: RefillDependencies) {}
 
   /**
-   * Fills the queue; resolves after it was looked at once more, however much is claimed meanwhile. One look is under way
-   * at a time, and all calls during it share the next. While no project waits it costs one read.
+   * Fills the queue. While no project waits it costs one read.
    *
    * @throws SuzumioError `server-unreachable` when the queue is away
    */
   async run(): Promise<void> {
-    if (this.dependencies.line.empty) return;
-    this.#next ??= this.#running
-      .catch(() => undefined)
-      .then(() => {
-        this.#next = undefined;
-        return (this.#running = this.#rounds());
-      });
-    await this.#next;
+    for (let round = 0; round < mostRounds; round += 1) if (!(await this.#round())) return;
   }
 
   /**
@@ -65,10 +54,6 @@ export class Refill {
       return job === undefined || !live.has(turnJobId(job));
     });
     if (left.length > 0) transport.givePlacesBack(left);
-  }
-
-  async #rounds(): Promise<void> {
-    for (let round = 0; round < mostRounds; round += 1) if (!(await this.#round())) return;
   }
 
   /** Whether another round may find a place that this one left. */

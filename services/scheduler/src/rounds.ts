@@ -8,6 +8,17 @@ export interface Rounds {
 
 /** Runs `round` at once and then `intervalMs` after each end, so that no two overlap. It must not reject. */
 export function startRounds(intervalMs: number, round: () => Promise<void>): Rounds {
+  const rounds = createRounds(round, intervalMs);
+  rounds.now();
+  return rounds;
+}
+
+/** Runs `round` whenever it is asked for. Those who ask while one runs share the next. It must not reject. */
+export function roundsOnDemand(round: () => Promise<void>): Rounds {
+  return createRounds(round);
+}
+
+function createRounds(round: () => Promise<void>, intervalMs?: number): Rounds {
   let running: Promise<void> | undefined;
   let again = false;
   let stopped = false;
@@ -21,11 +32,10 @@ export function startRounds(intervalMs: number, round: () => Promise<void>): Rou
     running = round().finally(() => {
       running = undefined;
       if (again) begin();
-      else if (!stopped) timer = setTimeout(begin, intervalMs);
+      else if (!stopped && intervalMs !== undefined) timer = setTimeout(begin, intervalMs);
     });
   }
 
-  begin();
   return {
     now: begin,
     async stop() {

@@ -5,16 +5,15 @@ import { type Consumer, closeWithinMs, type Transport } from '@suzumio/shared/qu
 import { settledWithin } from '@suzumio/shared/queue/within';
 import type { Cell } from '@suzumio/shared/store/cell';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
-import { deadlinesOf, overdueAttempts } from '@suzumio/shared/store/queries/leases';
 import { type ActiveTurns, countActiveTurns } from '@suzumio/shared/store/queries/turns';
 import { collectContent } from '@suzumio/shared/store/collect-content';
 import { readStatus } from '@suzumio/shared/store/queries/projects';
 import { unclaimedDelivery } from '@suzumio/shared/store/verbs/deliver-turn';
 import { agentsToStart } from '@suzumio/shared/store/verbs/start-turns';
-import { expireLease, shortenLeases } from '@suzumio/shared/store/verbs/report-attempt';
+import { Leases } from './leases.js';
 import { QuietProjects } from './quiet-projects.js';
 import { Refill } from './refill.js';
-import { forEachBounded, type Rounds, startRounds } from './rounds.js';
+import { forEachBounded, type Rounds, roundsOnDemand, startRounds } from './rounds.js';
 import { ProjectScheduler } from './schedule-project.js';
 import { StorageFigures } from './storage-figures.js';
 
@@ -41,6 +40,12 @@ export interface SchedulerDependencies {
 export interface Scheduler {
   start(): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** What a sweep has found so far. */
+interface Sweep extends ActiveTurns {
+  /** Whether the queue answers: what waits for one that is away is not asked for again, project by project. */
+  deliverable: boolean;
 }
 
 type Cause = 'wake' | 'sweep' | 'leases' | 'content' | 'refill';
@@ -83,11 +88,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
   const quiet = new QuietProjects();
   /** Projects whose last look failed, so that a lasting failure is told once. */
   const failing = new Set<string>();
-  /**
-   * When a lease of each project may run out next. A lease is much longer than a sweep takes to come round, so every
-   * attempt is known here in time; and a project whose workers are heard of is not looked at for its leases.
-   */
-  const deadlines = new Map<string, number>();
+  const leases = new Leases(leaseMs, cell.context.now);
   let recovered = false;
   let stopping = false;
   let firstSweep = true;
@@ -99,6 +100,11 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
   let unlooked: string[] = [];
   let nextPassMs = 0;
   const storage = new StorageFigures(cell.storage, cell.disk, () => performance.now());
+  const fills = roundsOnDemand(fillQueue);
+  /** Projects whose turns wait for a job again because a lease ran out. */
+  const requeued = new Set<string>();
+  /** Whether places that nobody uses are looked for when the queue is filled next. */
+  let reclaimNext = false;
   let forgetRecovery: (() => void) | undefined;
   let delist: (() => Promise<void>) | undefined;
 
@@ -114,7 +120,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
       return result;
     } catch (error) {
       metrics.schedulingFailures.inc({ during: cause });
-      if (isSuzumioError(error, 'project-unknown')) deadlines.delete(project);
+      if (isSuzumioError(error, 'project-unknown')) leases.forget(project);
       // The transport says by itself that it is away; a project that is gone has nothing to be scheduled.
       const expected = isSuzumioError(error, 'server-unreachable', 'project-unknown');
       const level = expected || failing.has(project) ? 'debug' : 'error';
@@ -124,11 +130,21 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     }
   }
 
-  /** Gives places of the queue that are free to projects that wait for them. */
-  async function fillQueue(first?: () => Promise<void>): Promise<void> {
+  /**
+   * Gives places of the queue that are free to projects that wait for them. It may take as long as the queue and many
+   * projects do, so nobody waits for it: leases are judged and projects are looked at meanwhile.
+   */
+  async function fillQueue(): Promise<void> {
+    const projectsAgain = [...requeued];
+    requeued.clear();
+    const reclaims = reclaimNext;
+    reclaimNext = false;
+    await forEachBounded(projectsAgain, atOnce, async (project) => {
+      await look('leases', project, (store) => projects.schedule(store));
+    });
     if (cell.catalog.pause.current !== null) return;
     try {
-      await first?.();
+      if (reclaims) await refill.reclaim();
       await refill.run();
     } catch (error) {
       metrics.schedulingFailures.inc({ during: 'refill' });
@@ -140,7 +156,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
   /** What a wake asks for: it may be sent because of the project's own mail, or because a claim has freed a place. */
   async function woken(project: string): Promise<void> {
     await look('wake', project, (store) => projects.schedule(store));
-    await fillQueue();
+    fills.now();
   }
 
   /** Runs a round over projects; without a catalog to name them there is nothing to do until the next. */
@@ -157,22 +173,24 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
 
   async function sweep(): Promise<void> {
     // Deliveries to a queue that is away would be written down and taken back, for every turn in every round.
-    const deliverable = recovered || (await transport.healthy());
+    const found: Sweep = { deliverable: recovered || (await transport.healthy()), queued: 0, running: 0 };
     recovered = false;
     if (firstSweep) await findUnsettled();
     firstSweep = false;
-    const active = { queued: 0, running: 0 };
     const unsettled = cell.catalog.unsettledProjects();
     const body = (project: string) =>
       quiet.visit(project, cell.directory.projectFile(project), async () => {
-        const isQuiet = await look('sweep', project, (store) => sweepProject(store, deliverable, active));
+        const isQuiet = await look('sweep', project, (store) => sweepProject(store, found));
         return isQuiet === true;
       });
     await forEachBounded(unsettled, atOnce, body, () => stopping);
     if (stopping) return;
     quiet.keep(unsettled);
-    if (deliverable) await fillQueue(() => refill.reclaim());
-    await tell(active);
+    if (found.deliverable) {
+      reclaimNext = true;
+      fills.now();
+    }
+    await tell(found);
   }
 
   /** The figures of the whole cell; every scheduler finds the same. */
@@ -192,26 +210,20 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
   }
 
   /** Whether the project has nothing to do until somebody commits something: no turn, and no mail that waits for one. */
-  async function sweepProject(store: ProjectStore, deliverable: boolean, active: ActiveTurns): Promise<boolean> {
-    await noteDeadline(store);
+  async function sweepProject(store: ProjectStore, found: Sweep): Promise<boolean> {
+    await leases.note(store);
     storage.note(store);
-    if (deliverable) await projects.schedule(store);
+    if (found.deliverable) {
+      await projects.schedule(store).catch((error: unknown) => {
+        if (isSuzumioError(error, 'server-unreachable')) found.deliverable = false;
+        throw error;
+      });
+    }
     const { queued, running } = countActiveTurns(store.reader);
-    active.queued += queued;
-    active.running += running;
+    found.queued += queued;
+    found.running += running;
     if (readStatus(store.reader).settled) await cell.noteStatus(store.project);
     return queued + running === 0 && agentsToStart(store.reader, store.config).length === 0;
-  }
-
-  async function noteDeadline(store: ProjectStore): Promise<void> {
-    const longestMs = cell.context.now() + leaseMs;
-    const known = deadlinesOf(store.reader);
-    if (known === undefined) {
-      deadlines.delete(store.project);
-      return;
-    }
-    if (known.lastMs > longestMs) await store.write((tx) => shortenLeases(tx, leaseMs));
-    deadlines.set(store.project, Math.min(known.firstMs, longestMs));
   }
 
   /** The catalog may have missed the last word of a process that was killed: a project's own database decides. */
@@ -227,30 +239,26 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
   }
 
   async function checkLeases(): Promise<void> {
-    const nowMs = cell.context.now();
-    const due = [...deadlines].filter(([, at]) => at <= nowMs).map(([project]) => project);
+    const due = leases.due();
     if (due.length === 0) return;
     const servingSince = cell.catalog.toolhostServingSince();
-    if (servingSince === undefined || nowMs - servingSince < leaseMs) return;
+    if (servingSince === undefined || cell.context.now() - servingSince < leaseMs) return;
     await forEachBounded(
       due,
       atOnce,
       (project) => look('leases', project, expireLeases),
       () => stopping,
     );
-    await fillQueue();
+    if (requeued.size > 0) fills.now();
   }
 
   async function expireLeases(store: ProjectStore): Promise<void> {
-    const overdue = overdueAttempts(store.reader, cell.context.now());
-    const ended =
-      overdue.length === 0 ? [] : await store.write((tx) => overdue.filter((attempt) => expireLease(tx, attempt)));
-    await noteDeadline(store);
+    const ended = await leases.expire(store);
     for (const { turn, attempt } of ended) {
       metrics.leasesExpired.inc({});
       logger.warn({ project: store.project, turn, attempt }, 'a lease ran out: the worker was not heard of');
     }
-    if (ended.length > 0) await projects.schedule(store);
+    if (ended.length > 0) requeued.add(store.project);
   }
 
   /** One project a round: disks have better things to do, and what is left over waits for a day anyway. */
@@ -284,7 +292,8 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     async stop() {
       stopping = true;
       forgetRecovery?.();
-      const stopped = Promise.all([consumer?.close(), sweeps?.stop(), leaseChecks?.stop(), contentChecks?.stop()]);
+      const rounds = [sweeps, leaseChecks, contentChecks, fills];
+      const stopped = Promise.all([consumer?.close(), ...rounds.map((some) => some?.stop())]);
       if (!(await settledWithin(stopped, closeWithinMs))) logger.warn('stopped while a project was being looked at');
       await delist?.();
       delist = undefined;

@@ -2,12 +2,14 @@ import { existsSync } from 'node:fs';
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { silentLogger } from '@suzumio/shared/observability/logger';
 import { ContentStore } from '@suzumio/shared/store/content-store';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import { entryOf, teamYaml } from '../../../shared/test/support/cell.js';
 import { eventually } from '../../../shared/test/support/poll.js';
 import { counted } from '../../../shared/test/support/counted.js';
+import { gate } from '../../../shared/test/queue/jobs.js';
 import { type Bench, benches, start } from './bench.js';
 
 const leaseMs = 2_000;
@@ -30,6 +32,12 @@ describe('leases', () => {
     testing.cell.catalog.enlist({ service: 'toolhost', cell: 'main', transport: 'test' });
   const checks = ({ metrics }: Bench) =>
     counted(metrics, 'suzumio_sweep_duration_seconds', { round: 'leases', le: '+Inf' });
+  const sweeps = ({ metrics }: Bench) =>
+    counted(metrics, 'suzumio_sweep_duration_seconds', { round: 'sweep', le: '+Inf' });
+  async function afterMoreSweeps(bench: Bench) {
+    const before = await sweeps(bench);
+    await eventually('projects were looked at again', async () => (await sweeps(bench)) > before + 1);
+  }
   async function afterMoreChecks(bench: Bench) {
     const before = await checks(bench);
     await eventually('leases were judged again', async () => (await checks(bench)) > before + 1);
@@ -110,6 +118,41 @@ describe('leases', () => {
     await delist();
   });
 
+  test('a queue that does not answer while it is filled keeps no lease from being judged', async () => {
+    const made = await bench();
+    const { testing, transport, jobs, mail, turns, claim, advance } = made;
+    const takePlaces = transport.takePlaces.bind(transport);
+    const answers = gate();
+    let asked = 0;
+    transport.takePlaces = async (wanted) => {
+      if (wanted.length > 0) return takePlaces(wanted);
+      asked += 1;
+      await answers.opened;
+      return takePlaces(wanted);
+    };
+    const delist = await toolhost(made);
+    const { project } = await abandoned(made);
+    const later = await testing.create(teamYaml.replace('name: team', 'name: later'));
+    await mail(later, 'ada');
+    await eventually('the second job arrives', () => jobs.length === 2);
+    await testing.cell.catalog.waitingLine.join(project);
+    await eventually('the queue is being filled', () => asked === 1);
+    advance(leaseMs);
+    await eventually('the first lease is judged', async () => (await turns(project))[0]?.status === 'queued');
+    await claim(later, jobs[1]?.turn ?? '', leaseMs);
+    await afterMoreSweeps(made);
+    await eventually('the ToolHost has beaten since', () => {
+      const { toolhost: seen } = testing.cell.catalog.factsFor(project);
+      return seen.seenAtMs === start + leaseMs;
+    });
+    advance(leaseMs);
+    await eventually('so is the second', async () => (await turns(later))[0]?.status === 'queued');
+    expect(asked).toBe(1);
+    answers.open();
+    await eventually('both are delivered again', () => jobs.filter(({ delivery }) => delivery === 2).length === 2);
+    await delist();
+  });
+
   test('a project that cannot be opened does not keep the others waiting', async () => {
     const made = await bench();
     const { testing, mail, jobs, work, scheduler, logs, metrics } = made;
@@ -127,6 +170,29 @@ describe('leases', () => {
     );
     const told = logs().filter(({ level, project: named }) => level === 'error' && named === 'broken');
     expect(told).toHaveLength(1);
+  });
+});
+
+describe('a queue that cannot be reached', () => {
+  const bench = benches(() => createInProcessTransport({ logger: silentLogger() }));
+
+  test('is asked by a sweep for no more projects than are looked at at a time', async () => {
+    const { testing, transport, metrics, mail, scheduler } = await bench();
+    let asked = 0;
+    transport.takePlaces = () => {
+      asked += 1;
+      return Promise.reject(new SuzumioError('server-unreachable', 'The queue cannot be reached now.', {}));
+    };
+    for (let n = 1; n <= 20; n += 1) {
+      await mail(await testing.create(teamYaml.replace('name: team', `name: team-${String(n)}`)), 'ada');
+    }
+    await scheduler();
+    await eventually(
+      'all were looked at',
+      async () => (await counted(metrics, 'suzumio_sweep_duration_seconds', { round: 'sweep', le: '+Inf' })) === 1,
+    );
+    expect(asked).toBeGreaterThan(0);
+    expect(asked).toBeLessThanOrEqual(8);
   });
 });
 
