@@ -109,16 +109,16 @@ const shownElsewhere: [string, string, string][] = [
     'endUnless.is',
   ].map((key): [string, string, string] => [
     `backend.runner.script[].steps[].${key}`,
-    'runner/test/mock-steps.test.ts',
+    'runner/test/mock-steps.process.test.ts',
     `${key.split('.').at(-1) ?? ''}:`,
   ]),
   ...['wait', 'fail.exit', 'crash', 'hang'].map((key): [string, string, string] => [
     `backend.runner.script[].steps[].${key}`,
-    'runner/test/mock-steps.test.ts',
+    'runner/test/mock-steps.process.test.ts',
     `${key.split('.').at(-1) ?? ''}: `,
   ]),
-  ['backend.runner.mode', 'test/models.test.ts', 'mode: ai'],
-  ['backend.runner.model', 'test/models.test.ts', 'model: main'],
+  ['backend.runner.mode', 'test/models.process.test.ts', 'mode: ai'],
+  ['backend.runner.model', 'test/models.process.test.ts', 'model: main'],
   ...['type', 'baseURL', 'apiKeyEnv', 'headers'].map((key): [string, string, string] => [
     `backend.runner.models.providers.*.${key}`,
     'services/toolhost/test/models/gateway.test.ts',
@@ -157,8 +157,8 @@ const shownElsewhere: [string, string, string][] = [
     [`agents.ada.budget.${key}`, 'shared/test/store/budgets.test.ts', `${key}: `],
   ]),
   ['agents.ada.model', 'services/toolhost/test/models/gateway.test.ts', 'model: spare'],
-  ['observability.http.host', 'cli/test/policy.test.ts', 'host: 127.0.0.1'],
-  ['observability.http.port', 'cli/test/policy.test.ts', 'port: '],
+  ['observability.http.host', 'cli/test/policy.container.test.ts', 'host: 127.0.0.1'],
+  ['observability.http.port', 'cli/test/policy.container.test.ts', 'port: '],
 ];
 
 /** Accepted, and by its own words no more than a wish: nothing has to be kept to. */
