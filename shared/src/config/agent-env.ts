@@ -1,5 +1,7 @@
-import { isAlias, isMap, isPair, isScalar, type Node, parseDocument, visit } from 'yaml';
 import type { FileConfig } from '../model/project-config.js';
+import { type ConfigPath, mapScalars } from './config-node.js';
+import { ProblemList } from './config-problem.js';
+import { fullBudget, readYaml } from './yaml-reader.js';
 
 /** What stands in the place of the value of a variable, wherever a project's file is kept or shown. */
 export const hiddenValue = '(hidden)';
@@ -30,32 +32,37 @@ export function withoutEnvValues<Config extends FileConfig>(config: Config): Con
   return { ...config, agents };
 }
 
-/** A file as it was written, without those values: names of other variables (`${NAME}`) stay. */
+/** Whether a field of a project file is the value of a variable of an agent, or of a server of tools. */
+export function isEnvValue(path: ConfigPath): boolean {
+  const field = path.filter((segment) => typeof segment === 'string' && segment !== 'extends');
+  const ofAgent = field.length === 4 && field[0] === 'agents' && field[2] === 'env';
+  const ofToolpack = field.length === 5 && field.slice(0, 4).join('.') === 'tools.toolpacks.mcp.env';
+  return ofAgent || ofToolpack;
+}
+
+/** A file as it was written, to the letter, without those values: names of other variables (`${NAME}`) stay. */
 export function withoutEnvTexts(source: string): string {
-  const document = parseDocument(source);
-  const agents = document.get('agents', true);
-  let hidden = 0;
-  const hide = (node: unknown): void => {
-    const value = isAlias(node) ? node.resolve(document) : node;
-    if (isMap(value)) for (const pair of value.items) hide(pair.value);
-    else if (isScalar(value) && !isReference(value.value)) {
-      value.value = hiddenValue;
-      delete value.source;
-      hidden += 1;
+  const lineStarts = [0, ...[...source.matchAll(/\n/g)].map(({ index }) => index + 1)];
+  /** By where they begin: one that is shared by an anchor stands in several places of the tree. */
+  const hidden = new Map<number, string>();
+  mapScalars(readYaml(source, '', new ProblemList(), fullBudget()), (scalar, path) => {
+    const { place, source: written, value } = scalar;
+    if (written !== '' && isEnvValue(path) && !isReference(value)) {
+      hidden.set((lineStarts[place.line - 1] ?? 0) + place.column - 1, written);
     }
-  };
-  if (agents !== undefined) {
-    visit(agents as Node, {
-      Pair: (_key, pair) => {
-        if (isPair(pair) && isScalar(pair.key) && pair.key.value === 'env') hide(pair.value);
-      },
-      Alias: (_key, alias) => {
-        const shared = alias.resolve(document);
-        if (isMap(shared)) hide(shared.get('env', true));
-      },
-    });
-  }
-  return hidden > 0 ? document.toString({ lineWidth: 0 }) : source;
+    return scalar;
+  });
+  const last = [...hidden].sort(([one], [other]) => other - one);
+  return last.reduce(
+    (text, [at, written]) => text.slice(0, at) + inPlaceOf(written) + text.slice(at + written.length),
+    source,
+  );
+}
+
+/** In the same quotes, and before the same end of a block of lines. */
+function inPlaceOf(written: string): string {
+  const quote = /^["']/.exec(written)?.[0] ?? '';
+  return `${quote}${hiddenValue}${quote}${/\s*$/.exec(written)?.[0] ?? ''}`;
 }
 
 function isReference(value: unknown): boolean {

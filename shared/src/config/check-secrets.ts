@@ -1,3 +1,4 @@
+import { isEnvValue } from './agent-env.js';
 import { type ConfigNode, type ConfigPath, mapScalars, type ScalarNode } from './config-node.js';
 import type { Place, ProblemList } from './config-problem.js';
 import { placeWithin, variablesIn } from './environment.js';
@@ -25,7 +26,7 @@ export function refuseSecrets(root: ConfigNode, problems: ProblemList): ConfigNo
 export function refuseSecretVariables(
   root: ConfigNode,
   problems: ProblemList,
-  within: (path: ConfigPath) => boolean = isNoEnv,
+  within: (path: ConfigPath) => boolean = (path) => !isEnvValue(path),
 ): ConfigNode {
   return mapScalars(root, (scalar, path) => {
     if (typeof scalar.value !== 'string' || scalar.style === 'verbatim' || !within(path)) return scalar;
@@ -42,13 +43,6 @@ function placeOfVariable(scalar: ScalarNode, name: string): Place {
 
 function refusalOf(name: string): string {
   return `\${${name}} looks like a secret, and no secret enters a project file: name a provider's key with apiKeyEnv, give an agent's in its env, or rename a variable that holds none`;
-}
-
-function isNoEnv(path: ConfigPath): boolean {
-  const field = path.filter((segment) => typeof segment === 'string' && segment !== 'extends');
-  const ofAgent = field.length === 4 && field[0] === 'agents' && field[2] === 'env';
-  const ofToolpack = field.length === 5 && field.slice(0, 4).join('.') === 'tools.toolpacks.mcp.env';
-  return !ofAgent && !ofToolpack;
 }
 
 const message =
