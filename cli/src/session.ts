@@ -14,6 +14,8 @@ export interface Session {
   readonly context: CliContext;
   /** The data directory. */
   readonly root: string;
+  /** Whether the command line names it. */
+  readonly rootNamed: boolean;
   /** The address of a server that was asked for by name. */
   readonly url: string | undefined;
   readonly json: boolean;
@@ -32,6 +34,7 @@ export function createSession(context: CliContext, options: GlobalOptions, proje
   return {
     context,
     root,
+    rootNamed: options.root !== undefined,
     // What is written on the command line goes before the environment, also where it says the same in another way.
     url: options.url ?? (options.root === undefined ? nonEmpty(env.SUZUMIO_URL) : undefined),
     json: options.json ?? false,

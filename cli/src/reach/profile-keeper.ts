@@ -15,7 +15,7 @@ import { systemContext } from '@suzumio/shared/store/context';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import type { Session } from '../session.js';
 import { type ApiRequests, createApiRequests } from './api-requests.js';
-import { tokenFor } from './reach.js';
+import { tokenFor } from './server-token.js';
 
 /** Which profiles are shown. */
 export interface WantedProfiles {
@@ -46,7 +46,7 @@ export interface ProfileKeeper {
 export async function findProfiles(session: Session): Promise<ProfileKeeper> {
   const { root, url } = session;
   if (url === undefined) return profilesInDirectory(root);
-  return profilesOverHttp(createApiRequests({ url, token: await tokenFor(session) }));
+  return profilesOverHttp(createApiRequests({ url, token: await tokenFor(session, url) }));
 }
 
 function profilesOverHttp(api: ApiRequests): ProfileKeeper {

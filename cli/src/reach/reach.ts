@@ -1,11 +1,11 @@
-import { readFile } from 'node:fs/promises';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import type { Session } from '../session.js';
 import { type ApiClient, createApiClient } from './api-client.js';
-import { addressOf, type ApiAddress, createApiRequests } from './api-requests.js';
+import { addressOf, createApiRequests } from './api-requests.js';
 import type { ProjectReads } from './project-reads.js';
 import { findServer } from './server-file.js';
+import { tokenFor } from './server-token.js';
 import { createStoreReads } from './store-reads.js';
 import { type TokenKeeper, tokensInDirectory, tokensOverHttp } from './token-keeper.js';
 
@@ -14,10 +14,10 @@ const pingWithinMs = 2_000;
 /** The running server, or undefined when none serves this data directory. A server asked for by name is always used. */
 export async function findApi(session: Session): Promise<ApiClient | undefined> {
   const { root, url } = session;
-  if (url !== undefined) return createApiClient({ url, token: await tokenFor(session) });
+  if (url !== undefined) return createApiClient({ url, token: await tokenFor(session, url) });
   const server = await findServer(new DataDirectory(root));
   if (server === undefined || !(await answers(server.url))) return undefined;
-  return createApiClient({ url: server.url, token: await tokenFor(session) });
+  return createApiClient({ url: server.url, token: await tokenFor(session, server.url) });
 }
 
 /**
@@ -43,24 +43,7 @@ export async function findReads(session: Session): Promise<ProjectReads> {
 export async function findTokens(session: Session): Promise<TokenKeeper> {
   const { root, url } = session;
   if (url === undefined) return tokensInDirectory(root);
-  return tokensOverHttp(createApiRequests({ url, token: await tokenFor(session) }));
-}
-
-/** What opens a server: the token that was given, else that of the data directory. */
-export async function tokenFor({ context, root }: Session): Promise<ApiAddress['token']> {
-  const given = context.env.SUZUMIO_TOKEN;
-  if (given !== undefined && given !== '') return given;
-  const file = new DataDirectory(root).adminTokenFile;
-  try {
-    return (await readFile(file, 'utf8')).trim();
-  } catch (error) {
-    throw new SuzumioError(
-      'unauthenticated',
-      `There is no token to show: SUZUMIO_TOKEN is not set, and ${file} cannot be read.`,
-      {},
-      { cause: error },
-    );
-  }
+  return tokensOverHttp(createApiRequests({ url, token: await tokenFor(session, url) }));
 }
 
 /** Whether a server is there, rather than another process that has the number of one which died. */

@@ -33,7 +33,8 @@ const remedies: Partial<Record<ErrorCode, (session: Session, error: SuzumioError
     if (url === undefined) return `${suzumio} ${there ? 'doctor' : 'serve'}`;
     return there ? 'suzumio doctor, on its machine' : 'see that the address is right and a server runs there';
   },
-  unauthenticated: () => 'set SUZUMIO_TOKEN to a token of that server; its own is in admin.token of its data directory',
+  unauthenticated: ({ url }) =>
+    `set ${url === undefined ? 'SUZUMIO_TOKEN' : 'SUZUMIO_URL to that server and SUZUMIO_TOKEN'} to a token of it; its own is in admin.token of its data directory`,
   'project-unknown': ({ suzumio }) => `${suzumio} status`,
   'project-exists': ({ suzumio }) => `${suzumio} status`,
   'transition-refused': inProject('status'),
