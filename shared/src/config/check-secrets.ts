@@ -2,16 +2,22 @@ import { isEnvValue } from './agent-env.js';
 import { type ConfigNode, type ConfigPath, mapScalars, type ScalarNode } from './config-node.js';
 import type { Place, ProblemList } from './config-problem.js';
 import { placeWithin, variablesIn } from './environment.js';
-import { indexOfSecret, isCredentialHeader, isSecretVariable } from './secret-patterns.js';
+import { indexOfKey, indexOfPassword, isCredentialHeader, isSecretVariable } from './secret-patterns.js';
 
 /**
- * Refuses what looks like a provider's key, wherever it came from: a file, an import or the environment. The message
+ * Refuses what looks like a key or a password, wherever it came from: a file, an import or the environment. The message
  * never holds the value, and the value is taken out of the tree, so that no other message does.
+ *
+ * What an agent's `env` gives to its container may be a secret, whose value stands in a variable: there, only a key that
+ * is written down in the file is refused.
+ *
+ * @param options.literal whether the tree holds what variables stood for, rather than what somebody wrote
  */
-export function refuseSecrets(root: ConfigNode, problems: ProblemList): ConfigNode {
+export function refuseSecrets(root: ConfigNode, problems: ProblemList, { literal = false } = {}): ConfigNode {
   return mapScalars(root, (scalar, path) => {
-    if (typeof scalar.value !== 'string' || !isSecret(scalar.value, path)) return scalar;
-    problems.add('secret-in-file', placeOfSecret(scalar), message);
+    const secret = secretIn(scalar, path, literal);
+    if (secret === undefined) return scalar;
+    problems.add('secret-in-file', placeWithin(scalar, secret.indexIn(scalar.source) ?? 0), secret.message);
     return { kind: 'broken', place: scalar.place };
   });
 }
@@ -42,18 +48,30 @@ function placeOfVariable(scalar: ScalarNode, name: string): Place {
 }
 
 function refusalOf(name: string): string {
-  return `\${${name}} looks like a secret, and no secret enters a project file: name a provider's key with apiKeyEnv, give an agent's in its env, or rename a variable that holds none`;
+  return `\${${name}} looks like a secret, and no secret enters a project file: name a provider's key with apiKeyEnv, give an agent's in its env, rename a variable that holds none, or write $\${${name}} where the text itself is meant`;
 }
 
-const message =
-  'this looks like a key, and keys do not belong in a project file: name the variable that holds it with apiKeyEnv';
+interface Secret {
+  readonly message: string;
+  /** Where it begins in a text, so far as that has it. */
+  readonly indexIn: (text: string) => number | undefined;
+}
 
-function isSecret(value: string, path: ConfigPath): boolean {
+const key: Secret = {
+  message:
+    "this looks like a key, and keys do not belong in a project file: name the variable that holds it, a provider's with apiKeyEnv, another as ${NAME} in the env of its agent",
+  indexIn: indexOfKey,
+};
+const password: Secret = {
+  message:
+    "there is a password in an address here, and passwords do not belong in a project file: name the variable that holds the address, a provider's with baseURLEnv, another as ${NAME} in the env of its agent",
+  indexIn: indexOfPassword,
+};
+
+function secretIn({ value, source }: ScalarNode, path: ConfigPath, literal: boolean): Secret | undefined {
+  if (typeof value !== 'string') return undefined;
   const [name, parent] = [path.at(-1), path.at(-2)];
-  if (parent === 'headers' && typeof name === 'string' && isCredentialHeader(name)) return true;
-  return indexOfSecret(value) !== undefined;
-}
-
-function placeOfSecret(scalar: ScalarNode) {
-  return placeWithin(scalar, indexOfSecret(scalar.source) ?? 0);
+  if (parent === 'headers' && typeof name === 'string' && isCredentialHeader(name)) return key;
+  if (isEnvValue(path)) return !literal && indexOfKey(source) !== undefined ? key : undefined;
+  return [key, password].find(({ indexIn }) => indexIn(value) !== undefined);
 }

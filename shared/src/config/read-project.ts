@@ -98,7 +98,7 @@ function takeLiterally(root: ConfigNode, problems: ProblemList): ConfigNode {
       ? { ...scalar, value: unescapeImport(scalar.value) }
       : scalar,
   );
-  return refuseSkillFiles(refuseSecrets(literal, problems), problems);
+  return refuseSkillFiles(refuseSecrets(literal, problems, { literal: true }), problems);
 }
 
 function validate(root: ConfigNode, directory: string, problems: ProblemList, warnings: ProblemList): FileConfig {

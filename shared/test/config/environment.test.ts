@@ -95,6 +95,13 @@ describe('${NAME}', () => {
     'apiKey',
     'DB_PWD',
     'GOOGLE_APPLICATION_CREDENTIALS',
+    'SMTP_PASS',
+    'NPM_AUTH',
+    'AWS_CREDS',
+    'SESSION_COOKIE',
+    'SENTRY_DSN',
+    'serviceJwt',
+    'DB_PW',
   ])('never brings in what looks like a secret by its name: %s', (name) => {
     const written = [`\${${name}}`, `\${${name}:-none}`, `"$\${A} \${${name}}"`];
     for (const env of [{}, { [name]: 'planted' }]) {
@@ -122,12 +129,44 @@ describe('${NAME}', () => {
   });
 
   test('of a secret may be given to the container of an agent, and others of like names anywhere', () => {
-    const env = { API_TOKEN: 'a', MAX_TOKENS: '5', PWD: '/here', MONKEY: 'Bo' };
+    const harmless = ['MAX_TOKENS', 'PWD', 'MONKEY', 'COMPASS', 'BYPASS_CACHE', 'AUTHOR', 'GIT_AUTHOR_NAME', 'passage'];
+    const env = { API_TOKEN: 'a', ...Object.fromEntries(harmless.map((name, index) => [name, String(index)])) };
     const inEnv = project('t').replace('prompt: p', 'prompt: p, env: { TOKEN: "${API_TOKEN}" }');
     expect(load(inEnv, env).config.agents['a']?.env).toBeDefined();
-    expect(load(project('${MAX_TOKENS} ${PWD} ${MONKEY}'), env).config.task).toBe('5 /here Bo');
+    const task = harmless.map((name) => `\${${name}}`).join(' ');
+    expect(load(project(task), env).config.task).toBe(Object.keys(harmless).join(' '));
     const named = project('t').replace('a: {', 'env: {').replace('prompt: p', 'prompt: "${API_TOKEN}"');
     expect(problemsOf(named, { env }).map(({ code }) => code)).toEqual(['variable-secret']);
+  });
+
+  test('with a key in it may be given to the container of an agent, and to nobody by writing the key down', () => {
+    const key = 'ghp_abcdefghij0123456789';
+    const given = (text: string) => project('t').replace('prompt: p', `prompt: p, env: { TOKEN: "${text}" }`);
+    const { config } = load(given('${GITHUB_TOKEN}'), { GITHUB_TOKEN: key });
+    expect(config.agents['a']?.env).toEqual({ TOKEN: key });
+    // Rendered for a server elsewhere, it holds what it stood for.
+    expect(loadProjectText(renderConfig(config), 'p').config).toEqual(config);
+    expect(problemsOf(given(key)).map(({ code, message }) => [code, message])).toEqual([
+      ['secret-in-file', expect.stringContaining('${NAME}')],
+    ]);
+  });
+
+  test('with a password in its address may be given to an agent, and stands nowhere else', () => {
+    const env = { DATABASE: 'postgres://desk:hunter2@db.example:5432/desk' };
+    const inEnv = project('t').replace('prompt: p', 'prompt: p, env: { URL: "${DATABASE}" }');
+    expect(load(inEnv, env).config.agents['a']?.env).toEqual({ URL: env.DATABASE });
+    const problems = problemsOf(project('Read ${DATABASE}.'), { env });
+    expect(problems).toMatchObject([
+      { code: 'secret-in-file', line: 2, message: expect.stringContaining('password in an address') as unknown },
+    ]);
+    expect(JSON.stringify(problems)).not.toContain('hunter2');
+  });
+
+  test('of a secret is told with how its name is written as text', () => {
+    expect(problemsOf(project('Set ${API_KEY}.'))).toMatchObject([
+      { code: 'variable-secret', message: expect.stringContaining('$${API_KEY}') as unknown },
+    ]);
+    expect(load(project('Set $${API_KEY}.')).config.task).toBe('Set ${API_KEY}.');
   });
 
   test('and imports are escaped by the renderer', () => {

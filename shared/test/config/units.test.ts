@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { suggest } from '@suzumio/shared/config/suggest';
-import { indexOfSecret } from '@suzumio/shared/config/secret-patterns';
+import { indexOfKey, indexOfPassword } from '@suzumio/shared/config/secret-patterns';
 import { parseSize } from '@suzumio/shared/model/size-config';
 import { parseDuration } from '@suzumio/shared/protocol/duration';
 import { mockScript } from '@suzumio/shared/protocol/mock-script';
@@ -100,7 +100,19 @@ test.each([
   ['a task-with-0123456789-abcdefghijkl', undefined],
   ['sk-short1', undefined],
 ])('in %j something like a key begins at %p', (text, expected) => {
-  expect(indexOfSecret(text)).toBe(expected);
+  expect(indexOfKey(text)).toBe(expected);
+});
+
+test.each([
+  ['at postgres://desk:hunter2@db.example/desk', 3],
+  ['redis://:hunter2@cache:6379', 0],
+  ['https://desk@example.org/a:b@c', undefined],
+  ['https://example.org:443/@desk', undefined],
+  ['write postgres://user:<password>@host or mysql://user:password@host', undefined],
+  ['at postgres://desk:${DB}@db.example', undefined],
+  ['note: see://a:b and c@d', undefined],
+])('in %j an address with a password begins at %p', (text, expected) => {
+  expect(indexOfPassword(text)).toBe(expected);
 });
 
 describe('a mock script', () => {
