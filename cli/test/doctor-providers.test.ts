@@ -62,6 +62,46 @@ test('each provider is asked with its key, and told what is wrong with it', asyn
   expect(findings[4]?.detail).toContain('nobody listens there (ECONNREFUSED)');
 });
 
+test('a password in an address is used, and never shown', async () => {
+  const server = createHttpServer((request, response) => {
+    const basic = Buffer.from('desk:hunter 2').toString('base64');
+    response.writeHead(request.headers.authorization === `Basic ${basic}` ? 200 : 401).end('{}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const at = (credentials: string, port = (server.address() as AddressInfo).port) =>
+    `http://${credentials}@127.0.0.1:${port}/v1`;
+  const findings = await checked(
+    `providers:
+  - { baseURL: '${at('desk:hunter%202')}' }
+  - { baseURLEnv: FROM_ENV }
+  - { baseURL: '${at('desk:hunter3')}' }
+  - { baseURL: '${at('desk:hunter4', await freePort())}' }
+`,
+    { FROM_ENV: at('desk:hunter%202') },
+  );
+  server.close();
+  expect(findings.map(({ state, remedy }) => [state, remedy])).toEqual([
+    ['ok', undefined],
+    ['ok', undefined],
+    ['broken', 'correct the name and the password in its address'],
+    ['broken', 'correct its baseURL, or start it'],
+  ]);
+  expect(findings[0]?.detail).toContain('http://***@127.0.0.1:');
+  expect(JSON.stringify(findings)).not.toContain('hunter');
+});
+
+test('one that lists no models for a key may answer its questions all the same', async () => {
+  const server = createHttpServer((_request, response) => response.writeHead(403).end('{}'));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const [finding] = await checked(`providers: [{ baseURL: 'http://127.0.0.1:${port}/v1', apiKeyEnv: KEY }]`, {
+    KEY: 'a',
+  });
+  server.close();
+  expect(finding).toMatchObject({ state: 'skipped', detail: expect.stringContaining('403') });
+  expect(finding?.detail).toMatch(/the key in KEY may not list models/);
+});
+
 test('what a server has in its own variables is not known', async () => {
   const [finding] = await checked(`providers: [{ baseURL: 'http://127.0.0.1:9/v1', apiKeyEnv: MISSING }]`, {}, true);
   expect(finding).toMatchObject({ state: 'skipped', detail: expect.stringContaining('MISSING is not set here') });

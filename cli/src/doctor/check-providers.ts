@@ -66,8 +66,9 @@ async function checkProvider(pair: ProviderPair, { context }: Session, serving: 
   }
   const limit = AbortSignal.timeout(answerWithinMs);
   try {
-    const response = await fetch(`${baseURL.replace(/\/+$/, '')}/models`, {
-      headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+    const { url, authorization } = listOfModels(baseURL, key);
+    const response = await fetch(url, {
+      headers: authorization === undefined ? {} : { authorization },
       redirect: 'manual',
       signal: limit,
     });
@@ -81,13 +82,27 @@ async function checkProvider(pair: ProviderPair, { context }: Session, serving: 
   }
 }
 
+/** Where a provider lists its models, and what opens it. A name and a password of the address are no part of a URL to fetch. */
+function listOfModels(baseURL: string, key: string | undefined): { url: URL; authorization: string | undefined } {
+  const url = new URL(`${baseURL.replace(/\/+$/, '')}/models`);
+  const { username, password } = url;
+  url.username = '';
+  url.password = '';
+  if (key !== undefined) return { url, authorization: `Bearer ${key}` };
+  if (username === '' && password === '') return { url, authorization: undefined };
+  const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
+  return { url, authorization: `Basic ${basic}` };
+}
+
 function judged(
   status: number,
   { what, baseURL, pair }: { what: string; baseURL: string; pair: ProviderPair },
 ): Finding {
-  if (status === 401 || status === 403) {
-    const remedy = pair.apiKeyEnv === undefined ? 'name its key in apiKeyEnv' : `correct the key in ${pair.apiKeyEnv}`;
-    return broken('models', `${what}: it answers ${status}`, remedy);
+  if (status === 401) return broken('models', `${what}: it answers 401`, remedyOfRefusal(pair, baseURL));
+  if (status === 403) {
+    // Keys may be made for questions alone, and such a provider is well.
+    const who = pair.apiKeyEnv === undefined ? 'who asks without a key' : `the key in ${pair.apiKeyEnv}`;
+    return skipped('models', `${what}: it answers 403: ${who} may not list models, and perhaps not ask one`);
   }
   if (status === 404 && !/\/v\d/.test(new URL(baseURL).pathname)) {
     return broken('models', `${what}: it has no models there (404)`, 'its baseURL may have to end with /v1');
@@ -96,4 +111,12 @@ function judged(
     return broken('models', `${what}: it answers ${status}`, 'correct its baseURL, or see what is wrong with it');
   }
   return ok('models', `${what}: answers${status === 200 ? '' : ` (${status})`}`);
+}
+
+function remedyOfRefusal({ apiKeyEnv }: ProviderPair, baseURL: string): string {
+  if (apiKeyEnv !== undefined) return `correct the key in ${apiKeyEnv}`;
+  const { username, password } = new URL(baseURL);
+  return username === '' && password === ''
+    ? 'name its key in apiKeyEnv'
+    : 'correct the name and the password in its address';
 }

@@ -23,10 +23,16 @@ export function isSamePair(a: ProviderPair, b: ProviderPair): boolean {
   return a.baseURL === b.baseURL && a.baseURLEnv === b.baseURLEnv && a.apiKeyEnv === b.apiKeyEnv;
 }
 
-/** A provider as people read it. */
+/** A provider as people read it. Their logs keep what they read: a password and a query of its address stay out. */
 export function describePair({ baseURL, baseURLEnv, apiKeyEnv }: ProviderPair): string {
-  const place = oneLine(baseURL ?? `$${baseURLEnv ?? ''}`);
+  const place = oneLine(baseURL === undefined ? `$${baseURLEnv ?? ''}` : withoutSecrets(baseURL));
   return apiKeyEnv === undefined ? `${place}, without a key` : `${place}, with the key in ${apiKeyEnv}`;
+}
+
+function withoutSecrets(address: string): string {
+  // Of what is no URL, nobody knows where the password ends.
+  const credentials = URL.canParse(address) ? /^([^/]*\/\/)?[^/?#]*@/ : /^([^/]*\/\/)?.*@/s;
+  return address.replace(credentials, '$1***@').replace(/\?.*$/s, '?…');
 }
 
 /** A provider as a command's option names it: `ADDRESS`, `ADDRESS=KEY`, `env:NAME` or `env:NAME=KEY`. */
