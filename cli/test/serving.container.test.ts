@@ -94,9 +94,14 @@ describe('up', () => {
       await world.run('init', file);
       const server = world.begin('serve', '--port', '0', '--allow-process');
       await eventually('it serves', () => server.out.includes('next: suzumio init FILE'), patienceMs);
-      const up = world.begin('up', await world.write('other.yaml', notesProject('notes').replace('A note', 'Changed')));
+      const other = notesProject('notes').replace(
+        'prompt: Write.',
+        'prompt: Sing., team: x, env: { DB_PASSWORD: new }',
+      );
+      const up = world.begin('up', await world.write('other.yaml', other));
       await eventually('the project runs', () => up.out.includes('started'), patienceMs);
       expect(up.out).toMatch(/^Using the server that runs at .*\nnotes was made from another version of this file/);
+      expect(up.out).toContain('What differs: agents.writer.env, agents.writer.prompt, agents.writer.team.');
 
       await world.run('send', 'notes', 'writer', 'P1', 'Please fail.');
       await eventually('the turn fails', () => up.out.includes('mail kept'), patienceMs);
@@ -123,6 +128,32 @@ describe('up', () => {
         .trim()
         .split('\n');
       expect(log.every((line) => 'level' in (JSON.parse(line) as object))).toBe(true);
+    },
+    2 * patienceMs,
+  );
+
+  test(
+    'tells of a value of env that has changed, without the value',
+    async () => {
+      const withPassword = notesProject('notes').replace(
+        'prompt: Read.',
+        'prompt: Read., env: { DB_PASSWORD: "${DB}" }',
+      );
+      const file = await world.write('notes.yaml', withPassword);
+      const upWith = async (password: string) => {
+        world.setEnvironment({ DB: password });
+        const up = world.begin('up', file, '--port', '0');
+        await eventually('it is followed', () => up.out.includes('started'), patienceMs);
+        up.interrupt();
+        const { code, out, err } = await up.ended;
+        expect([code, err, out.includes('hunter')]).toEqual([0, '', false]);
+        return out;
+      };
+      await upWith('hunter2');
+      expect(await upWith('hunter2')).not.toContain('another version');
+      const out = await upWith('hunter3');
+      expect(out).toContain('What differs: agents.reader.env.DB_PASSWORD.');
+      expect(out).toContain('change the name in the file for a new project');
     },
     2 * patienceMs,
   );
@@ -166,6 +197,17 @@ describe('up', () => {
       expect(other.out).toContain('notes was made from another version of this file');
       other.interrupt();
       await other.ended;
+      const given = notesProject('notes').replace('prompt: Read.', 'prompt: Read., env: { MODE: fast }');
+      const unseen = world.begin('up', await world.write('given.yaml', given.replace('name: notes', 'name: given')));
+      await eventually('it is made', () => unseen.out.includes('started'), patienceMs);
+      expect(unseen.out).not.toContain('values of env');
+      unseen.interrupt();
+      await unseen.ended;
+      const more = world.begin('up', await world.write('given.yaml', given.replace('name: notes', 'name: given')));
+      await eventually('it goes on', () => more.out.includes('started'), patienceMs);
+      expect(more.out).toContain('given keeps the values of env that it was made with: those of a server elsewhere');
+      more.interrupt();
+      await more.ended;
     });
 
     test('that does not answer, makes nothing anywhere', async () => {

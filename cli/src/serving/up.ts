@@ -1,13 +1,11 @@
-import { withoutEnvValues } from '@suzumio/shared/config/agent-env';
+import { agentVariables, withoutEnvValues } from '@suzumio/shared/config/agent-env';
 import { configDefaults } from '@suzumio/shared/config/defaults';
 import type { LoadedProject, ProjectSource } from '@suzumio/shared/config/project-source';
 import { backendOf, isExternal } from '@suzumio/shared/config/sandbox-of';
-import { renderConfig } from '@suzumio/shared/config/render-config';
 import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import type { FileConfig } from '@suzumio/shared/model/project-config';
 import type { Grant } from '@suzumio/shared/policy/grant';
+import { oneLine } from '@suzumio/shared/prompt/body';
 import { Cell } from '@suzumio/shared/store/cell';
-import { readConfig } from '@suzumio/shared/store/queries/projects';
 import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';
 import { admission, admitOwnFile, hostPolicy, type OwnFileOptions } from '../host-policy.js';
 import { followTimeline } from '../live-timeline.js';
@@ -24,8 +22,12 @@ import { type ApiClient } from '../reach/api-client.js';
 import { findApi, requireApi } from '../reach/reach.js';
 import { say, sayJson, sayNext, type Session } from '../session.js';
 import { accessFor } from './access.js';
+import { changedFields, madeWith } from './changed-fields.js';
 import { startStack } from './stack.js';
 import { interruption, sayServing, sayStopping, untilEnd } from './serve.js';
+
+/** How many fields are named that a file has changed. */
+const mostNamed = 5;
 
 export interface UpOptions extends OwnFileOptions {
   host?: string;
@@ -146,39 +148,58 @@ async function createHere(session: Session, { loaded, grant }: OwnProject): Prom
         await createFrom(cell, loaded, { grant });
         sayGrant(session, loaded, grant);
       },
-      () => Promise.resolve(new ReadOnlyCell(session.root).read(loaded.config.name, readConfig)),
+      () =>
+        Promise.resolve(
+          changedFields(new ReadOnlyCell(session.root).read(loaded.config.name, madeWith), loaded.config),
+        ),
     );
   } finally {
     await cell.close();
   }
 }
 
-function createThere(session: Session, api: ApiClient, source: ProjectSource): Promise<boolean> {
-  return createIfNew(
+async function createThere(session: Session, api: ApiClient, source: ProjectSource): Promise<boolean> {
+  const { config } = source;
+  const made = await createIfNew(
     session,
     source,
     () => postProject(api, source),
     // What a profile brings is known there alone: with one, there is nothing to compare.
-    () => (startsFromProfiles(source) ? Promise.resolve(source.config) : api.config(source.config.name)),
+    async () =>
+      startsFromProfiles(source) ? [] : changedFields(await api.config(config.name), withoutEnvValues(config)),
   );
+  if (!made && agentVariables(config).length > 0) {
+    say(
+      session,
+      `${config.name} keeps the values of env that it was made with: those of a server elsewhere are shown to nobody, so whether they have changed is not known here.`,
+    );
+  }
+  return made;
 }
 
-/** A project that is there already stays as it was made, whatever its file says now. */
+/**
+ * A project that is there already stays as it was made, whatever its file says now.
+ *
+ * @param changed the fields in which the file differs from what the project was made with
+ */
 async function createIfNew(
   session: Session,
-  { config }: ProjectSource,
+  { config: { name } }: ProjectSource,
   create: () => Promise<void>,
-  made: () => Promise<FileConfig>,
+  changed: () => Promise<string[]>,
 ): Promise<boolean> {
   try {
     await create();
     return true;
   } catch (error) {
     if (!isSuzumioError(error, 'project-exists')) throw error;
-    if (renderConfig(withoutEnvValues(await made())) !== renderConfig(withoutEnvValues(config))) {
+    const fields = await changed();
+    if (fields.length > 0) {
+      const named = fields.length > mostNamed ? [...fields.slice(0, mostNamed), 'and others'] : fields;
       say(
         session,
-        `${config.name} was made from another version of this file, or of a profile in it, and stays as it is; change the name in the file for a new project.`,
+        `${name} was made from another version of this file, or of a profile in it, and stays as it is; change the name in the file for a new project.`,
+        `What differs: ${oneLine(named.join(', '))}.`,
       );
     }
     return false;
