@@ -85,7 +85,7 @@ const shownElsewhere: [string, string, string][] = [
     'shared/test/store/verbs/protection.test.ts',
     `{ ${key}: `,
   ]),
-  ['turn.maxToolCalls', 'shared/test/store/verbs/record-tool-call.test.ts', 'tool-limit-reached'],
+  ['turn.maxToolCalls', 'shared/test/store/verbs/record-tool-call.slow.test.ts', 'tool-limit-reached'],
   ['turn.maxAttempts', 'shared/test/model/failure-policy.test.ts', 'maxAttempts'],
   ['turn.startDeadline', 'shared/test/model/failure-policy.test.ts', 'startDeadlineMs'],
   ['agents.ada.profile', 'shared/test/profiles/start-from-profiles.test.ts', 'profile: Akari'],
@@ -121,7 +121,7 @@ const shownElsewhere: [string, string, string][] = [
   ['backend.runner.model', 'test/models.process.test.ts', 'model: main'],
   ...['type', 'baseURL', 'apiKeyEnv', 'headers'].map((key): [string, string, string] => [
     `backend.runner.models.providers.*.${key}`,
-    'services/toolhost/test/models/gateway.test.ts',
+    'services/toolhost/test/models/gateway.slow.test.ts',
     `${key}: `,
   ]),
   ...['baseURLEnv', 'timeoutMs', 'streamUsage'].map((key): [string, string, string] => [
@@ -141,7 +141,7 @@ const shownElsewhere: [string, string, string][] = [
     'model-list',
   ].map((key): [string, string, string] => [
     `backend.runner.models.presets.*.${key}`,
-    'services/toolhost/test/models/gateway.test.ts',
+    'services/toolhost/test/models/gateway.slow.test.ts',
     `${key.split('.').at(-1) ?? ''}: `,
   ]),
   ...['topP', 'toolChoice', 'reasoningEffort'].map((key): [string, string, string] => [
@@ -149,14 +149,18 @@ const shownElsewhere: [string, string, string][] = [
     'services/toolhost/test/models/provider-request.test.ts',
     `${key}: `,
   ]),
-  ['backend.runner.models.presets.*.contextLimit', 'services/toolhost/test/models/memory.test.ts', 'contextLimit: '],
-  ['turn.maxSteps', 'services/toolhost/test/models/gateway.test.ts', 'maxSteps: '],
+  [
+    'backend.runner.models.presets.*.contextLimit',
+    'services/toolhost/test/models/memory.slow.test.ts',
+    'contextLimit: ',
+  ],
+  ['turn.maxSteps', 'services/toolhost/test/models/gateway.slow.test.ts', 'maxSteps: '],
   ['turn.providerPatience', 'shared/test/model/failure-policy.test.ts', 'providerPatienceMs'],
   ...['tokens', 'usd', 'turns'].flatMap((key): [string, string, string][] => [
     [`budget.${key}`, 'shared/test/store/budgets.test.ts', `${key}: `],
     [`agents.ada.budget.${key}`, 'shared/test/store/budgets.test.ts', `${key}: `],
   ]),
-  ['agents.ada.model', 'services/toolhost/test/models/gateway.test.ts', 'model: spare'],
+  ['agents.ada.model', 'services/toolhost/test/models/gateway.slow.test.ts', 'model: spare'],
   ['observability.http.host', 'cli/test/policy.container.test.ts', 'host: 127.0.0.1'],
   ['observability.http.port', 'cli/test/policy.container.test.ts', 'port: '],
 ];
