@@ -14,7 +14,7 @@ await main(async () => {
     entryPoints: {
       ...Object.fromEntries(services.map((name) => [`${name}/dist/main`, `services/${name}/src/main.ts`])),
       // A thread has a file of its own.
-      'toolhost/dist/bodies/question-thread': 'services/toolhost/src/bodies/question-thread.ts',
+      'toolhost/dist/bodies/body-thread': 'services/toolhost/src/bodies/body-thread.ts',
     },
     outdir: context,
     bundle: true,

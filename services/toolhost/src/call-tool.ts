@@ -1,24 +1,22 @@
+import type { ErrorCode } from '@suzumio/shared/errors/codes';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import type { ToolRequest, ToolResponse } from '@suzumio/shared/protocol/runner';
-import { canonicalToolName } from '@suzumio/shared/protocol/tool-names';
+import type { ToolResponse } from '@suzumio/shared/protocol/runner';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
-import { keptInput } from '@suzumio/shared/store/kept-input';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import type { Tx } from '@suzumio/shared/store/tx';
 import {
   type RecordedResult,
   recordedResult,
-  recordRefusal,
   recordToolCall,
   refusalOf,
+  refuseToolCall,
   type ToolCall,
   type ToolCallSite,
 } from '@suzumio/shared/store/verbs/record-tool-call';
 import type { PresentedToken } from './auth.js';
+import type { CallBody } from './bodies/call.js';
 import { contentOf } from './content.js';
 import type { ToolhostContext } from './context.js';
-import { uploadFacts } from './tools/artifacts-publish.js';
-import { requestHash } from '@suzumio/shared/store/request-hash';
 import { findTool } from './tools/catalogue.js';
 
 /**
@@ -27,31 +25,17 @@ import { findTool } from './tools/catalogue.js';
  * @throws SuzumioError the tool's failure, as it is recorded; `token-rejected`; `forbidden` when the call names another
  *   turn than its token
  */
-export async function callTool(
-  context: ToolhostContext,
-  token: PresentedToken,
-  request: ToolRequest,
-): Promise<ToolResponse> {
+export async function callTool(context: ToolhostContext, token: PresentedToken, body: CallBody): Promise<ToolResponse> {
   return context.cell.stores.use(token.project, async (store) => {
     const { agent } = authorizeTool(store.reader, token);
-    const tool = canonicalToolName(request.tool);
-    const call: ToolCall = {
-      agent,
-      turn: token.turn,
-      attempt: token.attempt,
-      tokenHash: token.tokenHash,
-      step: request.step,
-      tool,
-      input: keptInput(request.input),
-      requestHash: requestHash(tool, withoutUploadFacts(tool, request.input)),
-    };
-    if (request.project !== token.project || request.turn !== token.turn || request.agent !== agent) {
+    const { step, tool, kept: input, requestHash } = body;
+    const { turn, attempt, tokenHash } = token;
+    const call: ToolCall = { agent, turn, attempt, tokenHash, step, tool, input, requestHash };
+    if (body.project !== token.project || body.turn !== turn || body.agent !== agent) {
       const message = 'A token is good for its own turn only, and this call names another.';
-      await store.write((tx) => recordRefusal(tx, call, 'forbidden', message));
-      context.metrics.toolCalls.inc({ tool, outcome: 'refused' });
-      throw new SuzumioError('forbidden', message);
+      return refuseCall(context, store, call, 'forbidden', message);
     }
-    const { result, replayed } = await run(context, store, call, request.input);
+    const { result, replayed } = await run(context, store, call, body.input);
     const outcome = replayed ? 'replayed' : result.ok ? 'ok' : result.refused ? 'refused' : 'failed';
     context.metrics.toolCalls.inc({ tool, outcome });
     if (!replayed) await afterwards(context, store.project, tool);
@@ -60,11 +44,30 @@ export async function callTool(
   });
 }
 
+/**
+ * Refuses a call before it has a place in the journal.
+ *
+ * @throws SuzumioError of `code`, once that is recorded; `token-rejected`
+ */
+export async function refuseCall(
+  context: ToolhostContext,
+  store: ProjectStore,
+  call: ToolCall,
+  code: ErrorCode,
+  message: string,
+): Promise<never> {
+  await store.write((tx) => refuseToolCall(tx, call, code, message));
+  context.metrics.toolCalls.inc({ tool: call.tool, outcome: 'refused' });
+  // It may have been one too many for its turn.
+  context.transport.wake(store.project);
+  throw new SuzumioError(code, message);
+}
+
 async function run(
   context: ToolhostContext,
   store: ProjectStore,
   call: ToolCall,
-  input: unknown,
+  input: () => unknown,
 ): Promise<{ result: RecordedResult; replayed: boolean }> {
   if (call.step !== undefined) {
     // A repeated call must not read or write files again before it is recognised.
@@ -72,8 +75,14 @@ async function run(
     if (recorded) return { result: recorded, replayed: true };
   }
   context.cell.disk.require('rows');
-  const effect = await prepare(context, store, call, input);
-  return store.write((tx) => recordToolCall(tx, call, (site) => effect(tx, site)));
+  // Whatever has changed by the time it is recorded: nothing was written for it.
+  const refusal = refusalOf(store.reader, store, call);
+  const effect = refusal ? none : await prepare(context, store, call, input());
+  return store.write((tx) => recordToolCall(tx, call, (site) => effect(tx, site), refusal));
+}
+
+function none(): never {
+  throw new Error('a call that is refused has no effect');
 }
 
 /** A contradiction is left to the transaction, which records it. */
@@ -97,9 +106,6 @@ async function prepare(
   input: unknown,
 ): Promise<(tx: Tx, site: ToolCallSite) => ToolResponse> {
   try {
-    // Whatever has changed by the time it is recorded: nothing was written for it.
-    const refusal = refusalOf(store.reader, store, call);
-    if (refusal) throw new SuzumioError(refusal.code, refusal.message);
     const content = contentOf(context, store.project);
     return await findTool(call.tool).prepare(input, {
       reader: store.reader,
@@ -119,11 +125,4 @@ async function prepare(
 async function afterwards(context: ToolhostContext, project: string, tool: string): Promise<void> {
   if (tool === 'completion.submit') await context.cell.noteStatus(project);
   context.transport.wake(project);
-}
-
-/** What a runner sends along of what it uploaded is no part of what was asked: a file may be read again. */
-function withoutUploadFacts(tool: string, input: unknown): unknown {
-  if (tool !== 'artifacts.publish' || typeof input !== 'object' || input === null) return input;
-  const facts: readonly string[] = uploadFacts;
-  return Object.fromEntries(Object.entries(input).filter(([key]) => !facts.includes(key)));
 }

@@ -5,7 +5,7 @@ import type { Policy } from '@suzumio/shared/policy/policy';
 import type { SecretSource } from '@suzumio/shared/process/secret-source';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import type { Cell } from '@suzumio/shared/store/cell';
-import type { QuestionReader } from './bodies/question-reader.js';
+import type { BodyReader } from './bodies/body-reader.js';
 import type { RunnerBodies } from './bodies/runner-bodies.js';
 
 /** What the ToolHost works with. */
@@ -29,8 +29,8 @@ export interface ToolhostContext extends ToolhostDependencies {
   host: HostPaths;
   /** Takes the bodies of runners' requests. */
   bodies: RunnerBodies;
-  /** Reads their questions to models. */
-  questions: QuestionReader;
+  /** Reads what is in them. */
+  reader: BodyReader;
   /** Names this process to others that might make the same call of a model. */
   owner: string;
   /** What the whole cell may spend in a day. */

@@ -32,7 +32,7 @@ export function modelsRouter(context: ToolhostContext): Router {
     const room = roomOf(response);
     try {
       const body = await context.bodies.receive(request, senderOf(token), maxChatBytes, room.until);
-      const asked = await context.questions.read(senderOf(token), body, purpose, room.until);
+      const asked = await context.reader.question(senderOf(token), body, purpose, room.until);
       room.keep();
       await answer(token, { step, purpose }, asked, response);
     } finally {

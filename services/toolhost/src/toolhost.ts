@@ -10,7 +10,7 @@ import { policyWithGrants } from '@suzumio/shared/store/grants';
 import { hostPaths } from '@suzumio/shared/disk/this-host';
 import { defaultPolicy, type Policy } from '@suzumio/shared/policy/policy';
 import { attemptsRouter } from './attempts-router.js';
-import { QuestionReader } from './bodies/question-reader.js';
+import { BodyReader } from './bodies/body-reader.js';
 import { RunnerBodies } from './bodies/runner-bodies.js';
 import { ClaimWaits } from './claim-waits.js';
 import type { ToolhostContext, ToolhostDependencies } from './context.js';
@@ -48,13 +48,13 @@ export interface Toolhost {
 }
 
 /** As it was compiled, also for tests that run from the sources: threads know no loaders. Bundles keep this place. */
-const questionThread = new URL('../dist/bodies/question-thread.js', import.meta.url);
+const bodyThread = new URL('../dist/bodies/body-thread.js', import.meta.url);
 
 /** The only door out of a container: verifies, records and executes what agents do. Stateless; run as many as you like. */
 export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDependencies): Toolhost {
   let servers: { worker: HttpServer; runner: HttpServer } | undefined;
   let waits: ClaimWaits | undefined;
-  let questions: QuestionReader | undefined;
+  let reader: BodyReader | undefined;
   let delist: (() => Promise<void>) | undefined;
 
   async function start(): Promise<void> {
@@ -67,7 +67,7 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
       host: hostPaths([cell.directory.root], { mounting: false }),
       owner: randomUUID(),
       bodies: new RunnerBodies(),
-      questions: (questions = new QuestionReader(questionThread)),
+      reader: (reader = new BodyReader(bodyThread)),
       dayLimitNanoUsd: config.budgetUsdPerDay === undefined ? undefined : config.budgetUsdPerDay * nanoPerUsd,
     };
     await cell.catalog.spending.limitTo(context.dayLimitNanoUsd);
@@ -90,7 +90,7 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
   async function stop(): Promise<void> {
     waits?.close();
     await Promise.all([servers?.worker.stop(), servers?.runner.stop()]);
-    await questions?.close();
+    await reader?.close();
     await delist?.();
     delist = undefined;
   }

@@ -1,26 +1,19 @@
 import express, { type Router } from 'express';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { parse } from '@suzumio/shared/http/validate';
-import { toolRequest } from '@suzumio/shared/protocol/runner';
 import { allowsTool } from '@suzumio/shared/protocol/tool-names';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
 import { keptInput } from '@suzumio/shared/store/kept-input';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { isPublished } from '@suzumio/shared/store/queries/artifacts';
 import { agentRow } from '@suzumio/shared/store/rows';
-import { recordRefusal } from '@suzumio/shared/store/verbs/record-tool-call';
 import { attemptTokenOf, senderOf, type PresentedToken, requireRunner } from './auth.js';
 import { closeOf } from './bodies/close-of.js';
-import { jsonBody } from './bodies/json-body.js';
-import { callTool } from './call-tool.js';
+import { callTool, refuseCall } from './call-tool.js';
 import { sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
 
 /** The largest call: a report or a long message with its JSON around it. */
 const maxCallBytes = 2 * 1024 * 1024;
-
-/** How many members the lists and objects of a call may have: as many as are parsed and checked in some milliseconds. */
-const mostMembers = 20_000;
 
 /** The routes of runners. They reach it through the door that their worker serves. */
 export function toolsRouter(context: ToolhostContext): Router {
@@ -28,8 +21,9 @@ export function toolsRouter(context: ToolhostContext): Router {
 
   router.post('/tool', async (request, response) => {
     const token = await requireRunner(context, request);
-    const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, closeOf(response));
-    const call = parse(toolRequest, jsonBody(body, mostMembers), 'tool call');
+    const over = closeOf(response);
+    const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, over);
+    const call = await context.reader.call(senderOf(token), body, over);
     response.json(await callTool(context, token, call));
   });
 
@@ -39,14 +33,14 @@ export function toolsRouter(context: ToolhostContext): Router {
       const token = attemptTokenOf(request, 'tool', context.cell.id);
       const { sha256 } = request.params;
       await context.cell.stores.use(token.project, async (store) => {
-        await requireReadable(store, token, sha256);
+        await requireReadable(context, store, token, sha256);
         await sendContent(context, token.project, sha256, request.method === 'HEAD', response);
       });
     })
     .put(async (request, response) => {
       const token = attemptTokenOf(request, 'tool', context.cell.id);
       await context.cell.stores.use(token.project, async (store) => {
-        const owner = await requireTool(store, token, 'artifacts.publish', request.params.sha256);
+        const owner = await requireTool(context, store, token, 'artifacts.publish', request.params.sha256);
         await storeContent(context, store, { owner, kind: 'content' }, request, response);
       });
     });
@@ -58,8 +52,13 @@ export function toolsRouter(context: ToolhostContext): Router {
  *
  * @throws SuzumioError `token-rejected`, `tool-not-allowed`, `not-found`
  */
-async function requireReadable(store: ProjectStore, token: PresentedToken, sha256: string): Promise<void> {
-  await requireTool(store, token, 'artifacts.read', sha256);
+async function requireReadable(
+  context: ToolhostContext,
+  store: ProjectStore,
+  token: PresentedToken,
+  sha256: string,
+): Promise<void> {
+  await requireTool(context, store, token, 'artifacts.read', sha256);
   if (!isPublished(store.reader, sha256)) {
     throw new SuzumioError('not-found', 'Nothing with this content has been published in this project.');
   }
@@ -72,6 +71,7 @@ async function requireReadable(store: ProjectStore, token: PresentedToken, sha25
  * @throws SuzumioError `token-rejected`, `tool-not-allowed`
  */
 async function requireTool(
+  context: ToolhostContext,
   store: ProjectStore,
   token: PresentedToken,
   tool: 'artifacts.publish' | 'artifacts.read',
@@ -82,6 +82,5 @@ async function requireTool(
   const does = tool === 'artifacts.read' ? 'fetch' : 'upload';
   const message = `Agent ${agent} may not use ${tool}, so it may ${does} no content.`;
   const call = { ...token, agent, tool, input: keptInput({ sha256 }), requestHash: '' };
-  await store.write((tx) => recordRefusal(tx, call, 'tool-not-allowed', message));
-  throw new SuzumioError('tool-not-allowed', message);
+  return refuseCall(context, store, call, 'tool-not-allowed', message);
 }

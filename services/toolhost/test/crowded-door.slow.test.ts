@@ -188,6 +188,23 @@ test('a runner that contradicts its journal with its calls is ended, too', async
   expect(await evil.tool('artifacts.list', {}, { step: '0.0' })).toMatchObject({ status: 401 });
 });
 
+test('a runner whose calls are refused is told so a hundred times, and then ended', async () => {
+  const codes: unknown[] = [];
+  for (let number = 0; number < 101; number += 1) {
+    const project = number % 2 === 0 ? 'evil' : 'good';
+    const { body } = await evil.tool('artifacts.list', { number }, { step: `${String(number)}.0`, project });
+    codes.push(body['code']);
+  }
+  expect([new Set(codes.slice(0, 100)), codes[100]]).toEqual([
+    new Set(['call-not-asked', 'forbidden']),
+    'token-rejected',
+  ]);
+  expect(await bench.testing.rows('evil', `SELECT status, failure_json ->> 'code' AS code FROM turns`)).toEqual([
+    { status: 'failed', code: 'refusal-limit' },
+  ]);
+  expect((await evil.report('heartbeat')).body).toEqual({ leaseMs: 0, cancel: true });
+});
+
 test('a compressed body is not taken', async () => {
   const response = await fetch(`${bench.toolhost.runnerUrl}/tool`, {
     method: 'POST',

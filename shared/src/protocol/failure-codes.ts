@@ -37,6 +37,7 @@ export const failureCodes = {
   'out-of-memory': 'agent',
   'workspace-too-large': 'agent',
   'journal-mismatch': 'agent',
+  'refusal-limit': 'agent',
   'prompt-failed': 'agent',
   'policy-denied': 'agent',
   'step-limit': 'agent',

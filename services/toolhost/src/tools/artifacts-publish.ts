@@ -9,12 +9,10 @@ import { uploadedDirectory } from '@suzumio/shared/store/directories';
 import { type NewArtifact, publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
 import { pathInWorkspace } from './path-in-workspace.js';
 import { defineTool } from './tool.js';
+import { uploadFacts } from './upload-facts.js';
 
 /** What of an artifact is known from what was uploaded. */
 type Uploaded = Pick<NewArtifact, 'sha256' | 'sizeBytes' | 'directory'>;
-
-/** What the runner adds when it has uploaded the content; the journal does not count it as part of what is asked. */
-export const uploadFacts = ['sha256', 'sizeBytes', 'kind'] as const;
 
 export const artifactsPublish = defineTool({
   name: 'artifacts.publish',

@@ -237,6 +237,30 @@ describe('a tool call of a thinking turn', () => {
     expect((await attempt.tool('messages.read', { id: 'msg_x' }, place(3))).body['code']).toBe('call-not-asked');
   });
 
+  test('from a runner that names no steps is looked for in the newest answers', async () => {
+    const project = await create(100_000);
+    const attempt = await bench.begin(project, 'ada', 'Go.');
+    await ask(attempt, '0', { calls: [{ name: 'artifacts_list', arguments: { old: true } }] });
+    await bench.testing.write(project, (tx) =>
+      tx.run(`UPDATE turn_steps SET result_json = json_set(result_json, '$.answer.text', :text)`, {
+        text: 'x'.repeat(8 * 1024 * 1024),
+      }),
+    );
+    expect((await attempt.tool('artifacts.list', { old: true })).body['code']).not.toBe('call-not-asked');
+    await ask(attempt, '1', { calls: [{ name: 'artifacts_list', arguments: {} }] });
+    await ask(attempt, '2', { text: 'So.' });
+    expect((await attempt.tool('artifacts.list', {})).status).toBe(200);
+    await bench.testing.write(project, (tx) =>
+      tx.run(`UPDATE turn_steps SET result_json = json_set(result_json, '$.answer.text', :text) WHERE key = '2'`, {
+        text: 'x'.repeat(8 * 1024 * 1024),
+      }),
+    );
+    expect((await attempt.tool('artifacts.list', {})).body['code']).toBe('call-not-asked');
+    expect((await attempt.tool('artifacts.list', { old: true }, { step: '0.0' })).body['code']).not.toBe(
+      'call-not-asked',
+    );
+  });
+
   test('is told from others that the model nested without end', async () => {
     const project = await create(100_000);
     const attempt = await bench.begin(project, 'ada', 'Go.');

@@ -451,4 +451,11 @@ UPDATE projects SET config_json = (
 ALTER TABLE turn_attempts ADD COLUMN contradictions INTEGER NOT NULL DEFAULT 0;
 `,
   },
+  {
+    // How many calls of an attempt were refused.
+    version: 15,
+    sql: `
+ALTER TABLE turn_attempts ADD COLUMN refused_calls INTEGER NOT NULL DEFAULT 0;
+`,
+  },
 ];

@@ -1,19 +1,17 @@
 import { SuzumioError, isSuzumioError } from '../../errors/suzumio-error.js';
 import type { ErrorCode } from '../../errors/codes.js';
-import { callInput } from '../../protocol/call-input.js';
-import { functionName } from '../../protocol/conversation.js';
 import type { ProjectConfig } from '../../model/project-config.js';
 import type { ToolResponse } from '../../protocol/runner.js';
 import { allowsTool, canonicalToolName } from '../../protocol/tool-names.js';
 import type { KeptInput } from '../kept-input.js';
+import { wasAskedFor } from '../queries/asked-calls.js';
 import { agentRow, attemptRow, projectRow, turnRow, type TurnRow } from '../rows.js';
 import { authorizeTool } from '../authorize.js';
-import { requestHash } from '../request-hash.js';
 import type { SqlReader } from '../sql.js';
 import { passedQuota } from '../stored-bytes.js';
 import type { Json, Tx } from '../tx.js';
-import type { RecordedAnswer } from './model-calls.js';
 import { noteContradiction } from './note-contradiction.js';
+import { noteRefusedCall } from './note-refused-call.js';
 import { failTurn } from './report-attempt.js';
 
 /** A call of a core tool, as the ToolHost takes it from a runner. */
@@ -71,12 +69,15 @@ export function recordedResult(reader: SqlReader, call: ToolCall & { step: strin
  * effect exactly once however often it is repeated, by this attempt or a later one.
  *
  * Failures and refusals are recorded and repeated like successes. A call that the journal contradicts ends the turn
- * where the runner names no steps, since it could never get past that place.
+ * where the runner names no steps, since it could never get past that place; so does one refused call too many.
+ *
+ * @param known why the call is refused, where that was found before: it is not looked for again
  */
 export function recordToolCall(
   tx: Tx,
   call: ToolCall,
   effect: (site: ToolCallSite) => ToolResponse,
+  known?: RecordedRefusal,
 ): { result: RecordedResult; replayed: boolean } {
   authorizeTool(tx, call);
   const turn = turnRow(tx, call.turn);
@@ -89,7 +90,10 @@ export function recordToolCall(
   }
 
   const made = recordedCalls(tx, turn.id);
-  if (!isRecorded(tx, made)) return { result: limitReached(tx.config), replayed: false };
+  if (!isRecorded(tx, made)) {
+    noteRefusedCall(tx, turn, call.attempt);
+    return { result: limitReached(tx.config), replayed: false };
+  }
   const id = tx.newId('call');
   tx.insert('tool_calls', {
     id,
@@ -102,7 +106,8 @@ export function recordToolCall(
     status: 'running',
     started_at_ms: tx.nowMs,
   });
-  const { result, events } = execute(tx, turn, call, made, effect);
+  const refusal = known ?? refusalOf(tx, tx, call, turn, made);
+  const { result, events } = refusal ? { result: refusal, events: [] } : execute(tx, turn, call, effect);
   tx.run(
     `UPDATE tool_calls SET status = :status, output_json = :output, error_code = :code, ended_at_ms = :now WHERE id = :id`,
     {
@@ -128,12 +133,11 @@ export function recordToolCall(
   }
   emitCalled(tx, call, step, result);
   for (const event of events) tx.emit(event);
+  if (refusal) noteRefusedCall(tx, turn, call.attempt);
   return { result, replayed: false };
 }
 
-function execute(tx: Tx, turn: TurnRow, call: ToolCall, made: number, effect: (site: ToolCallSite) => ToolResponse) {
-  const refusal = refusalOf(tx, tx, call, turn, made);
-  if (refusal) return { result: refusal, events: [] };
+function execute(tx: Tx, turn: TurnRow, call: ToolCall, effect: (site: ToolCallSite) => ToolResponse) {
   try {
     const { result: response, events } = tx.attempt(() =>
       effect({ agent: call.agent, turn: turn.id, promptSeq: turn.prompt_seq ?? 0 }),
@@ -167,12 +171,17 @@ export function refusalOf(
     return refused('turn-ended', `This turn has ended with ${turn.ended_by_tool}.`);
   }
   if (projectRow(reader).status === 'completed') return refused('project-closed', 'The project is completed.');
-  if (config.backend.runner.mode === 'ai' && external === 0 && !wasAskedFor(reader, call)) {
+  if (config.backend.runner.mode === 'ai' && external === 0 && !wasAskedFor(reader, placed(call))) {
     return refused('call-not-asked', `The model's answer asks for no such call of ${call.tool} at this step.`);
   }
   if (made >= config.turn.maxToolCalls) return limitReached(config);
   const passed = passedQuota(reader, storage, call.agent, 'rows');
   return passed && refused('quota-exceeded', passed.message);
+}
+
+/** Behind the shim a call without a place is given its number there. */
+function placed({ step, ...call }: ToolCall) {
+  return step === undefined || step.startsWith(unnamedPrefix) ? call : { ...call, step };
 }
 
 function limitReached(config: ProjectConfig): RecordedRefusal {
@@ -193,28 +202,6 @@ function isRecorded(tx: Tx, made: number): boolean {
   return made < 2 * tx.config.turn.maxToolCalls;
 }
 
-/**
- * Whether a model asked for a call: with these words, and at its place where the runner names one. A runner that asks its
- * models without us has only its allowlist to answer to. Behind the shim a call without a place is given its number there.
- */
-function wasAskedFor(reader: SqlReader, { turn, step, tool, requestHash: hash }: ToolCall): boolean {
-  const answers = reader.all<{ key: string; result_json: string }>(
-    'SELECT key, result_json FROM turn_steps WHERE turn_id = :turn AND key IN (SELECT step FROM model_calls WHERE turn_id = :turn)',
-    { turn },
-  );
-  const asked = answers.flatMap(({ key, result_json }) => {
-    const result = JSON.parse(result_json) as RecordedAnswer;
-    return result.ok ? result.answer.toolCalls.map((called, index) => ({ place: `${key}.${index}`, called })) : [];
-  });
-  const unnamed = step === undefined || step.startsWith(unnamedPrefix);
-  if (unnamed && answers.length === 0) return true;
-  return asked.some(({ place, called }) => {
-    if ((!unnamed && step !== place) || called.name !== functionName(tool)) return false;
-    const written = callInput(called.arguments);
-    return 'input' in written && hash === requestHash(tool, written.input);
-  });
-}
-
 /** The place of a call whose runner names none: its number in the attempt. */
 function nextUnnamedStep(tx: Tx, call: ToolCall): string {
   tx.run('UPDATE turn_attempts SET unnamed_calls = unnamed_calls + 1 WHERE turn_id = :turn AND number = :attempt', {
@@ -230,6 +217,17 @@ function contradicted(tx: Tx, turn: TurnRow, call: ToolCall & { step: string }, 
   if (call.step.startsWith(unnamedPrefix)) failTurn(tx, turn, { code: 'journal-mismatch', message: error.message });
   else noteContradiction(tx, turn, call.attempt, error.message);
   return result;
+}
+
+/**
+ * Refuses a call that has no place in the journal. One too many ends its turn.
+ *
+ * @throws SuzumioError `token-rejected`
+ */
+export function refuseToolCall(tx: Tx, call: ToolCall, code: ErrorCode, message: string): void {
+  authorizeTool(tx, call);
+  recordRefusal(tx, call, code, message);
+  noteRefusedCall(tx, turnRow(tx, call.turn), call.attempt);
 }
 
 /** Records a call that was refused before it had a place in the journal, within what a turn may leave of such calls. */

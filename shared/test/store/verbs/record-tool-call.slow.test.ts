@@ -144,6 +144,31 @@ describe('a refusal', () => {
     expect((await of.call(begun, 'ada', { step: '0.0' })).replayed).toBe(true);
   });
 
+  test('of a hundredth call of an attempt ends its turn, whether or not its calls leave rows', async () => {
+    const of = await team(three);
+    const begun = await of.work('ada');
+    for (let n = 0; n < 3 + 99; n += 1) await of.call(begun, 'ada', { step: `${String(n)}.0` });
+    expect(of.turn(begun.turn)?.status).toBe('running');
+    const { result } = await of.call(begun, 'ada', { step: '200.0' });
+    expect(result).toMatchObject({ code: 'tool-limit-reached', refused: true });
+    expect(of.turn(begun.turn)).toMatchObject({
+      status: 'failed',
+      failure_json: expect.stringContaining('refusal-limit') as unknown,
+    });
+    await expect(of.call(begun, 'ada', { step: '0.0' })).rejects.toMatchObject(refusedAs('token-rejected'));
+  });
+
+  test('is counted for its own attempt, and not again when it is repeated', async () => {
+    const of = await team();
+    const begun = await of.work('cat');
+    for (let n = 0; n < 99; n += 1) await of.call(begun, 'cat', { step: `${String(n)}.0` });
+    for (let n = 0; n < 99; n += 1) expect((await of.call(begun, 'cat', { step: '0.0' })).replayed).toBe(true);
+    await of.fail(begun, 'container-vanished');
+    const again = await of.begin(begun.turn);
+    await of.call(again, 'cat', { step: '100.0', tokenHash: hashes(2).tool });
+    expect(of.turn(begun.turn)?.status).toBe('running');
+  });
+
   test.each([
     ['another secret', { tokenHash: hashes(2).tool }],
     ['another attempt', { attempt: 2 }],

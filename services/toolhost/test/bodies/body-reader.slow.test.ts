@@ -1,11 +1,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { parseQuestion } from '../../src/bodies/question.js';
-import { QuestionReader } from '../../src/bodies/question-reader.js';
+import { BodyReader } from '../../src/bodies/body-reader.js';
+import { parseCall } from '../../src/bodies/call.js';
 
-let reader: QuestionReader;
+let reader: BodyReader;
 beforeEach(() => {
-  reader = new QuestionReader(new URL('../../dist/bodies/question-thread.js', import.meta.url));
+  reader = new BodyReader(new URL('../../dist/bodies/body-thread.js', import.meta.url));
 });
 afterEach(() => reader.close());
 
@@ -20,10 +21,27 @@ const costly = () => ask(Array.from({ length: 1_000 }, () => ({ type: 'text', te
 const manyCostly = (count: number) => ({ messages: Array.from({ length: count }, () => costly().messages[0]) });
 
 test.each(['turn', 'summary'] as const)('a long question (%s) is read like a short one', async (purpose) => {
-  const { request, ...facts } = await reader.read(sender('a'), bytes(long('Well?')), purpose, waiting);
+  const { request, ...facts } = await reader.question(sender('a'), bytes(long('Well?')), purpose, waiting);
   const { request: expected, ...expectedFacts } = parseQuestion(bytes(long('Well?')), purpose);
   expect(facts).toEqual(expectedFacts);
   expect(request()).toEqual(expected());
+});
+
+const callOf = (description: string) => ({
+  project: 'paper',
+  agent: 'ada',
+  turn: `turn_${'0'.repeat(26)}`,
+  tool: 'artifacts.publish',
+  step: '0.0',
+  input: { path: 'a.txt', sha256: 'b', description },
+});
+
+test('a long call is read like a short one', async () => {
+  const call = bytes(callOf('word '.repeat(40_000)));
+  const { input, ...facts } = await reader.call(sender('a'), call.slice(), waiting);
+  const { input: expected, ...expectedFacts } = parseCall(call);
+  expect(facts).toEqual(expectedFacts);
+  expect(input()).toEqual(expected());
 });
 
 test.each([
@@ -31,11 +49,11 @@ test.each([
   ['no question', `{"messages": "${'x'.repeat(100_000)}"}`, 'messages'],
   ['more parts than anybody asks with', JSON.stringify(manyCostly(100)), 'members together'],
 ])('what is %s is refused, and the next is read', async (_name, text, message) => {
-  await expect(reader.read(sender('a'), new TextEncoder().encode(text), 'turn', waiting)).rejects.toMatchObject({
+  await expect(reader.question(sender('a'), new TextEncoder().encode(text), 'turn', waiting)).rejects.toMatchObject({
     code: 'invalid-request',
     message: expect.stringContaining(message) as unknown,
   });
-  await expect(reader.read(sender('a'), bytes(long('Next?')), 'turn', waiting)).resolves.toMatchObject({
+  await expect(reader.question(sender('a'), bytes(long('Next?')), 'turn', waiting)).resolves.toMatchObject({
     stream: false,
   });
 });
@@ -43,7 +61,7 @@ test.each([
 test('projects take turns, however many attempts one of them asks with', async () => {
   const order: string[] = [];
   const read = (project: string, attempt: string) =>
-    reader.read({ project, attempt }, bytes(long(attempt)), 'turn', waiting).then(() => order.push(project));
+    reader.question({ project, attempt }, bytes(long(attempt)), 'turn', waiting).then(() => order.push(project));
   await Promise.all([...['a', 'b', 'c', 'd'].map((attempt) => read('loud', attempt)), read('quiet', 'e')]);
   expect(order.indexOf('quiet')).toBeLessThanOrEqual(2);
 });
@@ -51,22 +69,22 @@ test('projects take turns, however many attempts one of them asks with', async (
 test('attempts take turns, however much one of them asks', async () => {
   const order: string[] = [];
   const read = (attempt: string) =>
-    reader.read(sender(attempt), bytes(long(attempt)), 'turn', waiting).then(() => order.push(attempt));
+    reader.question(sender(attempt), bytes(long(attempt)), 'turn', waiting).then(() => order.push(attempt));
   await Promise.all([read('loud'), read('loud'), read('loud'), read('loud'), read('quiet')]);
   expect(order.indexOf('quiet')).toBeLessThanOrEqual(2);
 });
 
 test('what nobody waits for any more is not read', async () => {
   const over = new AbortController();
-  const first = reader.read(sender('a'), bytes(long('one')), 'turn', waiting);
-  const second = reader.read(sender('a'), bytes(long('two')), 'turn', over.signal);
+  const first = reader.question(sender('a'), bytes(long('one')), 'turn', waiting);
+  const second = reader.question(sender('a'), bytes(long('two')), 'turn', over.signal);
   over.abort(new Error('gone'));
   await first;
   await expect(second).rejects.toThrow('gone');
 });
 
 test('questions that wait when it closes are given up', async () => {
-  const reads = ['one', 'two'].map((name) => reader.read(sender('a'), bytes(long(name)), 'turn', waiting));
+  const reads = ['one', 'two'].map((name) => reader.question(sender('a'), bytes(long(name)), 'turn', waiting));
   const ended = Promise.allSettled(reads);
   await reader.close();
   expect(await ended).toEqual([
@@ -75,13 +93,19 @@ test('questions that wait when it closes are given up', async () => {
   ]);
 });
 
-test('reading the most costly question keeps nobody else from anything', async () => {
-  const body = bytes(manyCostly(60));
-  await reader.read(sender('a'), bytes(long('warm')), 'turn', waiting);
+test.each([
+  ['the most costly question', () => [reader.question(sender('a'), bytes(manyCostly(60)), 'turn', waiting)]],
+  [
+    'many of the longest calls',
+    () => Array.from({ length: 16 }, () => reader.call(sender('a'), bytes(callOf('x'.repeat(1.9e6))), waiting)),
+  ],
+])('reading %s keeps nobody else from anything', async (_name, read) => {
+  await reader.question(sender('a'), bytes(long('warm')), 'turn', waiting);
+  const reading = read();
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
   const began = performance.now();
-  await reader.read(sender('a'), body, 'turn', waiting);
+  await Promise.all(reading);
   const tookMs = performance.now() - began;
   delay.disable();
   expect(delay.max / 1e6).toBeLessThan(Math.max(tookMs / 2, 30));

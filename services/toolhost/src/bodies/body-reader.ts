@@ -2,34 +2,36 @@ import { Worker } from 'node:worker_threads';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { ChatPurpose, ChatRequest } from '@suzumio/shared/protocol/model-chat';
 import type { BodySender } from './body-gate.js';
+import type { FactsOf, ThreadAnswer, ThreadJob } from './body-thread.js';
+import { type CallBody, parseCall } from './call.js';
 import { parseQuestion, type Question } from './question.js';
-import type { ThreadAnswer, ThreadJob } from './question-thread.js';
 
-/** Questions up to this length are parsed where they are: what is in so few bytes takes some milliseconds at most. */
+/** Bodies up to this length are parsed where they are: what is in so few bytes takes some milliseconds at most. */
 const shortBytes = 65_536;
 
-/** The most memory that one question needs, with room to spare. */
+/** The most memory that one body needs, with room to spare. */
 const threadHeapMb = 320;
 
-interface Job extends ThreadJob {
+interface Job {
+  task: ThreadJob;
   over: AbortSignal;
-  resolve(question: Question): void;
+  resolve(answer: Extract<ThreadAnswer, { ok: true }>): void;
   reject(error: unknown): void;
 }
 
 /**
- * Reads questions to models. Long ones are parsed, checked and hashed in a thread of their own, one after the other, so
- * that no body keeps heartbeats and others' calls from being answered. Projects take turns, and in a project its attempts:
- * one that asks without end has nobody wait for more than one of its questions.
+ * Reads questions to models and tool calls. Long ones are parsed, checked and hashed in a thread of their own, one after the
+ * other, so that no body keeps heartbeats and others' calls from being answered. Projects take turns, and in a project its
+ * attempts: one that asks without end has nobody wait for more than one of its bodies.
  */
-export class QuestionReader {
+export class BodyReader {
   /** Jobs that wait, by project and attempt, in the order in which each are served. */
   readonly #waiting = new Map<string, Map<string, Job[]>>();
   #thread: Worker | undefined;
   #current: Job | undefined;
   #closed = false;
 
-  /** @param thread the compiled `question-thread.ts` */
+  /** @param thread the compiled `body-thread.ts` */
   constructor(private readonly thread: URL) {}
 
   /**
@@ -39,19 +41,42 @@ export class QuestionReader {
    * @throws SuzumioError `invalid-request`; `body-too-large` where it needs more memory than one may have; whatever `over`
    *   was aborted with
    */
-  async read(
-    { project, attempt }: BodySender,
+  async question(
+    of: BodySender,
     bytes: Uint8Array<ArrayBuffer>,
     purpose: ChatPurpose,
     over: AbortSignal,
   ): Promise<Question> {
     if (bytes.length <= shortBytes) return parseQuestion(bytes, purpose);
-    return new Promise((resolve, reject) => {
-      const job: Job = { bytes, purpose, over, resolve, reject };
+    const { facts, json } = await this.#inThread(of, { kind: 'question', bytes, purpose }, over);
+    // It was checked where it was written.
+    return { ...facts, request: () => valueOf(json) as ChatRequest };
+  }
+
+  /**
+   * Reads a tool call. A long one takes the memory of `bytes`.
+   *
+   * @param over aborted when nobody waits for it any more
+   * @throws SuzumioError `invalid-request`; whatever `over` was aborted with
+   */
+  async call(of: BodySender, bytes: Uint8Array<ArrayBuffer>, over: AbortSignal): Promise<CallBody> {
+    if (bytes.length <= shortBytes) return parseCall(bytes);
+    const { facts, json } = await this.#inThread(of, { kind: 'call', bytes }, over);
+    return { ...facts, input: () => valueOf(json) };
+  }
+
+  async #inThread<Task extends ThreadJob>(
+    { project, attempt }: BodySender,
+    task: Task,
+    over: AbortSignal,
+  ): Promise<{ facts: FactsOf[Task['kind']]; json: Uint8Array }> {
+    const { facts, json } = await new Promise<Extract<ThreadAnswer, { ok: true }>>((resolve, reject) => {
+      const job: Job = { task, over, resolve, reject };
       const attempts = this.#waiting.get(project) ?? new Map<string, Job[]>();
       this.#waiting.set(project, attempts.set(attempt, [...(attempts.get(attempt) ?? []), job]));
       this.#next();
     });
+    return { facts: facts as FactsOf[Task['kind']], json };
   }
 
   /** Ends the thread. What is being read, or waits for that, is given up. */
@@ -87,10 +112,9 @@ export class QuestionReader {
   }
 
   #begin(job: Job): void {
-    const { bytes, purpose } = job;
     this.#current = job;
     this.#thread ??= this.#started();
-    this.#thread.postMessage({ bytes, purpose } satisfies ThreadJob, [bytes.buffer]);
+    this.#thread.postMessage(job.task, [job.task.bytes.buffer]);
   }
 
   #started(): Worker {
@@ -99,14 +123,14 @@ export class QuestionReader {
     worker.unref();
     worker.on('message', (answer: ThreadAnswer) => {
       this.#settle((job) => {
-        if (answer.ok) job.resolve({ ...answer.facts, request: () => requestIn(answer.json) });
+        if (answer.ok) job.resolve(answer);
         else job.reject(new SuzumioError(answer.code, answer.message, answer.details));
       });
     });
     worker.on('error', (error: Error & { code?: string }) => {
       failure =
         error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-          ? new SuzumioError('body-too-large', 'Reading this question takes more memory than one may have.')
+          ? new SuzumioError('body-too-large', 'Reading this body takes more memory than one may have.')
           : error;
     });
     worker.on('exit', () => {
@@ -128,7 +152,6 @@ function stopping(): SuzumioError {
   return new SuzumioError('server-unreachable', 'This ToolHost is stopping.');
 }
 
-/** It was checked where it was written. */
-function requestIn(json: Uint8Array): ChatRequest {
-  return JSON.parse(new TextDecoder().decode(json)) as ChatRequest;
+function valueOf(json: Uint8Array): unknown {
+  return JSON.parse(new TextDecoder().decode(json));
 }

@@ -1,0 +1,51 @@
+import { parentPort } from 'node:worker_threads';
+import type { ErrorCode } from '@suzumio/shared/errors/codes';
+import { type ErrorDetails, isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { ChatPurpose } from '@suzumio/shared/protocol/model-chat';
+import { type CallFacts, parseCall } from './call.js';
+import { parseQuestion, type QuestionFacts } from './question.js';
+
+// The entry of the thread that a BodyReader has.
+
+/** What is made of a body, by what it is. */
+export interface FactsOf {
+  question: QuestionFacts;
+  call: CallFacts;
+}
+
+/** What the thread is given: its memory goes over with it. */
+export type ThreadJob = { bytes: Uint8Array<ArrayBuffer> } & (
+  { kind: 'question'; purpose: ChatPurpose } | { kind: 'call' }
+);
+
+/**
+ * What comes back: the facts, and the question or the call's input as JSON again. Bytes change threads for nothing, objects
+ * are copied one by one.
+ */
+export type ThreadAnswer =
+  | { ok: true; facts: FactsOf[keyof FactsOf]; json: Uint8Array<ArrayBuffer> }
+  | { ok: false; code: ErrorCode; message: string; details: ErrorDetails };
+
+parentPort?.on('message', (job: ThreadJob) => {
+  const answer = answerTo(job);
+  parentPort?.postMessage(answer, answer.ok ? [answer.json.buffer] : []);
+});
+
+function answerTo(job: ThreadJob): ThreadAnswer {
+  try {
+    if (job.kind === 'call') {
+      const { input, ...facts } = parseCall(job.bytes);
+      return { ok: true, facts, json: json(input()) };
+    }
+    const { request, ...facts } = parseQuestion(job.bytes, job.purpose);
+    return { ok: true, facts, json: json(request()) };
+  } catch (error) {
+    if (!isSuzumioError(error)) throw error;
+    const { code, message, details } = error;
+    return { ok: false, code, message, details };
+  }
+}
+
+function json(value: unknown): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(JSON.stringify(value));
+}

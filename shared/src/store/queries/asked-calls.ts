@@ -1,0 +1,74 @@
+import { callInput } from '../../protocol/call-input.js';
+import { functionName } from '../../protocol/conversation.js';
+import type { ModelToolCall } from '../../protocol/model-chat.js';
+import { requestHash } from '../request-hash.js';
+import type { SqlReader } from '../sql.js';
+import type { RecordedAnswer } from '../verbs/model-calls.js';
+
+/** A call that a turn makes. */
+interface MadeCall {
+  turn: string;
+  /** Its place: the question that was answered, and the call's number in the answer; absent where its runner names none. */
+  step?: string;
+  tool: string;
+  requestHash: string;
+}
+
+/** How much of a turn's answers is searched for one call, in characters: what is made was asked for in one of the last. */
+const searchedChars = 8 * 1024 * 1024;
+
+/**
+ * Whether a model asked for a call: with these words, and at its place where the runner names one. A runner that asks its
+ * models without us has only its allowlist to answer to.
+ */
+export function wasAskedFor(reader: SqlReader, call: MadeCall): boolean {
+  const questions = questionsOf(reader, call.turn);
+  if (call.step === undefined) return questions.length === 0 || isInNewest(reader, questions, call);
+  const [question, index] = call.step.split('.');
+  const answer = question !== undefined && questions.includes(question) && answerTo(reader, call.turn, question);
+  const asked = answer ? answer.calls[Number(index)] : undefined;
+  return asked !== undefined && isThat(asked, call);
+}
+
+function isInNewest(reader: SqlReader, newestFirst: readonly string[], call: MadeCall): boolean {
+  let searched = 0;
+  for (const question of newestFirst) {
+    const answer = answerTo(reader, call.turn, question);
+    if (answer?.calls.some((asked) => isThat(asked, call)) === true) return true;
+    searched += answer?.chars ?? 0;
+    if (searched > searchedChars) return false;
+  }
+  return false;
+}
+
+/** The places of a turn's answered questions, the newest first. What stands at other places are results of calls. */
+function questionsOf(reader: SqlReader, turn: string): string[] {
+  return reader
+    .all<{ step: string }>(
+      `SELECT step FROM model_calls WHERE turn_id = :turn
+         AND EXISTS (SELECT 1 FROM turn_steps WHERE turn_steps.turn_id = model_calls.turn_id AND key = step)
+       GROUP BY step ORDER BY max(seq) DESC`,
+      { turn },
+    )
+    .map(({ step }) => step);
+}
+
+function answerTo(
+  reader: SqlReader,
+  turn: string,
+  question: string,
+): { calls: readonly ModelToolCall[]; chars: number } | undefined {
+  const row = reader.get<{ result_json: string }>(
+    'SELECT result_json FROM turn_steps WHERE turn_id = :turn AND key = :question',
+    { turn, question },
+  );
+  if (!row) return undefined;
+  const result = JSON.parse(row.result_json) as RecordedAnswer;
+  return { calls: result.ok ? result.answer.toolCalls : [], chars: row.result_json.length };
+}
+
+function isThat(asked: ModelToolCall, { tool, requestHash: hash }: MadeCall): boolean {
+  if (asked.name !== functionName(tool)) return false;
+  const written = callInput(asked.arguments);
+  return 'input' in written && hash === requestHash(tool, written.input);
+}
