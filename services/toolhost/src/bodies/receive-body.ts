@@ -7,39 +7,67 @@ const graceMs = 10_000;
 const bytesPerMs = 512;
 
 /**
- * How much of a body there may be, by its headers.
+ * How long a body is, by its headers; undefined where they do not say.
  *
  * @throws SuzumioError `body-too-large`, `invalid-request`
  */
-export function announcedBytes(request: Request, maxBytes: number): number {
+export function announcedBytes(request: Request, maxBytes: number): number | undefined {
   const encoding = request.get('content-encoding') ?? 'identity';
   if (encoding !== 'identity') throw new SuzumioError('invalid-request', 'A body is taken as it is, not compressed.');
-  const length = Number(request.get('content-length') ?? maxBytes);
+  const announced = request.get('content-length');
+  if (announced === undefined) return undefined;
+  const length = Number(announced);
   if (length > maxBytes) throw tooLarge(maxBytes);
   return length;
 }
 
+/** How much of a body is taken. */
+export interface BodyLimits {
+  /** So much has room already. */
+  roomBytes: number;
+  /** The longest that it may be. @default roomBytes */
+  maxBytes?: number;
+  /** Gets room for `maxBytes`: waited for, with the rest unread, where a body is longer than what has room. */
+  moreRoom?: () => Promise<void>;
+}
+
 /**
- * The whole body of a request. It holds room that others wait for, so it has to arrive within a time that follows from its
- * length. What comes after a refusal is read, and thrown away.
+ * The whole body of a request. It holds room that others wait for, so it has to arrive within a time that follows from the
+ * length of that. What comes after a refusal is read, and thrown away.
  *
- * @throws SuzumioError `body-too-large`, `request-too-slow`
+ * @throws SuzumioError `body-too-large`, `request-too-slow`; whatever `moreRoom` throws
  */
-export async function receiveBody(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+export async function receiveBody(
+  request: Request,
+  { roomBytes, maxBytes = roomBytes, moreRoom }: BodyLimits,
+): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   let cut: NodeJS.Timeout | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
       const late = () => reject(new SuzumioError('request-too-slow', 'The body arrived too slowly and was given up.'));
-      cut = setTimeout(late, graceMs + maxBytes / bytesPerMs);
+      const within = (bytes: number) => (cut = setTimeout(late, graceMs + bytes / bytesPerMs));
+      within(roomBytes);
+      let more = moreRoom;
       request.once('end', resolve);
       request.once('error', reject);
       request.once('close', () => reject(new SuzumioError('invalid-request', 'The body has not arrived whole.')));
       request.on('data', (chunk: Buffer) => {
         sizeBytes += chunk.length;
-        if (sizeBytes > maxBytes) reject(tooLarge(maxBytes));
-        else chunks.push(chunk);
+        if (sizeBytes > maxBytes) {
+          reject(tooLarge(maxBytes));
+          return;
+        }
+        chunks.push(chunk);
+        if (sizeBytes <= roomBytes || !more) return;
+        clearTimeout(cut);
+        request.pause();
+        more().then(() => {
+          within(maxBytes);
+          request.resume();
+        }, reject);
+        more = undefined;
       });
     });
   } finally {

@@ -31,9 +31,8 @@ export class RunnerBodies {
 
   constructor(limits: Partial<BodyGateLimits> = {}) {
     const totalBytes = limits.totalBytes ?? roomBytes();
-    const halves = { projectBytes: totalBytes / 2, totalBytes };
-    this.#long = new BodyGate({ attemptBytes: maxChatBytes, attemptRequests, ...halves, ...limits });
-    this.#short = new BodyGate({ attemptBytes: attemptRequests * shortBytes, attemptRequests, ...halves });
+    this.#long = new BodyGate({ attemptBytes: maxChatBytes, attemptRequests, totalBytes, ...limits });
+    this.#short = new BodyGate({ attemptBytes: attemptRequests * shortBytes, attemptRequests, totalBytes });
   }
 
   /**
@@ -49,7 +48,26 @@ export class RunnerBodies {
     over: AbortSignal,
   ): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = announcedBytes(request, maxBytes);
+    if (bytes === undefined) return this.#receiveUnannounced(request, of, maxBytes, over);
     await (bytes <= shortBytes ? this.#short : this.#long).enter(of, bytes, over);
-    return receiveBody(request, bytes);
+    return receiveBody(request, { roomBytes: bytes });
+  }
+
+  /** A body that does not say how long it is begins as a short one. Where it is not, it waits for the most that it may be. */
+  async #receiveUnannounced(
+    request: Request,
+    of: BodySender,
+    maxBytes: number,
+    over: AbortSignal,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const beginning = await this.#short.enter(of, shortBytes, over);
+    let room = beginning;
+    const moreRoom = async () => {
+      room = await this.#long.enter(of, maxBytes, over);
+      beginning.shrinkTo(0);
+    };
+    const body = await receiveBody(request, { roomBytes: shortBytes, maxBytes, moreRoom });
+    room.shrinkTo(body.length);
+    return body;
   }
 }

@@ -1,19 +1,27 @@
 import { describe, expect, test } from '@jest/globals';
-import { BodyGate } from '../../src/bodies/body-gate.js';
+import { BodyGate, type BodyRoom } from '../../src/bodies/body-gate.js';
 
-const limits = { attemptBytes: 10, projectBytes: 20, totalBytes: 25, attemptRequests: 4 };
+const limits = { attemptBytes: 10, totalBytes: 40, attemptRequests: 4 };
 
 /** A request at the gate: whether it was let in, and its end. */
 async function request(gate: BodyGate, attempt: string, bytes: number, project = `project of ${attempt}`) {
   const over = new AbortController();
   const state = { admitted: false, failed: undefined as unknown };
+  let room: BodyRoom | undefined;
   const entering = gate.enter({ project, attempt }, bytes, over.signal).then(
-    () => (state.admitted = true),
+    (entered) => {
+      room = entered;
+      state.admitted = true;
+    },
     (error: unknown) => (state.failed = error),
   );
   await settled();
   return {
     state,
+    async shrinkTo(needed: number) {
+      room?.shrinkTo(needed);
+      await settled();
+    },
     async end() {
       over.abort();
       await entering;
@@ -54,8 +62,33 @@ describe('room', () => {
     expect(waits.state.admitted).toBe(true);
   });
 
-  test('of all is given in the order of asking, so that no long body waits for ever behind short ones', async () => {
-    const gate = new BodyGate(limits);
+  test('of a project is half of what the others leave, and what one attempt may have in any case', async () => {
+    const gate = new BodyGate({ ...limits, totalBytes: 80 });
+    const admitted = async (project: string) => {
+      const asked = await Promise.all(
+        Array.from({ length: 10 }, (_, number) => request(gate, `${project} ${String(number)}`, 5, project)),
+      );
+      return 5 * asked.filter(({ state }) => state.admitted).length;
+    };
+    expect([await admitted('a'), await admitted('b'), await admitted('c'), await admitted('d')]).toEqual([
+      40, 20, 10, 10,
+    ]);
+  });
+
+  test('that becomes free goes to the project that has least, whatever others asked for before', async () => {
+    const gate = new BodyGate({ ...limits, totalBytes: 30 });
+    const held = await request(gate, 'a1', 5, 'a');
+    await request(gate, 'a2', 5, 'a');
+    await request(gate, 'b1', 10, 'b');
+    await request(gate, 'c1', 10, 'c');
+    const waits = await Promise.all(['a3', 'a4', 'a5'].map((attempt) => request(gate, attempt, 5, 'a')));
+    const late = await request(gate, 'd1', 5, 'd');
+    await held.end();
+    expect([late, ...waits].map(({ state }) => state.admitted)).toEqual([true, false, false, false]);
+  });
+
+  test('of all is kept for whom it is free next, so that no long body waits for ever behind short ones', async () => {
+    const gate = new BodyGate({ ...limits, totalBytes: 25 });
     const first = await request(gate, 'a', 10);
     await request(gate, 'b', 10);
     const long = await request(gate, 'c', 10);
@@ -63,6 +96,18 @@ describe('room', () => {
     expect([long.state.admitted, short.state.admitted]).toEqual([false, false]);
     await first.end();
     expect([long.state.admitted, short.state.admitted]).toEqual([true, true]);
+  });
+
+  test('that a body turns out not to need is given to the next', async () => {
+    const gate = new BodyGate(limits);
+    const first = await request(gate, 'a', 10);
+    const second = await request(gate, 'a', 8);
+    expect(second.state.admitted).toBe(false);
+    await first.shrinkTo(2);
+    expect(second.state.admitted).toBe(true);
+    await first.end();
+    await second.end();
+    expect(gate.bytes).toBe(0);
   });
 
   test('is given back, and asked for no more, by a request that has gone', async () => {
