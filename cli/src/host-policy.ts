@@ -8,7 +8,7 @@ import type { Policy } from '@suzumio/shared/policy/policy';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import { allowProviders, providersBeyond } from './providers/allow-providers.js';
 import { describePair, type ProviderPair } from './providers/provider-pair.js';
-import { dayBudgetOf } from './serving/day-budget.js';
+import { dayBudgetOf } from './day-budget.js';
 import type { Session } from './session.js';
 
 /** Lets projects run turns as processes for as long as a command runs, whatever the policy says. */

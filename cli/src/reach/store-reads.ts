@@ -30,7 +30,7 @@ import { readTurnLog } from '@suzumio/shared/store/turn-logs';
 import { whyAnswerOf } from '@suzumio/shared/why/reasons';
 import { isBrokenProject } from '@suzumio/shared/store/store-fault';
 import type { Session } from '../session.js';
-import { dayBudgetOf } from '../serving/day-budget.js';
+import { dayBudgetOf } from '../day-budget.js';
 import { artifactUnknown } from './artifact-transfers.js';
 import type { ListedDetails, ProjectDetail, ProjectReads } from './project-reads.js';
 

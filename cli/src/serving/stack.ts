@@ -19,7 +19,7 @@ import { Cell } from '@suzumio/shared/store/cell';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import { createToolhost } from '@suzumio/toolhost';
 import { createTurnWorker } from '@suzumio/turn-worker';
-import { dayBudgetOf } from './day-budget.js';
+import { dayBudgetOf } from '../day-budget.js';
 import { installation } from './installation.js';
 import { workerPortOf } from './worker-port.js';
 import { announceServer, findServer, withdrawServer } from '../reach/server-file.js';

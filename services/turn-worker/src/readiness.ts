@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '@suzumio/shared/errors/suzumio-error';
 import type { Logger } from '@suzumio/shared/observability/logger';
-import { AttemptFailure } from './attempt/attempt-failure.js';
+import { AttemptFailure } from './engine/attempt-failure.js';
 import { CredentialRejected } from './toolhost/cells.js';
 
 export interface ReadinessOptions {

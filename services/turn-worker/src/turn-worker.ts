@@ -5,7 +5,7 @@ import { maxContentBytes } from '@suzumio/shared/protocol/content';
 import type { HostPaths } from '@suzumio/shared/policy/host-paths';
 import { hostPaths } from '@suzumio/shared/disk/this-host';
 import type { Transport, TurnConsumer } from '@suzumio/shared/queue/transport';
-import { AttemptFailure } from './attempt/attempt-failure.js';
+import { AttemptFailure } from './engine/attempt-failure.js';
 import { reportLostAttempts } from './attempt/lost-attempts.js';
 import { AttemptRunner } from './attempt/attempt-runner.js';
 import type { AttemptMetrics, Engines, PolicyOf } from './attempt/worker-parts.js';

@@ -15,7 +15,7 @@ import { ToolHostRefusal } from '../toolhost/toolhost-errors.js';
 import { uploadSnapshot } from '../workspace/upload.js';
 import type { Workspace, Workspaces } from '../workspace/workspaces.js';
 import { anyOf } from './any-of.js';
-import { AttemptFailure, failureOf } from './attempt-failure.js';
+import { AttemptFailure, failureOf } from '../engine/attempt-failure.js';
 import { openDoor } from './open-door.js';
 import { requireAllowed } from './require-allowed.js';
 import { isSignalDeath, judgeEnding } from './judge-ending.js';

@@ -3,7 +3,7 @@ import { describeDenial } from '@suzumio/shared/policy/denial';
 import type { HostPaths } from '@suzumio/shared/policy/host-paths';
 import type { Policy } from '@suzumio/shared/policy/policy';
 import type { SandboxLimits } from '@suzumio/shared/protocol/attempts';
-import { AttemptFailure } from './attempt-failure.js';
+import { AttemptFailure } from '../engine/attempt-failure.js';
 
 /**
  * Holds what a claim asks of this host against the worker's own policy, whatever the ToolHost has made of it.

@@ -1,5 +1,5 @@
 import Docker from 'dockerode';
-import { AttemptFailure } from '../../attempt/attempt-failure.js';
+import { AttemptFailure } from '../attempt-failure.js';
 import { engineFailure } from './engine-errors.js';
 import { probeEngine } from './probe.js';
 import { sandboxOwner } from './sandbox-owner.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { defaultTurnDir } from '@suzumio/shared/protocol/door';
 import type { ProjectRef, SandboxLimits } from '@suzumio/shared/protocol/attempts';
 import type { Logger } from '@suzumio/shared/observability/logger';
-import { AttemptFailure } from '../../attempt/attempt-failure.js';
+import { AttemptFailure } from '../attempt-failure.js';
 import type { Owner } from '../../workspace/restore.js';
 import { LogTail } from '../log-tail.js';
 import type { AttemptPlace, PreparedSandbox, Sandbox, StartOptions, TurnEngine } from '../turn-engine.js';

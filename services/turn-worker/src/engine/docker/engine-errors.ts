@@ -1,4 +1,4 @@
-import { AttemptFailure } from '../../attempt/attempt-failure.js';
+import { AttemptFailure } from '../attempt-failure.js';
 import { errnoOf } from '../../files/errno.js';
 import { messageOf } from '@suzumio/shared/errors/suzumio-error';
 

@@ -2,7 +2,7 @@ import type Docker from 'dockerode';
 import type { NetworkInspectInfo } from 'dockerode';
 import { BlockList, createServer, isIPv4 } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { AttemptFailure } from '../../attempt/attempt-failure.js';
+import { AttemptFailure } from '../attempt-failure.js';
 import { errnoOf } from '../../files/errno.js';
 import { engineFailure, statusOf } from './engine-errors.js';
 

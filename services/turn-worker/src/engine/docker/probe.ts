@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '@suzumio/shared/errors/suzumio-error';
-import { AttemptFailure } from '../../attempt/attempt-failure.js';
+import { AttemptFailure } from '../attempt-failure.js';
 import { removeTree } from '../../files/remove-tree.js';
 import { shortPath } from '../../files/short-path.js';
 import type { Owner } from '../../workspace/restore.js';

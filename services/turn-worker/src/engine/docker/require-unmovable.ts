@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AttemptFailure } from '../../attempt/attempt-failure.js';
+import { AttemptFailure } from '../attempt-failure.js';
 import type { StartOptions } from '../turn-engine.js';
 import { anyTurn, mayRun } from './labels.js';
 import { type MountingContainer, movableMounts } from './movable-mounts.js';

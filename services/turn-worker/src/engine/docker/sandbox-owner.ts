@@ -1,4 +1,4 @@
-import { AttemptFailure } from '../../attempt/attempt-failure.js';
+import { AttemptFailure } from '../attempt-failure.js';
 import type { Owner } from '../../workspace/restore.js';
 
 const unprivileged: Owner = { uid: 1000, gid: 1000 };

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProjectRef, SandboxLimits } from '@suzumio/shared/protocol/attempts';
 import { unixDoorPrefix } from '@suzumio/shared/protocol/door';
-import { AttemptFailure } from '../../attempt/attempt-failure.js';
+import { AttemptFailure } from '../attempt-failure.js';
 import { errnoOf } from '../../files/errno.js';
 import { LogTail } from '../log-tail.js';
 import type { PreparedSandbox, Sandbox, StartOptions, TurnEngine } from '../turn-engine.js';
