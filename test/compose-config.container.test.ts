@@ -39,6 +39,7 @@ interface Service {
       SUZUMIO_ADMIN_TOKEN: 'admin-token',
       SUZUMIO_BUDGET_USD_PER_DAY: '2.5',
       SUZUMIO_TURN_WORKERS: '3',
+      SUZUMIO_PUBLIC_URL: 'https://team.example/suzumio',
     };
     const file = join(directory, '.env');
     const lines = Object.entries(settings).map((setting) => `${setting.join('=')}\n`);
@@ -70,6 +71,11 @@ interface Service {
   test("tells the day's budget to the ToolHost, which keeps it, and to the API, which shows it", () => {
     expect(withVariable('SUZUMIO_BUDGET_USD_PER_DAY')).toEqual(['api', 'toolhost']);
     expect(services['toolhost']?.environment).toMatchObject({ SUZUMIO_BUDGET_USD_PER_DAY: '2.5' });
+  });
+
+  test('tells the API where a proxy serves it', () => {
+    expect(withVariable('SUZUMIO_PUBLIC_URL')).toEqual(['api']);
+    expect(services['api']?.environment).toMatchObject({ SUZUMIO_PUBLIC_URL: 'https://team.example/suzumio' });
   });
 
   test('starts those that read the policy anew where that has changed', () => {
