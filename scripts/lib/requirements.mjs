@@ -27,6 +27,13 @@ const requirements = [
     provide: () => installProgram('prometheus'),
   },
   {
+    name: 'nginx',
+    title: 'nginx, for the proxy of the documentation',
+    byHand: 'install it (Debian, Ubuntu: apt-get install nginx; macOS: brew install nginx)',
+    present: async () => (await which('nginx')) !== undefined,
+    provide: () => installProgram('nginx'),
+  },
+  {
     name: 'curl',
     title: 'curl 7.82 or newer, for the examples of the documentation',
     byHand: 'install it (Debian, Ubuntu: apt-get install curl; macOS: brew install curl)',
