@@ -6,6 +6,7 @@ import { settledWithin } from '@suzumio/shared/queue/within';
 import type { Cell } from '@suzumio/shared/store/cell';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { type ActiveTurns, countActiveTurns } from '@suzumio/shared/store/queries/turns';
+import { isMigrating } from '@suzumio/shared/store/large-migrations';
 import { collectContent } from '@suzumio/shared/store/collect-content';
 import { readStatus } from '@suzumio/shared/store/queries/projects';
 import { unclaimedDelivery } from '@suzumio/shared/store/verbs/deliver-turn';
@@ -48,7 +49,7 @@ interface Sweep extends ActiveTurns {
   deliverable: boolean;
 }
 
-type Cause = 'wake' | 'sweep' | 'leases' | 'content' | 'refill';
+type Cause = 'wake' | 'sweep' | 'search' | 'leases' | 'content' | 'refill';
 
 /** No project is looked through for old content more often than this. */
 const contentPassMs = 60 * 60 * 1000;
@@ -91,7 +92,6 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
   const leases = new Leases(leaseMs, cell.context.now);
   let recovered = false;
   let stopping = false;
-  let firstSweep = true;
   let consumer: Consumer | undefined;
   let sweeps: Rounds | undefined;
   let leaseChecks: Rounds | undefined;
@@ -101,6 +101,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
   let nextPassMs = 0;
   const storage = new StorageFigures(cell.storage, cell.disk, () => performance.now());
   const fills = roundsOnDemand(fillQueue);
+  const searches = roundsOnDemand(() => round('search', findUnsettled));
   /** Projects whose turns wait for a job again because a lease ran out. */
   const requeued = new Set<string>();
   /** Whether places that nobody uses are looked for when the queue is filled next. */
@@ -113,12 +114,15 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     cause: Cause,
     project: string,
     body: (store: ProjectStore) => Promise<Result> | Result,
+    { wait = false } = {},
   ): Promise<Result | undefined> {
     try {
-      const result = await cell.stores.use(project, body);
+      const result = await cell.stores.use(project, body, { wait });
       failing.delete(project);
       return result;
     } catch (error) {
+      // The next sweep sees whether that is done.
+      if (isMigrating(error)) return undefined;
       metrics.schedulingFailures.inc({ during: cause });
       if (isSuzumioError(error, 'project-unknown')) leases.forget(project);
       // The transport says by itself that it is away; a project that is gone has nothing to be scheduled.
@@ -160,7 +164,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
   }
 
   /** Runs a round over projects; without a catalog to name them there is nothing to do until the next. */
-  async function round(cause: 'sweep' | 'leases' | 'content', body: () => Promise<void>): Promise<void> {
+  async function round(cause: 'sweep' | 'search' | 'leases' | 'content', body: () => Promise<void>): Promise<void> {
     const begun = performance.now();
     try {
       await body();
@@ -175,8 +179,6 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     // Deliveries to a queue that is away would be written down and taken back, for every turn in every round.
     const found: Sweep = { deliverable: recovered || (await transport.healthy()), queued: 0, running: 0 };
     recovered = false;
-    if (firstSweep) await findUnsettled();
-    firstSweep = false;
     const unsettled = cell.catalog.unsettledProjects();
     const body = (project: string) =>
       quiet.visit(project, cell.directory.projectFile(project), async () => {
@@ -228,13 +230,15 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
 
   /** The catalog may have missed the last word of a process that was killed: a project's own database decides. */
   async function findUnsettled(): Promise<void> {
-    const unsettled = new Set(cell.catalog.unsettledProjects());
-    const others = cell.catalog.projects().filter(({ id }) => !unsettled.has(id));
-    const body = ({ id }: { id: string }) =>
-      look('sweep', id, async (store) => {
-        storage.note(store);
-        if (!readStatus(store.reader).settled) await cell.noteStatus(id);
-      });
+    const known = new Set(cell.catalog.unsettledProjects());
+    const others = cell.catalog.projects().filter(({ id }) => !known.has(id));
+    const search = async (store: ProjectStore) => {
+      storage.note(store);
+      if (readStatus(store.reader).settled) return;
+      await cell.noteStatus(store.project);
+      sweeps?.now();
+    };
+    const body = ({ id }: { id: string }) => look('search', id, search, { wait: true });
     await forEachBounded(others, atOnce, body, () => stopping);
   }
 
@@ -283,6 +287,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
       sweeps = startRounds(sweepIntervalMs, () => round('sweep', sweep));
       leaseChecks = startRounds(leaseCheckMs, () => round('leases', checkLeases));
       contentChecks = startRounds(contentCheckMs, () => round('content', collect));
+      searches.now();
       consumer = transport.consumeWakes(woken);
       forgetRecovery = transport.onRecovered(() => {
         recovered = true;
@@ -292,7 +297,7 @@ export function createScheduler(config: SchedulerConfig, dependencies: Scheduler
     async stop() {
       stopping = true;
       forgetRecovery?.();
-      const rounds = [sweeps, leaseChecks, contentChecks, fills];
+      const rounds = [sweeps, searches, leaseChecks, contentChecks, fills];
       const stopped = Promise.all([consumer?.close(), ...rounds.map((some) => some?.stop())]);
       if (!(await settledWithin(stopped, closeWithinMs))) logger.warn('stopped while a project was being looked at');
       await delist?.();

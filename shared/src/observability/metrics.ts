@@ -133,12 +133,12 @@ export function createMetrics(service: string) {
     schedulingFailures: defineCounter(registry, {
       name: 'suzumio_scheduling_failures_total',
       help: 'Looks at a project, and rounds over all of them, that failed, by what caused them.',
-      labels: { during: ['wake', 'sweep', 'leases', 'content', 'refill'] },
+      labels: { during: ['wake', 'sweep', 'search', 'leases', 'content', 'refill'] },
     }),
     sweepDuration: defineHistogram(registry, {
       name: 'suzumio_sweep_duration_seconds',
       help: 'Rounds of the scheduler over its projects.',
-      labels: { round: ['sweep', 'leases', 'content'] },
+      labels: { round: ['sweep', 'search', 'leases', 'content'] },
       bucketsMs: [1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 15_000, 60_000],
     }),
     toolCalls: defineCounter(registry, {

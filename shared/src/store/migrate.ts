@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SuzumioError } from '../errors/suzumio-error.js';
-import { immediately, type Sql } from './sql.js';
+import { immediately, Sql } from './sql.js';
 
 /** One step of a schema. Steps are numbered from 1 and never change once released. */
 export interface Migration {
@@ -11,7 +11,8 @@ export interface Migration {
 }
 
 /**
- * Brings a database to the newest schema, one process at a time, after copying a file that holds something.
+ * Brings a database to the newest schema, one process at a time, after copying a file that holds something. Whoever reads
+ * it meanwhile sees it as it was.
  *
  * @throws SuzumioError `schema-newer` when the file was written by a later version.
  */
@@ -20,10 +21,13 @@ export function migrate(sql: Sql, migrations: readonly Migration[]): void {
   if (sql.userVersion === newest) return;
   assertNotNewer(sql, newest);
   const made = sql.userVersion > 0;
-  if (made) copyBefore(sql);
   immediately(sql, () => {
+    // Another process may have come first.
+    const found = sql.userVersion;
+    assertNotNewer(sql, newest);
+    if (found > 0 && found < newest) copyBefore(sql.file, found);
     for (const migration of migrations) {
-      if (migration.version <= sql.userVersion) continue;
+      if (migration.version <= found) continue;
       sql.handle.exec(migration.sql);
       sql.handle.pragma(`user_version = ${String(migration.version)}`);
     }
@@ -45,28 +49,26 @@ export function assertNotNewer(sql: Sql, newest: number): void {
 
 /**
  * Keeps the database as it was, under the number of its schema: whole, on the disk and under its name before anything of
- * it is changed. What an earlier try left under that name, whole or not, is of another moment, and is replaced.
+ * it is changed. What an earlier try left under that name, whole or not, is of another moment, and is replaced. Its caller
+ * holds the database, so nobody writes meanwhile.
  */
-function copyBefore(sql: Sql): void {
-  const version = sql.userVersion;
-  const copy = `${sql.file}.schema-${String(version)}.bak`;
+function copyBefore(file: string, version: number): void {
+  const copy = `${file}.schema-${String(version)}.bak`;
   const temporary = `${copy}.${randomBytes(6).toString('hex')}`;
+  // The connection that holds it is in a transaction, which cannot copy.
+  const reader = Sql.open(file, { readonly: true });
   try {
-    sql.handle.prepare('VACUUM INTO ?').run(temporary);
+    reader.handle.prepare('VACUUM INTO ?').run(temporary);
     syncPath(temporary);
-    // Of what another process has made of it meanwhile it would be no copy.
-    if (sql.userVersion !== version) return;
     renameSync(temporary, copy);
     syncPath(dirname(copy));
-  } catch (error) {
-    // That process removes what is unfinished, this copy as well.
-    if (sql.userVersion === version) throw error;
   } finally {
+    reader.close();
     rmSync(temporary, { force: true });
   }
 }
 
-/** Removes unfinished copies: those of processes that were killed, and those that are of no use any more. */
+/** Removes the unfinished copies of processes that were killed. */
 function removeUnfinished(sql: Sql): void {
   const directory = dirname(sql.file);
   const prefix = `${basename(sql.file)}.schema-`;

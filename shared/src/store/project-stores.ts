@@ -4,6 +4,7 @@ import { projectId } from '../protocol/ids.js';
 import type { StoreContext } from './context.js';
 import type { DataDirectory } from './data-directory.js';
 import type { PendingDeletion } from './project-deletions.js';
+import { LargeMigrations } from './large-migrations.js';
 import { databaseMemory, memoryLimitBytes } from './memory-limits.js';
 import { ProjectStore, type ProjectStoreHooks } from './project-store.js';
 import { unknownProject } from './project-unknown.js';
@@ -36,6 +37,7 @@ export class ProjectStores {
   readonly #entries: LRUCache<string, Entry>;
   readonly #closing = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
+  readonly #migrations = new LargeMigrations();
 
   constructor(
     readonly directory: DataDirectory,
@@ -61,11 +63,17 @@ export class ProjectStores {
   /**
    * Runs `body` with a project's store, which stays open at least until `body` is done.
    *
+   * @param wait whether to wait for a large database of an earlier version, until it has been migrated
    * @throws SuzumioError `project-unknown`; `store-corrupt`, `store-unreadable`, `project-misplaced`, `schema-newer` where
-   *   something is wrong with its file
+   *   something is wrong with its file; `store-busy` where it is not waited for
    */
-  async use<Result>(project: string, body: (store: ProjectStore) => Promise<Result> | Result): Promise<Result> {
+  async use<Result>(
+    project: string,
+    body: (store: ProjectStore) => Promise<Result> | Result,
+    { wait = true }: { wait?: boolean } = {},
+  ): Promise<Result> {
     try {
+      await this.#migrated(project, wait);
       const entry = this.#current(project);
       if (!entry) throw unknownProject(project);
       if (!entry.store.deleted) return await this.#used(entry, body);
@@ -79,6 +87,7 @@ export class ProjectStores {
   /** Ends a project for good, where it has not been; without a file there is nothing to end. */
   async delete({ project, epoch }: PendingDeletion, actor: string): Promise<void> {
     try {
+      await this.#migrated(project, true);
       const entry = this.#current(project);
       if (entry) await this.#used(entry, (store) => store.delete(epoch, actor));
     } catch (error) {
@@ -113,6 +122,7 @@ export class ProjectStores {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    this.#migrations.close();
     this.#entries.clear();
     await Promise.all(this.#closing);
   }
@@ -130,6 +140,14 @@ export class ProjectStores {
       entry.usedAtMs = performance.now();
       if (entry.users === 0 && entry.evicted) this.#close(entry);
     }
+  }
+
+  /** What is open has been migrated. */
+  async #migrated(project: string, wait: boolean): Promise<void> {
+    if (this.#entries.has(project) || !projectId.safeParse(project).success) return;
+    const file = this.directory.projectFile(project);
+    if (wait) await this.#migrations.done(file);
+    else this.#migrations.requireDone(file);
   }
 
   /** The project that has this name now, which may be about to go. */

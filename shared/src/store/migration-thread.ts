@@ -1,0 +1,42 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { messageOf } from '../errors/suzumio-error.js';
+import { migrate } from './migrate.js';
+import { projectMigrations } from './migrations/project.js';
+import { isBusy, Sql } from './sql.js';
+
+// The entry of the thread that LargeMigrations starts for a database.
+
+/** Why a database could not be migrated: what was thrown, as far as it can be sent to another thread. */
+export interface MigrationFailure {
+  message: string;
+  code?: string;
+}
+
+parentPort?.postMessage(failureOf(String(workerData)) ?? null);
+
+function failureOf(file: string): MigrationFailure | undefined {
+  try {
+    migrateWhenFree(file);
+    return undefined;
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    return { message: messageOf(error), ...(typeof code === 'string' ? { code } : {}) };
+  }
+}
+
+/** Another process may be at it, for minutes: then it only remains to see that it is done. */
+function migrateWhenFree(file: string): void {
+  const sql = Sql.open(file);
+  try {
+    for (;;) {
+      try {
+        migrate(sql, projectMigrations);
+        return;
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+      }
+    }
+  } finally {
+    sql.close();
+  }
+}
