@@ -1,7 +1,5 @@
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { USER_ID } from '../model/project-config.js';
-import { addStoredBytes, type ContentOwner } from './charged-content.js';
+import type { ContentOwner } from './charged-content.js';
 import type { ProjectStore } from './project-store.js';
 import { listReports } from './queries/projects.js';
 import type { SqlReader } from './sql.js';
@@ -47,33 +45,6 @@ export async function chargeFound(
       }
     });
   }
-}
-
-/** Sets what logs are charged with to what there is of them. */
-export async function chargeLogs(store: Store, projectDir: string): Promise<void> {
-  const sizes = new Map<string, number>();
-  const directory = join(projectDir, 'logs');
-  for (const name of await readdir(directory).catch(() => [])) {
-    const turn = name.split('.')[0] ?? '';
-    const row = store.reader.get<{ agent_id: string }>('SELECT agent_id FROM turns WHERE id = :turn', { turn });
-    const sizeBytes = (await stat(join(directory, name)).catch(() => undefined))?.size;
-    if (row && sizeBytes !== undefined) sizes.set(row.agent_id, (sizes.get(row.agent_id) ?? 0) + sizeBytes);
-  }
-  const charged = new Map(
-    store.reader
-      .all<{ owner: string; bytes: number }>(
-        `SELECT owner, bytes FROM stored_bytes WHERE kind = 'logs' AND owner <> ''`,
-      )
-      .map(({ owner, bytes }) => [owner, bytes]),
-  );
-  const owners = new Set([...sizes.keys(), ...charged.keys()]);
-  const wrong = [...owners].filter((owner) => (sizes.get(owner) ?? 0) !== (charged.get(owner) ?? 0));
-  if (wrong.length === 0) return;
-  await store.write((tx) => {
-    for (const owner of wrong) {
-      addStoredBytes(tx, owner, 'logs', (sizes.get(owner) ?? 0) - (charged.get(owner) ?? 0));
-    }
-  });
 }
 
 function ownersIn(

@@ -3,7 +3,8 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { sha256 } from '../protocol/ids.js';
 import { workspaceManifest } from '../protocol/workspace-manifest.js';
-import { chargeFound, chargeLogs, type StoredFile } from './charge-found.js';
+import { chargeFound, type StoredFile } from './charge-found.js';
+import { collectLogs } from './collect-logs.js';
 import { ContentStore } from './content-store.js';
 import type { ProjectStore } from './project-store.js';
 import { isPublished, publishedContents } from './queries/artifacts.js';
@@ -27,9 +28,10 @@ const earlierReports = 'reports';
 
 /**
  * Removes content that nothing refers to and that was neither stored nor asked for in the last day: older snapshots of
- * workspaces, what was uploaded and not published, reports that were not taken, what a crash left half written.
+ * workspaces, what was uploaded and not published, reports that were not taken, what a crash left half written. Removes
+ * older logs of turns, too.
  *
- * @returns how many files were removed
+ * @returns how many files of content were removed
  */
 export async function collectContent(
   store: Pick<ProjectStore, 'reader' | 'write'>,
@@ -39,7 +41,7 @@ export async function collectContent(
   const beforeMs = nowMs - unreferencedMs;
   const places = ['artifacts', ...(existsSync(join(projectDir, earlierReports)) ? [earlierReports] : [])];
   const old = (await Promise.all(places.map((place) => oldFiles(projectDir, place, beforeMs)))).flat();
-  await chargeLogs(store, projectDir);
+  await collectLogs(store, projectDir, beforeMs);
   if (old.length === 0) return 0;
   const workspaces = new Workspaces(new ContentStore(projectDir));
   await workspaces.add(snapshotsOf(store.reader));

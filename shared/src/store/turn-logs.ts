@@ -44,6 +44,12 @@ export async function readTurnLog(
   }
 }
 
+/** Which attempt's log a file is by its name; undefined for one that is half written. */
+export function parseLogName(name: string): { turn: string; attempt: number } | undefined {
+  const [, turn, attempt] = /^([^.]+)\.(\d+)\.log$/.exec(name) ?? [];
+  return turn === undefined ? undefined : { turn, attempt: Number(attempt) };
+}
+
 function logFile(projectDir: string, attempt: Pick<AttemptRow, 'turn_id' | 'number'>): string {
   return join(projectDir, 'logs', `${attempt.turn_id}.${String(attempt.number)}.log`);
 }
