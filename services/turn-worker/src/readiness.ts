@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '@suzumio/shared/errors/suzumio-error';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import { AttemptFailure } from './engine/attempt-failure.js';
-import { CredentialRejected } from './toolhost/cells.js';
+import { WorkerRefused } from './toolhost/cells.js';
 
 export interface ReadinessOptions {
   /** Resolves when turns can be had, and run on this host. */
@@ -63,7 +63,7 @@ export class Readiness {
           await this.#change(!this.#stopped());
           return;
         } catch (error) {
-          const isTold = error instanceof AttemptFailure || error instanceof CredentialRejected;
+          const isTold = error instanceof AttemptFailure || error instanceof WorkerRefused;
           const code = isTold ? error.code : undefined;
           this.#problem = code ?? 'internal';
           if (!this.#told) logger.error({ code, err: error }, `the worker takes no jobs: ${messageOf(error)}`);

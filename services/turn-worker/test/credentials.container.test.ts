@@ -93,6 +93,31 @@ test('a worker of several cells goes on for those that know it, and names them a
   expect((await here.run({ backend: 'process' })).completed?.output.text).toBe('done');
 });
 
+test('a claim that is refused for what its turn is says nothing of the credential', async () => {
+  const here = await open();
+  const ready: boolean[] = [];
+  const watch = setInterval(() => ready.push(here.worker.ready), 5);
+  let refused = 0;
+  here.toolhost.intercept = ({ url }) => {
+    if (!url?.endsWith('/claim') || refused > 0) return undefined;
+    refused += 1;
+    return { status: 403, code: 'policy-denied' };
+  };
+  await here.give({ backend: 'process', agent: 'refused' });
+  await until(() => refused > 0, 5_000, 'the claim');
+  expect((await here.run({ backend: 'process', agent: 'other' })).completed?.output.text).toBe('done');
+  clearInterval(watch);
+  expect([new Set(ready), errors(here)]).toEqual([new Set([true]), []]);
+});
+
+test('a ToolHost that does not answer to the name by which it is called is told as that', async () => {
+  const here = await open({ start: false });
+  here.toolhost.intercept = () => ({ status: 403, code: 'foreign-host' });
+  await here.worker.start();
+  expect(here.worker.ready).toBe(false);
+  expect(errors(here)).toMatchObject([{ code: 'foreign-host', msg: expect.not.stringContaining('credential') }]);
+});
+
 test('a ToolHost that is away says nothing about a credential', async () => {
   const here = await open({ start: false });
   here.toolhost.intercept = () => 'cut';

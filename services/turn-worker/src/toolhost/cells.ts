@@ -1,4 +1,5 @@
 import type { Agent } from 'node:http';
+import type { ErrorCode } from '@suzumio/shared/errors/codes';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import type { CellConfig } from '../config.js';
 import { keepAliveAgent } from './keep-alive-agent.js';
@@ -21,16 +22,16 @@ export interface CellsOptions {
   /** This worker's id. */
   worker: string;
   logger: Logger;
-  /** Other cells than before take this worker's credential. */
+  /** Other cells than before take this worker. */
   onChange: () => void;
 }
 
-/** No cell takes this worker's credential. */
-export class CredentialRejected extends Error {
-  override readonly name = 'CredentialRejected';
+/** No cell takes this worker. */
+export class WorkerRefused extends Error {
+  override readonly name = 'WorkerRefused';
 
   constructor(
-    /** The code that the ToolHost refused it with. */
+    /** The code that a ToolHost refused it with. */
     readonly code: string,
     message: string,
   ) {
@@ -38,7 +39,7 @@ export class CredentialRejected extends Error {
   }
 }
 
-/** The cells that a worker serves, and which of them take its credential, as far as they were asked. */
+/** The cells that a worker serves, and which of them take it, as far as they were asked. */
 export class Cells {
   readonly #cells = new Map<string, Cell>();
   readonly #rejected = new Map<string, ToolHostRefusal>();
@@ -54,15 +55,15 @@ export class Cells {
     return this.#cells.get(name);
   }
 
-  /** The names of those that take the credential. */
+  /** The names of those that take this worker. */
   get open(): string[] {
     return [...this.#cells.keys()].filter((name) => !this.#rejected.has(name));
   }
 
   /**
-   * Asks all cells whether they take the credential. One that does not answer has not refused it.
+   * Asks all cells whether they take this worker. One that does not answer has not refused it.
    *
-   * @throws CredentialRejected when none takes it
+   * @throws WorkerRefused when none takes it
    */
   async check(): Promise<void> {
     await Promise.allSettled(
@@ -74,7 +75,7 @@ export class Cells {
     );
     const [[name, refusal] = []] = this.#rejected;
     if (this.open.length > 0 || name === undefined || refusal === undefined) return;
-    throw new CredentialRejected(refusal.code, told(name, refusal));
+    throw new WorkerRefused(refusal.code, told(name, refusal));
   }
 
   /** Makes a request that shows the credential, and learns from its answer. Throws what the request throws. */
@@ -84,7 +85,7 @@ export class Cells {
       this.#note(name, undefined);
       return answer;
     } catch (error) {
-      if (error instanceof ToolHostRefusal) this.#note(name, isRejection(error) ? error : undefined);
+      if (error instanceof ToolHostRefusal) this.#note(name, ofWorker.has(error.code) ? error : undefined);
       throw error;
     }
   }
@@ -103,15 +104,17 @@ export class Cells {
     else this.#rejected.delete(name);
     // Where none is left, whoever asks whether this worker can take jobs is told so.
     if (refusal && this.open.length > 0) logger.error({ cell: name, code: refusal.code }, told(name, refusal));
-    if (!refusal) logger.info({ cell: name }, 'the credential of this worker is taken again');
+    if (!refusal) logger.info({ cell: name }, 'this worker is taken again');
     onChange();
   }
 }
 
-function isRejection({ status }: ToolHostRefusal): boolean {
-  return status === 401 || status === 403;
-}
+/** Refusals of a credential, whatever is asked. */
+const ofCredential: ReadonlySet<string> = new Set<ErrorCode>(['token-rejected', 'unauthenticated']);
+/** Refusals that any request of this worker meets. Another one is about what was asked, as a turn's policy is. */
+const ofWorker: ReadonlySet<string> = new Set<ErrorCode>(['token-rejected', 'unauthenticated', 'foreign-host']);
 
 function told(cell: string, { code, message }: ToolHostRefusal): string {
+  if (!ofCredential.has(code)) return `The ToolHost of the cell ${cell} refuses this worker (${code}: ${message}).`;
   return `The ToolHost of the cell ${cell} does not take this worker's credential, as when it was revoked (${code}: ${message}). Make another token of the scope worker, and give it to the worker.`;
 }
