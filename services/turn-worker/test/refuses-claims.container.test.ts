@@ -255,7 +255,7 @@ describe('a claim within the policy', () => {
       const { failed, completed } = await world.run(inner);
       expect(completed).toBeUndefined();
       // Refused by its path where the link stands at that moment.
-      expect(failed?.failure.code).toMatch(/^(container-start-failed|policy-denied)$/);
+      expect(failed?.failure.code).toMatch(/^(mount-in-use|policy-denied)$/);
     }
     outer.cancel = true;
     const runs = async () => (await world.containers()).some(({ state }) => state === 'running');

@@ -36,6 +36,8 @@ export type FailureDecision =
 const startBackoff = { firstMs: 1_000, mostMs: 60_000 };
 /** Two ToolHosts may differ on what a day may cost: a turn goes to and fro between them no more often than this. */
 const dayCheckMs = 60_000;
+/** Turns end within their time limit, and nobody tells a worker when those of another one do. */
+const mountCheckMs = 10_000;
 const providerBackoff = { firstMs: 5_000, mostMs: 15 * 60_000 };
 
 /** Decides what follows a failed attempt. Deterministic: the same facts always lead to the same decision. */
@@ -61,6 +63,8 @@ export function decideFailure(
     }
     case 'day':
       return { turn: 'queued', notBeforeMs: nowMs + dayCheckMs, counted: false, avoidHost: false };
+    case 'mount':
+      return { turn: 'queued', notBeforeMs: nowMs + mountCheckMs, counted: false, avoidHost: true };
     case 'machinery':
       if (history.countedAttempts + 1 >= limits.maxAttempts) return { turn: 'failed', failure };
       return { turn: 'queued', notBeforeMs: nowMs, counted: true, avoidHost: false };

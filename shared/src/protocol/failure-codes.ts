@@ -7,6 +7,7 @@ import * as z from 'zod';
  * - `provider`: the model's provider is away; not counted, tried again until `turn.providerPatience`.
  * - `day`: the day's budget of all projects is spent; not counted, tried again when there is another day or a larger
  *   budget.
+ * - `mount`: another turn could move what is to be mounted; not counted, tried again until it has ended.
  * - `machinery`: our side broke in mid-attempt; counted, tried again at once up to `turn.maxAttempts`.
  * - `agent`: the agent's own doing; the turn fails at once.
  */
@@ -21,6 +22,7 @@ export const failureCodes = {
 
   'provider-unavailable': 'provider',
   'day-budget-reached': 'day',
+  'mount-in-use': 'mount',
 
   'lease-expired': 'machinery',
   'worker-lost': 'machinery',
@@ -53,7 +55,7 @@ export const failureCodes = {
   'answer-endless': 'agent',
   'context-overflow': 'agent',
   'start-deadline': 'agent',
-} as const satisfies Record<string, 'before-start' | 'provider' | 'day' | 'machinery' | 'agent'>;
+} as const satisfies Record<string, 'before-start' | 'provider' | 'day' | 'mount' | 'machinery' | 'agent'>;
 
 export type FailureCode = keyof typeof failureCodes;
 export type FailureClass = (typeof failureCodes)[FailureCode];

@@ -58,6 +58,17 @@ describe('a failure before the start', () => {
   });
 });
 
+describe('a mount that another turn could move', () => {
+  test.each([0, hourMs, 1_000 * hourMs])('is waited for without a deadline, also after %d ms', (afterMs) => {
+    expect(decide('mount-in-use', { uncountedInRow: 500 }, afterMs)).toEqual({
+      turn: 'queued',
+      notBeforeMs: queuedAtMs + afterMs + 10_000,
+      counted: false,
+      avoidHost: true,
+    });
+  });
+});
+
 describe("a provider's failure", () => {
   test.each([
     [0, 5_000],

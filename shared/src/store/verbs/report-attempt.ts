@@ -3,7 +3,7 @@ import { decideFailure } from '../../model/failure-policy.js';
 import type { ProjectConfig } from '../../model/project-config.js';
 import type { AttemptEnded, AttemptStats, CompleteRequest } from '../../protocol/attempts.js';
 import { externalEngine } from '../../protocol/handlers.js';
-import { type Failure, failureCodes } from '../../protocol/failure-codes.js';
+import { type Failure, type FailureCode, failureCodes } from '../../protocol/failure-codes.js';
 import type { TurnOutput } from '../../protocol/runner.js';
 import { watchTurnEnd } from '../protection/watch.js';
 import { attemptRow, type AttemptRow, turnRow, type TurnRow } from '../rows.js';
@@ -220,15 +220,15 @@ export function endByFailure(
 
 /**
  * What the turn has been through since it was queued or retried. Patience is counted from the first of the failures in
- * a row that did not count, so that a turn that waited long for a free slot, or for another day, still has all of it.
+ * a row that did not count, so that a turn that waited long for a free slot, another day or a mount still has all of it.
  */
 function history(tx: Tx, turn: TurnRow, current: AttemptRow) {
-  const earlier = tx.all<{ counted: number | null; started_at_ms: number; code: string | null }>(
+  const earlier = tx.all<{ counted: number | null; started_at_ms: number; code: FailureCode | null }>(
     `SELECT counted, started_at_ms, failure_json ->> 'code' AS code FROM turn_attempts
      WHERE turn_id = :turn AND number > :from AND number < :current ORDER BY number DESC`,
     { turn: turn.id, from: turn.allowance_from, current: current.number },
   );
-  const lastOther = earlier.findIndex(({ counted, code }) => counted === 1 || code === 'day-budget-reached');
+  const lastOther = earlier.findIndex(({ counted, code }) => counted === 1 || (code !== null && isWait(code)));
   const uncounted = lastOther === -1 ? earlier : earlier.slice(0, lastOther);
   return {
     countedAttempts: earlier.filter(({ counted }) => counted === 1).length,
@@ -239,6 +239,11 @@ function history(tx: Tx, turn: TurnRow, current: AttemptRow) {
       current.engine === externalEngine ||
       tx.get('SELECT 1 FROM turn_steps WHERE turn_id = :turn LIMIT 1', { turn: turn.id }) !== undefined,
   };
+}
+
+/** Whether a failure only says that a turn waits for something that has no deadline. */
+function isWait(code: FailureCode): boolean {
+  return failureCodes[code] === 'day' || failureCodes[code] === 'mount';
 }
 
 function madeBy(tx: Tx, turn: string): { messages: number; artifacts: number } {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { FailureCode } from '@suzumio/shared/protocol/failure-codes';
 import { overdueAttempts } from '@suzumio/shared/store/queries/leases';
 import { completeTurn, expireLease, extendLease } from '@suzumio/shared/store/verbs/report-attempt';
 import { retryTurn } from '@suzumio/shared/store/verbs/retry-turn';
@@ -156,6 +157,19 @@ describe('a turn that fails', () => {
     of.advance(3_600_000);
     expect(await of.fail({ turn, attempt: 5 }, 'image-missing')).toEqual({ turn: 'failed' });
     expect(JSON.parse(of.turn(turn)?.failure_json ?? '')).toMatchObject({ code: 'start-deadline' });
+  });
+
+  test('a mount that was waited for leaves it all of its time to start', async () => {
+    const of = await team();
+    const { turn } = await of.work('ada');
+    const fail = (code: FailureCode) => of.fail({ turn, attempt: of.turn(turn)?.attempt ?? 0 }, code);
+    for (let hours = 0; hours < 3; hours += 1) {
+      expect(await fail('mount-in-use')).toEqual({ turn: 'queued' });
+      of.advance(3_600_000);
+      await of.begin(turn);
+    }
+    expect(await fail('image-missing')).toEqual({ turn: 'queued' });
+    expect(of.turn(turn)?.not_before_ms).toBe(of.nowMs + 1_000);
   });
 
   test('a day that was waited for leaves a provider all of its patience', async () => {

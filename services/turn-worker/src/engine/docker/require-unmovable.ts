@@ -12,7 +12,7 @@ const lookMs = 50;
  * Sees, for a container that was created, that nobody can put something else where the source of a mount is until the
  * engine has mounted it: whoever is created from now on finds this one.
  *
- * @throws AttemptFailure `container-start-failed` when somebody can: the turn is tried again
+ * @throws AttemptFailure `mount-in-use` when somebody can: the turn waits until they have ended
  */
 export async function requireUnmovable(
   docker: Docker,
@@ -52,7 +52,7 @@ async function mountingBeside(docker: Docker, id: string): Promise<MountingConta
 
 function failure(why: string): AttemptFailure {
   return new AttemptFailure(
-    'container-start-failed',
+    'mount-in-use',
     `What is to be mounted could be moved meanwhile: ${why}. Have both mount the same directory, or directories beside each other, for them to run at the same time.`,
   );
 }
