@@ -43,6 +43,7 @@ export function extendLease(tx: Tx, id: AttemptId, leaseMs: number): { leaseMs: 
     endByFailure(tx, turnRow(tx, id.turn), attempt, { code: 'time-limit', message });
     return { leaseMs: 0, cancel: true };
   }
+  if (attempt.started_at_ms > tx.nowMs) beginAnew(tx, attempt);
   const leftMs = attempt.lease_until_ms - tx.nowMs;
   if (isFresh(leftMs, leaseMs)) return { leaseMs: leftMs, cancel: false };
   tx.run('UPDATE turn_attempts SET lease_until_ms = :until WHERE turn_id = :turn AND number = :attempt', {
@@ -51,6 +52,15 @@ export function extendLease(tx: Tx, id: AttemptId, leaseMs: number): { leaseMs: 
     attempt: id.attempt,
   });
   return { leaseMs, cancel: false };
+}
+
+/** What began at a moment that is yet to come began before the clock stepped back: its time counts from now. */
+function beginAnew(tx: Tx, { turn_id: turn, number }: AttemptRow): void {
+  tx.run('UPDATE turn_attempts SET started_at_ms = :now WHERE turn_id = :turn AND number = :number', {
+    now: tx.nowMs,
+    turn,
+    number,
+  });
 }
 
 /**

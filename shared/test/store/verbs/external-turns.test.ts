@@ -98,6 +98,19 @@ describe('a turn of an external agent', () => {
     expect(of.stateOf('ada')).toBe('failed');
   });
 
+  test('has no longer than its time from when the clock stepped back', async () => {
+    const of = await queue('ada');
+    const begun = await of.begin(of.activeTurn('ada') ?? '', { engine });
+    const beat = () => of.write((tx) => extendLease(tx, begun, 15_000));
+    of.advance(-3_600_000);
+    expect(await beat()).toMatchObject({ cancel: false });
+    of.advance(turnTimeoutMs - 1);
+    expect(await beat()).toMatchObject({ cancel: false });
+    of.advance(1);
+    expect(await beat()).toEqual({ leaseMs: 0, cancel: true });
+    expect(JSON.parse(of.turn(begun.turn)?.failure_json ?? '{}')).toMatchObject({ code: 'time-limit' });
+  });
+
   test('whose handler was lost is offered again, and says that it was a handler', async () => {
     const of = await queue('ada');
     const begun = await of.begin(of.activeTurn('ada') ?? '', { engine, worker: 'desk' });
