@@ -92,4 +92,21 @@ describe('a disk that fills up', () => {
     const { items } = (await api.get('/api/projects/team/messages?limit=500')).json as { items: unknown[] };
     expect(items).toHaveLength(accepted + 1);
   });
+
+  test('of which nothing is left refuses a deletion whole, and takes it with a few kilobytes', async () => {
+    await api.close();
+    await start({ reserve: { files: 0, rows: 0, mail: 0 } }, disk.path);
+    const remove = () => api.call('DELETE', '/api/projects/team');
+    await disk.fill();
+    const full = await remove();
+    expect(refusal(full)).toMatchObject({ status: 507, code: 'disk-full' });
+    // What is refused for want of room is no remedy for it.
+    expect((full.json as { detail: string }).detail).toContain('needs a few kilobytes itself');
+    expect((await api.get('/api/projects/team/messages')).status).toBe(200);
+    await disk.empty();
+    expect((await say()).status).toBe(201);
+    await disk.fill(64 * 1024);
+    expect((await remove()).status).toBe(200);
+    expect((await api.get('/api/projects/team')).status).toBe(404);
+  });
 });

@@ -46,7 +46,8 @@ function asSuzumioError(thrown: unknown): unknown {
   if (isSuzumioError(thrown)) return thrown;
   if (thrown instanceof ZodError) return invalidRequest(thrown, 'request');
   if (isDiskFull(thrown)) {
-    const message = "The server's disk is full: nothing of this was done. Free some of it, or delete projects.";
+    const message =
+      "The server's disk is full: nothing of this was done. Free some of it; deleting projects gives room back, and needs a few kilobytes itself.";
     return new SuzumioError('disk-full', message, {}, { cause: thrown });
   }
   return fromHttpError(thrown) ?? thrown;
