@@ -26,6 +26,7 @@ export function createNoopEngine(): TurnEngine {
           return { exitCode: 1 };
         }),
         disturbed: new AbortController().signal,
+        unlinkedBytes: () => Promise.resolve(0),
         kill: nothing,
         log: () => Promise.resolve(Buffer.alloc(0)),
         release: () => undefined,

@@ -117,8 +117,11 @@ test('a worker has a verdict on every ending, which the ToolHost takes', async (
       nastyText.map((why) => ({ kind: 'invalid' as const, why })),
       nastyText.map((said) => ({ kind: 'valid' as const, output: { text: said } })),
     ),
-    stopped: maybe(fc.constantFrom('time-limit' as const, 'shutdown' as const, 'lingering' as const)),
+    stopped: maybe(
+      fc.constantFrom('time-limit' as const, 'disk-full' as const, 'shutdown' as const, 'lingering' as const),
+    ),
     tooLarge: maybe(nastyText),
+    diskWasShort: fc.boolean(),
     disturbed: maybe(fc.constantFrom('signalled' as const, 'engine-away' as const)),
     stopping: fc.boolean(),
     log: fc.array(nastyText, { maxLength: 20 }).map((lines) => lines.join('\n')),

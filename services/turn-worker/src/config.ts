@@ -40,7 +40,7 @@ export const workerLimits = z.strictObject({
   maxWorkspaceFiles: z.int().positive().max(maxWorkspaceFiles).default(maxWorkspaceFiles),
   maxOutputBytes: bytes.max(maxOutputBytes).default(maxOutputBytes),
   maxLogBytes: bytes.max(maxLogBytes).default(maxLogBytes),
-  /** Free space on the worker's disk below which no attempt begins. */
+  /** Free space on the worker's disk below which no attempt begins; below half of it, those that run are ended. */
   minFreeBytes: z
     .int()
     .nonnegative()

@@ -1,14 +1,13 @@
-import { statfs } from 'node:fs/promises';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import type { Metrics } from '@suzumio/shared/observability/metrics';
 import { maxContentBytes } from '@suzumio/shared/protocol/content';
 import type { HostPaths } from '@suzumio/shared/policy/host-paths';
 import { hostPaths } from '@suzumio/shared/disk/this-host';
 import type { Transport, TurnConsumer } from '@suzumio/shared/queue/transport';
-import { AttemptFailure } from './engine/attempt-failure.js';
 import { reportLostAttempts } from './attempt/lost-attempts.js';
 import { AttemptRunner } from './attempt/attempt-runner.js';
 import type { AttemptMetrics, Engines, PolicyOf } from './attempt/worker-parts.js';
+import { WorkerDisk } from './attempt/worker-disk.js';
 import { type TurnWorkerConfig, turnWorkerConfig, type TurnWorkerSettings } from './config.js';
 import { DockerEngine } from './engine/docker/docker-engine.js';
 import { ProcessEngine } from './engine/process/process-engine.js';
@@ -81,6 +80,7 @@ class RunningWorker {
   readonly #engines: Engines;
   readonly #cells: Cells;
   readonly #runner: AttemptRunner;
+  readonly #disk: WorkerDisk;
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #stopping = new AbortController();
   #consumer: TurnConsumer | undefined;
@@ -130,6 +130,7 @@ class RunningWorker {
         maxEntries: limits.maxWorkspaceFiles,
       },
     });
+    this.#disk = new WorkerDisk({ path, minFreeBytes: limits.minFreeBytes, onShort: onSuspect, now });
     this.#runner = new AttemptRunner({
       config,
       cells: this.#cells,
@@ -139,6 +140,7 @@ class RunningWorker {
       worker,
       engines: this.#engines,
       workspaces,
+      disk: this.#disk,
       states,
       logger,
       metrics,
@@ -191,13 +193,7 @@ class RunningWorker {
   }
 
   async #probe(): Promise<void> {
-    const { bavail, bsize } = await statfs(this.directory.path);
-    if (bavail * bsize < this.config.limits.minFreeBytes) {
-      throw new AttemptFailure(
-        'disk-full',
-        `The disk of ${this.directory.path} has less than ${this.config.limits.minFreeBytes} bytes left.`,
-      );
-    }
+    await this.#disk.requireRoom();
     for (const engine of Object.values(this.#engines)) await engine.probe();
     await this.#takeOver();
     await this.#cells.check();

@@ -11,6 +11,7 @@ const stopReasons = [
   'superseded',
   'time-limit',
   'workspace-too-large',
+  'disk-full',
   'shutdown',
   'lingering',
 ] as const;

@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises';
 import type { AttemptRef, ClaimAnswer, CompleteRequest, SandboxLimits } from '@suzumio/shared/protocol/attempts';
 import type { Failure } from '@suzumio/shared/protocol/failure-codes';
 import { type RunnerTurnInput, runnerProtocol, type TurnOutput } from '@suzumio/shared/protocol/runner';
@@ -23,6 +22,7 @@ import type { StopSwitch } from './stop-switch.js';
 import type { Stopwatch } from './stopwatch.js';
 import { TurnDirectory, type WorkerPaths } from './turn-directory.js';
 import { type Watched, watchSandbox } from './watch-sandbox.js';
+import type { WorkerDisk } from './worker-disk.js';
 import type { PolicyOf } from './worker-parts.js';
 
 export interface AttemptParts {
@@ -32,6 +32,7 @@ export interface AttemptParts {
   claim: ClaimAnswer;
   engine: TurnEngine;
   workspaces: Workspaces;
+  disk: WorkerDisk;
   client: AttemptClient;
   door: Pick<DoorOptions, 'runnerUrl' | 'agent' | 'onRefused'>;
   policyOf: PolicyOf;
@@ -114,6 +115,7 @@ export class Attempt {
       client,
       ref,
       workspaces,
+      disk,
       paths,
       limits,
       relayPorts,
@@ -124,7 +126,7 @@ export class Attempt {
       requireLease,
     } = this.parts;
     this.#requireAllowed();
-    await this.#checkDisk();
+    await disk.requireRoom();
     const place = { ...ref, turnNumber: claim.input.turn.number ?? Infinity };
     // Whoever stood still until here may have a successor already, whose sandbox must not be touched.
     requireLease();
@@ -175,6 +177,7 @@ export class Attempt {
         sandbox: this.#sandbox,
         directory,
         workspace: workspace.directory,
+        disk,
         stop,
         timeoutMs,
         limits,
@@ -293,13 +296,6 @@ export class Attempt {
     const moved = checked.find(({ source }, i) => source !== now[i]?.source);
     if (moved === undefined) return;
     throw new AttemptFailure('container-start-failed', `${moved.source} was moved while it was about to be mounted.`);
-  }
-
-  async #checkDisk(): Promise<void> {
-    const { paths, limits } = this.parts;
-    const { bavail, bsize } = await statfs(paths.path);
-    if (bavail * bsize >= limits.minFreeBytes) return;
-    throw new AttemptFailure('disk-full', `The disk of ${paths.path} has less than ${limits.minFreeBytes} bytes left.`);
   }
 
   #input(prepared: PreparedSandbox, workspace: Workspace, door: OpenDoor): RunnerTurnInput {

@@ -13,6 +13,8 @@ export interface Ending {
   stopped: StopReason | undefined;
   /** Why the directories are beyond their bounds, if they are. */
   tooLarge: string | undefined;
+  /** Whether the worker's disk was full at the end, so that writing to it may have failed. */
+  diskWasShort: boolean;
   /** What besides the turn itself may have ended it. The worker's own kills, which `stopped` explains, show here, too. */
   disturbed: Disturbance | undefined;
   /** Whether this worker is being shut down, as when its host is. */
@@ -56,6 +58,7 @@ function explain({
   output,
   stopped,
   tooLarge,
+  diskWasShort,
   disturbed,
   stopping,
   log,
@@ -73,6 +76,9 @@ function explain({
   }
   if (tooLarge !== undefined) {
     return { code: 'workspace-too-large', message: `The turn wrote more than it may: ${tooLarge}.` };
+  }
+  if (stopped === 'disk-full') {
+    return { code: 'disk-full', message: "The worker's disk was full, and the turn took more of it than others." };
   }
   if (end.vanished) {
     return { code: 'container-vanished', message: 'The container was removed by somebody else while the turn ran.' };
@@ -95,6 +101,9 @@ function explain({
       code: 'worker-lost',
       message: `The runner could not reach the ToolHost through its door.${lastLines(log)}`,
     };
+  }
+  if (diskWasShort) {
+    return { code: 'disk-full', message: `The turn failed while the worker's disk was full.${lastLines(log)}` };
   }
   if (end.exitCode !== 0) {
     return { code: 'non-zero-exit', message: `The runner ended with exit code ${end.exitCode}.${lastLines(log)}` };

@@ -1,8 +1,10 @@
-import { beyondBounds, type TreeBounds } from '../files/tree-size.js';
+import { type TreeBounds, type TreeSize, treeSize } from '../files/tree-size.js';
 
 export interface SizeWatchOptions {
   directories: readonly string[];
   bounds: TreeBounds;
+  /** What the sandbox has in open files without a name, as far as that can be seen. */
+  unlinkedBytes: () => Promise<number>;
   everyMs: number;
   now: () => number;
   onTooLarge: (why: string) => void;
@@ -29,8 +31,17 @@ export class SizeWatch {
   }
 
   /** Why the directories are beyond their bounds now, if they are. */
-  check(): Promise<string | undefined> {
-    return beyondBounds(this.options.directories, this.options.bounds);
+  async check(): Promise<string | undefined> {
+    return (await treeSize(this.options.directories, this.options.bounds)).beyond;
+  }
+
+  /** What the sandbox takes of the disk, with files that have no name any more. It costs more than `check`. */
+  async measure(): Promise<TreeSize> {
+    const { directories, bounds, unlinkedBytes } = this.options;
+    const unlinked = await unlinkedBytes();
+    const { bytes, beyond } = await treeSize(directories, bounds, unlinked);
+    if (beyond === undefined || unlinked === 0) return { bytes, ...(beyond === undefined ? {} : { beyond }) };
+    return { bytes, beyond: `${beyond}, ${unlinked} of them in open files that have no name any more` };
   }
 
   #schedule(afterMs: number): void {

@@ -5,9 +5,10 @@
  * - `cancelled`: the ToolHost says that it is over
  * - `fenced`: nothing was heard of the ToolHost for nearly a lease
  * - `superseded`: a later attempt of the same agent came to this worker, or runs beside it
+ * - `disk-full`: the worker's disk is, and it takes most of it
  * - `lingering`: its output is there, and its sandbox does not end
  */
-export type StopReason = Abandonment | 'time-limit' | 'workspace-too-large' | 'shutdown' | 'lingering';
+export type StopReason = Abandonment | 'time-limit' | 'workspace-too-large' | 'disk-full' | 'shutdown' | 'lingering';
 export type Abandonment = (typeof abandonments)[number];
 
 const abandonments = ['cancelled', 'fenced', 'superseded'] as const;

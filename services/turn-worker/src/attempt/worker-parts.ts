@@ -9,6 +9,7 @@ import type { TurnEngine } from '../engine/turn-engine.js';
 import type { Workspaces } from '../workspace/workspaces.js';
 import type { AttemptStates } from './attempt-states.js';
 import type { WorkerPaths } from './turn-directory.js';
+import type { WorkerDisk } from './worker-disk.js';
 
 /** The engines of a worker, by the backend that they are. */
 export type Engines = Partial<Record<ClaimAnswer['backend'], TurnEngine>>;
@@ -34,6 +35,7 @@ export interface WorkerParts {
   worker: string;
   engines: Engines;
   workspaces: Workspaces;
+  disk: WorkerDisk;
   states: AttemptStates;
   logger: Logger;
   metrics?: AttemptMetrics | undefined;

@@ -96,6 +96,11 @@ export interface Sandbox {
   readonly ended: Promise<SandboxEnd>;
   /** Aborted, with a {@link Disturbance} as its reason, once something besides the turn itself may have ended it. */
   readonly disturbed: AbortSignal;
+  /**
+   * How many bytes of the disk that its workspace is on it holds in open files that have no name any more; 0 where that
+   * cannot be seen. Never rejects.
+   */
+  unlinkedBytes(): Promise<number>;
   /** Kills everything in it, and waits until it has ended. Rejects when the engine cannot do that for long. */
   kill(): Promise<void>;
   /** The end of what was written to its standard output and error, after it has ended. */

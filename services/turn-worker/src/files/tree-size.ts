@@ -7,31 +7,39 @@ export interface TreeBounds {
   maxEntries: number;
 }
 
+export interface TreeSize {
+  /** What was counted: all of it, unless the trees are beyond their bounds. */
+  bytes: number;
+  /** Why they are beyond their bounds, if they are. */
+  beyond?: string;
+}
+
 /**
- * Why a tree is beyond its bounds, or undefined while it is within. Stops at the bound: the cost is bounded, too. The
- * tree may change meanwhile. A file counts with its length or its blocks, whichever is more.
+ * How large trees are together. Stops at a bound: the cost is bounded, too. They may change meanwhile. A file counts with
+ * its length or its blocks, whichever is more; `alsoBytes` are counted from the start.
  */
-export async function beyondBounds(roots: readonly string[], bounds: TreeBounds): Promise<string | undefined> {
-  let sizeBytes = 0;
+export async function treeSize(roots: readonly string[], bounds: TreeBounds, alsoBytes = 0): Promise<TreeSize> {
+  let bytes = alsoBytes;
   let entries = 0;
   const directories = [...roots];
   for (let next = directories.pop(); next !== undefined; next = directories.pop()) {
     const directory = next;
     const children = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => gone(error));
-    if (children === undefined) return 'a directory that cannot be looked into, or a path that is too long';
+    if (children === undefined)
+      return { bytes, beyond: 'a directory that cannot be looked into, or a path that is too long' };
     entries += children.length;
-    if (entries > bounds.maxEntries) return `more than ${bounds.maxEntries} files and directories`;
+    if (entries > bounds.maxEntries) return { bytes, beyond: `more than ${bounds.maxEntries} files and directories` };
     for (const child of children) {
       const path = join(directory, child.name);
       if (child.isDirectory()) directories.push(path);
       else if (child.isFile()) {
         const stat = await lstat(path).catch(() => undefined);
-        sizeBytes += stat ? Math.max(stat.size, stat.blocks * 512) : 0;
-        if (sizeBytes > bounds.maxBytes) return `more than ${bounds.maxBytes} bytes`;
+        bytes += stat ? Math.max(stat.size, stat.blocks * 512) : 0;
+        if (bytes > bounds.maxBytes) return { bytes, beyond: `more than ${bounds.maxBytes} bytes` };
       }
     }
   }
-  return undefined;
+  return { bytes };
 }
 
 function gone(error: unknown): [] | undefined {

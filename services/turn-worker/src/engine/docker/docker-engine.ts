@@ -19,6 +19,7 @@ import { probeEngine } from './probe.js';
 import { requireUnmovable } from './require-unmovable.js';
 import { StdioAttachment } from './stdio-attachment.js';
 import { sandboxOwner } from './sandbox-owner.js';
+import { unlinkedBytes } from './unlinked-bytes.js';
 
 export interface DockerEngineOptions {
   /** This worker's id: its containers are labelled with it. */
@@ -229,6 +230,7 @@ export class DockerEngine implements TurnEngine {
         ended: end,
         disturbed,
         look: () => this.#ends.look(created.id),
+        unlinkedBytes: () => this.#unlinkedBytes(created.id),
         attachment: attachment && { stdio: attachment, log },
         maxLogBytes,
         wrapped: entrypoint !== undefined,
@@ -243,6 +245,15 @@ export class DockerEngine implements TurnEngine {
       if (container) this.#release(container, { ...limits, keep: 'never' }, 'failed');
       throw engineFailure(error, 'start the container');
     }
+  }
+
+  async #unlinkedBytes(container: string): Promise<number> {
+    const { probeImage: image, worker, logger } = this.options;
+    return unlinkedBytes({ docker: this.#docker, image, worker, container }).catch((error: unknown) => {
+      // As of one that has just ended, or in a runtime that does not show its processes.
+      logger.warn({ err: error, container }, 'the open files of a container could not be looked at');
+      return 0;
+    });
   }
 
   #mounts(start: StartOptions, { door, entrypoint }: Connection): BindMount[] {

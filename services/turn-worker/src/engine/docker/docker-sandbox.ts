@@ -12,6 +12,8 @@ export interface DockerSandboxParts {
   disturbed: AbortSignal;
   /** Asks the engine whether the container has ended. */
   look: () => Promise<void>;
+  /** Bytes in open files that have no name any more. */
+  unlinkedBytes: () => Promise<number>;
   /** The attached standard streams, where they are the door; `log` is then kept from them. */
   attachment?: { stdio: StdioAttachment; log: LogTail } | undefined;
   maxLogBytes: number;
@@ -36,6 +38,10 @@ export class DockerSandbox implements Sandbox {
 
   get disturbed(): AbortSignal {
     return this.parts.disturbed;
+  }
+
+  unlinkedBytes(): Promise<number> {
+    return this.parts.unlinkedBytes();
   }
 
   async kill(): Promise<void> {

@@ -32,6 +32,11 @@ export class ProcessSandbox implements Sandbox {
     });
   }
 
+  /** What runs as the worker's own user is trusted with its disk. */
+  unlinkedBytes(): Promise<number> {
+    return Promise.resolve(0);
+  }
+
   async kill(): Promise<void> {
     this.#killGroup();
     await this.ended;

@@ -1,0 +1,117 @@
+import { statfs } from 'node:fs/promises';
+import type { TreeSize } from '../files/tree-size.js';
+import { AttemptFailure } from '../engine/attempt-failure.js';
+
+export interface WorkerDiskOptions {
+  path: string;
+  /** Free bytes below which no attempt begins; below half of them, attempts that run are ended. */
+  minFreeBytes: number;
+  /** Called while so little is left that attempts are ended. */
+  onShort: () => void;
+  /** A monotonic clock. */
+  now: () => number;
+}
+
+/** An attempt that runs. */
+export interface DiskUser {
+  /** What it takes of the disk now. */
+  measure: () => Promise<TreeSize>;
+  /** Ends it, because it is beyond its bounds, or because it takes most and others need room. */
+  end: (beyond: string | undefined) => void;
+}
+
+const lookMs = 250;
+/** How many attempts are measured at a time: each may cost a container. */
+const measuredAtATime = 8;
+/** What fails so long after the disk was short may have failed for that. */
+const aftermathMs = 10_000;
+
+/**
+ * The disk of a worker's directory, which its attempts share. A container can take more of it than is seen in time, so a
+ * reserve stays free: where it is touched, whoever took more than it may is looked for and ended, and where nobody did,
+ * whoever takes most.
+ */
+export class WorkerDisk {
+  readonly #users = new Set<DiskUser>();
+  /** Those that were ended and are not gone yet: they are about to give room back. */
+  readonly #ending = new Set<DiskUser>();
+  #timer: NodeJS.Timeout | undefined;
+  #shortAt = -Infinity;
+
+  constructor(private readonly options: WorkerDiskOptions) {}
+
+  /** Whether the disk was full a moment ago, so that what has failed may have failed for that. */
+  get wasShort(): boolean {
+    return this.options.now() - this.#shortAt < aftermathMs;
+  }
+
+  /** @throws AttemptFailure `disk-full` where there is no room for another attempt */
+  async requireRoom(): Promise<void> {
+    const { path, minFreeBytes } = this.options;
+    if ((await this.#freeBytes()) >= minFreeBytes) return;
+    throw new AttemptFailure('disk-full', `The disk of ${path} has less than ${minFreeBytes} bytes left.`);
+  }
+
+  /** Counts an attempt among those that may be ended, until the returned function is called. */
+  add(user: DiskUser): () => void {
+    this.#users.add(user);
+    this.#timer ??= this.#schedule();
+    return () => {
+      this.#users.delete(user);
+      this.#ending.delete(user);
+      if (this.#users.size > 0) return;
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    };
+  }
+
+  #schedule(): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#look()
+        // A file system that does not say how full it is, as while it is away, is not full.
+        .catch(() => undefined)
+        .finally(() => {
+          if (this.#users.size > 0) this.#timer = this.#schedule();
+        });
+    }, lookMs);
+  }
+
+  async #look(): Promise<void> {
+    if (!(await this.#isShort())) return;
+    this.#shortAt = this.options.now();
+    this.options.onShort();
+    if (this.#ending.size > 0) return;
+    const sizes = await this.#measure();
+    const beyond = sizes.filter((size) => size.beyond !== undefined);
+    if (beyond.length > 0) for (const { user, beyond: why } of beyond) this.#end(user, why);
+    else if (await this.#isShort()) {
+      const [most] = sizes.sort((a, b) => b.bytes - a.bytes);
+      if (most) this.#end(most.user, undefined);
+    }
+  }
+
+  /** Measures attempts until some are found beyond their bounds. */
+  async #measure(): Promise<({ user: DiskUser } & TreeSize)[]> {
+    const users = [...this.#users];
+    const sizes: ({ user: DiskUser } & TreeSize)[] = [];
+    for (let at = 0; at < users.length && sizes.every(({ beyond }) => beyond === undefined); at += measuredAtATime) {
+      const part = users.slice(at, at + measuredAtATime);
+      sizes.push(...(await Promise.all(part.map(async (user) => ({ user, ...(await user.measure()) })))));
+    }
+    return sizes.filter(({ user }) => this.#users.has(user));
+  }
+
+  #end(user: DiskUser, beyond: string | undefined): void {
+    this.#ending.add(user);
+    user.end(beyond);
+  }
+
+  async #isShort(): Promise<boolean> {
+    return (await this.#freeBytes()) < this.options.minFreeBytes / 2;
+  }
+
+  async #freeBytes(): Promise<number> {
+    const { bavail, bsize } = await statfs(this.options.path);
+    return bavail * bsize;
+  }
+}

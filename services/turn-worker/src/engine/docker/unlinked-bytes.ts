@@ -1,0 +1,81 @@
+import type Docker from 'dockerode';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { probeLabels } from './labels.js';
+
+export interface UnlinkedBytesOptions {
+  docker: Docker;
+  /** An image of this worker's own, with `node`. */
+  image: string;
+  worker: string;
+  /** The container that is looked into. */
+  container: string;
+}
+
+const mib = 1024 * 1024;
+const patienceMs = 10_000;
+
+/**
+ * Runs beside the container's processes: adds up the files of the workspace's file system that they have open and that
+ * have no name any more. A thread may have open files of its own.
+ */
+const script = `
+const fs = require('node:fs');
+const names = (directory) => { try { return fs.readdirSync(directory); } catch { return []; } };
+const { dev } = fs.statSync('/proc/1/root/workspace');
+const sizes = new Map();
+for (const pid of names('/proc').filter((name) => /^[0-9]+$/.test(name) && Number(name) !== process.pid))
+  for (const thread of names('/proc/' + pid + '/task')) {
+    const open = '/proc/' + pid + '/task/' + thread + '/fd/';
+    for (const file of names(open)) {
+      try {
+        const stat = fs.statSync(open + file);
+        if (stat.isFile() && stat.nlink === 0 && stat.dev === dev) sizes.set(stat.ino, stat.blocks * 512);
+      } catch {}
+    }
+  }
+let bytes = 0;
+for (const size of sizes.values()) bytes += size;
+console.log(bytes);
+`;
+
+/**
+ * How much of the disk a running container holds in open files that have no name any more. Only the system's list of open
+ * files knows of them, and only root among the container's processes may read all of it, so a container of our own looks
+ * from there. It does not see what is held by a mapping alone, or by a message between two sockets.
+ *
+ * @throws when the engine does not run it, or not in time
+ */
+export async function unlinkedBytes({ docker, image, worker, container }: UnlinkedBytesOptions): Promise<number> {
+  const looker = await docker.createContainer({
+    Image: image,
+    User: '0:0',
+    Labels: probeLabels(worker),
+    Entrypoint: ['node', '-e', script],
+    HostConfig: {
+      PidMode: `container:${container}`,
+      NetworkMode: 'none',
+      ReadonlyRootfs: true,
+      CapDrop: ['ALL'],
+      CapAdd: ['SYS_PTRACE', 'DAC_READ_SEARCH'],
+      SecurityOpt: ['no-new-privileges'],
+      Memory: 128 * mib,
+      MemorySwap: 128 * mib,
+      PidsLimit: 32,
+      LogConfig: { Type: 'json-file', Config: { 'max-size': String(mib) } },
+    },
+  });
+  try {
+    await looker.start();
+    if ((await Promise.race([looker.wait(), sleep(patienceMs, undefined, { ref: false })])) === undefined)
+      throw new Error(`Looking for unlinked files took longer than ${patienceMs} ms.`);
+    const said = (await looker.logs({ stdout: true })).subarray(logHeaderBytes).toString('utf8');
+    if (!/^\d+\n$/.test(said))
+      throw new Error('The container that looks for unlinked files did not say what it found.');
+    return Number(said);
+  } finally {
+    await looker.remove({ force: true, v: true }).catch(() => undefined);
+  }
+}
+
+/** Before each piece of what a container has said. */
+const logHeaderBytes = 8;

@@ -1,0 +1,104 @@
+import { stat, writeFile } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { type SmallDisk, smallDisk } from '../../../shared/test/support/small-disk.js';
+import { agentCommand, baseImage, deriveImage } from './support/images.js';
+import type { TestTurn } from './support/test-toolhost.js';
+import { until } from './support/until.js';
+import { type TurnSpec, World } from './support/world.js';
+
+jest.setTimeout(60_000);
+
+const mib = 1024 * 1024;
+const imports = `
+import fs from 'node:fs';
+const done = () => fs.writeFileSync('/turn/output.json', JSON.stringify({ text: 'fine' }));
+const write = (file, count) => { for (let i = 0; i < count; i++) fs.writeSync(file, Buffer.alloc(${mib}, 1)); };
+const goOn = () => setInterval(() => {}, 1000);
+`;
+/** Goes on until the test asks it to end. */
+const waits = `const look = setInterval(() => { if (fs.existsSync('/workspace/go')) { clearInterval(look); done(); } }, 20);`;
+/** Files in memory count as memory of the container that writes them. */
+const sandbox = { memoryBytes: 1024 * mib };
+
+let image: Awaited<ReturnType<typeof deriveImage>>;
+let disk: SmallDisk;
+let world: World;
+
+beforeAll(async () => {
+  image = await deriveImage(baseImage, [agentCommand, 'LABEL suzumio.runner=1']);
+});
+
+afterAll(() => image.remove());
+
+beforeEach(async () => {
+  disk = await smallDisk(160 * mib);
+  world = await World.open({
+    settings: { workerDir: `${disk.path}/w` },
+    limits: { sizeCheckMs: 100, minFreeBytes: 64 * mib, maxWorkspaceBytes: 48 * mib },
+  });
+});
+
+afterEach(async () => {
+  await world.close();
+  await disk.close();
+});
+
+const give = (agent: string, program: string, spec: TurnSpec = {}) =>
+  world.give({ image: image.name, agent, program: imports + program, sandbox, ...spec });
+const ended = (turn: TestTurn) => world.toolhost.ended(turn.answer.input.turn.id);
+const fileOf = (agent: string, name: string) => `${disk.path}/w/workspaces/${world.cell}/paper.1/${agent}/${name}`;
+const letEnd = (agent: string) => writeFile(fileOf(agent, 'go'), '');
+const hasWritten = (agent: string, bytes: number) =>
+  until(
+    async () => (await stat(fileOf(agent, 'x')).catch(() => undefined))?.size === bytes,
+    10_000,
+    `${agent} to write`,
+  );
+
+test('a turn that fills it with files that have no name any more is ended, and its neighbours go on', async () => {
+  const neighbour = await give('neighbour', waits);
+  await world.containerOf(neighbour);
+  const filler = await give(
+    'filler',
+    `for (let i = 0; i < 7; i++) {
+       const file = fs.openSync('/workspace/x', 'w');
+       fs.unlinkSync('/workspace/x');
+       write(file, 20);
+     }
+     goOn();`,
+  );
+  expect((await ended(filler)).failed?.failure).toMatchObject({
+    code: 'workspace-too-large',
+    message: expect.stringContaining('no name any more'),
+  });
+  await until(() => world.worker.ready, 10_000, 'the worker to take jobs again');
+  await letEnd('neighbour');
+  expect((await ended(neighbour)).completed?.output.text).toBe('fine');
+  expect((await ended(await give('next', `done();`))).completed?.output.text).toBe('fine');
+});
+
+test('turns within their bounds that fill it together: the one that takes most ends, at no cost, and the others go on', async () => {
+  const small = await give('small', `write(fs.openSync('/workspace/x', 'w'), 10); ${waits}`);
+  const large = await give('large', `write(fs.openSync('/workspace/x', 'w'), 40); ${waits}`);
+  await hasWritten('small', 10 * mib);
+  await hasWritten('large', 40 * mib);
+  await disk.fill(16 * mib);
+  expect((await ended(large)).failed?.failure.code).toBe('disk-full');
+  await disk.empty();
+  await letEnd('small');
+  expect((await ended(small)).completed?.output.text).toBe('fine');
+});
+
+test('while there is little left no turn is claimed', async () => {
+  await disk.fill(8 * mib);
+  // Where nothing runs, the attempt that meets it tells of it.
+  const met = await give('met', `done();`);
+  expect((await ended(met)).failed?.failure.code).toBe('disk-full');
+  await until(() => !world.worker.ready, 5_000, 'the worker to take no jobs');
+  const told = async () => (await world.transport.fleet())[0];
+  await until(async () => (await told())?.problem === 'disk-full', 5_000, 'the worker to say so');
+  expect(await told()).toMatchObject({ slots: 0 });
+  const later = await give('later', `done();`);
+  await disk.empty();
+  expect((await ended(later)).completed?.output.text).toBe('fine');
+});
