@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { agentCommand, baseImage, deriveImage, docker, runnerImage } from './support/images.js';
 import { EngineProxy } from './support/engine-proxy.js';
@@ -315,6 +315,21 @@ describe('a turn that a signal ends', () => {
   });
 });
 
+/** As when the attempt waits for a provider. */
+function refuseReport(_turn: TestTurn, here: World): void {
+  here.toolhost.intercept = ({ url }) => (url?.endsWith('/fail') ? { status: 409, code: 'attempt-over' } : undefined);
+}
+
+/** Waits until the worker has swept so often since now. It asks for the deleted projects each time. */
+async function sweeps(here: World, times: number): Promise<void> {
+  let swept = 0;
+  here.toolhost.intercept = ({ url }) => {
+    if (url === '/projects/gone') swept += 1;
+    return undefined;
+  };
+  await until(() => swept > times, 10_000, 'the worker to sweep');
+}
+
 describe('ended containers', () => {
   const fails = `process.exit(1)`;
   const succeeds = after(0);
@@ -347,6 +362,37 @@ describe('ended containers', () => {
     await until(async () => (await here.containers()).length === 1, 5_000, 'one of the containers to go');
     const [left] = await here.containers();
     expect(turn.failed?.stats?.container).not.toBe(left?.id);
+  });
+
+  test('of one agent are three at most, the newest ones', async () => {
+    const here = await open({ limits: { sweepMs: 100 } });
+    const sandbox = { keep: 'always', keepForMs: 3_600_000 } as const;
+    const other = await here.run({ image: image.name, program: fails, agent: 'other', sandbox });
+    const turns = [other];
+    for (let n = 0; n < 5; n += 1)
+      turns.push(await here.run({ image: image.name, program: fails, agent: 'a', sandbox }));
+    await until(async () => (await here.containers()).length <= 4, 10_000, 'the older containers to go');
+    await sweeps(here, 2);
+    const idOf = ({ failed }: TestTurn) => failed?.stats?.container;
+    expect(new Set((await here.containers()).map(({ id }) => id))).toEqual(
+      new Set([other, ...turns.slice(-3)].map(idOf)),
+    );
+  });
+
+  test.each([
+    ['in a heartbeat', (turn: TestTurn) => (turn.cancel = true)],
+    ['before its report came', refuseReport],
+  ] as const)('of an attempt that the ToolHost has ended %s are not kept', async (_when, end) => {
+    const here = await open({ limits: { sweepMs: 100_000, heartbeatMs: 100 } });
+    const sandbox = { keep: 'failed', keepForMs: 3_600_000 } as const;
+    const program = `import fs from 'node:fs'; setInterval(() => fs.existsSync('/workspace/go') && process.exit(1), 20);`;
+    const turn = await here.give({ image: image.name, program, sandbox });
+    await here.containerOf(turn);
+    end(turn, here);
+    await writeFile(`${here.directory}/w/workspaces/${here.cell}/paper.1/writer/go`, '');
+    await until(() => told(here, 'an attempt has ended') === 1, 10_000, 'the attempt to end');
+    await here.worker.stop();
+    expect(await here.containers()).toEqual([]);
   });
 
   test('are told from those that are just being started', async () => {
