@@ -107,6 +107,10 @@ export function rejected(): SuzumioError {
 }
 
 /** Whose a request is, as what is counted of its bodies is kept by. */
-export function senderOf({ project, turn, attempt }: AttemptTokenClaims): BodySender {
+export function senderOf({
+  project,
+  turn,
+  attempt,
+}: Pick<AttemptTokenClaims, 'project' | 'turn' | 'attempt'>): BodySender {
   return { project, attempt: `${project} ${turn} ${String(attempt)}` };
 }

@@ -3,6 +3,7 @@ import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-err
 import type { ToolResponse } from '@suzumio/shared/protocol/runner';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import { attemptRow } from '@suzumio/shared/store/rows';
 import type { Tx } from '@suzumio/shared/store/tx';
 import {
   type RecordedResult,
@@ -13,7 +14,7 @@ import {
   type ToolCall,
   type ToolCallSite,
 } from '@suzumio/shared/store/verbs/record-tool-call';
-import type { PresentedToken } from './auth.js';
+import { type PresentedToken, senderOf } from './auth.js';
 import type { CallBody } from './bodies/call.js';
 import { contentOf } from './content.js';
 import type { ToolhostContext } from './context.js';
@@ -56,6 +57,7 @@ export async function refuseCall(
   code: ErrorCode,
   message: string,
 ): Promise<never> {
+  await pace(context, store, call);
   await store.write((tx) => refuseToolCall(tx, call, code, message));
   context.metrics.toolCalls.inc({ tool: call.tool, outcome: 'refused' });
   // It may have been one too many for its turn.
@@ -77,8 +79,14 @@ async function run(
   context.cell.disk.require('rows');
   // Whatever has changed by the time it is recorded: nothing was written for it.
   const refusal = refusalOf(store.reader, store, call);
+  if (refusal) await pace(context, store, call);
   const effect = refusal ? none : await prepare(context, store, call, input());
   return store.write((tx) => recordToolCall(tx, call, (site) => effect(tx, site), refusal));
+}
+
+async function pace({ refusals }: ToolhostContext, store: ProjectStore, { turn, attempt }: ToolCall): Promise<void> {
+  const refused = attemptRow(store.reader, turn, attempt)?.refused_calls ?? 0;
+  await refusals.wait(senderOf({ project: store.project, turn, attempt }).attempt, refused);
 }
 
 function none(): never {

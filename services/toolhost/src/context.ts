@@ -7,6 +7,7 @@ import type { Transport } from '@suzumio/shared/queue/transport';
 import type { Cell } from '@suzumio/shared/store/cell';
 import type { BodyReader } from './bodies/body-reader.js';
 import type { RunnerBodies } from './bodies/runner-bodies.js';
+import type { RefusalPace } from './refusal-pace.js';
 
 /** What the ToolHost works with. */
 export interface ToolhostDependencies {
@@ -31,6 +32,8 @@ export interface ToolhostContext extends ToolhostDependencies {
   bodies: RunnerBodies;
   /** Reads what is in them. */
   reader: BodyReader;
+  /** When their refused calls are answered. */
+  refusals: RefusalPace;
   /** Names this process to others that might make the same call of a model. */
   owner: string;
   /** What the whole cell may spend in a day. */

@@ -16,6 +16,7 @@ import { ClaimWaits } from './claim-waits.js';
 import type { ToolhostContext, ToolhostDependencies } from './context.js';
 import { handlersRouter } from './handlers-router.js';
 import { modelsRouter } from './models-router.js';
+import { RefusalPace } from './refusal-pace.js';
 import { toolsRouter } from './tools-router.js';
 
 export interface ToolhostConfig {
@@ -68,6 +69,7 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
       owner: randomUUID(),
       bodies: new RunnerBodies(),
       reader: (reader = new BodyReader(bodyThread)),
+      refusals: new RefusalPace(),
       dayLimitNanoUsd: config.budgetUsdPerDay === undefined ? undefined : config.budgetUsdPerDay * nanoPerUsd,
     };
     await cell.catalog.spending.limitTo(context.dayLimitNanoUsd);

@@ -188,21 +188,40 @@ test('a runner that contradicts its journal with its calls is ended, too', async
   expect(await evil.tool('artifacts.list', {}, { step: '0.0' })).toMatchObject({ status: 401 });
 });
 
-test('a runner whose calls are refused is told so a hundred times, and then ended', async () => {
-  const codes: unknown[] = [];
-  for (let number = 0; number < 101; number += 1) {
+describe('a runner whose calls are refused', () => {
+  const call = async (number: number): Promise<unknown> => {
     const project = number % 2 === 0 ? 'evil' : 'good';
-    const { body } = await evil.tool('artifacts.list', { number }, { step: `${String(number)}.0`, project });
-    codes.push(body['code']);
-  }
-  expect([new Set(codes.slice(0, 100)), codes[100]]).toEqual([
-    new Set(['call-not-asked', 'forbidden']),
-    'token-rejected',
-  ]);
-  expect(await bench.testing.rows('evil', `SELECT status, failure_json ->> 'code' AS code FROM turns`)).toEqual([
-    { status: 'failed', code: 'refusal-limit' },
-  ]);
-  expect((await evil.report('heartbeat')).body).toEqual({ leaseMs: 0, cancel: true });
+    return (await evil.tool('artifacts.list', { number }, { step: `${String(number)}.0`, project })).body['code'];
+  };
+  const calls = (from: number, to: number) =>
+    Promise.all(Array.from({ length: to - from }, (_, index) => call(from + index)));
+
+  test('is told so at once ten times, and then together once a second', async () => {
+    const began = performance.now();
+    for (let number = 0; number < 10; number += 1) await call(number);
+    const tenMs = performance.now() - began;
+    const later = calls(10, 26);
+    expect((await good.tool('artifacts.list', {}, { step: '0.0' })).body['code']).toBe('call-not-asked');
+    const codes = await later;
+    expect(new Set(codes)).toEqual(new Set(['call-not-asked', 'forbidden']));
+    expect(performance.now() - began - tenMs).toBeGreaterThanOrEqual(990);
+    const rounds = `SELECT count(DISTINCT started_at_ms) AS n FROM (SELECT started_at_ms FROM tool_calls ORDER BY rowid LIMIT -1 OFFSET 10)`;
+    expect((await bench.testing.rows<{ n: number }>('evil', rounds))[0]?.n).toBeLessThanOrEqual(3);
+  });
+
+  test('is told so a hundred times, and then ended', async () => {
+    const codes: unknown[] = [];
+    for (let number = 0; number < 96; number += 16) codes.push(...(await calls(number, number + 16)));
+    codes.push(...(await calls(96, 100)), await call(100));
+    expect([new Set(codes.slice(0, 100)), codes[100]]).toEqual([
+      new Set(['call-not-asked', 'forbidden']),
+      'token-rejected',
+    ]);
+    expect(await bench.testing.rows('evil', `SELECT status, failure_json ->> 'code' AS code FROM turns`)).toEqual([
+      { status: 'failed', code: 'refusal-limit' },
+    ]);
+    expect((await evil.report('heartbeat')).body).toEqual({ leaseMs: 0, cancel: true });
+  });
 });
 
 test('a compressed body is not taken', async () => {

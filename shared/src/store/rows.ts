@@ -81,6 +81,7 @@ export interface AttemptRow {
   lease_token_hash: string;
   lease_until_ms: number;
   unnamed_calls: number;
+  refused_calls: number;
   counted: number | null;
   started_at_ms: number;
   ended_at_ms: number | null;

@@ -11,14 +11,20 @@ const object = 0x7b;
  */
 export function countMembers(bytes: Uint8Array, most: number): number {
   let members = 0;
-  let inText = false;
   for (let at = 0; at < bytes.length && members <= most; at += 1) {
     const byte = bytes[at];
-    if (inText) {
-      if (byte === backslash) at += 1;
-      else if (byte === quote) inText = false;
-    } else if (byte === quote) inText = true;
+    if (byte === quote) at = endOfText(bytes, at + 1);
     else if (byte === comma || byte === list || byte === object) members += 1;
   }
   return members;
+}
+
+/** Where a text ends whose first character is at `from`. Long texts are most of a long body, and searched by the platform. */
+function endOfText(bytes: Uint8Array, from: number): number {
+  for (let end = bytes.indexOf(quote, from); end !== -1; end = bytes.indexOf(quote, end + 1)) {
+    let backslashes = 0;
+    while (bytes[end - 1 - backslashes] === backslash) backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+  }
+  return bytes.length;
 }
