@@ -58,6 +58,11 @@ const longestPauseMs = 60_000;
 const longestRetryAfterMs = 15 * 60_000;
 /** Whoever waits for another's probe looks again after this. */
 const probeWaitMs = 2_000;
+/**
+ * The longest that one call keeps others from trying: how long its answer may take is its project's to say, and while a
+ * model is away nobody else is to wait for that.
+ */
+const longestTryMs = 60_000;
 /** The project whose turn it is to try has so long for it, then any may: it may have nothing to ask any more. */
 const turnToTryMs = 5_000;
 /** Whoever waits tries more often than this: what nobody has tried for so long, nobody waits for. */
@@ -101,13 +106,17 @@ export class Providers {
     });
   }
 
-  /** The call that tries a model is still at it. */
-  async stillTrying({ circuit, call }: Caller, leaseMs: number): Promise<void> {
+  /**
+   * The call that tries a model is still at it. Others wait for it no longer than a minute in all.
+   *
+   * @param sinceMs when it began
+   */
+  async stillTrying({ circuit, call }: Caller, leaseMs: number, sinceMs: number): Promise<void> {
     await this.writer.write(() =>
       this.sql.run(
         `UPDATE circuits SET probe_until_ms = :until
          WHERE circuit = :circuit AND probe_owner = :call AND probe_until_ms > 0`,
-        { circuit, call, until: this.context.now() + leaseMs },
+        { circuit, call, until: Math.min(this.context.now() + leaseMs, sinceMs + longestTryMs) },
       ),
     );
   }
@@ -175,13 +184,14 @@ export class Providers {
   #closedAgainAt(row: Row, caller: Caller, now: number): number | undefined {
     if (row.open_until_ms > now) return row.open_until_ms;
     if (row.probe_until_ms > now) return now + probeWaitMs;
-    if (row.scope !== everyone || now >= row.open_until_ms + turnToTryMs) return undefined;
+    const freeSinceMs = Math.max(row.open_until_ms, row.probe_until_ms);
+    if (row.scope !== everyone || now >= freeSinceMs + turnToTryMs) return undefined;
     const next = this.sql.get<{ project: string }>(
       `SELECT project FROM circuit_waiters WHERE circuit = :circuit ORDER BY ${inTurn} LIMIT 1`,
       { circuit: caller.circuit },
     );
     if (next === undefined || next.project === caller.project) return undefined;
-    return row.open_until_ms + turnToTryMs;
+    return freeSinceMs + turnToTryMs;
   }
 
   #tries({ circuit, project, call }: Caller, scope: string, now: number, leaseMs: number): void {
@@ -195,6 +205,7 @@ export class Providers {
          AND (${inTurn}) < (SELECT ${inTurn} FROM circuit_waiters WHERE circuit = :circuit AND project = :project)`,
       { circuit, project, scope },
     );
+    if (scope === everyone) this.#hasTried({ circuit, project, call }, now);
   }
 
   /** A project that waits keeps its place. */
@@ -247,9 +258,9 @@ const inTurn = 'tried_at_ms, since_ms, project';
  */
 export function readOpenCircuits(reader: SqlReader, project: string): ReadonlyMap<string, number> {
   const rows = reader.all<{ circuit: string; until: number }>(
-    `SELECT circuit, max(max(probe_until_ms, open_until_ms + CASE WHEN scope = ''
+    `SELECT circuit, max(max(probe_until_ms, open_until_ms) + CASE WHEN scope = ''
          AND (SELECT project FROM circuit_waiters AS waiters WHERE waiters.circuit = circuits.circuit
-           ORDER BY ${inTurn} LIMIT 1) <> :project THEN :turn ELSE 0 END)) AS until
+           ORDER BY ${inTurn} LIMIT 1) <> :project THEN :turn ELSE 0 END) AS until
      FROM circuits WHERE answering = 0 AND scope IN ('', :project) GROUP BY circuit`,
     { project, turn: turnToTryMs },
   );

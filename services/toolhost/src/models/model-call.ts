@@ -39,7 +39,8 @@ export class ModelCall {
   readonly #call: string;
   /** Who is being asked, and how far that has come. */
   #asking:
-    { candidate: Candidate; provider: string; caller: Caller; progress: AskProgress; probe: boolean } | undefined;
+    | { candidate: Candidate; provider: string; caller: Caller; progress: AskProgress; probe: boolean; sinceMs: number }
+    | undefined;
   readonly #day: DayHold;
   #costNanoUsd = 0;
   /** Why no other of its candidates is asked any more. */
@@ -124,6 +125,7 @@ export class ModelCall {
       budgeted: this.#budgeted(),
     });
     const caller = { circuit, project: this.store.project, call: this.#call };
+    const sinceMs = cell.context.now();
     const admission = await providers.admit(caller, ownerLeaseMs);
     if (!admission.ask) {
       metrics.modelCalls.inc({ outcome: 'held-back' });
@@ -135,7 +137,7 @@ export class ModelCall {
     const progress = new AskProgress(() => {
       if (admission.probe) told = this.#try(() => providers.answering(caller));
     });
-    this.#asking = { candidate, provider, caller, progress, probe: admission.probe };
+    this.#asking = { candidate, provider, caller, progress, probe: admission.probe, sinceMs };
     try {
       const answer = await askProvider(asking, onText, progress);
       await told;
@@ -243,7 +245,9 @@ export class ModelCall {
     await this.#try(async () => {
       await this.store.write((tx) => extendModelCall(tx, this.#call, untilMs, this.#soFar()));
       await this.#day.extend(untilMs);
-      if (this.#asking?.probe === true) await providers.stillTrying(this.#asking.caller, ownerLeaseMs);
+      if (this.#asking?.probe === true) {
+        await providers.stillTrying(this.#asking.caller, ownerLeaseMs, this.#asking.sinceMs);
+      }
     });
   }
 

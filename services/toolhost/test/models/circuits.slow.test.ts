@@ -248,6 +248,29 @@ describe('whoever tries a model', () => {
     expect(await wanting()).toEqual([second.turn]);
   });
 
+  test('keeps others waiting for a minute at most, however long its question may take; then the next in turn tries', async () => {
+    await providers().failed(caller('one'), { opensFor: 'all', error: 'It is away.' });
+    expect(await tried('two')).toBe(false);
+    advance(1);
+    expect(await tried('three')).toBe(false);
+    advance(5_000);
+    const sinceMs = nowMs;
+    expect(await providers().admit(caller('two'), 20_000)).toEqual({ ask: true, probe: true });
+    for (let beat = 0; beat < 11; beat += 1) {
+      advance(5_000);
+      await providers().stillTrying(caller('two'), 20_000, sinceMs);
+      expect(await tried('three')).toBe(false);
+    }
+    advance(5_000);
+    await providers().stillTrying(caller('two'), 20_000, sinceMs);
+    expect([...providers().away('two').values(), ...providers().away('three').values()]).toEqual([
+      nowMs + 5_000,
+      nowMs,
+    ]);
+    expect(await tried('two')).toBe(false);
+    expect(await tried('three')).toBe(true);
+  });
+
   test('is forgotten a day after nobody has tried any more', async () => {
     await providers().failed(caller('one'), { opensFor: 'all', error: 'It is away.' });
     advance(24 * 3_600_000 + 10_000);
