@@ -63,15 +63,22 @@ export async function claim(
     const { claimed, tokens } = await grant(context, store, turn, request);
     return { answer: answer(context, store, claimed, tokens), repeated: claimed.repeated };
   } finally {
-    leaveQueue(context, store.project, agent);
+    leaveQueue(context, store, { turn, agent });
   }
 }
 
 /**
- * Whatever became of a claim, the turn's job is off the queue and its place is free. Where projects wait for places, the
- * scheduler fills the queue again at once.
+ * Whatever became of a claim, the turn's job is off the queue and its place is free; where the job was an old one, the place
+ * is that of the agent's next turn, which keeps it. Where projects wait for places, the scheduler fills the queue again at
+ * once.
  */
-function leaveQueue({ cell, transport }: ToolhostContext, project: string, agent: string): void {
+function leaveQueue(
+  { cell, transport }: ToolhostContext,
+  { project, reader }: ProjectStore,
+  { turn, agent }: { turn: string; agent: string },
+): void {
+  const { active_turn_id: active } = agentRow(reader, agent);
+  if (active !== null && active !== turn && turnRow(reader, active).status === 'queued') return;
   transport.givePlacesBack([placeOf({ project, agent })]);
   if (!cell.catalog.waitingLine.empty) transport.wake(project);
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { cancelActiveTurn } from '@suzumio/shared/store/verbs/cancel-turn';
 import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { stopProject } from '@suzumio/shared/store/verbs/project-transitions';
@@ -82,6 +83,19 @@ describe('claim', () => {
     expect(await bench.claim(project, turn)).toMatchObject({ status: 409 });
     expect((await transport.takePlaces([])).free).toBe(1);
     await eventually('the scheduler is woken', () => bench.wakes.includes(project));
+  });
+
+  test('of an old job leaves the place to the turn that the agent waits with now', async () => {
+    const { transport, testing } = bench;
+    await transport.announce({ worker: 'w1', slots: 1 });
+    const old = await bench.queueTurn(project, 'ada');
+    await testing.write(project, (tx) => cancelActiveTurn(tx, old, 'test'));
+    const next = await bench.queueTurn(project, 'ada');
+    await transport.takePlaces([`${project}/ada`]);
+    expect(await bench.claim(project, old)).toMatchObject({ status: 409 });
+    expect((await transport.takePlaces([])).free).toBe(0);
+    expect(await bench.claim(project, next)).toMatchObject({ status: 200 });
+    expect((await transport.takePlaces([])).free).toBe(1);
   });
 
   test.each([
