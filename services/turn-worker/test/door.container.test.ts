@@ -240,7 +240,9 @@ describe('a door', () => {
     };
     const waiting = Array.from({ length: 4 }, () => ask('POST', '/tool', call, { headers }).catch(() => undefined));
     await until(() => held === 4, 5_000, 'four requests');
-    expect(await ask('POST', '/tool', call, { headers })).toMatchObject({ status: 503 });
+    const refusal = await ask('POST', '/tool', call, { headers });
+    expect(refusal).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    expect(JSON.parse(refusal.body)).toMatchObject({ code: 'attempt-busy', retryable: true });
     await door.close();
     expect(await Promise.all(waiting)).toEqual([undefined, undefined, undefined, undefined]);
   });

@@ -29,7 +29,7 @@ export interface DoorOptions {
   logger: Logger;
   /** The largest file that is published. @default 256 MiB */
   maxContentBytes?: number;
-  /** Requests in flight at a time; more are answered 503. @default 16 */
+  /** Requests in flight at a time; more are answered 503 `attempt-busy`. @default 16 */
   maxInFlight?: number;
 }
 
@@ -42,6 +42,9 @@ const maxConnectionsOfOne = 16;
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 300_000;
 const checkEveryMs = 1_000;
+
+/** When a request that is one too many may come again. */
+const busySeconds = 1;
 
 /** The longest call that is completed here: one that names a file by its path is shorter. */
 const maxCompletedBytes = 65_536;
@@ -166,7 +169,11 @@ export class Door {
     this.#requireToken(request);
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
     if (this.#inFlight > maxInFlight)
-      throw new SuzumioError('server-unreachable', `More than ${maxInFlight} requests at a time.`);
+      throw new SuzumioError(
+        'attempt-busy',
+        `${maxInFlight} requests of this attempt are under way; ask again when one is answered.`,
+        { retryAfterSeconds: busySeconds },
+      );
     try {
       const call = complete && request.url === '/tool' ? await shortBody(request, maxCompletedBytes) : undefined;
       const body = call?.whole && (await complete?.(call.whole));
@@ -219,6 +226,11 @@ function refuse(response: ServerResponse, error: unknown): void {
     return;
   }
   const problem = toProblem(error);
-  response.writeHead(problem.status, { 'content-type': problemMediaType, connection: 'close' });
+  const { retryAfterSeconds } = isSuzumioError(error) ? error.details : {};
+  response.writeHead(problem.status, {
+    'content-type': problemMediaType,
+    ...(typeof retryAfterSeconds === 'number' ? { 'retry-after': String(retryAfterSeconds) } : {}),
+    connection: 'close',
+  });
   response.end(JSON.stringify(problem));
 }
