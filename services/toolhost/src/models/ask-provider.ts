@@ -5,7 +5,7 @@ import { connectionFailure } from '@suzumio/shared/http/connection-failure';
 import type { ModelAnswer } from '@suzumio/shared/protocol/model-chat';
 import { AnswerBuilder } from './answer-builder.js';
 import { AskProgress } from './ask-progress.js';
-import { failureOf, ProviderFailure } from './provider-failure.js';
+import { askedToWait, failureOf, ProviderFailure } from './provider-failure.js';
 import { toldFailure } from './told-failure.js';
 import type { WireFormat } from './wire-format.js';
 import { wireJson } from './wire-json.js';
@@ -45,8 +45,10 @@ export async function askProvider(
 ): Promise<ModelAnswer> {
   const limit = AbortSignal.timeout(ask.timeoutMs);
   const signal = ask.signal ? AbortSignal.any([ask.signal, limit]) : limit;
+  let retryAfter: string | undefined;
   try {
     const response = await respond(ask, signal, progress);
+    retryAfter = response.headers['retry-after'];
     const status = response.statusCode ?? 0;
     progress.status = status;
     progress.heard();
@@ -58,7 +60,7 @@ export async function askProvider(
   } catch (error) {
     if (error instanceof ProviderFailure) {
       progress.status = error.status ?? progress.status;
-      throw toldFailure(error, ask);
+      throw toldFailure(askedToWait(error, retryAfter, Date.now()), ask);
     }
     if (limit.aborted) {
       progress.timedOut = true;

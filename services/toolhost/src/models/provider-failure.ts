@@ -106,6 +106,13 @@ export function failureWithin(sent: unknown): ProviderFailure {
   return new ProviderFailure(failure.kind, failure.message, failure.retryAfterMs, { status });
 }
 
+/** An error within an answer, which is to be asked for again when the answer's `Retry-After` says. */
+export function askedToWait(failure: ProviderFailure, header: string | undefined, nowMs: number): ProviderFailure {
+  const { kind, message, status, cause } = failure;
+  const within = kind === 'unavailable' && status !== undefined;
+  return within ? new ProviderFailure(kind, message, retryAfterMs(header, nowMs), { status, cause }) : failure;
+}
+
 /** `Retry-After` as seconds or a date; nothing where it is neither. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;

@@ -256,6 +256,14 @@ describe('a failure', () => {
     expect((await failureFrom(ask())).retryAfterMs).toBe(retryAfterMs);
   });
 
+  test.each([
+    ['a whole answer', 'application/json', '{"error": {"code": "rate_limit_exceeded", "message": "Slowly."}}'],
+    ['a stream', 'text/event-stream', 'data: {"error": {"code": "overloaded", "message": "Slowly."}}\n\n'],
+  ])('keeps what retry-after says of an error within %s', async (_name, type, body) => {
+    behaviour = { status: 200, headers: { 'content-type': type, 'retry-after': '7' }, body };
+    expect(await failureFrom(ask())).toMatchObject({ kind: 'unavailable', retryAfterMs: 7_000 });
+  });
+
   test('is silence, at the start and in the middle', async () => {
     behaviour = { silent: true };
     expect((await failureFrom(ask({ timeoutMs: 200 }))).message).toBe('the provider did not finish within 0.2 s');
