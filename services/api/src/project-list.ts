@@ -13,6 +13,9 @@ import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import type { ApiContext } from './context.js';
 import { withProject } from './project-access.js';
 
+/** Each project is a database to open, and whoever asks for a list waits for a part of it at a time. */
+const mostDetails = 250;
+
 /** A project with its agents, as it is read by itself. */
 export function detailOf({ cell }: ApiContext, store: ProjectStore): ProjectDetailAnswer {
   return store.snapshot((reader) => ({
@@ -25,7 +28,8 @@ export function detailOf({ cell }: ApiContext, store: ProjectStore): ProjectDeta
 }
 
 /**
- * Projects with what they are read with by themselves, until the answer is full; others are let in between.
+ * Projects with what they are read with by themselves, until the answer is full, or nobody waits for it any more; others are
+ * let in between.
  *
  * @returns what stands in the answer, and the last project that was looked at
  */
@@ -37,8 +41,8 @@ export async function withDetails(
   const items: ProjectListAnswer['items'] = [];
   let last: ListedProject | undefined;
   let bytes = 0;
-  for (const project of listed) {
-    if (bytes >= pageBytes) break;
+  for (const project of listed.slice(0, mostDetails)) {
+    if (bytes >= pageBytes || response.closed) break;
     last = project;
     try {
       const detail = await withProject(context, response, project.id, (store) => detailOf(context, store));

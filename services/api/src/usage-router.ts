@@ -43,6 +43,8 @@ export function usageRouter(context: ApiContext): Router {
     if (only !== undefined) await add(only);
     else {
       for (const { id } of cell.catalog.projects()) {
+        // Nobody waits for it any more.
+        if (response.closed) return;
         try {
           await add(id);
           await turnOfOthers();

@@ -55,6 +55,7 @@ export interface TestCellOptions {
   hooks?: ProjectStoreHooks;
   id?: string;
   storage?: StorageLimits;
+  maxOpen?: number;
   freeBytes?: () => number;
   /** Where its directory is made. @default the system's */
   parent?: string;

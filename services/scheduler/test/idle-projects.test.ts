@@ -1,0 +1,90 @@
+import { readdir, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { createScheduler, type Scheduler } from '@suzumio/scheduler';
+import { silentLogger } from '@suzumio/shared/observability/logger';
+import { createMetrics } from '@suzumio/shared/observability/metrics';
+import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
+import { postMessage } from '@suzumio/shared/store/verbs/post-message';
+import { teamYaml, type TestCell, testCell } from '../../../shared/test/support/cell.js';
+import { counted } from '../../../shared/test/support/counted.js';
+import { eventually } from '../../../shared/test/support/poll.js';
+
+const maxOpen = 16;
+const projects = Array.from({ length: 24 }, (_, n) => `team-${String(n)}`);
+const metrics = createMetrics('scheduler');
+
+let testing: TestCell;
+let scheduler: Scheduler;
+/** The projects whose databases were used since the last look, in their order. */
+let used: string[];
+/** The most databases that were open when one was used. */
+let mostOpen: number;
+
+beforeEach(async () => {
+  testing = await testCell({ maxOpen });
+  for (const project of projects) await testing.create(teamYaml.replace('name: team', `name: ${project}`));
+  await testing.restart();
+  const { stores } = testing.cell;
+  const use = stores.use.bind(stores);
+  used = [];
+  mostOpen = 0;
+  stores.use = (project, body, options) => {
+    used.push(project);
+    return use(
+      project,
+      (store) => {
+        mostOpen = Math.max(mostOpen, stores.open);
+        return body(store);
+      },
+      options,
+    );
+  };
+  scheduler = createScheduler(
+    { transportName: 'test', sweepIntervalMs: 5, contentCheckMs: 3_600_000 },
+    {
+      cell: testing.cell,
+      transport: createInProcessTransport({ logger: silentLogger() }),
+      logger: silentLogger(),
+      metrics,
+    },
+  );
+});
+afterEach(async () => {
+  await scheduler.stop();
+  await testing.close();
+});
+
+/** Makes the last commit of each project look as if it was made some seconds ago. */
+async function age(): Promise<void> {
+  const then = Date.now() / 1000 - 10;
+  for (const project of projects) {
+    const directory = testing.cell.directory.projectDir(project);
+    const files = (await readdir(directory)).filter((name) => /^project\.db(-wal)?$/.test(name));
+    for (const name of files) await utimes(join(directory, name), then, then);
+  }
+}
+
+async function afterMoreSweeps(): Promise<void> {
+  const sweeps = () => counted(metrics, 'suzumio_sweep_duration_seconds', { round: 'sweep', le: '+Inf' });
+  const before = await sweeps();
+  await eventually('projects were looked at again', async () => (await sweeps()) > before + 1);
+}
+
+test('idle projects are looked at after a start, with no more databases open at a time than there is memory for, and then not again', async () => {
+  await age();
+  await scheduler.start();
+  await eventually('all were looked at', () => projects.every((project) => used.includes(project)));
+  expect(mostOpen).toBe(maxOpen);
+  await age();
+  await afterMoreSweeps();
+  await afterMoreSweeps();
+  used = [];
+  await afterMoreSweeps();
+  expect(used).toEqual([]);
+  await testing.write('team-7', (tx) =>
+    postMessage(tx, { sender: 'user', recipient: 'ada', priority: 'P1', body: 'Go.', actor: 'test' }),
+  );
+  await eventually('it is looked at', () => used.length > 1);
+  expect(new Set(used)).toEqual(new Set(['team-7']));
+});
