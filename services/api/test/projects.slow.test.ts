@@ -1,5 +1,4 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import {
@@ -11,6 +10,7 @@ import {
 import { projectConfig } from '@suzumio/shared/model/project-config';
 import { defaultPolicy } from '@suzumio/shared/policy/policy';
 import { teamYaml } from '../../../shared/test/support/cell.js';
+import { mountable } from '../../../shared/test/support/mountable.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
 
@@ -133,7 +133,7 @@ describe('making a project', () => {
   });
 
   test('copies a workspace only from directories that were opened for it', async () => {
-    const opened = await mkdtemp(join(tmpdir(), 'suzumio-opened-'));
+    const opened = await mkdtemp(join(mountable, 'suzumio-opened-'));
     await mkdir(join(opened, 'readings'));
     await writeFile(join(opened, 'readings', 'north.csv'), '1,2\n');
     const file = (name: string, from: string) =>

@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { defaultPolicy } from '@suzumio/shared/policy/policy';
 import { Cell } from '@suzumio/shared/store/cell';
 import { entryOf, teamYaml } from '../../../shared/test/support/cell.js';
+import { mountable } from '../../../shared/test/support/mountable.js';
 import { type TestApi, testApi } from './support/api.js';
 
 // Real processes, disks and sockets, on machines that may be busy.
@@ -14,8 +14,8 @@ let api: TestApi;
 let workspaces: string;
 let other: Cell;
 beforeEach(async () => {
-  api = await testApi({ policy: { ...defaultPolicy, workspaces: { roots: [tmpdir()] } } });
-  workspaces = await mkdtemp(join(tmpdir(), 'suzumio-workspaces-'));
+  api = await testApi({ policy: { ...defaultPolicy, workspaces: { roots: [mountable] } } });
+  workspaces = await mkdtemp(join(mountable, 'suzumio-workspaces-'));
   for (let n = 0; n < 30; n++) await writeFile(join(workspaces, `${String(n)}.csv`), `gauge ${String(n)}\n`);
   other = Cell.open(api.root);
 });

@@ -1,16 +1,16 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type ConfigProblem, ConfigErrors } from '@suzumio/shared/config/config-problem';
 import { loadProjectFile } from '@suzumio/shared/disk/load-project-file';
 import type { LoadedProject } from '@suzumio/shared/config/project-source';
 import type { Environment } from '@suzumio/shared/config/environment';
+import { mountable } from '../support/mountable.js';
 
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
 /** Runs `use` with a directory of its own that holds `files`; the directory is gone afterwards. */
 export function withFiles<Result>(files: Files, use: (directory: string) => Result): Result {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'suzumio-config-')));
+  const directory = realpathSync(mkdtempSync(join(mountable, 'suzumio-config-')));
   try {
     for (const [name, content] of Object.entries(files)) {
       mkdirSync(dirname(join(directory, name)), { recursive: true });
