@@ -22,17 +22,17 @@ describe('how often a token may ask', () => {
     await api.create();
     const [first, second] = [await api.token('write'), await api.token('write')];
     const send = (token: string) => () => api.post('/api/projects/team/messages', mail, { token });
-    const answers = await times(12, send(first));
-    // Two a second, and four more at once.
+    const answers = await times(40, send(first));
+    // Two a second, and four more at once: so many take longer than any machine does.
     const accepted = codes(answers).filter((status) => status === 201).length;
     expect(accepted).toBeGreaterThanOrEqual(6);
-    expect(accepted).toBeLessThan(12);
+    expect(accepted).toBeLessThan(40);
     const refused = answers.find(({ status }) => status === 429);
     expect(refusal(refused ?? answers[0] ?? fail())).toMatchObject({ code: 'rate-limited' });
     expect(Number(refused?.headers['retry-after'])).toBeGreaterThanOrEqual(1);
     expect(codes([await send(second)(), await api.get('/api/projects', { token: first })])).toEqual([201, 200]);
     const counted = await api.metrics.registry.getSingleMetricAsString('suzumio_requests_refused_total');
-    expect(counted).toMatch(new RegExp(`code="rate-limited".* ${12 - accepted}$`, 'm'));
+    expect(counted).toMatch(new RegExp(`code="rate-limited".* ${40 - accepted}$`, 'm'));
     expect(api.cell.catalog.audit.list({ limit: 10 })).toEqual([]);
   });
 
