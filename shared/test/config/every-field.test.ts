@@ -117,8 +117,8 @@ const shownElsewhere: [string, string, string][] = [
     'runner/test/mock-steps.process.test.ts',
     `${key.split('.').at(-1) ?? ''}: `,
   ]),
-  ['backend.runner.mode', 'test/models.process.test.ts', 'mode: ai'],
-  ['backend.runner.model', 'test/models.process.test.ts', 'model: main'],
+  ['backend.runner.mode', 'test/models.container.test.ts', 'mode: ai'],
+  ['backend.runner.model', 'test/models.container.test.ts', 'model: main'],
   ...['type', 'baseURL', 'apiKeyEnv', 'headers'].map((key): [string, string, string] => [
     `backend.runner.models.providers.*.${key}`,
     'services/toolhost/test/models/gateway.slow.test.ts',
