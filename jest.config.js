@@ -10,9 +10,14 @@ const transform = {
   ],
 };
 
-const project = (displayName, testMatch, extra = {}) => ({
-  displayName,
-  testMatch,
+const suites = ['<rootDir>/{shared,runner,cli,sdk}/test/', '<rootDir>/services/*/test/', '<rootDir>/test/'];
+
+/** A suite's name says what it needs: `x.test.ts` little and soon over, `x.container.test.ts` a Docker engine. */
+const project = (kind, file) => ({
+  displayName: kind,
+  testMatch: suites.map((directory) => `${directory}**/${file}`),
+  globals: { suiteKind: kind },
+  setupFilesAfterEnv: ['<rootDir>/shared/test/support/suite-kind.ts'],
   transform,
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
@@ -24,16 +29,17 @@ const project = (displayName, testMatch, extra = {}) => ({
     '^@suzumio/cli/(.*)$': '<rootDir>/cli/src/$1.ts',
     '^@suzumio/(api|scheduler|toolhost|turn-worker)$': '<rootDir>/services/$1/src/index.ts',
   },
-  ...extra,
 });
 
 export default {
   // Says that something hangs, not that the machine is busy.
   testTimeout: 60_000,
-  // Most suites wait for others (processes, containers) more than they compute.
-  maxWorkers: 2,
+  // Not in the temporary directory, which differs from kind to kind.
+  cacheDirectory: '<rootDir>/.cache/jest',
   projects: [
-    project('unit', ['<rootDir>/{shared,runner,cli,sdk}/test/**/*.test.ts', '<rootDir>/services/*/test/**/*.test.ts']),
-    project('e2e', ['<rootDir>/test/**/*.test.ts']),
+    project('unit', '!(*.slow|*.process|*.container).test.ts'),
+    project('slow', '*.slow.test.ts'),
+    project('process', '*.process.test.ts'),
+    project('container', '*.container.test.ts'),
   ],
 };
