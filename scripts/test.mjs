@@ -6,6 +6,7 @@ import { onProjectNode } from './lib/project-node.mjs';
 import { createReport } from './lib/report.mjs';
 import { provideRequirements } from './lib/requirements.mjs';
 import { step } from './lib/steps.mjs';
+import { verify } from './lib/verify.mjs';
 
 const report = createReport();
 try {
@@ -22,5 +23,5 @@ async function everything() {
   if (!skip.includes('docker')) {
     await report.attempt('Images', () => bringImagesUpToDate({ source: 'auto', tests: true, stack: true }));
   }
-  await report.verify({ args: process.argv.slice(2), skip });
+  await verify(report, { args: process.argv.slice(2), skip });
 }

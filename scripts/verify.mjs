@@ -3,9 +3,10 @@ import process from 'node:process';
 import { build } from './lib/checks.mjs';
 import { onProjectNode } from './lib/project-node.mjs';
 import { createReport } from './lib/report.mjs';
+import { verify } from './lib/verify.mjs';
 
 await onProjectNode();
 const report = createReport();
 await report.attempt('Build', build);
-await report.verify({ args: process.argv.slice(2) });
+await verify(report, { args: process.argv.slice(2) });
 report.finish();

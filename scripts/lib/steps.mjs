@@ -5,8 +5,8 @@ import process from 'node:process';
 /** Runs `work` under a heading and prints how long it took. */
 export async function step(heading, work) {
   console.log(`\n==> ${heading}`);
-  const startedMs = performance.now();
-  const outcome = (state) => `    ${state} after ${((performance.now() - startedMs) / 1000).toFixed(1)} s`;
+  const elapsed = stopwatch();
+  const outcome = (state) => `    ${state} after ${elapsed()}`;
   try {
     const result = await work();
     console.log(outcome('done'));
@@ -15,6 +15,12 @@ export async function step(heading, work) {
     console.log(outcome('FAILED'));
     throw error;
   }
+}
+
+/** Says how long it has been running. */
+export function stopwatch() {
+  const startedMs = performance.now();
+  return () => `${((performance.now() - startedMs) / 1000).toFixed(1)} s`;
 }
 
 /** A script's whole work: what it throws is told without a stack, since the step's own output is above. */
