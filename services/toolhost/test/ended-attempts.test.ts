@@ -32,6 +32,15 @@ test('the lease token of an attempt that has ended opens no content', async () =
   expect(await putContent('after')).toMatchObject(over);
 });
 
+test('an attempt that has ended is told so by its lease token, and its tool token is known no more', async () => {
+  await attempt.report('complete', { output: { text: 'Done.' } });
+  expect(await attempt.report('fail', { failure: { code: 'non-zero-exit', message: 'Exit 1.' } })).toMatchObject(over);
+  expect(await attempt.tool('messages.read', { id: 'msg_x' })).toMatchObject({
+    status: 401,
+    body: { code: 'token-rejected' },
+  });
+});
+
 test('a log may come a little after its attempt, once, and nothing is written over it', async () => {
   await attempt.report('complete', { output: { text: 'Done.' } });
   bench.testing.setNow(1_060_000);
