@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -215,6 +216,26 @@ describe('with no server running', () => {
     expect(err).toContain("next: suzumio --root '/nowhere/at all' serve");
   });
 
+  test('a policy that is written wrongly keeps nobody from what does not ask it', async () => {
+    await writeFile(join(world.directory, 'policy.yaml'), 'backend: [docker]\n');
+    expect(await world.run('messages', 'notes')).toMatchObject({ code: 0, err: '' });
+    expect(await world.run('turns', 'notes')).toMatchObject({ code: 0, err: '' });
+    const { code, err } = await world.run('status', 'notes');
+    expect([code, err]).toEqual([3, expect.stringContaining('unknown field `backend`')]);
+  });
+
+  test('a damaged project is told where it is asked for, and fails no other list', async () => {
+    const file = await world.write('other.yaml', notesProject('other'));
+    await world.run('init', file, '--label', 'desk=north');
+    await writeFile(join(world.root, 'projects', 'other', 'project.db'), 'no database');
+    const broken = expect.stringContaining('other: store-corrupt: ') as unknown;
+    expect(await world.run('status')).toMatchObject({ code: 1, err: broken });
+    expect(await world.run('status', '--label', 'desk=north')).toMatchObject({ code: 1, err: broken });
+    expect(await world.run('status', '--state', 'initialized')).toMatchObject({ code: 1, err: broken });
+    expect(await world.run('status', '--label', 'desk=south')).toMatchObject({ code: 0, err: '' });
+    expect(await world.run('status', '--state', 'running')).toMatchObject({ code: 0, err: '' });
+  });
+
   test('errors are problem documents with --json', async () => {
     const { code, err } = await world.run('start', 'notes', '--json');
     expect(code).toBe(4);
@@ -292,6 +313,7 @@ describe('a command that is written wrongly', () => {
     [['send', 'notes', 'writer', 'Good evening', 'all'], 'P0, P1, P2 or P3'],
     [['messages', 'notes', '--limit', '0'], 'a whole number from 1 to 1000'],
     [['serve', '--port', '70000'], 'a whole number from 0 to 65535'],
+    [['teams', 'up', 'desk', '--allow-provider', 'http://a/v1=KEY'], '--allow-provider is about a project file'],
   ])('%j is not tried', async (args, message) => {
     const { code, err } = await world.run(...args);
     expect(code).toBe(2);

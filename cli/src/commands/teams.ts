@@ -19,6 +19,7 @@ import { findProfiles } from '../reach/profile-keeper.js';
 import { requireApi } from '../reach/reach.js';
 import { teamLines, teamTable } from '../render/profile-tables.js';
 import { say, sayHint, sayJson, sayNext, type Session } from '../session.js';
+import { UsageError } from '../usage-error.js';
 import type { Register } from './action.js';
 import { allowProvider, gatherProviders } from './arguments.js';
 import { examples } from './help.js';
@@ -102,7 +103,9 @@ interface UpOptions extends OwnFileOptions {
   configRoot?: string;
 }
 
-async function up(session: Session, team: string, { from, configRoot, ...options }: UpOptions): Promise<undefined> {
+async function up(session: Session, team: string, asked: UpOptions): Promise<undefined> {
+  const { from, configRoot, ...options } = asked;
+  if (from === undefined) refuseForNoFile(asked);
   const api = await requireApi(session);
   const source = from === undefined ? undefined : readProjectFile(from, { env: session.context.env, configRoot });
   const here = session.url === undefined;
@@ -123,6 +126,17 @@ async function up(session: Session, team: string, { from, configRoot, ...options
   }
   const [member] = (await (await findProfiles(session)).team(team)).members;
   sayNext(session, ...(member ? [`profiles send ${member.nickname} P1 "…"`] : []), `watch ${id}`);
+}
+
+/** What is said of a file does nothing without one. */
+function refuseForNoFile({ configRoot, allowProcess = false, allowProvider = [] }: UpOptions): void {
+  const given = [
+    ...(configRoot === undefined ? [] : ['--config-root']),
+    ...(allowProcess ? ['--allow-process'] : []),
+    ...(allowProvider.length === 0 ? [] : ['--allow-provider']),
+  ];
+  if (given.length === 0) return;
+  throw new UsageError(`${given.join(' and ')} is about a project file: name it with --from.`, 'teams up --help');
 }
 
 /** From this person's own disk: what that allows is kept with the project, as with any other. */

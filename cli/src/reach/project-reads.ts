@@ -56,13 +56,13 @@ export interface TaskFilter {
   team?: string;
 }
 
-/** What commands that only read can ask, of a server or of the data directory itself. Lists are the newest, in order. */
 /** All projects that were asked for, and those among them whose own files cannot be used. */
 export interface ListedDetails {
   details: ProjectDetail[];
   broken: { id: string; code: string; detail: string }[];
 }
 
+/** What commands that only read can ask, of a server or of the data directory itself. Lists are the newest, in order. */
 export interface ProjectReads {
   /** Every project's id, oldest first. */
   projects(): Promise<string[]>;

@@ -9,6 +9,7 @@ import { findArtifact, listArtifacts } from '@suzumio/shared/store/queries/artif
 import { budgetsReached, listBudgets } from '@suzumio/shared/store/queries/budgets';
 import { listEvents } from '@suzumio/shared/store/queries/events';
 import { listInbox, listMessages, listThread } from '@suzumio/shared/store/queries/messages';
+import type { StorageLimits } from '@suzumio/shared/model/storage';
 import { storageReached, StoredSum } from '@suzumio/shared/store/queries/storage';
 import { DiskSpace } from '@suzumio/shared/store/disk-space';
 import { loadPolicy } from '@suzumio/shared/disk/load-policy';
@@ -45,8 +46,12 @@ export function createStoreReads(session: Session): ProjectReads {
   } = session;
   const cell = new ReadOnlyCell(root);
   const budgetUsdPerDay = dayBudgetOf(env);
-  const { storage } = loadPolicy(policyFile(session));
-  const disk = () => (cell.directory.exists() ? new DiskSpace(root, storage.reserve) : undefined);
+  const storageLimits = () => loadPolicy(policyFile(session)).storage;
+  const diskOf = ({ reserve }: StorageLimits) => (cell.directory.exists() ? new DiskSpace(root, reserve) : undefined);
+  const reached = (reader: SqlReader) => {
+    const limits = storageLimits();
+    return storageReached(reader, limits, diskOf(limits));
+  };
   const read = <Result>(project: string, query: (reader: SqlReader) => Result): Promise<Result> =>
     Promise.resolve().then(() => cell.read(project, query));
   const contentOf = (project: string) => new ContentStore(cell.directory.projectDir(project));
@@ -60,7 +65,7 @@ export function createStoreReads(session: Session): ProjectReads {
         readConfig(reader),
         cell.readCatalog((catalog) => readDayBudget(catalog, now())),
       ),
-      storageReached: storageReached(reader, storage, disk()),
+      storageReached: reached(reader),
     }));
   /** What a project cost whose file is damaged, nobody can tell. */
   const usable = (project: string): boolean => {
@@ -75,27 +80,30 @@ export function createStoreReads(session: Session): ProjectReads {
   return {
     projects: () => Promise.resolve().then(() => cell.projects()),
     async details({ labels = {}, statuses }) {
+      const isWanted = (one: Pick<ProjectDetail['project'], 'status' | 'labels'>) =>
+        (statuses?.includes(one.status) ?? true) &&
+        Object.entries(labels).every(([key, value]) => one.labels[key] === value);
+      const catalogued = new Map(cell.catalogued().map((one) => [one.id, one]));
       const broken: ListedDetails['broken'] = [];
       const read = async (id: string) => {
         try {
           return [await detail(id)];
         } catch (error) {
           if (!isBrokenProject(error)) throw error;
-          broken.push({ id, code: error.code, detail: error.message });
+          // What it is filed under, and how it stood, its own files cannot tell.
+          const last = catalogued.get(id);
+          if (!last || isWanted(last)) broken.push({ id, code: error.code, detail: error.message });
           return [];
         }
       };
       const all = (await Promise.all(cell.projects().map(read))).flat();
-      const isWanted = ({ project }: ProjectDetail) =>
-        (statuses?.includes(project.status) ?? true) &&
-        Object.entries(labels).every(([key, value]) => project.labels[key] === value);
-      return { details: all.filter(isWanted), broken };
+      return { details: all.filter(({ project }) => isWanted(project)), broken };
     },
     detail,
     why: (project, agent) =>
       read(project, (reader) => {
         const nowMs = now();
-        const facts = readProjectFacts(reader, readConfig(reader), agent, nowMs);
+        const facts = readProjectFacts(reader, readConfig(reader), agent, { nowMs, storageReached: reached(reader) });
         const unknown = {
           paused: null,
           scheduler: gone,
@@ -160,7 +168,8 @@ export function createStoreReads(session: Session): ProjectReads {
     events: (project, limit) => read(project, (reader) => listEvents(reader, { limit })),
     async usage({ by, project, from, to }) {
       const sum = new UsageSum(by);
-      const stored = new StoredSum(storage);
+      const limits = storageLimits();
+      const stored = new StoredSum(limits);
       for (const id of project === undefined ? cell.projects().filter(usable) : [project]) {
         await read(id, (reader) => {
           sum.add(id, projectUsage(reader, by, { fromMs: from, toMs: to }));
@@ -169,7 +178,7 @@ export function createStoreReads(session: Session): ProjectReads {
       }
       const spending = cell.readCatalog((reader) => spendingOn(reader, now()));
       const today = spending === undefined ? null : dayView(spending, budgetUsdPerDay);
-      return sum.answer(today, stored.view(project !== undefined, disk()));
+      return sum.answer(today, stored.view(project !== undefined, diskOf(limits)));
     },
     budgets: (project) => read(project, (reader) => listBudgets(reader, readConfig(reader))),
     memory: (project, agent) => read(project, (reader) => listSummaries(reader, agent)),

@@ -2,6 +2,7 @@ import express, { type Router } from 'express';
 import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { noQuery } from '@suzumio/shared/model/http-api';
 import type { WhyAnswer } from '@suzumio/shared/model/why';
+import { storageReached } from '@suzumio/shared/store/queries/storage';
 import { readProjectFacts } from '@suzumio/shared/store/queries/why';
 import type { CellFacts, ProjectFacts } from '@suzumio/shared/why/facts';
 import { whyAnswerOf } from '@suzumio/shared/why/reasons';
@@ -19,7 +20,12 @@ export function whyRouter(context: ApiContext): Router {
     const { project, agent } = request.params;
     const nowMs = cell.context.now();
     const facts = await withProject(context, response, project, (store) =>
-      store.snapshot((reader) => readProjectFacts(reader, store.config, agent, nowMs)),
+      store.snapshot((reader) =>
+        readProjectFacts(reader, store.config, agent, {
+          nowMs,
+          storageReached: storageReached(reader, store.storage, cell.disk),
+        }),
+      ),
     );
     const around = { id: cell.id, ...cell.catalog.factsFor(project), fleet: await fleetFacts(context, facts) };
     response.json(whyAnswerOf(facts, around, nowMs) satisfies WhyAnswer);

@@ -21,6 +21,7 @@ export const whyCodes = [
   'agent-stopped',
   'budget-reached',
   'day-budget-reached',
+  'storage-reached',
   'concurrency-limit',
   'provider-away',
   'backoff',

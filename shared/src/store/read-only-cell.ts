@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { SuzumioError } from '../errors/suzumio-error.js';
+import type { Labels } from '../model/labels.js';
 import type { ProjectStatus } from '../model/project-status.js';
 import { projectId } from '../protocol/ids.js';
 import { DataDirectory } from './data-directory.js';
@@ -30,13 +31,17 @@ export class ReadOnlyCell {
   }
 
   /** What the catalog says of projects, whether it is so or not; nothing where the directory does not exist. */
-  catalogued(): { id: string; status: ProjectStatus }[] {
+  catalogued(): { id: string; status: ProjectStatus; labels: Labels }[] {
     const projects = this.readCatalog((reader) =>
-      reader.all<{ id: string; status: ProjectStatus }>(
-        'SELECT id, status FROM projects WHERE deleting_epoch IS NULL ORDER BY created_at_ms, id',
+      reader.all<{ id: string; status: ProjectStatus; labels_json: string }>(
+        'SELECT id, status, labels_json FROM projects WHERE deleting_epoch IS NULL ORDER BY created_at_ms, id',
       ),
     );
-    return projects ?? [];
+    return (projects ?? []).map(({ id, status, labels_json }) => ({
+      id,
+      status,
+      labels: JSON.parse(labels_json) as Labels,
+    }));
   }
 
   /** Reads of the catalog; undefined where the directory does not exist. */

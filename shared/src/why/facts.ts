@@ -1,5 +1,6 @@
 import type { Pause } from '../model/pause.js';
 import type { ProjectStatus } from '../model/project-status.js';
+import type { StorageReached } from '../model/storage.js';
 import type { AgentState } from '../model/states.js';
 import type { Failure } from '../protocol/failure-codes.js';
 import type { DayBudget } from '../model/day-budget.js';
@@ -42,6 +43,8 @@ export interface ProjectFacts {
   turn: TurnFacts | null;
   /** What of its budget, or the project's, is used up. */
   budgetReached: string | null;
+  /** The bounds of what may be stored that it, its project or the disk has reached. */
+  storageReached: readonly StorageReached[];
   /** What any question of it has to have room for in the day's budget, in billionths of a dollar. */
   leastHeldNanoUsd: number;
   /** Turns of the project that are queued or run, but for those of external agents, and how many may be. */

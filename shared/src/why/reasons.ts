@@ -1,5 +1,6 @@
 import type { Pause } from '../model/pause.js';
 import type { WhyAnswer, WhyCode, WhyReason } from '../model/why.js';
+import type { StorageReached } from '../model/storage.js';
 import { type DayBudget, daySpentMessage, isDaySpent } from '../model/day-budget.js';
 import { capacityReasons } from './capacity.js';
 import type { CellFacts, ProjectFacts, ServiceFacts, TurnFacts } from './facts.js';
@@ -21,14 +22,16 @@ export function whyReasons(facts: ProjectFacts, cell: CellFacts, nowMs: number):
   if (turn?.running) return running(facts, turn, cell, nowMs);
   const gates = [...heldUp(facts, cell), ...heldBack(facts, cell, nowMs)];
   const wanted = turn !== null || agent.unread > 0;
-  if (!wanted) return withFirst([...gates, noMail(facts)]);
+  // They stop no turn: whatever it makes is refused, or not kept.
+  const files = storageReached(facts, ['files']);
+  if (!wanted) return withFirst([...gates, noMail(facts), ...files]);
   const machinery = [...servicesMissing(cell, nowMs), ...(facts.runsIn ? [] : handlerReasons(facts, nowMs))];
   const capacity = facts.runsIn ? capacityReasons({ ...facts, runsIn: facts.runsIn }, cell) : [];
   // Places in lines mean something only where nothing else is in the way.
   const waits = ['queued-behind', 'waiting-for-slot', 'waiting-for-handler'];
   const blocked = [...gates, ...machinery, ...capacity].some(({ code }) => !waits.includes(code));
   const all = [...gates, ...machinery, ...capacity].filter(({ code }) => !blocked || !waits.includes(code));
-  return withFirst(all.length === 0 ? [aboutToStart(facts)] : all);
+  return withFirst([...(all.length === 0 ? [aboutToStart(facts)] : all), ...files]);
 }
 
 function withFirst(reasons: readonly WhyReason[]): [WhyReason, ...WhyReason[]] {
@@ -129,7 +132,11 @@ function agentFailed({ project, agent }: ProjectFacts): WhyReason {
     failure === null
       ? ''
       : ` in turn ${failure.turnNumber}, attempt ${failure.attempt}: ${failure.code}: ${failure.message}`;
-  const next = failure?.code === 'budget-reached' ? `budget ${project.id}` : `agents retry ${project.id} ${agent.id}`;
+  const wanting = { 'budget-reached': `budget ${project.id}`, 'quota-exceeded': `usage ${project.id}` };
+  const next =
+    failure !== null && Object.hasOwn(wanting, failure.code)
+      ? wanting[failure.code as keyof typeof wanting]
+      : `agents retry ${project.id} ${agent.id}`;
   return { code: 'agent-failed', sentence: `It failed${how}`, next };
 }
 
@@ -147,6 +154,7 @@ function heldBack(facts: ProjectFacts, cell: CellFacts, nowMs: number): WhyReaso
   if (!turn && isDaySpent(cell.day, facts.leastHeldNanoUsd)) {
     reasons.push(dayReached('No turn begins', cell.day));
   }
+  reasons.push(...storageReached(facts, ['rows', 'disk']));
   const bounded = !turn && agent.unread > 0 && agent.state === 'quiet' && facts.runsIn !== null;
   if (bounded && most !== undefined && activeTurns >= most) {
     reasons.push({
@@ -157,6 +165,15 @@ function heldBack(facts: ProjectFacts, cell: CellFacts, nowMs: number): WhyReaso
   }
   if (turn) reasons.push(...turnHeldBack(facts, turn, cell, nowMs));
   return reasons;
+}
+
+function storageReached(
+  { project, storageReached: reached }: ProjectFacts,
+  limits: readonly StorageReached['limit'][],
+): WhyReason[] {
+  return reached
+    .filter(({ limit }) => limits.includes(limit))
+    .map(({ message }) => ({ code: 'storage-reached', sentence: message, next: `usage ${project.id}` }));
 }
 
 function dayReached(what: string, day: DayBudget): WhyReason {

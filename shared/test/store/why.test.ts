@@ -5,6 +5,8 @@ import { createInProcessTransport } from '@suzumio/shared/queue/in-process-trans
 import { turnJobId } from '@suzumio/shared/protocol/turn-job';
 import type { WorkerPresence } from '../../src/protocol/worker-presence.js';
 import type { Transport } from '@suzumio/shared/queue/transport';
+import { defaultStorageLimits } from '@suzumio/shared/model/storage';
+import { storageReached } from '@suzumio/shared/store/queries/storage';
 import { readProjectFacts } from '@suzumio/shared/store/queries/why';
 import { startAgent, stopAgent } from '@suzumio/shared/store/verbs/agent-transitions';
 import { changeBudget } from '@suzumio/shared/store/verbs/change-budget';
@@ -50,9 +52,12 @@ async function team({ yaml = teamYaml, workers = [good] }: { yaml?: string; work
   return made;
 }
 
-async function why(of: Team, agent: string): Promise<WhyReason[]> {
+async function why(of: Team, agent: string, limits = defaultStorageLimits): Promise<WhyReason[]> {
   const { cell } = of.testing;
-  const facts = readProjectFacts(of.store.reader, of.store.config, agent, of.nowMs);
+  const facts = readProjectFacts(of.store.reader, of.store.config, agent, {
+    nowMs: of.nowMs,
+    storageReached: storageReached(of.store.reader, limits),
+  });
   const { turn } = facts;
   const jobsAhead =
     turn && !turn.running && turn.delivery !== null
@@ -210,6 +215,21 @@ describe('a project', () => {
     expect((await why(here, 'ada')).map((reason) => [reason.code, reason.next])).toEqual([[code, next]]);
   });
 
+  test('that may store no more rows says whose quota that is, before it has mail and when that waits', async () => {
+    const here = await team();
+    await here.complete(await here.work('ada'));
+    const full = { ...defaultStorageLimits, agent: { files: 1_000_000, rows: 1 } };
+    const reason = {
+      code: 'storage-reached',
+      sentence: expect.stringMatching(/^Agent ada has stored .*policy: storage\.agent\.rows/) as unknown,
+      next: 'usage team',
+    };
+    expect((await why(here, 'ada', full)).map(({ code }) => code)).toEqual(['storage-reached', 'no-mail']);
+    await here.mail('ada');
+    expect(await why(here, 'ada', full)).toEqual([reason]);
+    expect((await why(here, 'ben', full)).map(({ code }) => code)).not.toContain('storage-reached');
+  });
+
   test('whose budget is used up says by what', async () => {
     const here = await team();
     await here.complete(await here.work('ada'));
@@ -346,7 +366,10 @@ describe('the control plane', () => {
     const here = await team();
     await here.mail('ada');
     const { cell } = here.testing;
-    const facts = readProjectFacts(here.store.reader, here.store.config, 'ada', here.nowMs);
+    const facts = readProjectFacts(here.store.reader, here.store.config, 'ada', {
+      nowMs: here.nowMs,
+      storageReached: [],
+    });
     const reasons = whyReasons(
       facts,
       { id: cell.id, ...cell.catalog.factsFor(here.project), fleet: 'away' },

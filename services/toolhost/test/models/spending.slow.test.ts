@@ -139,7 +139,7 @@ describe('a day that is spent', () => {
       const { spending } = bench.testing.cell.catalog;
       const around = bench.testing.cell.catalog.factsFor(project);
       const why = whyAnswerOf(
-        readProjectFacts(reader, config, agent, nowMs),
+        readProjectFacts(reader, config, agent, { nowMs, storageReached: [] }),
         { id: 'x', ...around, fleet: null },
         nowMs,
       );

@@ -1,5 +1,6 @@
 import { isExternal, backendOf } from '../../config/sandbox-of.js';
 import type { ProjectConfig } from '../../model/project-config.js';
+import type { StorageReached } from '../../model/storage.js';
 import type { TurnStatus } from '../../model/states.js';
 import type { Priority } from '../../protocol/ids.js';
 import type { ProjectFacts, TurnFacts } from '../../why/facts.js';
@@ -14,9 +15,15 @@ import { leastHeld, spentBudget } from './usage.js';
 /**
  * What a project's database knows of why an agent does what it does.
  *
+ * @param now.storageReached the bounds of what may be stored that the project, its agents and the disk have reached
  * @throws SuzumioError `agent-unknown`
  */
-export function readProjectFacts(reader: SqlReader, config: ProjectConfig, id: string, nowMs: number): ProjectFacts {
+export function readProjectFacts(
+  reader: SqlReader,
+  config: ProjectConfig,
+  id: string,
+  { nowMs, storageReached }: { nowMs: number; storageReached: readonly StorageReached[] },
+): ProjectFacts {
   const project = projectRow(reader);
   const { state, stopping, paused, unread, undelivered, failure, activeTurn } = readAgent(reader, id);
   const agent = config.agents[id] ?? {};
@@ -25,6 +32,7 @@ export function readProjectFacts(reader: SqlReader, config: ProjectConfig, id: s
     agent: { id, state, stopping, paused, unread, undelivered, failure },
     turn: activeTurn === null ? null : turnFacts(reader, activeTurn.id, nowMs),
     budgetReached: spentBudget(reader, config, id)?.message ?? null,
+    storageReached: storageReached.filter(({ agent: of }) => of === null || of === id),
     leastHeldNanoUsd: leastHeld(config, id),
     activeTurns: activeTurns(reader),
     maxConcurrentTurns: config.scheduler.maxConcurrentTurns,
