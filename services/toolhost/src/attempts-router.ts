@@ -23,7 +23,8 @@ import {
   isOverTime,
 } from '@suzumio/shared/store/verbs/report-attempt';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { claimRoute, rejected, requireWorker, withLease } from './auth.js';
+import { rejected } from '@suzumio/shared/store/authorize';
+import { claimRoute, requireWorker, withLease } from './auth.js';
 import { claim, counted } from './claim.js';
 import { sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';

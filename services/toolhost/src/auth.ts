@@ -3,7 +3,7 @@ import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { projectId } from '@suzumio/shared/protocol/ids';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import type { ApiIdentity } from '@suzumio/shared/store/api-tokens';
-import { authorizeLease, authorizeTool } from '@suzumio/shared/store/authorize';
+import { authorizeLease, authorizeTool, rejected } from '@suzumio/shared/store/authorize';
 import type { AttemptRow } from '@suzumio/shared/store/rows';
 import {
   type AttemptTokenClaims,
@@ -99,11 +99,6 @@ export async function withLease<Result>(
   const { project, turn, attempt } = request.params;
   if (project !== token.project || turn !== token.turn || attempt !== String(token.attempt)) throw rejected();
   return context.cell.stores.use(token.project, (store) => body(store, authorizeLease(store.reader, token), token));
-}
-
-/** One sentence for every reason: what is wrong with a token is nobody's business. */
-export function rejected(): SuzumioError {
-  return new SuzumioError('token-rejected', 'This token opens nothing here.');
 }
 
 /** Whose a request is, as what is counted of its bodies is kept by. */

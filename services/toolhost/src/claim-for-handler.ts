@@ -8,7 +8,7 @@ import type { SqlReader } from '@suzumio/shared/store/sql';
 import { turnOfClaim } from '@suzumio/shared/store/verbs/claim-turn';
 import { agentsToNote, noteHandler } from '@suzumio/shared/store/verbs/note-handler';
 import type { z } from 'zod';
-import { rejected } from './auth.js';
+import { rejected } from '@suzumio/shared/store/authorize';
 import { counted, grant, type Granted } from './claim.js';
 import type { ClaimWait } from './claim-waits.js';
 import type { ToolhostContext } from './context.js';

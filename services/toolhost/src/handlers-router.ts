@@ -10,7 +10,8 @@ import {
 } from '@suzumio/shared/protocol/handlers';
 import { projectId } from '@suzumio/shared/protocol/ids';
 import { attemptRow } from '@suzumio/shared/store/rows';
-import { attemptTokenOf, rejected, requireScope } from './auth.js';
+import { rejected } from '@suzumio/shared/store/authorize';
+import { attemptTokenOf, requireScope } from './auth.js';
 import { claimForHandler, type HandlerIdentity } from './claim-for-handler.js';
 import type { ClaimWaits } from './claim-waits.js';
 import type { ToolhostContext } from './context.js';

@@ -36,6 +36,6 @@ export function authorizeLease(reader: SqlReader, token: TokenOf): AttemptRow {
 }
 
 /** One sentence for every reason: what is wrong with a token is nobody's business. */
-function rejected(): SuzumioError {
+export function rejected(): SuzumioError {
   return new SuzumioError('token-rejected', 'This token opens nothing here.');
 }

@@ -2,7 +2,8 @@ import { presetsFor } from '@suzumio/shared/model/presets';
 import { externalEngine } from '@suzumio/shared/protocol/handlers';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
 import { attemptRow } from '@suzumio/shared/store/rows';
-import { type PresentedToken, rejected } from '../auth.js';
+import { rejected } from '@suzumio/shared/store/authorize';
+import { type PresentedToken } from '../auth.js';
 import type { ToolhostContext } from '../context.js';
 
 /**
