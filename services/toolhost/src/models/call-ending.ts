@@ -9,7 +9,7 @@ import type { Endpoint } from './provider-request.js';
 
 /** A model that cannot be asked now. */
 export interface Away {
-  provider: string;
+  host: string;
   /** Its breaker: what a turn waits for. */
   circuit: string;
   untilMs: number;
@@ -37,7 +37,7 @@ export class DaySpent extends Error {
 /** None of an agent's models can be asked now. */
 export class AllAway extends Error {
   constructor(readonly away: readonly Away[]) {
-    super(away.map(({ provider, error }) => `${provider}: ${error}`).join('; '));
+    super(away.map(({ host, error }) => `${host}: ${error}`).join('; '));
   }
 }
 
@@ -46,9 +46,9 @@ export class Refused extends Error {
   constructor(
     readonly failure: ProviderFailure,
     readonly candidate: Candidate,
-    readonly endpoint: Pick<Endpoint, 'key' | 'baseURL'>,
+    readonly endpoint: Pick<Endpoint, 'baseURL'>,
   ) {
-    super(`${endpoint.key}, preset ${candidate.preset}: ${failure.message}`, { cause: failure });
+    super(`${new URL(endpoint.baseURL).host}, preset ${candidate.preset}: ${failure.message}`, { cause: failure });
   }
 }
 

@@ -130,7 +130,7 @@ export class ModelCall {
     if (!admission.ask) {
       metrics.modelCalls.inc({ outcome: 'held-back' });
       const reached = cell.catalog.reached.has(host);
-      return { provider, circuit, reached, untilMs: admission.untilMs, error: admission.lastError };
+      return { host, circuit, reached, untilMs: admission.untilMs, error: admission.lastError };
     }
     const begun = performance.now();
     let told = Promise.resolve();
@@ -161,7 +161,7 @@ export class ModelCall {
       if (first) this.#tell('warn', caller, { opensFor, untilMs }, `a model does not answer: ${message}`);
       await this.#charge();
       return {
-        provider,
+        host,
         circuit,
         reached: progress.connected || cell.catalog.reached.has(host),
         untilMs,
