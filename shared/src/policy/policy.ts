@@ -21,7 +21,11 @@ const names = (of: z.ZodType<string>) => z.array(of).max(1000);
 /** A provider that may be used: where it is, together with the variable whose key is sent there. */
 const policyProvider = z
   .strictObject({
-    baseURL: modelProvider.shape.baseURL,
+    baseURL: z.exactOptional(
+      line(2048).refine((url) => /^https?:$/.test(URL.parse(url.trim())?.protocol ?? ''), {
+        error: 'expected an address that begins with http:// or https://, such as https://api.openai.com/v1',
+      }),
+    ),
     baseURLEnv: modelProvider.shape.baseURLEnv,
     apiKeyEnv: modelProvider.shape.apiKeyEnv,
     /** How long nothing has to come from it before it is taken for away, whatever a project's own `timeoutMs` is. */
