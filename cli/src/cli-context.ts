@@ -3,6 +3,8 @@ import type { Environment } from '@suzumio/shared/config/environment';
 /** Where text goes: a terminal or a pipe. */
 export interface Output {
   write(text: string | Uint8Array): void;
+  /** Resolves when more may be written without piling up. */
+  drained(): Promise<void>;
   /** Whether a person sees it as it is written. */
   readonly isTerminal: boolean;
   readonly colors: boolean;

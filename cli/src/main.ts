@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { homedir } from 'node:os';
 import type { CliContext, Output } from './cli-context.js';
 import { runCli } from './program.js';
@@ -14,6 +15,9 @@ function output(stream: NodeJS.WriteStream): Output {
   const { FORCE_COLOR = '', NO_COLOR = '' } = process.env;
   return {
     write: (text) => void stream.write(text),
+    drained: async () => {
+      if (stream.writableNeedDrain) await once(stream, 'drain');
+    },
     isTerminal: stream.isTTY,
     colors: FORCE_COLOR !== '' ? FORCE_COLOR !== '0' : stream.isTTY && NO_COLOR === '' && process.env.TERM !== 'dumb',
     get columns() {

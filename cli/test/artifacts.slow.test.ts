@@ -1,6 +1,8 @@
 import { mkdir, readdir, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { runCli } from '@suzumio/cli/program';
 import { artifactView } from '@suzumio/shared/model/views';
 import { findArtifact } from '@suzumio/shared/store/queries/artifacts';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
@@ -170,4 +172,41 @@ test('send attaches artifacts by name or id, which the timeline counts', async (
   const [message] = JSON.parse((await atServer('messages', 'team', '--limit', '1', '--json')).out) as unknown[];
   expect(message).toMatchObject({ body: 'These, please.', attachments: [{ id, name: 'level.md' }, { name: 'site' }] });
   expect(await send('--attach', 'none')).toMatchObject({ code: 3, err: expect.stringContaining('"none"') });
+});
+
+test('what is written to a slow reader is read no faster than that takes it', async () => {
+  const content = Buffer.alloc(3_000_000, 'level ');
+  await publish(api, 'team', 'ada', { name: 'level.bin', content });
+  let written = 0;
+  let most = 0;
+  let waiting = 0;
+  const nothing = { write: () => undefined, drained: () => Promise.resolve(), colors: false, columns: undefined };
+  const code = await runCli(
+    ['--root', api.cell.directory.root, 'artifacts', 'get', 'team', 'level.bin', '--output', '-'],
+    {
+      env: {},
+      homeDir: here,
+      out: {
+        ...nothing,
+        isTerminal: false,
+        write: (bytes) => {
+          written += bytes.length;
+          waiting += bytes.length;
+          most = Math.max(most, waiting);
+        },
+        drained: async () => {
+          await setImmediate();
+          waiting = 0;
+        },
+      },
+      err: { ...nothing, isTerminal: false },
+      self: 'suzumio',
+      interrupted: new AbortController().signal,
+      ask: undefined,
+      now: Date.now,
+      timeZone: 'UTC',
+    },
+  );
+  expect([code, written]).toEqual([0, content.length]);
+  expect(most).toBeLessThan(content.length / 2);
 });

@@ -16,7 +16,13 @@ beforeEach(async () => {
 });
 afterEach(() => world.remove());
 
-const quiet = { write: () => undefined, isTerminal: false, colors: false, columns: undefined };
+const quiet = {
+  write: () => undefined,
+  drained: () => Promise.resolve(),
+  isTerminal: false,
+  colors: false,
+  columns: undefined,
+};
 
 async function checked(policy: string, env: Record<string, string> = {}, serving = false) {
   const file = await world.write('policy.yaml', policy);

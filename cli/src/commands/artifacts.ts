@@ -82,7 +82,10 @@ async function print({ context, json }: Session, artifact: ArtifactView, content
   if (artifact.kind === 'directory')
     throw refuse(`${artifact.name} is a directory: name a place for it with --output.`);
   if (context.out.isTerminal) throw refuse('A terminal is no place for bytes of any kind: name a file, or use a pipe.');
-  for await (const chunk of checked(content, artifact)) context.out.write(chunk);
+  for await (const chunk of checked(content, artifact)) {
+    context.out.write(chunk);
+    await context.out.drained();
+  }
 }
 
 async function publish(

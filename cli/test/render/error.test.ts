@@ -4,7 +4,13 @@ import { renderError } from '@suzumio/cli/render/render-error';
 import { createSession } from '@suzumio/cli/session';
 import type { CliContext } from '@suzumio/cli/cli-context';
 
-const silent = { write: () => undefined, isTerminal: false, colors: false, columns: undefined };
+const silent = {
+  write: () => undefined,
+  drained: () => Promise.resolve(),
+  isTerminal: false,
+  colors: false,
+  columns: undefined,
+};
 const context: CliContext = {
   env: {},
   homeDir: '/',

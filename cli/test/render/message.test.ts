@@ -101,7 +101,7 @@ const answer: MessageView = {
 };
 
 const style = (columns: number | undefined) => ({
-  out: { write: () => undefined, isTerminal: true, colors: false, columns },
+  out: { write: () => undefined, drained: () => Promise.resolve(), isTerminal: true, colors: false, columns },
   timeZone: 'UTC',
 });
 

@@ -4,7 +4,13 @@ import { renderTurn } from '@suzumio/cli/render/turn';
 
 const at = (clock: string) => `2026-11-21T${clock}Z`;
 const context = {
-  out: { write: () => undefined, isTerminal: false, colors: false, columns: undefined },
+  out: {
+    write: () => undefined,
+    drained: () => Promise.resolve(),
+    isTerminal: false,
+    colors: false,
+    columns: undefined,
+  },
   timeZone: 'UTC',
 };
 

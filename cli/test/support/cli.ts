@@ -85,6 +85,7 @@ function capture(): Output & { text(): string } {
     write: (more) => {
       text += typeof more === 'string' ? more : Buffer.from(more).toString('latin1');
     },
+    drained: () => Promise.resolve(),
     text: () => text,
     isTerminal: false,
     colors: false,

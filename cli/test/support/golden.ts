@@ -175,6 +175,7 @@ function capture(mode: Mode): Output & { text(): string } {
   const isTerminal = mode === 'terminal';
   return {
     write: (more) => void written.push(Buffer.from(more)),
+    drained: () => Promise.resolve(),
     text: () => Buffer.concat(written).toString(),
     isTerminal,
     colors: isTerminal,

@@ -10,7 +10,13 @@ export interface NamedCommand {
 
 /** The program with all commands, none of which does anything. */
 export function wholeProgram(): Command {
-  const nothing = { write: () => undefined, isTerminal: false, colors: false, columns: undefined };
+  const nothing = {
+    write: () => undefined,
+    drained: () => Promise.resolve(),
+    isTerminal: false,
+    colors: false,
+    columns: undefined,
+  };
   const context: CliContext = {
     env: {},
     homeDir: '/nowhere',
