@@ -10,6 +10,7 @@ import type { Register } from './action.js';
 import { collected, parsePriority } from './arguments.js';
 import { examples } from './help.js';
 import { sayRows, withLimit } from './list.js';
+import { mailWaits } from './mail-waits.js';
 import { tell } from './tell.js';
 
 /** Mail that finds its own way: answers, announcements, work for a role. */
@@ -144,8 +145,8 @@ async function tellOfMail(
   const { status } = (await api.detail(project)).project;
   if (status === 'running') tell(session, answer, [said], ...next);
   else {
-    const first = status === 'initialized' || status === 'stopped' ? `start ${project}` : `status ${project}`;
-    tell(session, answer, [said, `${project} is ${status}: mail waits until it runs.`], first);
+    const waits = mailWaits(project, status);
+    tell(session, answer, [said, waits.said], waits.next);
   }
 }
 

@@ -13,6 +13,7 @@ import { registerDispatch } from './dispatch.js';
 import { examples } from './help.js';
 import { sayRows, withLimit } from './list.js';
 import { registerRedeliver } from './redeliver.js';
+import { mailWaits } from './mail-waits.js';
 import { tell } from './tell.js';
 
 /** Mail: send it, list it, see what waits. */
@@ -85,8 +86,8 @@ async function send(
   const sent = `Sent to ${to} as ${message.id}${unread}.`;
   if (status === 'running') tell(session, message, [sent], `watch ${project}`);
   else {
-    const next = status === 'initialized' || status === 'stopped' ? `start ${project}` : `status ${project}`;
-    tell(session, message, [sent, `${project} is ${status}: mail waits until it runs.`], next);
+    const { said, next } = mailWaits(project, status);
+    tell(session, message, [sent, said], next);
   }
 }
 

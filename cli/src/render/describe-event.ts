@@ -97,7 +97,7 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
     case 'turn.completed':
       return { who, what: turn('done', completedDetail(data)), tone: 'quiet' };
     case 'turn.requeued':
-      return { who, what: turn('requeued', `${data.text('message')} ${tryAgain(data)}`), tone: 'bad' };
+      return { who, what: turn('requeued', `${sentence(data.text('message'))}. ${tryAgain(data)}`), tone: 'bad' };
     case 'turn.failed':
       return {
         who,

@@ -65,12 +65,20 @@ export function cut(text: string, width: number | undefined): string {
 }
 
 /**
- * A line broken between words where it is wider than there is room; what goes on begins with `indent`. A word that has no
+ * Lines broken between words where they are wider than there is room; what goes on begins with `indent`. A word that has no
  * room by itself stays whole.
  *
  * @param mark ends each part but the last: what says to a shell that a command goes on
  */
 export function wrap(text: string, columns: number | undefined, { indent = '', mark = '' } = {}): string[] {
+  return text.split('\n').flatMap((line) => wrapLine(line, columns, { indent, mark }));
+}
+
+function wrapLine(
+  text: string,
+  columns: number | undefined,
+  { indent, mark }: { indent: string; mark: string },
+): string[] {
   if (columns === undefined || text.length <= columns) return [text];
   const lines: string[] = [];
   let line = '';

@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadProjectFile } from '@suzumio/shared/disk/load-project-file';
@@ -21,6 +21,7 @@ import { requireApi } from '../reach/reach.js';
 import { count } from '../render/format.js';
 import { createSession, say, sayNext, type Session } from '../session.js';
 import { type DemoModelOptions, withDemoModel } from './demo-model.js';
+import { pairsOf } from '../providers/provider-pair.js';
 import { startStack } from './stack.js';
 
 type Backend = ProjectConfig['backend']['kind'];
@@ -58,7 +59,7 @@ export async function demo(asked: Session, options: DemoOptions): Promise<ExitCo
     const api = await requireApi(session);
     await api.start(project);
     await play(session, api, project, options.ai ? thoughtWithinMs : playedWithinMs);
-    await sayOutcome(session, api, project, stack.cell);
+    await sayOutcome(session, api, project);
     if (options.ai) await sayCost(session, project, stack.cell);
   } catch (error) {
     say(session, '', `The demo did not get to its end; the services' log is ${stack.logFile}.`);
@@ -86,11 +87,7 @@ async function withDataDirectory(asked: Session): Promise<Session> {
 /** The demo is part of this installation: what it needs is allowed, and where no engine answers, processes. */
 function demoPolicy(session: Session, { config }: LoadedProject, backend: Backend): Policy {
   const policy = hostPolicy(session);
-  const providers = Object.values(config.backend.runner.models?.providers ?? {}).map(({ baseURL, apiKeyEnv }) => ({
-    ...(baseURL && { baseURL }),
-    ...(apiKeyEnv && { apiKeyEnv }),
-    ownPrices: true,
-  }));
+  const providers = [...pairsOf(config).values()].map((pair) => ({ ...pair, ownPrices: true }));
   return {
     ...policy,
     backends: [backend],
@@ -173,12 +170,15 @@ async function play(session: Session, api: ApiClient, project: string, approvedW
   throw new SuzumioError('internal', `${project} ${why}.`);
 }
 
-async function sayOutcome(session: Session, api: ApiClient, project: string, cell: Cell): Promise<void> {
-  const { reportPath } = (await api.detail(project)).project;
-  const lines = (await api.report(project, undefined)).trimEnd().split('\n');
+async function sayOutcome(session: Session, api: ApiClient, project: string): Promise<void> {
+  const report = await api.report(project, undefined);
+  // What is stored of it has a name that says nothing to a person, and to no program that opens texts.
+  const file = join(session.root, `${project}.md`);
+  await writeFile(file, report, { mode: 0o600 });
+  const lines = report.trimEnd().split('\n');
   say(session, '', ...lines.slice(0, reportLines).map((line) => `  | ${line}`));
   if (lines.length > reportLines) say(session, `  | … ${lines.length - reportLines} more lines`);
-  say(session, '', `report: ${join(cell.directory.projectDir(project), reportPath ?? '')}`, `data:   ${session.root}`);
+  say(session, '', `report: ${file}`, `data:   ${session.root}`);
   sayNext(session, `turns ${project}`, `messages ${project}`, `report ${project}`);
 }
 

@@ -36,6 +36,8 @@ test.each([
   ['- one two three', 9, { indent: '  ' }, ['- one two', '  three']],
   ['next: run one two', 12, { indent: '        ', mark: ' \\' }, ['next: run \\', '        one \\', '        two']],
   ['unbreakable-word and', 5, {}, ['unbreakable-word', 'and']],
+  ['one two\nthree four\n\nfive', 9, { indent: '  ' }, ['one two', 'three', '  four', '', 'five']],
+  ['one\ntwo', 5, {}, ['one', 'two']],
 ])('%j in %p columns breaks between words', (text, columns, options, lines) => {
   expect(wrap(text, columns, options)).toEqual(lines);
 });

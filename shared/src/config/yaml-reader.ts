@@ -206,6 +206,8 @@ function collectBareImports(node: unknown, offsets: Set<number>): void {
 
 function explain(code: string, message: string): string {
   if (code === 'BAD_SCALAR_START') return `${message}; put quotes around the value`;
+  if (code === 'BLOCK_AS_IMPLICIT_KEY')
+    return `${message}; see that keys which belong together begin in the same column`;
   if (code === 'TAG_RESOLVE_FAILED') return `${message}: tags are not understood here`;
   return message;
 }

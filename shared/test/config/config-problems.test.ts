@@ -212,6 +212,13 @@ const cases: [string, string, string, ConfigProblemCode, RegExp][] = [
   ['the key __proto__', '    role: worker', '    »__proto__: {}\n    role: worker', 'key-invalid', /plain name/],
   ['a key that is a list', '    role: worker', '    ? »[a]\n    : b\n    role: worker', 'key-invalid', /plain name/],
   ['a bad indentation', '    prompt: Work.', '»   prompt: Work.', 'yaml-syntax', /same column/],
+  [
+    'a key that begins too far right',
+    '    role: worker',
+    '   role: »worker',
+    'yaml-syntax',
+    /begin in the same column/,
+  ],
   ['a reserved character', 'Work.', '»@import(a', 'yaml-syntax', /put quotes around the value/],
   ['two documents', 'budget:', '»---\nbudget:', 'document-count', /one YAML document/],
   ['half a surrogate pair', 'Work.', '»"\\ud800"', 'text-invalid', /surrogate/],

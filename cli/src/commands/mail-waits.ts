@@ -1,0 +1,16 @@
+import type { ProjectStatus } from '@suzumio/shared/model/project-status';
+
+/** What becomes of mail that was sent to a project which does not run, and what may come next. */
+export function mailWaits(project: string, status: ProjectStatus): { said: string; next: string } {
+  switch (status) {
+    case 'completed':
+      return {
+        said: `${project} is completed: nobody reads mail there, unless changes are requested.`,
+        next: `request-changes ${project} AGENT "…"`,
+      };
+    case 'submitted':
+      return { said: `${project} is submitted: mail waits for what you say of its report.`, next: `report ${project}` };
+    default:
+      return { said: `${project} is ${status}: mail waits until it runs.`, next: `start ${project}` };
+  }
+}
