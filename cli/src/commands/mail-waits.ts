@@ -10,7 +10,9 @@ export function mailWaits(project: string, status: ProjectStatus): { said: strin
       };
     case 'submitted':
       return { said: `${project} is submitted: mail waits for what you say of its report.`, next: `report ${project}` };
-    default:
+    case 'initialized':
+    case 'running':
+    case 'stopped':
       return { said: `${project} is ${status}: mail waits until it runs.`, next: `start ${project}` };
   }
 }
