@@ -64,14 +64,14 @@ export class Refill {
     if (free === 0) return false;
     const shares = await line.deal(free);
     let moved = false;
-    await forEachBounded([...shares], atOnce, async ([project, places]) => {
-      const delivered = await schedule(project, places);
+    await forEachBounded([...shares], atOnce, async ([project, share]) => {
+      const delivered = await schedule(project, share.places);
       // The next sweep puts it back where there is something left to do.
       if (delivered === undefined) await line.leave(project);
       const stays = line.has(project);
       if (!stays || (delivered ?? 0) > 0) moved = true;
       // Another scheduler took what it was dealt.
-      if (stays && (delivered ?? 0) < places) await line.putFirst(project);
+      if (stays && (delivered ?? 0) < share.places) await line.putBack(project, share);
     });
     return moved;
   }

@@ -2,6 +2,13 @@ import { dealPlaces } from '../mailbox/round-robin.js';
 import type { Sql, SqlReader } from './sql.js';
 import type { Writer } from './writer.js';
 
+/** What a deal gave a project: how many places, and where in the line it was and is now. */
+export interface Share {
+  places: number;
+  from: number;
+  to: number;
+}
+
 /**
  * The projects that have turns for which the queue had no place, in the order in which they get one. It is kept in the
  * catalog so that all schedulers of the cell go round the same line; while there are places for all it is empty, and
@@ -41,26 +48,44 @@ export class WaitingLine {
   }
 
   /** Deals places along the line, as {@link dealPlaces} says. */
-  async deal(places: number): Promise<ReadonlyMap<string, number>> {
+  async deal(places: number): Promise<ReadonlyMap<string, Share>> {
     return this.writer.write(() => {
       const { shares, moved } = dealPlaces(readWaitingLine(this.sql), places);
+      const from = new Map([...shares.keys()].map((project) => [project, this.#positionOf(project)]));
       for (const project of moved) {
         this.sql.run(
           `UPDATE waiting_line SET position = (SELECT max(position) + 1 FROM waiting_line) WHERE project = :project`,
           { project },
         );
       }
-      return shares;
+      return new Map(
+        [...shares].map(([project, share]) => [
+          project,
+          { places: share, from: from.get(project) ?? 0, to: this.#positionOf(project) },
+        ]),
+      );
     });
   }
 
-  /** Puts a project that was dealt a place which another scheduler had taken at the head of the line. */
-  async putFirst(project: string): Promise<void> {
+  /**
+   * Gives a project that was dealt a place which another scheduler had taken the position back that it had in the line,
+   * unless it was dealt another one meanwhile.
+   */
+  async putBack(project: string, { from, to }: Share): Promise<void> {
     await this.writer.write(() =>
       this.sql.run(
-        `UPDATE waiting_line SET position = (SELECT min(position) - 1 FROM waiting_line) WHERE project = :project`,
-        { project },
+        `UPDATE waiting_line SET position = iif(EXISTS (SELECT 1 FROM waiting_line WHERE position = :from),
+           (SELECT min(position) - 1 FROM waiting_line), :from)
+         WHERE project = :project AND position = :to AND :from <> :to`,
+        { project, from, to },
       ),
+    );
+  }
+
+  #positionOf(project: string): number {
+    return (
+      this.sql.get<{ position: number }>('SELECT position FROM waiting_line WHERE project = :project', { project })
+        ?.position ?? 0
     );
   }
 }
