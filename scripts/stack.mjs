@@ -105,5 +105,7 @@ async function down(file, { values }) {
   const stack = await openStack(file, values.COMPOSE_PROJECT_NAME);
   await stack.compose('down', '--remove-orphans', ...(options.volumes ? ['--volumes'] : []));
   if (options.volumes)
-    console.log(`The agents' workspaces are still in ${values.SUZUMIO_WORKER_DIR}; delete it if nobody needs them.`);
+    console.log(
+      `The agents' workspaces are still in ${values.SUZUMIO_WORKER_DIR}; delete it, as whoever it belongs to, if nobody needs them.`,
+    );
 }

@@ -68,6 +68,7 @@ interface Listed<Item> {
     afterAll(async () => {
       await stack.run('down', '--volumes');
       const left = await stack.leftovers();
+      await stack.removeWorkspaces();
       await rm(directory, { recursive: true, force: true });
       expect(left).toEqual([]);
     }, 90_000);
@@ -116,7 +117,16 @@ interface Listed<Item> {
         expect(host['Memory']).toBeGreaterThan(0);
         expect(host['PidsLimit']).toBeGreaterThan(0);
       }
-      for (const user of await inspected<string>('.Config.User')) expect(user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+      for (const service of [...services, 'prometheus']) {
+        const isWorker = service === 'turn-worker';
+        for (const user of await inspected<string>('.Config.User', service))
+          expect(user).toMatch(isWorker ? /^0:0$/ : /^[1-9]\d*:[1-9]\d*$/);
+        // Who has the engine's socket is root anyway; with these, turns need not run as the same user.
+        for (const added of await inspected<string[] | null>('.HostConfig.CapAdd', service))
+          expect(added?.map((name) => name.replace('CAP_', '')) ?? []).toEqual(
+            isWorker ? ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'] : [],
+          );
+      }
       const published = (
         await inspected<Record<string, { HostIp: string }[] | null>>('.NetworkSettings.Ports')
       ).flatMap((ports) =>
@@ -159,6 +169,22 @@ interface Listed<Item> {
       expect((await stack.suzumio('report', 'newsroom')).out).toMatch(/^# River level tonight\n/);
       expect(await stack.suzumio('approve', 'newsroom')).toMatchObject({ code: 0 });
     }, 120_000);
+
+    test('runs turns as a user that runs nothing else', async () => {
+      const look = `const fs = require('node:fs');
+        for (const worker of fs.readdirSync(process.env.SUZUMIO_WORKER_DIR)) {
+          const top = process.env.SUZUMIO_WORKER_DIR + '/' + worker + '/workspaces/' + process.env.SUZUMIO_CELL;
+          for (const project of fs.existsSync(top) ? fs.readdirSync(top) : [])
+            for (const agent of fs.readdirSync(top + '/' + project)) {
+              const { uid, gid } = fs.statSync(top + '/' + project + '/' + agent);
+              console.log(uid + ':' + gid);
+            }
+        }`;
+      const [worker = ''] = await stack.containers('turn-worker');
+      const users = (await docker('exec', worker, 'node', '-e', look)).split('\n');
+      expect(new Set(users)).toEqual(new Set(['39400:39400']));
+      expect(await inspected('.Config.User')).not.toContain('39400:39400');
+    });
 
     test('shows every service to Prometheus once, with its figures', async () => {
       const address = stack.settings['SUZUMIO_PROMETHEUS_PUBLISH'] ?? '';

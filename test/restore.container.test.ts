@@ -56,6 +56,7 @@ interface Listed<Item> {
   afterAll(async () => {
     await stack.run('down', '--volumes');
     const left = await stack.leftovers();
+    await stack.removeWorkspaces();
     await rm(directory, { recursive: true, force: true });
     expect(left).toEqual([]);
   }, 90_000);
@@ -107,6 +108,7 @@ interface Listed<Item> {
     await passedOn('After the backup.');
 
     await stack.run('down', '--volumes');
+    await stack.removeWorkspaces();
     await rm(join(directory, 'worker'), { recursive: true });
     await run(documented('npm run stack\ndocker-compose stop'));
     expect(await stack.containers('turn-worker')).toHaveLength(2);

@@ -9,8 +9,10 @@ import { root } from './project-node.mjs';
 
 const secret = () => randomBytes(32).toString('hex');
 const isRoot = process.getuid?.() === 0;
-/** What the images' own user is. Nobody's turns run as root. */
-const unprivileged = '1000:1000';
+/** Only a worker that is root in its container can give files to another user than itself. */
+const workerUser = '0:0';
+/** A user that runs nothing else: neither the services, which are 1000, nor anybody on this machine. */
+const turnUser = '39400:39400';
 const socket = '/var/run/docker.sock';
 
 /** What to do where no engine is. */
@@ -24,7 +26,8 @@ const settings = [
   ['SUZUMIO_CELL', () => `cell-${randomBytes(4).toString('hex')}`, 'Names this control plane in jobs and containers.'],
   ['SUZUMIO_HOST_NAME', hostLabel, 'Whose data directory it is: this machine.'],
   ['SUZUMIO_WORKER_DIR', workerDirectory, 'Workspaces and what runs now. The workers see it under the same path.'],
-  ['SUZUMIO_WORKER_USER', workerUser, 'uid:gid of workers and turns. The directory belongs to it.'],
+  ['SUZUMIO_WORKER_USER', () => workerUser, 'uid:gid of workers, whose the directory is, and of turns.'],
+  ['SUZUMIO_TURN_USER', ({ SUZUMIO_WORKER_USER: worker }) => (worker.split(':')[0] === '0' ? turnUser : worker)],
   ['SUZUMIO_TURN_WORKERS', () => '1', 'How many workers there are.'],
   ['SUZUMIO_DOCKER_SOCKET', dockerSocket, "The engine's socket, and the group that may use it."],
   ['SUZUMIO_DOCKER_GROUP', ({ SUZUMIO_DOCKER_SOCKET }) => dockerGroup(SUZUMIO_DOCKER_SOCKET)],
@@ -91,6 +94,7 @@ const heading = `# Settings of docker-compose.yml, and its secrets: for nobody e
 export async function makePlaces({
   SUZUMIO_WORKER_DIR,
   SUZUMIO_WORKER_USER,
+  SUZUMIO_TURN_USER,
   SUZUMIO_WORKSPACES_DIR,
   SUZUMIO_POLICY_FILE,
   SUZUMIO_PROVIDERS_FILE,
@@ -99,7 +103,7 @@ export async function makePlaces({
     await mkdir(SUZUMIO_WORKER_DIR, { recursive: true, mode: 0o700 });
     if (isRoot) await chown(SUZUMIO_WORKER_DIR, ...SUZUMIO_WORKER_USER.split(':').map(Number));
   }
-  await makeFile(SUZUMIO_POLICY_FILE, policy(SUZUMIO_WORKSPACES_DIR), 0o644);
+  await makeFile(SUZUMIO_POLICY_FILE, policy(SUZUMIO_WORKSPACES_DIR, SUZUMIO_TURN_USER), 0o644);
   await makeFile(SUZUMIO_PROVIDERS_FILE, providers, 0o600);
 }
 
@@ -128,9 +132,12 @@ const providers = `# What project files name with apiKeyEnv and baseURLEnv, such
 
 const policy = (
   directory,
+  user,
 ) => `# What project files may ask of this machine. What is not said here has its default: docs/policy.md
 workspaces:
   roots: [${JSON.stringify(directory)}]
+# No other: 1000 is the services'.
+users: ['${user}']
 `;
 
 /** Whole or not at all. */
@@ -158,10 +165,6 @@ function hostLabel() {
 function workerDirectory() {
   if (isRoot) return '/var/lib/suzumio-worker';
   return join(process.env.XDG_DATA_HOME || join(homedir(), '.local/share'), 'suzumio-worker');
-}
-
-function workerUser() {
-  return isRoot ? unprivileged : `${process.getuid?.() ?? 1000}:${process.getgid?.() ?? 1000}`;
 }
 
 function dockerSocket() {

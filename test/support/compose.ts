@@ -57,6 +57,16 @@ export class ComposeStack {
     return { status: response.status, body: await response.json() };
   }
 
+  /** They belong to the users of workers and turns. */
+  async removeWorkspaces(): Promise<void> {
+    const directory = this.settings['SUZUMIO_WORKER_DIR'] ?? '';
+    const remove = `for (const name of fs.readdirSync('/w')) fs.rmSync('/w/' + name, { recursive: true })`;
+    await docker(
+      ...['run', '--rm', '--user', '0:0', '--network', 'none', '--volume', `${directory}:/w`],
+      ...['--entrypoint', 'node', 'suzumio-turn-worker:dev', '-e', remove],
+    );
+  }
+
   /** The names of its containers, of one service or of all. */
   async containers(service?: string): Promise<string[]> {
     const filters = [

@@ -60,6 +60,11 @@ export const portRange = z
   .refine(({ first, last }) => first <= last, 'expected the lower port first');
 export type PortRange = z.infer<typeof portRange>;
 
+/** A user and a group, neither of them root's. */
+export const userIds = z
+  .string()
+  .regex(/^[1-9]\d{0,8}:[1-9]\d{0,8}$/, 'expected a uid:gid of numbers, neither of them 0');
+
 /** Where the relays of containers on a network listen. */
 export const relayConfig = z.strictObject({
   /** An address of this worker, where it cannot find one of its own in the network. */
@@ -79,6 +84,11 @@ export const turnWorkerConfig = z.strictObject({
   slots: z.int().min(1).max(1_000).default(4),
   /** The cells that this worker serves. */
   cells: z.record(z.string(), cellConfig).refine((cells) => Object.keys(cells).length > 0, 'at least one cell'),
+  /**
+   * `uid:gid` that containers run as unless the project asks for another one. Only a worker that is root can give files to
+   * another user than its own.
+   */
+  turnUser: userIds.optional(),
   /** How containers reach the ToolHost: `auto` lets a probe container decide. */
   door: z.enum(['auto', 'socket', 'stdio']).default('auto'),
   /** How containers on a network reach this worker. */

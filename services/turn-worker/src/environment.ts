@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { shortestSecret } from '@suzumio/shared/observability/redactor';
 import { cellName, serviceEnvironment } from '@suzumio/shared/process/service-environment';
-import { type CellConfig, cellConfig, portRange, type RelayConfig } from './config.js';
+import { type CellConfig, cellConfig, portRange, type RelayConfig, userIds } from './config.js';
 
 const url = z.url({ protocol: /^https?$/, error: 'expected http://host:port' });
 
@@ -42,6 +42,7 @@ export const workerEnvironment = serviceEnvironment.extend({
   SUZUMIO_WORKER_DIR: z.string({ error: 'needed: an absolute path, the same for this worker and its engine' }),
   SUZUMIO_WORKER_DIR_SHARED: z.stringbool().default(false),
   SUZUMIO_WORKER_SLOTS: z.coerce.number().int().min(1).max(1_000).default(4),
+  SUZUMIO_TURN_USER: userIds.optional(),
   SUZUMIO_DOOR: z.enum(['auto', 'socket', 'stdio']).default('auto'),
   SUZUMIO_POLICY_FILE: z.string().optional(),
   SUZUMIO_PROTECTED_PATHS: paths.default([]),

@@ -35,6 +35,7 @@ const code = await runService({
         shareWorkerDir: environment.SUZUMIO_WORKER_DIR_SHARED,
         slots: environment.SUZUMIO_WORKER_SLOTS,
         cells,
+        turnUser: environment.SUZUMIO_TURN_USER,
         door: environment.SUZUMIO_DOOR,
         policy: loadPolicy(environment.SUZUMIO_POLICY_FILE),
         protectedPaths: environment.SUZUMIO_PROTECTED_PATHS,

@@ -268,6 +268,7 @@ function createEngines(
       workerDir,
       shimFile,
       door: config.door,
+      turnUser: config.turnUser,
       relayHost: config.relay.host,
       probeImage: config.runnerImage,
       socketPath: config.dockerSocket,

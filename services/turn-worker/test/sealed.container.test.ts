@@ -179,6 +179,29 @@ describe('a container', () => {
     );
   });
 
+  test('runs as the user of its worker’s settings, who is given what another one has left', async () => {
+    const here = await World.open();
+    try {
+      const program = `
+        import fs from 'node:fs';
+        fs.appendFileSync('/workspace/data.txt', '!');
+        const text = process.getuid() + ':' + process.getgid() + fs.readFileSync('/workspace/data.txt', 'utf8');
+        fs.writeFileSync('/turn/output.json', JSON.stringify({ text }));
+      `;
+      const first = await here.run({ image: image.name, program });
+      await here.worker.stop();
+      here.worker = here.newWorker({ turnUser: '39400:39400' });
+      await here.worker.start();
+      // Only root can give files to another user; whoever cannot runs nothing.
+      expect(here.worker.ready).toBe(process.getuid?.() === 0);
+      if (!here.worker.ready) return;
+      const second = await here.run({ image: image.name, snapshot: first.completed?.snapshot ?? null });
+      expect(second.completed?.output.text).toBe('39400:39400!!');
+    } finally {
+      await here.close();
+    }
+  });
+
   test('and the directories around it are closed to everybody else on the host', async () => {
     await mkdir(`${world.directory}/w/turns`, { recursive: true });
     expect((await stat(`${world.directory}/w`)).mode & 0o777).toBe(0o700);

@@ -34,9 +34,11 @@ export class Workspaces {
     for (const path of [dirname(sidecar), temporary]) await mkdir(path, { recursive: true, mode: 0o700 });
     const isNew = (await mkdir(directory, { recursive: true, mode: 0o700 })) !== undefined;
     const { uid, gid } = await stat(directory);
-    if (owner && (uid !== owner.uid || gid !== owner.gid)) await chown(directory, owner.uid, owner.gid);
-    // What was known of a directory that somebody removed is not true of the new one.
-    const known = isNew ? nothingKnown(boot) : await readSidecar(sidecar, boot);
+    const isAnothers = owner !== undefined && (uid !== owner.uid || gid !== owner.gid);
+    if (isAnothers) await chown(directory, owner.uid, owner.gid);
+    // What was known of a directory that somebody removed is not true of the new one. Files of another user are given to
+    // this one by bringing the directory to its snapshot anew.
+    const known = isNew || isAnothers ? nothingKnown(boot) : await readSidecar(sidecar, boot);
     return new Workspace(directory, sidecar, temporary, { bounds, boot, owner }, known);
   }
 

@@ -36,7 +36,7 @@ export async function checkDocker({ image, directory, dockerSocket }: DockerChec
     report.image = images.length > 0;
     if (!report.image) throw new AttemptFailure('image-missing', `The engine has no image ${image}.`);
     if (directory === undefined) return report;
-    const owner = sandboxOwner(undefined);
+    const owner = sandboxOwner({});
     const probe = { docker, image, worker: 'doctor', workerDir: directory, owner };
     return { ...report, door: (await probeEngine(probe)).socket ? 'socket' : 'stdio' };
   } catch (error) {

@@ -26,6 +26,8 @@ export interface DockerEngineOptions {
   worker: string;
   workerDir: string;
   door: 'auto' | 'socket' | 'stdio';
+  /** `uid:gid` of containers of which the project says nothing. */
+  turnUser?: string | undefined;
   /** The image that probes use. */
   probeImage: string;
   /** The shim, below the worker's directory: containers must see it. */
@@ -80,7 +82,7 @@ export class DockerEngine implements TurnEngine {
     const { probeImage, worker, workerDir } = this.options;
     await this.#open();
     await this.#image(probeImage);
-    const owner = sandboxOwner(undefined);
+    const owner = sandboxOwner({ turn: this.options.turnUser });
     const { socket } = await probeEngine({ docker: this.#docker, image: probeImage, worker, workerDir, owner });
     if (this.#door === undefined) {
       this.#door = socket ? 'socket' : 'stdio';
@@ -100,7 +102,7 @@ export class DockerEngine implements TurnEngine {
 
   async prepare(limits: SandboxLimits): Promise<PreparedSandbox> {
     const image = await this.#image(limits.image);
-    const owner = sandboxOwner(limits.user);
+    const owner = sandboxOwner({ asked: limits.user, turn: this.options.turnUser });
     const connection = await connectionOf({
       docker: this.#docker,
       image,

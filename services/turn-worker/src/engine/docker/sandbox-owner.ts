@@ -4,24 +4,28 @@ import type { Owner } from '../../workspace/restore.js';
 const unprivileged: Owner = { uid: 1000, gid: 1000 };
 
 /**
- * Who a container runs as: the user that the project asks for, else the worker's own where that is not root.
+ * Who a container runs as: the user that the project asks for, else that of the worker's settings, else the worker's own
+ * where that is not root.
  *
+ * @param users as `uid:gid`
  * @throws AttemptFailure `policy-denied` for root, and for a user that this worker cannot give files to
  */
-export function sandboxOwner(user: string | undefined, own: Owner = ownIds()): Owner {
+export function sandboxOwner(users: { asked?: string | undefined; turn?: string | undefined }, own = ownIds()): Owner {
+  const user = users.asked ?? users.turn;
   if (user === undefined) return own.uid === 0 ? unprivileged : own;
+  const setting = users.asked === undefined ? 'SUZUMIO_TURN_USER' : 'backend.docker.user';
   const [, uid, gid] = /^(\d{1,9}):(\d{1,9})$/.exec(user) ?? [];
   const owner = { uid: Number(uid), gid: Number(gid) };
   if (!(owner.uid > 0) || !(owner.gid > 0)) {
     throw new AttemptFailure(
       'policy-denied',
-      `backend.docker.user is "${user}"; allowed is a uid:gid of numbers, neither of them 0.`,
+      `${setting} is "${user}"; allowed is a uid:gid of numbers, neither of them 0.`,
     );
   }
   if (own.uid !== 0 && owner.uid !== own.uid) {
     throw new AttemptFailure(
       'policy-denied',
-      `backend.docker.user is "${user}"; this worker is not root and can run containers as its own uid ${own.uid} only.`,
+      `${setting} is "${user}"; this worker is not root and can run containers as its own uid ${own.uid} only.`,
     );
   }
   return owner;
