@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -95,6 +96,25 @@ describe('the API as a process', () => {
     expect(await exited).toEqual([0, null]);
     stream.cut();
     expect(await log).not.toContain(token);
+  });
+
+  test('answers who asks for a stream while it ends, and tells of no error', async () => {
+    const { child, exited, log, token } = await serving();
+    expect((await call(token, '/api/projects', { file: teamYaml, start: true })).status).toBe(201);
+    const path = '/api/projects/team/stream';
+    const open = await openStream(`http://127.0.0.1:${port}${path}`, { authorization: `Bearer ${token}` });
+    expect((await open.next())?.id).toBe('1-1');
+    const socket = connect(port, '127.0.0.1');
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\n`);
+    // What is answered on another connection was read after that.
+    expect((await call(token, '/api/projects/team')).status).toBe(200);
+    child.kill('SIGTERM');
+    while ((await open.next()) !== undefined);
+    socket.write('\r\n');
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 503 [^]*"code":"server-unreachable"/);
+    expect(await exited).toEqual([0, null]);
+    const lines = (await log).trim().split('\n');
+    expect(lines.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([]);
   });
 
   test('goes on after a SIGKILL with what it had answered', async () => {
