@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { staticChecks } from './checks.mjs';
@@ -25,39 +25,26 @@ export async function checkAll(report) {
   tellSlow((await suites).durations);
 }
 
-/** Tests and style of some files and directories, or the tests of what imports them; and the types of everything. */
+/** Style and suites of some files and directories, and the types of everything. */
 export async function checkPaths(report, paths) {
-  const files = paths.flatMap(filesOf);
-  const named = paths.filter((path) => path.endsWith('.test.ts'));
-  const tests = files.filter((file) => file.endsWith('.test.ts'));
-  const sources = files.filter((file) => /\.(ts|js|mjs)$/.test(file));
-  const which = tests.length > 0 ? ['--runTestsByPath', ...tests] : ['--findRelatedTests', ...sources];
+  const named = paths.every((path) => path.endsWith('.test.ts'));
   // Named by itself, a suite is run whatever it needs; npm run build comes first where it starts the built programs.
-  const args = [...which, '--passWithNoTests', ...(named.length === paths.length ? [] : unit)];
-  if (sources.length > 0) await report.suites('Tests', () => withScratch((scratch) => runSuites({ args, scratch })));
-  await Promise.all([
-    styleOf(report, files, sources),
-    report.attemptBeside('Types', ['tsc', '--build']).then(() => types(report)),
-  ]);
-}
-
-async function styleOf(report, files, sources) {
-  await report.attemptBeside('Format', ['prettier', '--check', '--log-level', 'warn', '--ignore-unknown', ...files]);
-  if (sources.length > 0) await report.attemptBeside('Lint', ['eslint', ...sources]);
-}
-
-function types(report) {
+  const args = [...paths.map(suitesOf), '--passWithNoTests', ...(named ? [] : unit)];
+  await report.suites('Tests', () => withScratch((scratch) => runSuites({ args, scratch })));
+  const anyFiles = ['--no-warn-ignored', '--no-error-on-unmatched-pattern'];
+  await report.attemptBeside('Format', ['prettier', '--check', '--log-level', 'warn', '--ignore-unknown', ...paths]);
+  await report.attemptBeside('Lint', ['eslint', ...anyFiles, ...paths]);
+  await report.attemptBeside('Types', ['tsc', '--build']);
   const heading = 'Types of the tests';
   const { command, cache } = staticChecks[heading];
-  return report.attemptBeside(heading, [...command, ...cache]);
+  await report.attemptBeside(heading, [...command, ...cache]);
 }
 
-function filesOf(path) {
-  if (!statSync(path).isDirectory()) return [path];
-  return readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative('.', join(entry.parentPath, entry.name)))
-    .filter((file) => !/(^|\/)(dist|node_modules)\//.test(file));
+/** A pattern of Jest's: `shared/src/mailbox` has its suites in `shared/test/mailbox`, and a file one of its name. */
+function suitesOf(path) {
+  const place = relative('.', path).replace(/(^|\/)src(\/|$)/, '$1test$2');
+  if (statSync(path).isDirectory()) return join('/', place, '/');
+  return place.endsWith('.test.ts') ? `/${place}$` : `/${place.replace(/\.\w+$/, '')}\\.`;
 }
 
 /** A machine with other work makes suites slow that are not: this fails nothing. */
