@@ -174,7 +174,7 @@ function nextCommands({ project, agents, cellPaused, budgetsReached }: ProjectDe
       const [one, ...others] = failed;
       if (one)
         return [
-          `logs ${id} ${one.id}`,
+          `why ${id} ${one.id}`,
           others.length === 0 ? `agents retry ${id} ${one.id}` : `retry ${id} --failed`,
           ...why,
         ];

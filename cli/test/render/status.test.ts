@@ -143,9 +143,9 @@ describe('status', () => {
   test('of failed agents in a running project, suggests to look and to retry', () => {
     const one = renderStatus(project({}), [agent('checker', { state: 'failed' })], style);
     expect(one.lines[0]).toContain('running, waits for a failed agent');
-    expect(one.next).toEqual(['logs newsroom checker', 'agents retry newsroom checker']);
+    expect(one.next).toEqual(['why newsroom checker', 'agents retry newsroom checker']);
     const two = renderStatus(project({}), [agent('a', { state: 'failed' }), agent('b', { state: 'failed' })], style);
-    expect(two.next).toEqual(['logs newsroom a', 'retry newsroom --failed']);
+    expect(two.next).toEqual(['why newsroom a', 'retry newsroom --failed']);
   });
 
   test('of mail that a stopped agent or a cancelled turn keeps, suggests what frees it', () => {

@@ -13,10 +13,10 @@ export function span(ms: number): string {
   return `${Math.round(seconds / 86_400)} days`;
 }
 
-/** A moment in UTC, and how far it is: `20:14:05 UTC (in 40 s)`; with its day where that is another. */
+/** A moment in UTC, and how far it is: `20:14:05 UTC (in 40 s)`, `(now)` within a second; with its day where that is another. */
 export function moment(ms: number, nowMs: number): string {
   const [day = '', time = ''] = new Date(ms).toISOString().split('T');
   const today = new Date(nowMs).toISOString().startsWith(day);
-  const distance = ms > nowMs ? `in ${span(ms - nowMs)}` : `${span(nowMs - ms)} ago`;
+  const distance = Math.abs(ms - nowMs) < 1000 ? 'now' : ms > nowMs ? `in ${span(ms - nowMs)}` : `${span(nowMs - ms)} ago`;
   return `${today ? '' : `${day} `}${time.slice(0, 8)} UTC (${distance})`;
 }
