@@ -17,9 +17,9 @@ const rows = page
       .map((cell) => cell.trim()),
   );
 const names = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
-/** Paths of services begin at `services/`, those of the store at `shared/src/`. */
+/** Paths of services begin at `services/`. */
 const placeOf = (path: string) =>
-  ['', 'services', 'shared/src'].map((start) => join(repository, start, path)).find((place) => existsSync(place));
+  ['', 'services'].map((start) => join(repository, start, path)).find((place) => existsSync(place));
 
 test('docs/isolation.md has its bounds in tables', () => {
   expect(rows.length).toBeGreaterThan(30);
