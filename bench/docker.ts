@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { configDefaults } from '@suzumio/shared/config/defaults';
 import { defaultTurnDir } from '@suzumio/shared/protocol/door';
 import type { RunnerTurnInput } from '@suzumio/shared/protocol/runner';
-import { eventually } from '../shared/test/support/poll.js';
+import { eventually } from '../test/support/poll.js';
 import { docker } from '../test/support/images.js';
 import type { Stack } from '../test/support/stack.js';
 import { BenchProject, type MeasuredTurn } from './bench-project.js';

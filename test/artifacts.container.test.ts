@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AgentView, ArtifactView, TurnDetail } from '../shared/src/model/views.js';
-import { eventually } from '../shared/test/support/poll.js';
+import { eventually } from './support/poll.js';
 import { docker } from './support/images.js';
 import { brokenInvariants, openProject } from './support/project.js';
 import { type Stack, startStack } from './support/stack.js';

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AgentView, TurnDetail } from '../shared/src/model/views.js';
 import { gatewayOf } from '../services/turn-worker/test/support/gateway.js';
-import { eventually } from '../shared/test/support/poll.js';
+import { eventually } from './support/poll.js';
 import { docker } from './support/images.js';
 import { unhurried } from './support/outcomes.js';
 import { brokenInvariants, openProject } from './support/project.js';

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventually } from '../shared/test/support/poll.js';
+import { eventually } from './support/poll.js';
 import { ComposeStack, finished } from './support/compose.js';
 import { docker } from './support/images.js';
 import { unhurried } from './support/outcomes.js';
 import { brokenInvariants, openProject } from './support/project.js';
-import { freePort } from '../shared/test/support/free-port.js';
+import { freePort } from './support/free-port.js';
 
 const newsroom = fileURLToPath(new URL('../examples/newsroom/newsroom.yaml', import.meta.url));
 const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Sql } from '../shared/src/store/sql.js';
-import { eventually } from '../shared/test/support/poll.js';
+import { eventually } from './support/poll.js';
 import { docker } from './support/images.js';
 import { count, overlappingAttempts, unhurried } from './support/outcomes.js';
 import { brokenInvariants, openProject } from './support/project.js';

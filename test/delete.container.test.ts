@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { eventually } from '../shared/test/support/poll.js';
+import { eventually } from './support/poll.js';
 import { docker } from './support/images.js';
 import { unhurried } from './support/outcomes.js';
 import { brokenInvariants, openProject } from './support/project.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { type Behaviour, type ModelServer, type Reply, startModelServer } from '../shared/test/support/model-server.js';
+import { type Behaviour, type ModelServer, type Reply, startModelServer } from './support/model-server.js';
 
 const command = fileURLToPath(new URL('../cli/dist/main.js', import.meta.url));
 let root: string;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventually } from '../shared/test/support/poll.js';
+import { eventually } from './support/poll.js';
 import { count, overlappingAttempts, unhurried } from './support/outcomes.js';
 import { installSdk } from './support/packed-sdk.js';
 import { brokenInvariants, openProject } from './support/project.js';

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventually } from '../shared/test/support/poll.js';
+import { eventually } from './support/poll.js';
 import { count, failedAttempts, overlappingAttempts, unhurried } from './support/outcomes.js';
 import { brokenInvariants, openProject } from './support/project.js';
 import { type Stack, startStack } from './support/stack.js';

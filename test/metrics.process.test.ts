@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventually } from '../shared/test/support/poll.js';
+import { eventually } from './support/poll.js';
 import { unhurried } from './support/outcomes.js';
 import { promtoolCheck, startPrometheus, type TestPrometheus } from './support/prometheus.js';
 import { type Stack, startStack } from './support/stack.js';

@@ -9,8 +9,8 @@ import {
   type ModelServer,
   type Reply,
   startModelServer,
-} from '../shared/test/support/model-server.js';
-import { eventually } from '../shared/test/support/poll.js';
+} from './support/model-server.js';
+import { eventually } from './support/poll.js';
 import { startStack, type Stack, type StackOptions } from './support/stack.js';
 
 const key = 'sk-test-planted-0123456789abcdef';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { Sql } from '@suzumio/shared/store/sql';
-import { eventually } from '../shared/test/support/poll.js';
+import { eventually } from './support/poll.js';
 import { type Stack, startStack } from './support/stack.js';
 
 let stack: Stack;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { type CliWorld, createCliWorld } from '../cli/test/support/cli.js';
-import { eventually } from '../shared/test/support/poll.js';
+import { eventually } from './support/poll.js';
 
 const boundMs = 60_000;
 // Real processes, on machines that may be busy.

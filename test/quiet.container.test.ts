@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type WhyAnswer, whyAnswer, type WhyCode } from '@suzumio/shared/model/why';
-import { eventually } from '../shared/test/support/poll.js';
+import { eventually } from './support/poll.js';
 import { count, unhurried } from './support/outcomes.js';
 import { openProject } from './support/project.js';
 import { type Stack, startStack } from './support/stack.js';

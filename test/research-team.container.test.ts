@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { loadProjectFile } from '../shared/src/disk/load-project-file.js';
 import { renderConfig } from '../shared/src/config/render-config.js';
-import { eventually } from '../shared/test/support/poll.js';
+import { eventually } from './support/poll.js';
 import { count, unhurried } from './support/outcomes.js';
 import { openProject } from './support/project.js';
 import { expectEveryLinkAndReceipt, researchTeam } from './support/research-team.js';

@@ -3,9 +3,9 @@ import { accessEnvironment, accessOf } from '@suzumio/api';
 import { TeamHandler } from '../../sdk/src/index.js';
 import { createCliWorld, type CliWorld } from './support/cli.js';
 import { createWorld } from '../../sdk/test/support/world.js';
-import { teamYaml } from '../../shared/test/support/cell.js';
-import { eventually } from '../../shared/test/support/poll.js';
-import { type ReverseProxy, startReverseProxy } from '../../shared/test/support/reverse-proxy.js';
+import { teamYaml } from '../../test/support/cell.js';
+import { eventually } from '../../test/support/poll.js';
+import { type ReverseProxy, startReverseProxy } from '../../test/support/reverse-proxy.js';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { openStream } from '../../services/api/test/support/sse-client.js';
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { projectDetailAnswer } from '@suzumio/shared/model/http-api';
-import { eventually } from '../../shared/test/support/poll.js';
+import { eventually } from '../../test/support/poll.js';
 import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
 
 // Real services, on machines that may be busy.

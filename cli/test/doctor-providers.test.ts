@@ -7,7 +7,7 @@ import { createSession } from '@suzumio/cli/session';
 import { Cell } from '@suzumio/shared/store/cell';
 import { loadProjectText } from '@suzumio/shared/profiles/load-project';
 import { startProject } from '@suzumio/shared/store/verbs/project-transitions';
-import { freePort } from '../../shared/test/support/free-port.js';
+import { freePort } from '../../test/support/free-port.js';
 import { type CliWorld, createCliWorld } from './support/cli.js';
 
 let world: CliWorld;

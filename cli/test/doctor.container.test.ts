@@ -15,7 +15,7 @@ import { checkClock, checkInstallation, checkNode } from '@suzumio/cli/doctor/ch
 import { checkQueue } from '@suzumio/cli/doctor/check-queue';
 import { checkPort, serverClock } from '@suzumio/cli/doctor/check-server';
 import { testApi } from '../../services/api/test/support/api.js';
-import { startRedis } from '../../shared/test/support/redis.js';
+import { startRedis } from '../../test/support/redis.js';
 import { type CliWorld, createCliWorld } from './support/cli.js';
 
 const command = fileURLToPath(new URL('../bin/suzumio.js', import.meta.url));

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { freePort } from '../../shared/test/support/free-port.js';
-import { eventually } from '../../shared/test/support/poll.js';
+import { freePort } from '../../test/support/free-port.js';
+import { eventually } from '../../test/support/poll.js';
 import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
 
 let world: CliWorld;

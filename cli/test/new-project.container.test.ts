@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { projectFile } from '@suzumio/cli/project-template';
 import { loadProjectText } from '@suzumio/shared/profiles/load-project';
-import { eventually } from '../../shared/test/support/poll.js';
+import { eventually } from '../../test/support/poll.js';
 import { type CliWorld, createCliWorld } from './support/cli.js';
 
 // Real containers, on machines that may be busy.

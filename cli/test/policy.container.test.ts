@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { eventually } from '../../shared/test/support/poll.js';
+import { eventually } from '../../test/support/poll.js';
 import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
-import { freePort } from '../../shared/test/support/free-port.js';
+import { freePort } from '../../test/support/free-port.js';
 
 const patienceMs = 60_000;
 const worlds: CliWorld[] = [];

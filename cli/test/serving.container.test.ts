@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { projectEvent } from '@suzumio/shared/model/event';
 import { policySchema } from '@suzumio/shared/policy/policy';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
-import { eventually } from '../../shared/test/support/poll.js';
+import { eventually } from '../../test/support/poll.js';
 import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
 
 let world: CliWorld;

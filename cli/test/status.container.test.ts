@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { teamYaml } from '../../shared/test/support/cell.js';
-import { type ReverseProxy, startReverseProxy } from '../../shared/test/support/reverse-proxy.js';
+import { teamYaml } from '../../test/support/cell.js';
+import { type ReverseProxy, startReverseProxy } from '../../test/support/reverse-proxy.js';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { type CliWorld, createCliWorld } from './support/cli.js';
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { eventually } from '../../shared/test/support/poll.js';
+import { eventually } from '../../test/support/poll.js';
 import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
 
 let world: CliWorld;

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { directoryManifest, type DirectoryManifest, maxDirectoryEntries } from '@suzumio/shared/protocol/artifacts';
-import { freePort } from '../../shared/test/support/free-port.js';
+import { freePort } from '../../test/support/free-port.js';
 import { bundle } from './support/bundle.js';
 import { createToolHost, type FakeToolHost, type ToolAnswer } from './support/tool-host.js';
 import { closed, createTurnPlace, type Ended, ended, listen, script, turn, type TurnPlace } from './support/turn.js';

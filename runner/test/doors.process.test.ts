@@ -7,7 +7,7 @@ import { Multiplexer } from '@suzumio/shared/protocol/stdio-frames';
 import { bundle } from './support/bundle.js';
 import { createToolHost, type FakeToolHost } from './support/tool-host.js';
 import { closed, createTurnPlace, ended, listen, script, type TurnPlace } from './support/turn.js';
-import { freePort } from '../../shared/test/support/free-port.js';
+import { freePort } from '../../test/support/free-port.js';
 
 jest.setTimeout(30_000);
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { connectorTo } from '../src/door/connector.js';
 import { exchange } from '../src/door/exchange.js';
-import { eventually } from '../../shared/test/support/poll.js';
+import { eventually } from '../../test/support/poll.js';
 import { closed, listen } from './support/turn.js';
 
 let directory: string;

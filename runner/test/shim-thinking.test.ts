@@ -8,7 +8,7 @@ import {
   allowing,
   toolhostBench,
 } from '../../services/toolhost/test/toolhost-client.js';
-import { type ModelServer, startModelServer } from '../../shared/test/support/model-server.js';
+import { type ModelServer, startModelServer } from '../../test/support/model-server.js';
 import { connectorTo } from '../src/door/connector.js';
 import { DoorClient } from '../src/door/door-client.js';
 import { createDoorListener } from '../src/shim/door-listener.js';

@@ -9,7 +9,7 @@ import { Multiplexer } from '@suzumio/shared/protocol/stdio-frames';
 import { bundle, foreignRunner } from './support/bundle.js';
 import { createToolHost, type FakeToolHost, type ToolAnswer } from './support/tool-host.js';
 import { closed, createTurnPlace, ended, listen, turn, type TurnPlace } from './support/turn.js';
-import { freePort } from '../../shared/test/support/free-port.js';
+import { freePort } from '../../test/support/free-port.js';
 
 jest.setTimeout(30_000);
 

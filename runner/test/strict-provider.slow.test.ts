@@ -6,7 +6,7 @@ import {
   type ModelRequestBody,
   type ModelServer,
   startModelServer,
-} from '../../shared/test/support/model-server.js';
+} from '../../test/support/model-server.js';
 import {
   allowing,
   type Begun,

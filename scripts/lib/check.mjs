@@ -40,7 +40,7 @@ export async function checkPaths(report, paths) {
   await report.attemptBeside(heading, [...command, ...cache]);
 }
 
-/** A pattern of Jest's: `shared/src/mailbox` has its suites in `shared/test/mailbox`, and a file one of its name. */
+/** A pattern of Jest's: `shared/core/src/mail` has its suites in `shared/core/test/mail`, and a file one of its name. */
 function suitesOf(path) {
   const place = relative('.', path).replace(/(^|\/)src(\/|$)/, '$1test$2');
   if (statSync(path).isDirectory()) return join('/', place, '/');

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { cancelTurn } from '../../shared/src/store/verbs/end-turn.js';
 import { expireLease } from '../../shared/src/store/verbs/report-attempt.js';
 import { turnRow } from '../../shared/src/store/rows.js';
-import { eventually } from '../../shared/test/support/poll.js';
+import { eventually } from '../../test/support/poll.js';
 import { type HandleTurn, RetryLater, type RunningHandler, SuzumioError, TeamHandler } from '../src/index.js';
 import type { TeamHandlerOptions } from '../src/index.js';
 import { createWorld, type World } from './support/world.js';

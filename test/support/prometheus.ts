@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { eventually } from '../../shared/test/support/poll.js';
-import { freePort } from '../../shared/test/support/free-port.js';
+import { eventually } from './poll.js';
+import { freePort } from './free-port.js';
 
 /** A real Prometheus of a test's own. */
 export interface TestPrometheus {

@@ -6,9 +6,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { eventually } from '../../shared/test/support/poll.js';
-import { startRedis, type TestRedis } from '../../shared/test/support/redis.js';
-import { freePort } from '../../shared/test/support/free-port.js';
+import { eventually } from './poll.js';
+import { startRedis, type TestRedis } from './redis.js';
+import { freePort } from './free-port.js';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -9,7 +9,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect } from '@jest/globals';
 import type { Output } from '@suzumio/cli/cli-context';
 import { runCli } from '@suzumio/cli/program';
-import { eventually } from '../../../shared/test/support/poll.js';
+import { eventually } from '../../../test/support/poll.js';
 
 const command = fileURLToPath(new URL('../../bin/suzumio.js', import.meta.url));
 const goldenFile = (name: string) => fileURLToPath(new URL(`../golden/${name}.txt`, import.meta.url));

@@ -4,7 +4,7 @@ import { postMessage } from '../../../shared/src/store/verbs/post-message.js';
 import { startTurns } from '../../../shared/src/store/verbs/start-turns.js';
 import type { ToolhostConfig } from '../../../services/toolhost/src/index.js';
 import { type ToolhostBench, toolhostBench } from '../../../services/toolhost/test/toolhost-client.js';
-import { eventually } from '../../../shared/test/support/poll.js';
+import { eventually } from '../../../test/support/poll.js';
 import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.js';
 
 const project = `

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { healthAnswer } from '@suzumio/shared/model/http-api';
 import { createApi } from '@suzumio/api';
 import { silentLogger } from '@suzumio/shared/observability/logger';
-import { teamYaml } from '../../../shared/test/support/cell.js';
+import { teamYaml } from '../../../test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
 

@@ -11,7 +11,7 @@ import { artifactView, messageView } from '@suzumio/shared/model/views';
 import { ContentStore } from '@suzumio/shared/store/content-store';
 import { publishedDirectory } from '@suzumio/shared/store/directories';
 import { directoryArchive } from '../src/directory-archive.js';
-import { eventually } from '../../../shared/test/support/poll.js';
+import { eventually } from '../../../test/support/poll.js';
 import { type TestApi, testApi } from './support/api.js';
 import { publishDirectory } from './support/play.js';
 import { refusal } from './support/refusal.js';

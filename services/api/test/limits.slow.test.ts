@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { createApi } from '@suzumio/api';
-import { rawSocket } from '../../../shared/test/support/raw-socket.js';
+import { rawSocket } from '../../../test/support/raw-socket.js';
 import { defaultRateLimits } from '../src/rate-limiter.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';

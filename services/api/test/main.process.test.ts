@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { teamYaml } from '../../../shared/test/support/cell.js';
-import { eventually } from '../../../shared/test/support/poll.js';
-import { freePort } from '../../../shared/test/support/free-port.js';
+import { teamYaml } from '../../../test/support/cell.js';
+import { eventually } from '../../../test/support/poll.js';
+import { freePort } from '../../../test/support/free-port.js';
 import { openStream } from './support/sse-client.js';
 
 // Real processes, disks and sockets, on machines that may be busy.

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { projectListAnswer } from '@suzumio/shared/model/http-api';
-import { teamYaml } from '../../../shared/test/support/cell.js';
+import { teamYaml } from '../../../test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
 
 const maxOpen = 16;

@@ -9,8 +9,8 @@ import {
 } from '@suzumio/shared/model/http-api';
 import { projectConfig } from '@suzumio/shared/model/project-config';
 import { defaultPolicy } from '@suzumio/shared/policy/policy';
-import { teamYaml } from '../../../shared/test/support/cell.js';
-import { mountable } from '../../../shared/test/support/mountable.js';
+import { teamYaml } from '../../../test/support/cell.js';
+import { mountable } from '../../../test/support/mountable.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { defaultPolicy } from '@suzumio/shared/policy/policy';
 import { Cell } from '@suzumio/shared/store/cell';
-import { entryOf, teamYaml } from '../../../shared/test/support/cell.js';
-import { mountable } from '../../../shared/test/support/mountable.js';
+import { entryOf, teamYaml } from '../../../test/support/cell.js';
+import { mountable } from '../../../test/support/mountable.js';
 import { type TestApi, testApi } from './support/api.js';
 
 // Real processes, disks and sockets, on machines that may be busy.

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ProjectDetailAnswer } from '@suzumio/shared/model/http-api';
 import { defaultStorageLimits, type StorageLimits } from '@suzumio/shared/model/storage';
 import type { UsageAnswer } from '@suzumio/shared/model/usage';
-import { eventually } from '../../../shared/test/support/poll.js';
-import { type SmallDisk, smallDisk } from '../../../shared/test/support/small-disk.js';
+import { eventually } from '../../../test/support/poll.js';
+import { type SmallDisk, smallDisk } from '../../../test/support/small-disk.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
 

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { createdTokenAnswer, tokenListAnswer } from '@suzumio/shared/model/http-api';
 import type { TokenScope } from '@suzumio/shared/model/access-token';
 import { createApi } from '@suzumio/api';
-import { teamYaml } from '../../../shared/test/support/cell.js';
+import { teamYaml } from '../../../test/support/cell.js';
 import { type CallOptions, type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
 import { openStream } from './support/sse-client.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { artifactView } from '@suzumio/shared/model/views';
 import { maxContentBytes } from '@suzumio/shared/store/content-store';
-import { eventually } from '../../../shared/test/support/poll.js';
+import { eventually } from '../../../test/support/poll.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
 

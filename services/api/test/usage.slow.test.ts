@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import type { BudgetListAnswer, ProjectDetailAnswer, SummaryListAnswer } from '@suzumio/shared/model/http-api';
 import type { UsageAnswer } from '@suzumio/shared/model/usage';
 import { usageSlices } from '@suzumio/shared/store/queries/model-usage';
-import { teamYaml } from '../../../shared/test/support/cell.js';
+import { teamYaml } from '../../../test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
 import { beginTurn } from './support/play.js';
 import { refusal } from './support/refusal.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { waitAnswer } from '@suzumio/shared/model/http-api';
-import { eventually } from '../../../shared/test/support/poll.js';
+import { eventually } from '../../../test/support/poll.js';
 import { type TestApi, testApi } from './support/api.js';
 import { submit } from './support/play.js';
 import { refusal } from './support/refusal.js';

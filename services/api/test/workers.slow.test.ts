@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { type WorkerListAnswer, workerListAnswer } from '@suzumio/shared/model/workers';
 import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
-import { freePort } from '../../../shared/test/support/free-port.js';
-import { eventually } from '../../../shared/test/support/poll.js';
+import { freePort } from '../../../test/support/free-port.js';
+import { eventually } from '../../../test/support/poll.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
 

@@ -7,8 +7,8 @@ import type { Priority } from '@suzumio/shared/protocol/ids';
 import { type Claimed, claimTurn, prepareTurn } from '@suzumio/shared/store/verbs/claim-turn';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { createScheduler, type Scheduler, type SchedulerConfig } from '@suzumio/scheduler';
-import { type TestCell, testCell } from '../../../shared/test/support/cell.js';
-import { recordingLogger } from '../../../shared/test/support/logs.js';
+import { type TestCell, testCell } from '../../../test/support/cell.js';
+import { recordingLogger } from '../../../test/support/logs.js';
 
 export const start = Date.UTC(2026, 10, 21, 20, 0, 0);
 

@@ -3,9 +3,9 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { silentLogger } from '@suzumio/shared/observability/logger';
 import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
-import { eventually } from '../../../shared/test/support/poll.js';
-import { startRedis, type TestRedis } from '../../../shared/test/support/redis.js';
-import { counted } from '../../../shared/test/support/counted.js';
+import { eventually } from '../../../test/support/poll.js';
+import { startRedis, type TestRedis } from '../../../test/support/redis.js';
+import { counted } from '../../../test/support/counted.js';
 import { benches } from './bench.js';
 import { schedulerContract } from './scheduler-contract.js';
 

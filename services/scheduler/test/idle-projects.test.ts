@@ -6,9 +6,9 @@ import { silentLogger } from '@suzumio/shared/observability/logger';
 import { createMetrics } from '@suzumio/shared/observability/metrics';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
-import { teamYaml, type TestCell, testCell } from '../../../shared/test/support/cell.js';
-import { counted } from '../../../shared/test/support/counted.js';
-import { eventually } from '../../../shared/test/support/poll.js';
+import { teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
+import { counted } from '../../../test/support/counted.js';
+import { eventually } from '../../../test/support/poll.js';
 
 const maxOpen = 16;
 const projects = Array.from({ length: 24 }, (_, n) => `team-${String(n)}`);

@@ -6,9 +6,9 @@ import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { silentLogger } from '@suzumio/shared/observability/logger';
 import { ContentStore } from '@suzumio/shared/store/content-store';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
-import { entryOf, teamYaml } from '../../../shared/test/support/cell.js';
-import { eventually } from '../../../shared/test/support/poll.js';
-import { counted } from '../../../shared/test/support/counted.js';
+import { entryOf, teamYaml } from '../../../test/support/cell.js';
+import { eventually } from '../../../test/support/poll.js';
+import { counted } from '../../../test/support/counted.js';
 import { gate } from '../../../shared/test/queue/jobs.js';
 import { type Bench, benches, start } from './bench.js';
 

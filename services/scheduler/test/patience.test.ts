@@ -3,8 +3,8 @@ import { silentLogger } from '@suzumio/shared/observability/logger';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import { attemptRow, turnRow } from '@suzumio/shared/store/rows';
 import { endByFailure } from '@suzumio/shared/store/verbs/report-attempt';
-import { counted } from '../../../shared/test/support/counted.js';
-import { eventually } from '../../../shared/test/support/poll.js';
+import { counted } from '../../../test/support/counted.js';
+import { eventually } from '../../../test/support/poll.js';
 import { type Bench, benches } from './bench.js';
 
 const bench = benches(() => createInProcessTransport({ logger: silentLogger() }));

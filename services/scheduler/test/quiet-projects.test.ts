@@ -2,7 +2,7 @@ import { utimes } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { QuietProjects } from '../src/quiet-projects.js';
-import { type TestCell, testCell } from '../../../shared/test/support/cell.js';
+import { type TestCell, testCell } from '../../../test/support/cell.js';
 
 let testing: TestCell;
 let project: string;

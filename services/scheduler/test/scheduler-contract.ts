@@ -4,7 +4,7 @@ import type { Transport } from '@suzumio/shared/queue/transport';
 import { completeTurn, failAttempt } from '@suzumio/shared/store/verbs/report-attempt';
 import { pauseProject } from '@suzumio/shared/store/verbs/pause';
 import { approveProject, stopProject, submitReport } from '@suzumio/shared/store/verbs/project-transitions';
-import { eventually } from '../../../shared/test/support/poll.js';
+import { eventually } from '../../../test/support/poll.js';
 import { benches } from './bench.js';
 
 /** What a scheduler does over every transport. */

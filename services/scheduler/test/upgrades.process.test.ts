@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { silentLogger } from '@suzumio/shared/observability/logger';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
-import { teamYaml } from '../../../shared/test/support/cell.js';
-import { counted } from '../../../shared/test/support/counted.js';
-import { holdDatabase, makeOld } from '../../../shared/test/support/old-project.js';
-import { eventually } from '../../../shared/test/support/poll.js';
+import { teamYaml } from '../../../test/support/cell.js';
+import { counted } from '../../../test/support/counted.js';
+import { holdDatabase, makeOld } from '../../../test/support/old-project.js';
+import { eventually } from '../../../test/support/poll.js';
 import { benches } from './bench.js';
 
 const bench = benches(() => createInProcessTransport({ logger: silentLogger() }));

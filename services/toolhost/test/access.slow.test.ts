@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { TokenScope } from '@suzumio/shared/model/access-token';
 import { findTurn } from '@suzumio/shared/store/queries/turns';
-import { rawSocket } from '../../../shared/test/support/raw-socket.js';
+import { rawSocket } from '../../../test/support/raw-socket.js';
 import { claimId, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
 let bench: ToolhostBench;

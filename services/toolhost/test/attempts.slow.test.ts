@@ -3,7 +3,7 @@ import { cancelActiveTurn } from '@suzumio/shared/store/verbs/cancel-turn';
 import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { stopProject } from '@suzumio/shared/store/verbs/project-transitions';
-import { eventually } from '../../../shared/test/support/poll.js';
+import { eventually } from '../../../test/support/poll.js';
 import { begun, claimId, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
 let bench: ToolhostBench;

@@ -6,8 +6,8 @@ import { stopAgent } from '@suzumio/shared/store/verbs/agent-transitions';
 import { pauseAgent } from '@suzumio/shared/store/verbs/pause';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
-import { children } from '../../../shared/test/support/child.js';
-import { type TestCell, testCell } from '../../../shared/test/support/cell.js';
+import { children } from '../../../test/support/child.js';
+import { type TestCell, testCell } from '../../../test/support/cell.js';
 import { claimId } from './toolhost-client.js';
 
 const assignments = 200;

@@ -1,7 +1,7 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import type { EventHint } from '@suzumio/shared/queue/transport';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
-import { recordingLogger } from '../../../shared/test/support/logs.js';
+import { recordingLogger } from '../../../test/support/logs.js';
 import { ClaimWaits } from '../src/claim-waits.js';
 
 const longMs = 60_000;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { maxMessageBytes } from '@suzumio/shared/protocol/message-kind';
 import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
 import { deskYaml } from '../../../shared/test/store/desk.js';
-import { eventually } from '../../../shared/test/support/poll.js';
+import { eventually } from '../../../test/support/poll.js';
 import { type Answer, type Begun, begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
 let bench: ToolhostBench;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
 import { stopProject } from '@suzumio/shared/store/verbs/project-transitions';
-import { counted } from '../../../shared/test/support/counted.js';
+import { counted } from '../../../test/support/counted.js';
 import { claimId, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
 let bench: ToolhostBench;

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Grant } from '@suzumio/shared/policy/grant';
 import { grantFileName } from '@suzumio/shared/store/grants';
 import { defaultPolicy } from '@suzumio/shared/policy/policy';
-import { teamYaml } from '../../../shared/test/support/cell.js';
+import { teamYaml } from '../../../test/support/cell.js';
 import { type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
 let bench: ToolhostBench;

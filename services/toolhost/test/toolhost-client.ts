@@ -8,8 +8,8 @@ import { defaultPolicy, type Policy } from '@suzumio/shared/policy/policy';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
 import { createToolhost, type Toolhost, type ToolhostConfig } from '@suzumio/toolhost';
-import { type TestCell, testCell, type TestCellOptions } from '../../../shared/test/support/cell.js';
-import { recordingLogger } from '../../../shared/test/support/logs.js';
+import { type TestCell, testCell, type TestCellOptions } from '../../../test/support/cell.js';
+import { recordingLogger } from '../../../test/support/logs.js';
 
 export interface Answer {
   status: number;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { approveProject, requestChanges } from '@suzumio/shared/store/verbs/project-transitions';
 import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
-import { eventually } from '../../../shared/test/support/poll.js';
+import { eventually } from '../../../test/support/poll.js';
 import { type Begun, begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
 let bench: ToolhostBench;

@@ -1,6 +1,6 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { type SmallDisk, smallDisk } from '../../../shared/test/support/small-disk.js';
+import { type SmallDisk, smallDisk } from '../../../test/support/small-disk.js';
 import { agentCommand, baseImage, deriveImage } from './support/images.js';
 import type { TestTurn } from './support/test-toolhost.js';
 import { until } from './support/until.js';

@@ -4,7 +4,7 @@ import { type ConfigProblem, ConfigErrors } from '@suzumio/shared/config/config-
 import { loadProjectFile } from '@suzumio/shared/disk/load-project-file';
 import type { LoadedProject } from '@suzumio/shared/config/project-source';
 import type { Environment } from '@suzumio/shared/config/environment';
-import { mountable } from '../support/mountable.js';
+import { mountable } from '../../../test/support/mountable.js';
 
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 

@@ -4,8 +4,8 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
 import type { BodyPace } from '@suzumio/shared/http/slow-bodies';
 import { gate } from '../queue/jobs.js';
-import { eventually } from '../support/poll.js';
-import { rawSocket } from '../support/raw-socket.js';
+import { eventually } from '../../../test/support/poll.js';
+import { rawSocket } from '../../../test/support/raw-socket.js';
 
 let server: HttpServer | undefined;
 afterEach(async () => {

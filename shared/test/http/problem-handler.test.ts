@@ -7,8 +7,8 @@ import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
 import { notFoundHandler, problemHandler } from '@suzumio/shared/http/problem-handler';
 import { parse } from '@suzumio/shared/http/validate';
-import { recordingLogger } from '../support/logs.js';
-import { eventually } from '../support/poll.js';
+import { recordingLogger } from '../../../test/support/logs.js';
+import { eventually } from '../../../test/support/poll.js';
 
 const body = z.strictObject({ recipient: z.string(), agents: z.array(z.object({ id: z.string() })).optional() });
 const secret = 'the inside of our store';

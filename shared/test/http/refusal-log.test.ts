@@ -4,7 +4,7 @@ import type { ErrorCode } from '@suzumio/shared/errors/codes';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { refusalLog } from '@suzumio/shared/http/refusal-log';
 import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
-import { recordingLogger } from '../support/logs.js';
+import { recordingLogger } from '../../../test/support/logs.js';
 
 let metrics: Metrics;
 let log: ReturnType<typeof recordingLogger>;

@@ -8,10 +8,10 @@ import { silentLogger } from '@suzumio/shared/observability/logger';
 import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
 import { turnJobId } from '@suzumio/shared/protocol/turn-job';
 import { closeWithinMs, type Transport } from '@suzumio/shared/queue/transport';
-import { recordingLogger } from '../support/logs.js';
-import { eventually } from '../support/poll.js';
-import { freePort } from '../support/free-port.js';
-import { startRedis, type TestRedis } from '../support/redis.js';
+import { recordingLogger } from '../../../test/support/logs.js';
+import { eventually } from '../../../test/support/poll.js';
+import { freePort } from '../../../test/support/free-port.js';
+import { startRedis, type TestRedis } from '../../../test/support/redis.js';
 import { gate, noteIn, turnJob } from './jobs.js';
 
 const consumerProcess = fileURLToPath(new URL('./fixtures/consume-turns.mjs', import.meta.url));

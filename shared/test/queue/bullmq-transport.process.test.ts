@@ -5,8 +5,8 @@ import { silentLogger } from '@suzumio/shared/observability/logger';
 import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
 import { queues } from '@suzumio/shared/queue/jobs';
 import { turnJobId } from '@suzumio/shared/protocol/turn-job';
-import { eventually } from '../support/poll.js';
-import { startRedis, type TestRedis } from '../support/redis.js';
+import { eventually } from '../../../test/support/poll.js';
+import { startRedis, type TestRedis } from '../../../test/support/redis.js';
 import { noteIn, turnJob } from './jobs.js';
 import { transportContract } from './transport-contract.js';
 

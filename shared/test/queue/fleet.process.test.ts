@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { createFleet } from '@suzumio/shared/queue/fleet';
 import { presenceMs } from '@suzumio/shared/queue/jobs';
 import { createPlaces } from '@suzumio/shared/queue/places';
-import { startRedis, type TestRedis } from '../support/redis.js';
+import { startRedis, type TestRedis } from '../../../test/support/redis.js';
 
 let redis: TestRedis;
 let client: Redis;

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { type TurnJob, turnJobId } from '@suzumio/shared/protocol/turn-job';
 import type { WorkerPresence } from '../../src/protocol/worker-presence.js';
 import type { Transport } from '@suzumio/shared/queue/transport';
-import { eventually } from '../support/poll.js';
+import { eventually } from '../../../test/support/poll.js';
 import { fleetSlots, gate, noteIn, turnJob } from './jobs.js';
 
 /** What every transport promises. `open` makes one that shares nothing with those before it. */

@@ -9,7 +9,7 @@ import { broadcast } from '@suzumio/shared/store/verbs/broadcast';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { redeliverMessage } from '@suzumio/shared/store/verbs/redeliver-message';
 import { replyToMessage } from '@suzumio/shared/store/verbs/reply-to-message';
-import { type TestCell, testCell } from '../support/cell.js';
+import { type TestCell, testCell } from '../../../test/support/cell.js';
 import { deskYaml, said } from '../store/desk.js';
 import { makeTeam, start, type Team } from '../store/team.js';
 

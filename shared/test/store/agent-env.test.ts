@@ -7,7 +7,7 @@ import { migrate } from '@suzumio/shared/store/migrate';
 import { readAgentEnv } from '@suzumio/shared/store/queries/agents';
 import { readConfig } from '@suzumio/shared/store/queries/projects';
 import { Sql } from '@suzumio/shared/store/sql';
-import { type TestCell, testCell } from '../support/cell.js';
+import { type TestCell, testCell } from '../../../test/support/cell.js';
 
 let testing: TestCell;
 beforeEach(async () => {

@@ -8,7 +8,7 @@ import { migrate } from '@suzumio/shared/store/migrate';
 import { catalogMigrations } from '@suzumio/shared/store/migrations/catalog';
 import { Sql } from '@suzumio/shared/store/sql';
 import { hashToken } from '@suzumio/shared/store/tokens';
-import { type TestCell, testCell } from '../support/cell.js';
+import { type TestCell, testCell } from '../../../test/support/cell.js';
 
 const start = Date.UTC(2026, 10, 21, 20, 0, 0);
 const day = 86_400_000;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Sql } from '@suzumio/shared/store/sql';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
-import { type TestCell, testCell } from '../support/cell.js';
-import { eventually } from '../support/poll.js';
+import { type TestCell, testCell } from '../../../test/support/cell.js';
+import { eventually } from '../../../test/support/poll.js';
 
 let testing: TestCell;
 const outdated: unknown[] = [];

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Sql } from '@suzumio/shared/store/sql';
-import { entryOf, type TestCell, testCell } from '../support/cell.js';
-import { eventually } from '../support/poll.js';
+import { entryOf, type TestCell, testCell } from '../../../test/support/cell.js';
+import { eventually } from '../../../test/support/poll.js';
 
 const start = Date.UTC(2026, 10, 21, 20, 0, 0);
 

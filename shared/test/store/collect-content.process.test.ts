@@ -9,8 +9,8 @@ import type { Tx } from '@suzumio/shared/store/tx';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
 import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
-import { type TestCell, testCell } from '../support/cell.js';
-import { children } from '../support/child.js';
+import { type TestCell, testCell } from '../../../test/support/cell.js';
+import { children } from '../../../test/support/child.js';
 
 const collectInChild = new URL('./fixtures/collect-content.mjs', import.meta.url);
 const startChild = children();

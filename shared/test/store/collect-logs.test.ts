@@ -5,7 +5,7 @@ import { collectContent, unreferencedMs } from '@suzumio/shared/store/collect-co
 import { keptLogs } from '@suzumio/shared/store/collect-logs';
 import { storedByOwner } from '@suzumio/shared/store/stored-bytes';
 import { writeTurnLog } from '@suzumio/shared/store/turn-logs';
-import { type TestCell, testCell } from '../support/cell.js';
+import { type TestCell, testCell } from '../../../test/support/cell.js';
 
 let testing: TestCell;
 let directory: string;

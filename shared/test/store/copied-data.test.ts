@@ -11,7 +11,7 @@ import { claimTurn, prepareTurn } from '@suzumio/shared/store/verbs/claim-turn';
 import { deliverTurn, deliverableTurns } from '@suzumio/shared/store/verbs/deliver-turn';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
-import { type TestCell, testCell } from '../support/cell.js';
+import { type TestCell, testCell } from '../../../test/support/cell.js';
 
 let testing: TestCell;
 let elsewhere: string;

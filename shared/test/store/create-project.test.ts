@@ -7,7 +7,7 @@ import { constructionMs, type NewProject } from '@suzumio/shared/store/create-pr
 import { listAgents } from '@suzumio/shared/store/queries/agents';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { startProject } from '@suzumio/shared/store/verbs/project-transitions';
-import { entryOf, teamYaml, type TestCell, testCell } from '../support/cell.js';
+import { entryOf, teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
 
 let testing: TestCell;
 beforeEach(async () => {

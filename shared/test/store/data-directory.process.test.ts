@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createOnce, DataDirectory } from '@suzumio/shared/store/data-directory';
-import { children } from '../support/child.js';
+import { children } from '../../../test/support/child.js';
 
 const openCell = new URL('./fixtures/open-cell.mjs', import.meta.url);
 

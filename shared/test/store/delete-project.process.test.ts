@@ -12,8 +12,8 @@ import { writeTurnLog } from '@suzumio/shared/store/turn-logs';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
 import type { Tx } from '@suzumio/shared/store/tx';
-import { type TestCell, testCell } from '../support/cell.js';
-import { children } from '../support/child.js';
+import { type TestCell, testCell } from '../../../test/support/cell.js';
+import { children } from '../../../test/support/child.js';
 
 // Real processes, on machines that may be busy.
 jest.setTimeout(60_000);

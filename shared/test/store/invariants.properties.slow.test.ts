@@ -14,7 +14,7 @@ import { redeliverMessage } from '@suzumio/shared/store/verbs/redeliver-message'
 import { replyToMessage } from '@suzumio/shared/store/verbs/reply-to-message';
 import { retryTurn } from '@suzumio/shared/store/verbs/retry-turn';
 import type { Tx } from '@suzumio/shared/store/tx';
-import { teamYaml, type TestCell, testCell } from '../support/cell.js';
+import { teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
 import { contradictionsIn } from '@suzumio/shared/store/contradictions';
 import { type Begun, hashes, leaseMs, makeTeam, type Team } from './team.js';
 

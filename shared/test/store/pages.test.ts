@@ -4,7 +4,7 @@ import { findMessage, listInbox, listMessages } from '@suzumio/shared/store/quer
 import { broadcast } from '@suzumio/shared/store/verbs/broadcast';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { maxMessageBytes } from '@suzumio/shared/protocol/message-kind';
-import { type TestCell, testCell } from '../support/cell.js';
+import { type TestCell, testCell } from '../../../test/support/cell.js';
 
 const messages = 40;
 const perPart = pageBytes / maxMessageBytes;

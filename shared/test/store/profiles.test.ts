@@ -3,7 +3,7 @@ import { nickname } from '@suzumio/shared/model/profile';
 import { agentId } from '@suzumio/shared/protocol/ids';
 import { Cell } from '@suzumio/shared/store/cell';
 import type { NewProfile } from '@suzumio/shared/store/profiles';
-import { type TestCell, testCell } from '../support/cell.js';
+import { type TestCell, testCell } from '../../../test/support/cell.js';
 
 let testing: TestCell;
 beforeEach(async () => {

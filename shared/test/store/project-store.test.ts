@@ -5,7 +5,7 @@ import { Sql } from '@suzumio/shared/store/sql';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import type { Tx } from '@suzumio/shared/store/tx';
 import { gate } from '../queue/jobs.js';
-import { teamYaml, type TestCell, testCell } from '../support/cell.js';
+import { teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
 
 let testing: TestCell;
 afterEach(() => testing.close());

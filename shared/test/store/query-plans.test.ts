@@ -14,7 +14,7 @@ import { replyToMessage } from '@suzumio/shared/store/verbs/reply-to-message';
 import { publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
 import { watchTurnEnd } from '@suzumio/shared/store/protection/watch';
 import Database from 'better-sqlite3';
-import { teamYaml, withModel } from '../support/cell.js';
+import { teamYaml, withModel } from '../../../test/support/cell.js';
 import { teams } from './team.js';
 
 const makeTeam = teams();

@@ -5,8 +5,8 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { Cell } from '@suzumio/shared/store/cell';
 import { systemContext } from '@suzumio/shared/store/context';
 import { constructionMs } from '@suzumio/shared/store/create-project';
-import { children } from '../support/child.js';
-import { teamYaml, type TestCell, testCell } from '../support/cell.js';
+import { children } from '../../../test/support/child.js';
+import { teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
 import { contradictionsIn } from '@suzumio/shared/store/contradictions';
 
 const busyProject = new URL('./fixtures/busy-project.mjs', import.meta.url);

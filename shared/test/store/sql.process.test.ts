@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Sql } from '@suzumio/shared/store/sql';
-import { children } from '../support/child.js';
+import { children } from '../../../test/support/child.js';
 
 const holdNewFile = new URL('./fixtures/hold-new-file.mjs', import.meta.url);
 

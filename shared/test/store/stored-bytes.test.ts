@@ -10,7 +10,7 @@ import { storedBytesSql } from '@suzumio/shared/store/migrations/stored-bytes';
 import { storedByOwner, storedBytes } from '@suzumio/shared/store/stored-bytes';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
-import { type TestCell, testCell, type TestCellOptions } from '../support/cell.js';
+import { type TestCell, testCell, type TestCellOptions } from '../../../test/support/cell.js';
 
 let testing: TestCell;
 let content: ContentStore;

@@ -14,7 +14,7 @@ import { approveProject, requestChanges, submitReport } from '@suzumio/shared/st
 import { recordToolCall, type ToolCall } from '@suzumio/shared/store/verbs/record-tool-call';
 import { completeTurn, failAttempt } from '@suzumio/shared/store/verbs/report-attempt';
 import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
-import { type TestCell, testCell } from '../support/cell.js';
+import { type TestCell, testCell } from '../../../test/support/cell.js';
 
 export const start = Date.UTC(2026, 10, 21, 20, 0, 0);
 export const leaseMs = 15_000;

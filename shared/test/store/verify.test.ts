@@ -6,7 +6,7 @@ import { ContentStore } from '@suzumio/shared/store/content-store';
 import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';
 import { verifyCatalogue, verifyProject } from '@suzumio/shared/store/verify';
 import { publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
-import { type TestCell, testCell } from '../support/cell.js';
+import { type TestCell, testCell } from '../../../test/support/cell.js';
 
 let testing: TestCell;
 let cell: ReadOnlyCell;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Share, WaitingLine } from '@suzumio/shared/store/waiting-line';
-import { entryOf, type TestCell, testCell } from '../support/cell.js';
+import { entryOf, type TestCell, testCell } from '../../../test/support/cell.js';
 
 let testing: TestCell;
 let line: WaitingLine;

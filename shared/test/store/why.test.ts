@@ -17,7 +17,7 @@ import { stopProject } from '@suzumio/shared/store/verbs/project-transitions';
 import { endByFailure } from '@suzumio/shared/store/verbs/report-attempt';
 import { attemptRow, turnRow } from '@suzumio/shared/store/rows';
 import { whyReasons } from '@suzumio/shared/why/reasons';
-import { entryOf, teamYaml } from '../support/cell.js';
+import { entryOf, teamYaml } from '../../../test/support/cell.js';
 import { leaseMs, type Team, teams } from './team.js';
 
 const good: WorkerPresence = {

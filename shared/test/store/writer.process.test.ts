@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Sql } from '@suzumio/shared/store/sql';
 import { Writer, type WriterOptions } from '@suzumio/shared/store/writer';
-import { children } from '../support/child.js';
+import { children } from '../../../test/support/child.js';
 
 const holdLock = new URL('./fixtures/hold-lock.mjs', import.meta.url);
 

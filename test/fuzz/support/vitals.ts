@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { eventually } from '../../../shared/test/support/poll.js';
+import { eventually } from '../../support/poll.js';
 
 /** What Node gets so that a process tells of itself. */
 export const vitalsArguments = ['--import', fileURLToPath(new URL('tell-vitals.mjs', import.meta.url))];

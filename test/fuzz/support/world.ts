@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ClaimAnswer } from '../../../shared/src/protocol/attempts.js';
 import { Sql } from '../../../shared/src/store/sql.js';
-import { eventually } from '../../../shared/test/support/poll.js';
+import { eventually } from '../../support/poll.js';
 import { type Stack, startStack } from '../../support/stack.js';
 import { vitalsArguments, Watch } from './vitals.js';
 

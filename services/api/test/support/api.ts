@@ -7,8 +7,8 @@ import type { Logger } from '@suzumio/shared/observability/logger';
 import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import type { Transport } from '@suzumio/shared/queue/transport';
-import { type TestCell, testCell, type TestCellOptions } from '../../../../shared/test/support/cell.js';
-import { recordingLogger } from '../../../../shared/test/support/logs.js';
+import { type TestCell, testCell, type TestCellOptions } from '../../../../test/support/cell.js';
+import { recordingLogger } from '../../../../test/support/logs.js';
 
 /** An answer, with its body as text and, where it is JSON, as a value. */
 export interface Answer {

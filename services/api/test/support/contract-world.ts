@@ -6,7 +6,7 @@ import { defaultPolicy } from '@suzumio/shared/policy/policy';
 import { writeMessage } from '@suzumio/shared/store/mail/write-message';
 import { stopAgent } from '@suzumio/shared/store/verbs/agent-transitions';
 import { Sql } from '@suzumio/shared/store/sql';
-import { teamYaml } from '../../../../shared/test/support/cell.js';
+import { teamYaml } from '../../../../test/support/cell.js';
 import { apiApp } from '../../src/app.js';
 import { EventHub } from '../../src/events/event-hub.js';
 import { defaultRateLimits } from '../../src/rate-limiter.js';

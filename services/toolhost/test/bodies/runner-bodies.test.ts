@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import express, { type ErrorRequestHandler } from 'express';
-import { eventually } from '../../../../shared/test/support/poll.js';
+import { eventually } from '../../../../test/support/poll.js';
 import { closeOf } from '../../src/bodies/close-of.js';
 import { RunnerBodies } from '../../src/bodies/runner-bodies.js';
 

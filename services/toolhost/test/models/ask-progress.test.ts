@@ -1,10 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import {
-  type Behaviour,
-  event,
-  type ModelServer,
-  startModelServer,
-} from '../../../../shared/test/support/model-server.js';
+import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { AskProgress } from '../../src/models/ask-progress.js';
 import { askProvider } from '../../src/models/ask-provider.js';
 import { chatFormat } from '../../src/models/chat-answer.js';

@@ -10,8 +10,8 @@ import {
   type ModelRequest,
   type ModelServer,
   startModelServer,
-} from '../../../../shared/test/support/model-server.js';
-import { eventually } from '../../../../shared/test/support/poll.js';
+} from '../../../../test/support/model-server.js';
+import { eventually } from '../../../../test/support/poll.js';
 import { allowing, type Begun, begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 let server: ModelServer;

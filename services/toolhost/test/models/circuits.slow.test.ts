@@ -6,7 +6,7 @@ import {
   type ModelRequest,
   type ModelServer,
   startModelServer,
-} from '../../../../shared/test/support/model-server.js';
+} from '../../../../test/support/model-server.js';
 import { allowing, type Begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 let server: ModelServer;

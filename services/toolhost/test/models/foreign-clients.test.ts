@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Behaviour, type ModelServer, startModelServer } from '../../../../shared/test/support/model-server.js';
+import { type Behaviour, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { allowing, type Begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 let server: ModelServer;

@@ -2,15 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { stepHeader } from '@suzumio/shared/protocol/model-chat';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
-import {
-  type Behaviour,
-  event,
-  type ModelServer,
-  startModelServer,
-} from '../../../../shared/test/support/model-server.js';
-import { eventually } from '../../../../shared/test/support/poll.js';
+import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
+import { eventually } from '../../../../test/support/poll.js';
 import { createToolhost } from '@suzumio/toolhost';
-import { recordingLogger } from '../../../../shared/test/support/logs.js';
+import { recordingLogger } from '../../../../test/support/logs.js';
 import { allowing, type Begun, begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 let server: ModelServer;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ModelAnswer } from '@suzumio/shared/protocol/model-chat';
-import { type Behaviour, type ModelServer, startModelServer } from '../../../../shared/test/support/model-server.js';
+import { type Behaviour, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { askProvider } from '../../src/models/ask-provider.js';
 import { chatFormat } from '../../src/models/chat-answer.js';
 import { ProviderFailure } from '../../src/models/provider-failure.js';

@@ -1,11 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ModelAnswer } from '@suzumio/shared/protocol/model-chat';
-import {
-  type Behaviour,
-  event,
-  type ModelServer,
-  startModelServer,
-} from '../../../../shared/test/support/model-server.js';
+import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { askProvider } from '../../src/models/ask-provider.js';
 import { chatFormat } from '../../src/models/chat-answer.js';
 import { responsesFormat } from '../../src/models/responses-answer.js';

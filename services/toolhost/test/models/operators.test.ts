@@ -4,7 +4,7 @@ import { stepHeader } from '@suzumio/shared/protocol/model-chat';
 import { changeBudget } from '@suzumio/shared/store/verbs/change-budget';
 import { deliverableTurns, deliverTurn } from '@suzumio/shared/store/verbs/deliver-turn';
 import { retryTurn } from '@suzumio/shared/store/verbs/retry-turn';
-import { type ModelServer, startModelServer } from '../../../../shared/test/support/model-server.js';
+import { type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { allowing, type Begun, begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 let server: ModelServer;

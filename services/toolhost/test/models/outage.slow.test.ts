@@ -4,7 +4,7 @@ import { stepHeader } from '@suzumio/shared/protocol/model-chat';
 import { deliverableTurns, deliverTurn } from '@suzumio/shared/store/verbs/deliver-turn';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
-import { type ModelServer, startModelServer } from '../../../../shared/test/support/model-server.js';
+import { type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { allowing, begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 const agents = 100;

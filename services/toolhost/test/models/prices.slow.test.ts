@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Policy } from '@suzumio/shared/policy/policy';
-import { type ModelServer, startModelServer } from '../../../../shared/test/support/model-server.js';
+import { type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { allowing, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 type AllowedProvider = Policy['providers'][number];

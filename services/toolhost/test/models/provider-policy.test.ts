@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { stepHeader } from '@suzumio/shared/protocol/model-chat';
-import { type Behaviour, type ModelServer, startModelServer } from '../../../../shared/test/support/model-server.js';
+import { type Behaviour, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { allowing, type Begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 let server: ModelServer;

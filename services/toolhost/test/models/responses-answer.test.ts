@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ModelAnswer } from '@suzumio/shared/protocol/model-chat';
-import { type Behaviour, type ModelServer, startModelServer } from '../../../../shared/test/support/model-server.js';
-import { responseEvent as event } from '../../../../shared/test/support/responses-wire.js';
+import { type Behaviour, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
+import { responseEvent as event } from '../../../../test/support/responses-wire.js';
 import { askProvider } from '../../src/models/ask-provider.js';
 import { ProviderFailure } from '../../src/models/provider-failure.js';
 import { responsesFormat } from '../../src/models/responses-answer.js';

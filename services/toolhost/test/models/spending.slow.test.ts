@@ -7,13 +7,8 @@ import { deliverableTurns } from '@suzumio/shared/store/verbs/deliver-turn';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { agentsToStart } from '@suzumio/shared/store/verbs/start-turns';
 import { whyAnswerOf } from '@suzumio/shared/why/reasons';
-import {
-  type Behaviour,
-  event,
-  type ModelServer,
-  startModelServer,
-} from '../../../../shared/test/support/model-server.js';
-import { eventually } from '../../../../shared/test/support/poll.js';
+import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
+import { eventually } from '../../../../test/support/poll.js';
 import { allowing, type Begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 let server: ModelServer;

@@ -7,7 +7,7 @@ import {
   type ModelRequest,
   type ModelServer,
   startModelServer,
-} from '../../../../shared/test/support/model-server.js';
+} from '../../../../test/support/model-server.js';
 import { allowing, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 // Providers, and proxies before them, say back what they were sent. What opens a provider is told nobody all the same.

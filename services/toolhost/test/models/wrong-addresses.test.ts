@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { connectionFailure } from '@suzumio/shared/http/connection-failure';
 import type { Failure } from '@suzumio/shared/protocol/failure-codes';
-import { type Behaviour, type ModelServer, startModelServer } from '../../../../shared/test/support/model-server.js';
-import { freePort } from '../../../../shared/test/support/free-port.js';
+import { type Behaviour, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
+import { freePort } from '../../../../test/support/free-port.js';
 import { allowing, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 let server: ModelServer;

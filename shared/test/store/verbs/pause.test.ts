@@ -4,7 +4,7 @@ import { readProject } from '@suzumio/shared/store/queries/projects';
 import { deliverableTurns } from '@suzumio/shared/store/verbs/deliver-turn';
 import { pauseAgent, pauseProject, resumeAgent, resumeProject } from '@suzumio/shared/store/verbs/pause';
 import { agentsToStart } from '@suzumio/shared/store/verbs/start-turns';
-import { teamYaml } from '../../support/cell.js';
+import { teamYaml } from '../../../../test/support/cell.js';
 import { refusedAs, type Team, teams } from '../team.js';
 
 const team = teams();

@@ -9,7 +9,7 @@ import { resumeAgent } from '@suzumio/shared/store/verbs/pause';
 import { publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
 import { replyToMessage } from '@suzumio/shared/store/verbs/reply-to-message';
 import { completeTurn } from '@suzumio/shared/store/verbs/report-attempt';
-import { teamYaml, withModel } from '../../support/cell.js';
+import { teamYaml, withModel } from '../../../../test/support/cell.js';
 import { type Begun, type Team, teams } from '../team.js';
 
 const makeTeam = teams();

@@ -3,7 +3,7 @@ import { cancelActiveTurn } from '@suzumio/shared/store/verbs/cancel-turn';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { resetAgent } from '@suzumio/shared/store/verbs/agent-transitions';
 import { retryTurn } from '@suzumio/shared/store/verbs/retry-turn';
-import { teamYaml } from '../../support/cell.js';
+import { teamYaml } from '../../../../test/support/cell.js';
 import { type Team, teams } from '../team.js';
 
 const makeTeam = teams();
