@@ -3,8 +3,8 @@ import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configDefaults } from '@suzumio/shared/config/defaults';
-import { defaultTurnDir } from '@suzumio/shared/protocol/door';
-import type { RunnerTurnInput } from '@suzumio/shared/protocol/runner';
+import { defaultTurnDir } from '@suzumio/protocol/door';
+import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import { eventually } from '../test/support/poll.js';
 import { docker } from '../test/support/images.js';
 import type { Stack } from '../test/support/stack.js';

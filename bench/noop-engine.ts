@@ -2,9 +2,9 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { unixDoorPrefix } from '@suzumio/shared/protocol/door';
-import type { Priority } from '@suzumio/shared/protocol/ids';
-import type { RunnerTurnInput } from '@suzumio/shared/protocol/runner';
+import { unixDoorPrefix } from '@suzumio/protocol/door';
+import type { Priority } from '@suzumio/protocol/ids';
+import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import type { PreparedSandbox, SandboxEnd, StartOptions, TurnEngine } from '@suzumio/turn-worker';
 
 /**

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AgentView, MessageView, TurnDetail } from '../shared/src/model/views.js';
-import type { RunnerTurnInput } from '../shared/src/protocol/runner.js';
+import type { RunnerTurnInput } from '../shared/protocol/src/runner.js';
 import { eventually } from './support/poll.js';
 import { docker } from './support/images.js';
 import { overlappingAttempts, unhurried } from './support/outcomes.js';

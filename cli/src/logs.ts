@@ -4,7 +4,7 @@ import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { ProjectEvent } from '@suzumio/shared/model/event';
 import type { TurnDetail } from '@suzumio/shared/model/views';
 import { visibleLines } from '@suzumio/shared/prompt/body';
-import { turnId } from '@suzumio/shared/protocol/ids';
+import { turnId } from '@suzumio/protocol/ids';
 import type { ApiClient } from './reach/api-client.js';
 import { followEvents } from './reach/follow-events.js';
 import type { ProjectReads } from './reach/project-reads.js';

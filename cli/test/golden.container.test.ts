@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import type { WorkerPresence } from '@suzumio/shared/protocol/worker-presence';
+import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
 import { notesProject } from './support/cli.js';
 import { commandsOf, wholeProgram } from './support/program.js';
 import {

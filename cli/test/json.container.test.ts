@@ -6,7 +6,7 @@ import * as mail from '@suzumio/shared/model/mail-api';
 import { whyAnswer } from '@suzumio/shared/model/why';
 import { workerView } from '@suzumio/shared/model/workers';
 import * as views from '@suzumio/shared/model/views';
-import { problem } from '@suzumio/shared/protocol/problem';
+import { problem } from '@suzumio/protocol/problem';
 import { type CliWorld, createCliWorld } from './support/cli.js';
 import { type GoldenWorld, goldenWorld } from './support/golden-world.js';
 

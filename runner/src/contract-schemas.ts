@@ -1,7 +1,7 @@
-import { directoryManifest } from '@suzumio/shared/protocol/artifacts';
-import { mockScript } from '@suzumio/shared/protocol/mock-script';
-import { problem } from '@suzumio/shared/protocol/problem';
-import { runnerTurnInput, runnerTurnOutput, toolRequest, toolResponse } from '@suzumio/shared/protocol/runner';
+import { directoryManifest } from '@suzumio/protocol/artifacts';
+import { mockScript } from '@suzumio/protocol/mock-script';
+import { problem } from '@suzumio/protocol/problem';
+import { runnerTurnInput, runnerTurnOutput, toolRequest, toolResponse } from '@suzumio/protocol/runner';
 import * as z from 'zod';
 
 const contract = {

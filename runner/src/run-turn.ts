@@ -1,6 +1,6 @@
-import { beginningOf } from '@suzumio/shared/protocol/cut-text';
-import { maxFailureChars } from '@suzumio/shared/protocol/failure-codes';
-import type { RunnerTurnInput, RunnerTurnOutput } from '@suzumio/shared/protocol/runner';
+import { beginningOf } from '@suzumio/protocol/cut-text';
+import { maxFailureChars } from '@suzumio/protocol/failure-codes';
+import type { RunnerTurnInput, RunnerTurnOutput } from '@suzumio/protocol/runner';
 import { type Connector, connectorTo } from './door/connector.js';
 import { defaultPatienceMs, DoorClient } from './door/door-client.js';
 import { processControl } from './mock/process-control.js';

@@ -1,4 +1,4 @@
-import { defaultTurnDir } from '@suzumio/shared/protocol/door';
+import { defaultTurnDir } from '@suzumio/protocol/door';
 import { exitCodeOf } from './exit-code.js';
 import { runShim } from './shim/run-shim.js';
 

@@ -1,5 +1,5 @@
-import type { ToldByRunner } from '@suzumio/shared/protocol/failure-codes';
-import { doorAwayExitCode } from '@suzumio/shared/protocol/door';
+import type { ToldByRunner } from '@suzumio/protocol/failure-codes';
+import { doorAwayExitCode } from '@suzumio/protocol/door';
 
 /** The exit codes of the runner and of the shim, beyond those that a script asks for. */
 export const exitCodes = {

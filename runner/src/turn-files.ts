@@ -6,7 +6,7 @@ import {
   runnerTurnInput,
   type RunnerTurnOutput,
   runnerTurnOutput,
-} from '@suzumio/shared/protocol/runner';
+} from '@suzumio/protocol/runner';
 import * as z from 'zod';
 import { exitCodes, messageOf, TurnFailure } from './turn-failure.js';
 

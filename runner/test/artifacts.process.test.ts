@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { directoryManifest, type DirectoryManifest, maxDirectoryEntries } from '@suzumio/shared/protocol/artifacts';
+import { directoryManifest, type DirectoryManifest, maxDirectoryEntries } from '@suzumio/protocol/artifacts';
 import { freePort } from '../../test/support/free-port.js';
 import { bundle } from './support/bundle.js';
 import { createToolHost, type FakeToolHost, type ToolAnswer } from './support/tool-host.js';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { Multiplexer } from '@suzumio/shared/protocol/stdio-frames';
+import { Multiplexer } from '@suzumio/protocol/stdio-frames';
 import { bundle } from './support/bundle.js';
 import { createToolHost, type FakeToolHost } from './support/tool-host.js';
 import { closed, createTurnPlace, ended, listen, script, type TurnPlace } from './support/turn.js';

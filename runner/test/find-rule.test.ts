@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { mockScript } from '@suzumio/shared/protocol/mock-script';
-import type { RunnerTurnInput, TurnMail } from '@suzumio/shared/protocol/runner';
+import { mockScript } from '@suzumio/protocol/mock-script';
+import type { RunnerTurnInput, TurnMail } from '@suzumio/protocol/runner';
 import { findRule } from '@suzumio/runner/mock/find-rule';
 
 const mail = (fields: Partial<TurnMail>): TurnMail => ({

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import express from 'express';
-import type { ModelAnswer } from '@suzumio/shared/protocol/model-chat';
+import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { type ModelServer, startModelServer } from '../../test/support/model-server.js';
 import { AnswerStream } from '../../services/toolhost/src/models/answer-wire.js';
 import { allowing, toolhostBench } from '../../services/toolhost/test/toolhost-client.js';

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { Multiplexer } from '@suzumio/shared/protocol/stdio-frames';
+import { Multiplexer } from '@suzumio/protocol/stdio-frames';
 import { bundle, foreignRunner } from './support/bundle.js';
 import { createToolHost, type FakeToolHost, type ToolAnswer } from './support/tool-host.js';
 import { closed, createTurnPlace, ended, listen, turn, type TurnPlace } from './support/turn.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ChatMessage, ModelAnswer } from '@suzumio/shared/protocol/model-chat';
-import type { RunnerTurnInput } from '@suzumio/shared/protocol/runner';
+import type { ChatMessage, ModelAnswer } from '@suzumio/protocol/model-chat';
+import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import type { ModelResult, Question } from '../src/ai/model-client.js';
 import { think } from '../src/ai/think.js';
 import type { ToolResult } from '../src/tools/tool-client.js';

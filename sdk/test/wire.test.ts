@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { type HandlerClaimAnswer, type HandlerSelf, handlersProtocol } from '../../shared/src/protocol/handlers.js';
-import type { HeartbeatAnswer } from '../../shared/src/protocol/attempts.js';
-import { runnerTurnOutput, type ToolResponse } from '../../shared/src/protocol/runner.js';
+import { type HandlerClaimAnswer, type HandlerSelf, handlersProtocol } from '../../shared/protocol/src/handlers.js';
+import type { HeartbeatAnswer } from '../../shared/protocol/src/attempts.js';
+import { runnerTurnOutput, type ToolResponse } from '../../shared/protocol/src/runner.js';
 import * as wire from '../src/wire.js';
 
 /** Compiles only where what the ToolHost answers is what this package reads. */

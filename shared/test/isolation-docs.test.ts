@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { errorCodes } from '@suzumio/shared/errors/codes';
-import { failureCodes } from '@suzumio/shared/protocol/failure-codes';
+import { failureCodes } from '@suzumio/protocol/failure-codes';
 
 const repository = join(import.meta.dirname, '../..');
 const page = readFileSync(join(repository, 'docs/isolation.md'), 'utf8');

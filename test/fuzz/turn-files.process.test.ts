@@ -15,10 +15,10 @@ import { judgeEnding } from '../../services/turn-worker/src/attempt/judge-ending
 import { TurnDirectory } from '../../services/turn-worker/src/attempt/turn-directory.js';
 import { parseManifest } from '../../services/turn-worker/src/workspace/restore.js';
 import { SnapshotInvalid } from '../../services/turn-worker/src/workspace/workspace-errors.js';
-import { failure } from '../../shared/src/protocol/failure-codes.js';
-import { mockScript } from '../../shared/src/protocol/mock-script.js';
-import { type RunnerTurnInput, runnerTurnInput, runnerTurnOutput } from '../../shared/src/protocol/runner.js';
-import { workspaceManifest, workspacePath } from '../../shared/src/protocol/workspace-manifest.js';
+import { failure } from '../../shared/protocol/src/failure-codes.js';
+import { mockScript } from '../../shared/protocol/src/mock-script.js';
+import { type RunnerTurnInput, runnerTurnInput, runnerTurnOutput } from '../../shared/protocol/src/runner.js';
+import { workspaceManifest, workspacePath } from '../../shared/protocol/src/workspace-manifest.js';
 import { type Campaign, campaign, computedMs } from './support/campaign.js';
 import { type JsonSchema, type Known, valuesOf } from './support/json-schema.js';
 import { jsonOf, nastyText, spoiled, spoiledBytes } from './support/nasty.js';

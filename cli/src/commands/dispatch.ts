@@ -1,5 +1,5 @@
 import { type TaskState, taskStates } from '@suzumio/shared/model/task-states';
-import type { Priority } from '@suzumio/shared/protocol/ids';
+import type { Priority } from '@suzumio/protocol/ids';
 import { type Command, Option } from 'commander';
 import type { ApiClient } from '../reach/api-client.js';
 import { findReads, requireApi } from '../reach/reach.js';

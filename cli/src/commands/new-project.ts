@@ -4,7 +4,7 @@ import { formatProblem } from '@suzumio/shared/config/config-problem';
 import { loadProjectText } from '@suzumio/shared/profiles/load-project';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { oneLine } from '@suzumio/shared/prompt/body';
-import { agentId, projectId } from '@suzumio/shared/protocol/ids';
+import { agentId, projectId } from '@suzumio/protocol/ids';
 import { wrap } from '../render/format.js';
 import { type Answers, projectFile, type WantedAgent } from '../project-template.js';
 import { say, sayJson, sayNext, type Session } from '../session.js';

@@ -10,7 +10,7 @@ import {
   updateProfileRequest,
 } from '@suzumio/shared/model/profile-api';
 import type { Skill } from '@suzumio/shared/model/skill';
-import type { Priority } from '@suzumio/shared/protocol/ids';
+import type { Priority } from '@suzumio/protocol/ids';
 import { createApiRequests } from '../reach/api-requests.js';
 import { findProfiles } from '../reach/profile-keeper.js';
 import { requireApi } from '../reach/reach.js';

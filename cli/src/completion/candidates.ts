@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 import { taskStates } from '@suzumio/shared/model/task-states';
-import { priority } from '@suzumio/shared/protocol/ids';
+import { priority } from '@suzumio/protocol/ids';
 
 /** A word that may stand where the cursor is, and what it means. */
 export interface Candidate {

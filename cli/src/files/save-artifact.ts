@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { chmod, link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import type { DirectoryEntry, DirectoryFile } from '@suzumio/shared/protocol/artifacts';
+import type { DirectoryEntry, DirectoryFile } from '@suzumio/protocol/artifacts';
 
 /** Bytes as they come. */
 export type Bytes = AsyncIterable<Uint8Array>;

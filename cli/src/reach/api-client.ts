@@ -30,7 +30,7 @@ import { projectConfig } from '@suzumio/shared/model/project-config';
 import { usageAnswer } from '@suzumio/shared/model/usage';
 import { type ConversationEntry, messageDetail, turnDetail } from '@suzumio/shared/model/views';
 import { whyAnswer } from '@suzumio/shared/model/why';
-import type { Priority } from '@suzumio/shared/protocol/ids';
+import type { Priority } from '@suzumio/protocol/ids';
 import { type ApiAddress, createApiRequests } from './api-requests.js';
 import { createArtifactTransfers } from './artifact-transfers.js';
 import type { ProjectReads } from './project-reads.js';

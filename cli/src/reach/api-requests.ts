@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { errorCodes, type ErrorCode } from '@suzumio/shared/errors/codes';
 import { messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { problem } from '@suzumio/shared/protocol/problem';
+import { problem } from '@suzumio/protocol/problem';
 
 const answerWithinMs = 30_000;
 

@@ -20,7 +20,7 @@ import type {
   TurnView,
 } from '@suzumio/shared/model/views';
 import type { WhyAnswer } from '@suzumio/shared/model/why';
-import type { DirectoryEntry, DirectoryFile } from '@suzumio/shared/protocol/artifacts';
+import type { DirectoryEntry, DirectoryFile } from '@suzumio/protocol/artifacts';
 
 export interface ProjectDetail {
   project: ProjectView;

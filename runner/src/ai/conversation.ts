@@ -1,9 +1,9 @@
-import { notesText, transcriptText } from '@suzumio/shared/protocol/conversation';
-import { beginningOf } from '@suzumio/shared/protocol/cut-text';
-import { tokensOf } from '@suzumio/shared/protocol/estimated-tokens';
-import type { ChatMessage } from '@suzumio/shared/protocol/model-chat';
-import { toldNotes } from '@suzumio/shared/protocol/notes';
-import type { RunnerTurnInput } from '@suzumio/shared/protocol/runner';
+import { notesText, transcriptText } from '@suzumio/protocol/conversation';
+import { beginningOf } from '@suzumio/protocol/cut-text';
+import { tokensOf } from '@suzumio/protocol/estimated-tokens';
+import type { ChatMessage } from '@suzumio/protocol/model-chat';
+import { toldNotes } from '@suzumio/protocol/notes';
+import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 
 /** How much of a model's context is asked with; the rest is for its answer, and for what the estimate is wrong by. */
 const askedShare = 0.8;

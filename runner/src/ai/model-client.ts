@@ -6,10 +6,10 @@ import {
   type ModelAnswer,
   purposeHeader,
   stepHeader,
-} from '@suzumio/shared/protocol/model-chat';
-import { type Problem, problem } from '@suzumio/shared/protocol/problem';
-import type { ToolDefinition } from '@suzumio/shared/protocol/runner';
-import { functionName } from '@suzumio/shared/protocol/conversation';
+} from '@suzumio/protocol/model-chat';
+import { type Problem, problem } from '@suzumio/protocol/problem';
+import type { ToolDefinition } from '@suzumio/protocol/runner';
+import { functionName } from '@suzumio/protocol/conversation';
 import { defaultPatienceMs } from '../door/door-client.js';
 import type { Connector } from '../door/connector.js';
 import { ConnectionLost } from '../door/exchange.js';

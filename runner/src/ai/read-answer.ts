@@ -1,5 +1,5 @@
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
-import type { ModelAnswer, ModelToolCall, ModelUsage } from '@suzumio/shared/protocol/model-chat';
+import type { ModelAnswer, ModelToolCall, ModelUsage } from '@suzumio/protocol/model-chat';
 import { ConnectionLost } from '../door/exchange.js';
 
 /**

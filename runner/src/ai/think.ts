@@ -1,9 +1,9 @@
-import { callInput } from '@suzumio/shared/protocol/call-input';
-import { assistantMessage, functionName, goOnMessage, toolMessage } from '@suzumio/shared/protocol/conversation';
-import { beginningOf, endOf } from '@suzumio/shared/protocol/cut-text';
-import type { ModelAnswer, ModelToolCall } from '@suzumio/shared/protocol/model-chat';
-import { notesIn } from '@suzumio/shared/protocol/notes';
-import type { RunnerTurnInput, RunnerTurnOutput } from '@suzumio/shared/protocol/runner';
+import { callInput } from '@suzumio/protocol/call-input';
+import { assistantMessage, functionName, goOnMessage, toolMessage } from '@suzumio/protocol/conversation';
+import { beginningOf, endOf } from '@suzumio/protocol/cut-text';
+import type { ModelAnswer, ModelToolCall } from '@suzumio/protocol/model-chat';
+import { notesIn } from '@suzumio/protocol/notes';
+import type { RunnerTurnInput, RunnerTurnOutput } from '@suzumio/protocol/runner';
 import type { ToolCaller } from '../tools/tool-client.js';
 import { ToldFailure, TurnFailure } from '../turn-failure.js';
 import { Conversation } from './conversation.js';

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { Duplex, Readable, Writable } from 'node:stream';
-import { stdioDoorUrl, unixDoorPrefix } from '@suzumio/shared/protocol/door';
-import { Multiplexer } from '@suzumio/shared/protocol/stdio-frames';
+import { stdioDoorUrl, unixDoorPrefix } from '@suzumio/protocol/door';
+import { Multiplexer } from '@suzumio/protocol/stdio-frames';
 import { exitCodes, TurnFailure } from '../turn-failure.js';
 
 /** How connections to the door are made. */
@@ -20,7 +20,7 @@ export interface StandardStreams {
   readonly stdout: Writable;
 }
 
-/** The way to the door that `url` names; see `shared/src/protocol/door.ts`. */
+/** The way to the door that `url` names; see `shared/protocol/src/door.ts`. */
 export function connectorTo(url: string, streams: StandardStreams): Connector {
   if (url === stdioDoorUrl) {
     const multiplexer = new Multiplexer({ input: streams.stdin, output: streams.stdout });

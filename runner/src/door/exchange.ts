@@ -1,6 +1,6 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import type { Readable } from 'node:stream';
-import { maxToolBodyBytes } from '@suzumio/shared/protocol/door';
+import { maxToolBodyBytes } from '@suzumio/protocol/door';
 import { messageOf, TurnFailure } from '../turn-failure.js';
 import type { Connector } from './connector.js';
 

@@ -1,5 +1,5 @@
-import type { MockCondition, MockRule, MockScript } from '@suzumio/shared/protocol/mock-script';
-import type { RunnerTurnInput, TurnMail } from '@suzumio/shared/protocol/runner';
+import type { MockCondition, MockRule, MockScript } from '@suzumio/protocol/mock-script';
+import type { RunnerTurnInput, TurnMail } from '@suzumio/protocol/runner';
 
 /** The first rule of `script` that is for this turn's agent and whose conditions all hold. */
 export function findRule(script: MockScript, { agent, turn }: RunnerTurnInput): MockRule | undefined {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MockStep } from '@suzumio/shared/protocol/mock-script';
-import type { RunnerTurnInput, RunnerTurnOutput } from '@suzumio/shared/protocol/runner';
+import type { MockStep } from '@suzumio/protocol/mock-script';
+import type { RunnerTurnInput, RunnerTurnOutput } from '@suzumio/protocol/runner';
 import type { ToolCaller } from '../tools/tool-client.js';
 import { openForWriting, WorkspacePathError } from '../tools/workspace-path.js';
 import { TurnFailure } from '../turn-failure.js';

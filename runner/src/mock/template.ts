@@ -1,4 +1,4 @@
-import type { RunnerTurnInput } from '@suzumio/shared/protocol/runner';
+import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 
 /** What placeholders may name. `steps` grows as the turn goes on; a step without output has none. */
 export interface TemplateScope {

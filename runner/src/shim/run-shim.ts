@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { doorSocket, stdioDoorUrl, unixDoorPrefix } from '@suzumio/shared/protocol/door';
+import { doorSocket, stdioDoorUrl, unixDoorPrefix } from '@suzumio/protocol/door';
 import { connectorTo } from '../door/connector.js';
 import { defaultPatienceMs, DoorClient } from '../door/door-client.js';
 import { readTurnInput } from '../turn-files.js';

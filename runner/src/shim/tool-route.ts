@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { maxToolBodyBytes } from '@suzumio/shared/protocol/door';
-import { toolRequest } from '@suzumio/shared/protocol/runner';
+import { maxToolBodyBytes } from '@suzumio/protocol/door';
+import { toolRequest } from '@suzumio/protocol/runner';
 import type { DoorClient } from '../door/door-client.js';
 import type { DoorAnswer } from '../door/exchange.js';
 import { callTool } from '../tools/call-tool.js';

@@ -1,5 +1,5 @@
-import { handedArtifact, writtenText } from '@suzumio/shared/protocol/artifacts';
-import { type ToolRequest, type ToolResponse, toolResponse } from '@suzumio/shared/protocol/runner';
+import { handedArtifact, writtenText } from '@suzumio/protocol/artifacts';
+import { type ToolRequest, type ToolResponse, toolResponse } from '@suzumio/protocol/runner';
 import type { DoorClient } from '../door/door-client.js';
 import type { DoorAnswer } from '../door/exchange.js';
 import { messageOf } from '../turn-failure.js';

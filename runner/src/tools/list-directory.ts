@@ -1,6 +1,6 @@
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { byPath, directoryPath, maxDirectoryEntries } from '@suzumio/shared/protocol/artifacts';
+import { byPath, directoryPath, maxDirectoryEntries } from '@suzumio/protocol/artifacts';
 
 /** Something in a directory that cannot be published. */
 export class UnpublishableEntry extends Error {

@@ -7,7 +7,7 @@ import {
   type DirectoryFile,
   type DirectoryManifest,
   maxDirectoryBytes,
-} from '@suzumio/shared/protocol/artifacts';
+} from '@suzumio/protocol/artifacts';
 import { messageOf } from '../turn-failure.js';
 import type { DoorClient } from '../door/door-client.js';
 import { isSystemError } from './is-system-error.js';

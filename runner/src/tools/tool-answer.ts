@@ -1,4 +1,4 @@
-import { type Problem, problem } from '@suzumio/shared/protocol/problem';
+import { type Problem, problem } from '@suzumio/protocol/problem';
 import type { DoorAnswer } from '../door/exchange.js';
 
 /** The JSON of an answer; `undefined` where it is none. */

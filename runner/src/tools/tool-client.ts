@@ -1,5 +1,5 @@
-import type { Problem } from '@suzumio/shared/protocol/problem';
-import { type RunnerTurnInput, type ToolResponse, toolResponse } from '@suzumio/shared/protocol/runner';
+import type { Problem } from '@suzumio/protocol/problem';
+import { type RunnerTurnInput, type ToolResponse, toolResponse } from '@suzumio/protocol/runner';
 import type { DoorClient } from '../door/door-client.js';
 import { TurnFailure } from '../turn-failure.js';
 import { callTool } from './call-tool.js';

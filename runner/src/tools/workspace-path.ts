@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, realpath } from 'node:fs/promises';
 import { basename, dirname, join, posix, sep } from 'node:path';
-import { workspacePath } from '@suzumio/shared/protocol/workspace-manifest';
+import { workspacePath } from '@suzumio/protocol/workspace-manifest';
 import { messageOf } from '../turn-failure.js';
 
 /** A path that does not name what is wanted of it inside the workspace. */

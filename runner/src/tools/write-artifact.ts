@@ -4,8 +4,8 @@ import {
   directoryManifest,
   type HandedArtifact,
   maxManifestBytes,
-} from '@suzumio/shared/protocol/artifacts';
-import type { Problem } from '@suzumio/shared/protocol/problem';
+} from '@suzumio/protocol/artifacts';
+import type { Problem } from '@suzumio/protocol/problem';
 import * as z from 'zod';
 import type { DoorClient } from '../door/door-client.js';
 import { ConnectionLost } from '../door/exchange.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { RunnerTurnInput } from '@suzumio/shared/protocol/runner';
+import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 
 /** A directory of its own for one test, with a turn's files and a workspace. */
 export interface TurnPlace {

@@ -3,7 +3,7 @@ import express, { type Response, type Router } from 'express';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { artifactsQuery, contentQuery, noQuery } from '@suzumio/shared/model/http-api';
 import type { ArtifactView } from '@suzumio/shared/model/views';
-import { filesOf } from '@suzumio/shared/protocol/artifacts';
+import { filesOf } from '@suzumio/protocol/artifacts';
 import { ContentStore } from '@suzumio/shared/store/content-store';
 import { publishedDirectory } from '@suzumio/shared/store/directories';
 import { findArtifact, listArtifacts } from '@suzumio/shared/store/queries/artifacts';

@@ -3,7 +3,7 @@ import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { parse } from '@suzumio/shared/http/validate';
 import { type SendMessageRequest, sendMessageRequest } from '@suzumio/shared/model/http-api';
 import { USER_ID } from '@suzumio/shared/model/project-config';
-import { priority } from '@suzumio/shared/protocol/ids';
+import { priority } from '@suzumio/protocol/ids';
 import type { Tx } from '@suzumio/shared/store/tx';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 

@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { refusalLog } from '@suzumio/shared/http/refusal-log';
-import { projectId } from '@suzumio/shared/protocol/ids';
+import { projectId } from '@suzumio/protocol/ids';
 import { identityIfKnown } from './auth.js';
 import type { ApiDependencies } from './context.js';
 import { operationsAt } from './openapi/operations-at.js';

@@ -1,6 +1,6 @@
 import express, { type Router } from 'express';
 import { workersQuery, type WorkerListAnswer, type WorkerView } from '@suzumio/shared/model/workers';
-import type { WorkerPresence } from '@suzumio/shared/protocol/worker-presence';
+import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
 import { wholeCellOnly } from './auth.js';
 import { queryOf } from './body.js';
 import type { ApiContext } from './context.js';

@@ -1,5 +1,5 @@
 import { holderOf } from '@suzumio/shared/queue/jobs';
-import { turnJobId, type TurnJobRef } from '@suzumio/shared/protocol/turn-job';
+import { turnJobId, type TurnJobRef } from '@suzumio/protocol/turn-job';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import type { WaitingLine } from '@suzumio/shared/store/waiting-line';
 import { forEachBounded } from './rounds.js';

@@ -1,6 +1,6 @@
 import type { DayBudget } from '@suzumio/shared/model/day-budget';
 import { holderOf, placeOf } from '@suzumio/shared/queue/jobs';
-import { type TurnJob, turnJobId, type TurnJobRef } from '@suzumio/shared/protocol/turn-job';
+import { type TurnJob, turnJobId, type TurnJobRef } from '@suzumio/protocol/turn-job';
 import type { Metrics } from '@suzumio/shared/observability/metrics';
 import type { PlacesTaken, Transport } from '@suzumio/shared/queue/transport';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';

@@ -1,9 +1,9 @@
 import { afterEach } from '@jest/globals';
 import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
 import { placeOf } from '@suzumio/shared/queue/jobs';
-import type { TurnJob } from '@suzumio/shared/protocol/turn-job';
+import type { TurnJob } from '@suzumio/protocol/turn-job';
 import type { Transport } from '@suzumio/shared/queue/transport';
-import type { Priority } from '@suzumio/shared/protocol/ids';
+import type { Priority } from '@suzumio/protocol/ids';
 import { type Claimed, claimTurn, prepareTurn } from '@suzumio/shared/store/verbs/claim-turn';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { createScheduler, type Scheduler, type SchedulerConfig } from '@suzumio/scheduler';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { turnJobId } from '@suzumio/shared/protocol/turn-job';
+import { turnJobId } from '@suzumio/protocol/turn-job';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import { completeTurn, failAttempt } from '@suzumio/shared/store/verbs/report-attempt';
 import { pauseProject } from '@suzumio/shared/store/verbs/pause';

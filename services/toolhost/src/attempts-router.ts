@@ -8,10 +8,10 @@ import {
   type GoneProjects,
   goneProjects,
   maxLogBytes,
-} from '@suzumio/shared/protocol/attempts';
-import { maxOutputBytes } from '@suzumio/shared/protocol/runner';
-import { projectId, turnId } from '@suzumio/shared/protocol/ids';
-import { externalEngine } from '@suzumio/shared/protocol/handlers';
+} from '@suzumio/protocol/attempts';
+import { maxOutputBytes } from '@suzumio/protocol/runner';
+import { projectId, turnId } from '@suzumio/protocol/ids';
+import { externalEngine } from '@suzumio/protocol/handlers';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { type AttemptRow, turnRow } from '@suzumio/shared/store/rows';
 import { turnLogBytes, writeTurnLog } from '@suzumio/shared/store/turn-logs';

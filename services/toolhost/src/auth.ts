@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { projectId } from '@suzumio/shared/protocol/ids';
+import { projectId } from '@suzumio/protocol/ids';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import type { ApiIdentity } from '@suzumio/shared/store/api-tokens';
 import { authorizeLease, authorizeTool, rejected } from '@suzumio/shared/store/authorize';

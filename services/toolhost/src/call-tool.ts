@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@suzumio/shared/errors/codes';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import type { ToolResponse } from '@suzumio/shared/protocol/runner';
+import type { ToolResponse } from '@suzumio/protocol/runner';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { attemptRow } from '@suzumio/shared/store/rows';

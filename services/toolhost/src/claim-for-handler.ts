@@ -1,5 +1,5 @@
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { externalEngine, type handlerClaimRequest, type HandlerTurn } from '@suzumio/shared/protocol/handlers';
+import { externalEngine, type handlerClaimRequest, type HandlerTurn } from '@suzumio/protocol/handlers';
 import type { ApiIdentity } from '@suzumio/shared/store/api-tokens';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { mailOfTurn, turnsForHandler } from '@suzumio/shared/store/queries/handlers';

@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { sendFile } from '@suzumio/shared/http/send-file';
 import { parse } from '@suzumio/shared/http/validate';
-import { sha256 } from '@suzumio/shared/protocol/ids';
+import { sha256 } from '@suzumio/protocol/ids';
 import type { ContentOwner } from '@suzumio/shared/store/charged-content';
 import { ContentStore } from '@suzumio/shared/store/content-store';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';

@@ -7,8 +7,8 @@ import {
   type HandlerClaimAnswer,
   type HandlerSelf,
   handlersProtocol,
-} from '@suzumio/shared/protocol/handlers';
-import { projectId } from '@suzumio/shared/protocol/ids';
+} from '@suzumio/protocol/handlers';
+import { projectId } from '@suzumio/protocol/ids';
 import { attemptRow } from '@suzumio/shared/store/rows';
 import { rejected } from '@suzumio/shared/store/authorize';
 import { attemptTokenOf, requireScope } from './auth.js';

@@ -2,7 +2,7 @@ import express, { type ErrorRequestHandler, type Response, type Router } from 'e
 import { toProblem } from '@suzumio/shared/errors/problem';
 import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import { parse } from '@suzumio/shared/http/validate';
-import { questionStep } from '@suzumio/shared/protocol/ids';
+import { questionStep } from '@suzumio/protocol/ids';
 import {
   chatPath,
   type ChatPurpose,
@@ -11,7 +11,7 @@ import {
   modelsPath,
   purposeHeader,
   stepHeader,
-} from '@suzumio/shared/protocol/model-chat';
+} from '@suzumio/protocol/model-chat';
 import { attemptTokenOf, type PresentedToken, requireRunner, senderOf } from './auth.js';
 import { roomOf } from './bodies/close-of.js';
 import type { Question } from './bodies/question.js';

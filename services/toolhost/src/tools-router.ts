@@ -1,6 +1,6 @@
 import express, { type Router } from 'express';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { allowsTool } from '@suzumio/shared/protocol/tool-names';
+import { allowsTool } from '@suzumio/protocol/tool-names';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
 import { keptInput } from '@suzumio/shared/store/kept-input';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { maxDirectoryEntries, maxManifestBytes } from '@suzumio/shared/protocol/artifacts';
+import { maxDirectoryEntries, maxManifestBytes } from '@suzumio/protocol/artifacts';
 import { ContentStore } from '@suzumio/shared/store/content-store';
 import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
 import { type Begun, begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { ClaimAnswer } from '@suzumio/shared/protocol/attempts';
+import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import { contradictionsIn } from '@suzumio/shared/store/contradictions';
 import { stopAgent } from '@suzumio/shared/store/verbs/agent-transitions';
 import { pauseAgent } from '@suzumio/shared/store/verbs/pause';

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { stepHeader } from '@suzumio/shared/protocol/model-chat';
+import { stepHeader } from '@suzumio/protocol/model-chat';
 import { type ModelServer, startModelServer } from '../../../test/support/model-server.js';
 import { eventually } from '../../../test/support/poll.js';
 import { allowing, type Begun, toolhostBench, type ToolhostBench } from './toolhost-client.js';

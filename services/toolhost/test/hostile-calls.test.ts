@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { maxNesting } from '@suzumio/shared/protocol/nesting';
+import { maxNesting } from '@suzumio/protocol/nesting';
 import { type Begun, toolhostBench, type ToolhostBench } from './toolhost-client.js';
 
 let bench: ToolhostBench;

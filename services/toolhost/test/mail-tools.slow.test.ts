@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { maxMessageBytes } from '@suzumio/shared/protocol/message-kind';
+import { maxMessageBytes } from '@suzumio/protocol/message-kind';
 import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
 import { deskYaml } from '../../../shared/test/store/desk.js';
 import { eventually } from '../../../test/support/poll.js';

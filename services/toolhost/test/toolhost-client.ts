@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { storeHooks } from '@suzumio/shared/control-plane/open-control-plane';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import type { Transport } from '@suzumio/shared/queue/transport';
-import type { ClaimAnswer } from '@suzumio/shared/protocol/attempts';
+import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
 import { defaultPolicy, type Policy } from '@suzumio/shared/policy/policy';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';

@@ -1,9 +1,9 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { maxLogBytes } from '@suzumio/shared/protocol/attempts';
+import { maxLogBytes } from '@suzumio/protocol/attempts';
 import { policySchema } from '@suzumio/shared/policy/policy';
-import { maxOutputBytes } from '@suzumio/shared/protocol/runner';
-import { maxWorkspaceBytes, maxWorkspaceFiles } from '@suzumio/shared/protocol/workspace-manifest';
+import { maxOutputBytes } from '@suzumio/protocol/runner';
+import { maxWorkspaceBytes, maxWorkspaceFiles } from '@suzumio/protocol/workspace-manifest';
 
 /** Where a cell's ToolHosts are, and what this worker shows them. A job only names the cell. */
 export const cellConfig = z.strictObject({

@@ -1,4 +1,4 @@
-import type { ProjectRef } from '@suzumio/shared/protocol/attempts';
+import type { ProjectRef } from '@suzumio/protocol/attempts';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import type { AttemptRunner } from './attempt/attempt-runner.js';
 import type { Engines } from './attempt/worker-parts.js';

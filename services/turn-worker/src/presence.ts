@@ -1,6 +1,6 @@
 import { messageOf } from '@suzumio/shared/errors/suzumio-error';
 import type { Logger } from '@suzumio/shared/observability/logger';
-import { maxImageName, maxNamedImages, type WorkerPresence } from '@suzumio/shared/protocol/worker-presence';
+import { maxImageName, maxNamedImages, type WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import type { Engines } from './attempt/worker-parts.js';
 

@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { hasImage } from '@suzumio/shared/protocol/worker-presence';
+import { hasImage } from '@suzumio/protocol/worker-presence';
 import { baseImage, runnerImage } from './support/images.js';
 import { until } from './support/until.js';
 import { World, type WorldOptions } from './support/world.js';

@@ -1,5 +1,5 @@
 import { shortestTimeoutMs } from '../model/models-config.js';
-import { duration } from '../protocol/duration.js';
+import { duration } from '@suzumio/protocol/duration';
 import { childOf, type ConfigNode, entriesOf, itemsOf, textOf, toPlain } from './config-node.js';
 import type { ProblemList } from './config-problem.js';
 import { unescapeReferences, variablesIn } from './environment.js';

@@ -1,4 +1,4 @@
-import { toolAliases, toolpackTools } from '../protocol/tool-names.js';
+import { toolAliases, toolpackTools } from '@suzumio/protocol/tool-names';
 import { childOf, type ConfigNode, entriesOf, itemsOf, textOf } from './config-node.js';
 import type { ProblemList } from './config-problem.js';
 import { suggest } from './suggest.js';

@@ -1,5 +1,5 @@
 import type { AgentConfig, FileAgentConfig, FileConfig } from '../model/project-config.js';
-import type { ClaimAnswer, SandboxLimits } from '../protocol/attempts.js';
+import type { ClaimAnswer, SandboxLimits } from '@suzumio/protocol/attempts';
 import { unescapeReferences } from './environment.js';
 
 /** Whether a handler of the users' own runs an agent's turns, somewhere else. */

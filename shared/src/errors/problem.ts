@@ -1,4 +1,4 @@
-import type { Problem } from '../protocol/problem.js';
+import type { Problem } from '@suzumio/protocol/problem';
 import { isSuzumioError, SuzumioError } from './suzumio-error.js';
 
 /** Turns anything thrown into the document that a client gets. What is not ours says nothing of its inside. */

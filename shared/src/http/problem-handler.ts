@@ -4,7 +4,7 @@ import { isDiskFull } from '../errors/disk-full.js';
 import { toProblem } from '../errors/problem.js';
 import { isSuzumioError, messageOf, SuzumioError } from '../errors/suzumio-error.js';
 import type { Logger } from '../observability/logger.js';
-import { problemMediaType } from '../protocol/problem.js';
+import { problemMediaType } from '@suzumio/protocol/problem';
 import { jsonFault } from './json-fault.js';
 import { invalidRequest } from './validate.js';
 

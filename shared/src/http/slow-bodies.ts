@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toProblem } from '../errors/problem.js';
 import { SuzumioError } from '../errors/suzumio-error.js';
-import { problemMediaType } from '../protocol/problem.js';
+import { problemMediaType } from '@suzumio/protocol/problem';
 
 /** How slowly a body may arrive. */
 export interface BodyPace {

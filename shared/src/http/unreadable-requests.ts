@@ -2,7 +2,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { toProblem } from '../errors/problem.js';
 import { SuzumioError } from '../errors/suzumio-error.js';
-import { problemMediaType } from '../protocol/problem.js';
+import { problemMediaType } from '@suzumio/protocol/problem';
 
 const lingerMs = 1_000;
 

@@ -1,6 +1,6 @@
 import type { AgentState } from '../model/states.js';
 import type { ProjectStatus } from '../model/project-status.js';
-import type { Priority } from '../protocol/ids.js';
+import type { Priority } from '@suzumio/protocol/ids';
 
 /** What the rule needs to know of a project. */
 export interface SchedulableProject {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { parseDuration } from '../protocol/duration.js';
-import { agentId, projectId } from '../protocol/ids.js';
+import { parseDuration } from '@suzumio/protocol/duration';
+import { agentId, projectId } from '@suzumio/protocol/ids';
 
 /**
  * The scopes that open the API, each more of it than the one before: `read` what can be read, `mail` also the post, with

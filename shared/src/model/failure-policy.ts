@@ -1,4 +1,4 @@
-import { type Failure, failureCodes } from '../protocol/failure-codes.js';
+import { type Failure, failureCodes } from '@suzumio/protocol/failure-codes';
 
 /** What a turn has been through before the failure that is being decided. */
 export interface FailureHistory {

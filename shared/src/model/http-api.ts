@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { suggest } from '../config/suggest.js';
-import { directoryEntry, maxAttachments } from '../protocol/artifacts.js';
-import { duration } from '../protocol/duration.js';
-import { priority, projectId } from '../protocol/ids.js';
-import { maxMessageBytes } from '../protocol/message-kind.js';
+import { directoryEntry, maxAttachments } from '@suzumio/protocol/artifacts';
+import { duration } from '@suzumio/protocol/duration';
+import { priority, projectId } from '@suzumio/protocol/ids';
+import { maxMessageBytes } from '@suzumio/protocol/message-kind';
 import { auditEntry, tokenAgents, tokenExpiry, tokenName, tokenScope, tokenView } from './access-token.js';
 import { artifactName, maxArtifactDescription } from './artifact-name.js';
 import { budgetChange, budgetReached, budgetView } from './budget.js';

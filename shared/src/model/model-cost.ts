@@ -1,5 +1,5 @@
-import { estimatedTokens } from '../protocol/estimated-tokens.js';
-import type { ModelUsage } from '../protocol/model-chat.js';
+import { estimatedTokens } from '@suzumio/protocol/estimated-tokens';
+import type { ModelUsage } from '@suzumio/protocol/model-chat';
 import type { Candidate, SinglePreset } from './presets.js';
 
 /** What a call uses: tokens in and out together, and its price in billionths of a dollar. */

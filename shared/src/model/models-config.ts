@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { duration } from '../protocol/duration.js';
+import { duration } from '@suzumio/protocol/duration';
 import { decimal, flag, line, wholeNumber } from './scalar-config.js';
 
 const variableName = z

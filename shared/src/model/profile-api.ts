@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { priority, projectId } from '../protocol/ids.js';
+import { priority, projectId } from '@suzumio/protocol/ids';
 import { attachments, messageBody, numeral, postedMessage, projectAnswer, request } from './http-api.js';
 import { nickname, profileFields, profileSummary, profileView, teamSummary, teamView } from './profile.js';
 import { USER_ID } from './project-config.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { projectId } from '../protocol/ids.js';
+import { projectId } from '@suzumio/protocol/ids';
 import { line, prose } from './scalar-config.js';
 import { skill, skills } from './skill.js';
 import { teamName } from './team-name.js';

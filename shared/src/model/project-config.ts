@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { duration } from '../protocol/duration.js';
-import { agentId, projectId } from '../protocol/ids.js';
-import { mockScript } from '../protocol/mock-script.js';
-import { toolpackTools } from '../protocol/tool-names.js';
-import type { BuiltInToolpack } from '../protocol/tool-names.js';
+import { duration } from '@suzumio/protocol/duration';
+import { agentId, projectId } from '@suzumio/protocol/ids';
+import { mockScript } from '@suzumio/protocol/mock-script';
+import { toolpackTools } from '@suzumio/protocol/tool-names';
+import type { BuiltInToolpack } from '@suzumio/protocol/tool-names';
 import { modelsConfig } from './models-config.js';
 import { decimal, flag, line, prose, wholeNumber } from './scalar-config.js';
 import { size } from './size-config.js';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { artifactKind, attachment } from '../protocol/artifacts.js';
-import { failure } from '../protocol/failure-codes.js';
+import { artifactKind, attachment } from '@suzumio/protocol/artifacts';
+import { failure } from '@suzumio/protocol/failure-codes';
 import { labels } from './labels.js';
-import { priority, projectId } from '../protocol/ids.js';
-import { messageKind } from '../protocol/message-kind.js';
+import { priority, projectId } from '@suzumio/protocol/ids';
+import { messageKind } from '@suzumio/protocol/message-kind';
 import { agentStates, turnStatuses } from './states.js';
 import { pause } from './pause.js';
 import { projectStatuses } from './project-status.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { projectId } from '../protocol/ids.js';
+import { projectId } from '@suzumio/protocol/ids';
 import { agentStates } from './states.js';
 
 /** Why an agent does what it does, or does nothing. */

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { failureCodes } from '../protocol/failure-codes.js';
-import { coreToolNames } from '../protocol/tool-names.js';
+import { failureCodes } from '@suzumio/protocol/failure-codes';
+import { coreToolNames } from '@suzumio/protocol/tool-names';
 import { storedKinds } from '../model/storage.js';
 import { defineCounter, defineGauge, defineHistogram, defineLabelledGauge } from './instruments.js';
 

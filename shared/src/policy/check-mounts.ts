@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { SandboxLimits } from '../protocol/attempts.js';
+import type { SandboxLimits } from '@suzumio/protocol/attempts';
 import { type Denial, denial } from './denial.js';
 import { type HostPaths, isProtected, isWithin, realPath } from './host-paths.js';
 import type { Policy } from './policy.js';

@@ -1,4 +1,4 @@
-import type { ClaimAnswer } from '../protocol/attempts.js';
+import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import { mountDenials } from './check-mounts.js';
 import { type Denial, denial } from './denial.js';
 import type { HostPaths } from './host-paths.js';

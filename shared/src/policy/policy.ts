@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
-import { duration } from '../protocol/duration.js';
+import { duration } from '@suzumio/protocol/duration';
 import { modelPrice, modelProvider } from '../model/models-config.js';
 import { decimal, flag, line, wholeNumber } from '../model/scalar-config.js';
 import { size } from '../model/size-config.js';

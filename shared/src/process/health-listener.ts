@@ -4,7 +4,7 @@ import { toProblem } from '../errors/problem.js';
 import { isSuzumioError, messageOf } from '../errors/suzumio-error.js';
 import { refusalLog } from '../http/refusal-log.js';
 import { type SourceCheck, sourceCheck } from '../http/request-source.js';
-import { problemMediaType } from '../protocol/problem.js';
+import { problemMediaType } from '@suzumio/protocol/problem';
 import type { Logger } from '../observability/logger.js';
 import type { Metrics } from '../observability/metrics.js';
 

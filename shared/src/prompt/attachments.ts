@@ -1,4 +1,4 @@
-import type { Attachment } from '../protocol/artifacts.js';
+import type { Attachment } from '@suzumio/protocol/artifacts';
 import { oneLine } from './body.js';
 
 /**

@@ -1,6 +1,6 @@
-import type { Attachment } from '../protocol/artifacts.js';
-import type { Priority } from '../protocol/ids.js';
-import type { MessageKind } from '../protocol/message-kind.js';
+import type { Attachment } from '@suzumio/protocol/artifacts';
+import type { Priority } from '@suzumio/protocol/ids';
+import type { MessageKind } from '@suzumio/protocol/message-kind';
 import { renderedAttachmentsBytes } from './attachments.js';
 import { cutBody, renderedBodyBytes } from './body.js';
 

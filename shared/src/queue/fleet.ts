@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { presenceMs } from './jobs.js';
-import { type WorkerPresence, workerPresence } from '../protocol/worker-presence.js';
+import { type WorkerPresence, workerPresence } from '@suzumio/protocol/worker-presence';
 
 /**
  * Time is Redis's own, so that hosts need not agree on theirs. A field of the first hash is `<slots> <alive until>`; the

@@ -1,10 +1,10 @@
 import type { Logger } from '../observability/logger.js';
 import { createInProcessQueue } from './in-process-queue.js';
 import { presenceMs, queues } from './jobs.js';
-import { type TurnJob, turnJobId } from '../protocol/turn-job.js';
+import { type TurnJob, turnJobId } from '@suzumio/protocol/turn-job';
 import { createListeners } from './listeners.js';
 import { slotsWhereUnknown } from './places.js';
-import type { WorkerPresence } from '../protocol/worker-presence.js';
+import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { EventHint, Transport } from './transport.js';
 
 export interface InProcessTransportOptions {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { projectId } from '../protocol/ids.js';
-import { turnJob } from '../protocol/turn-job.js';
+import { projectId } from '@suzumio/protocol/ids';
+import { turnJob } from '@suzumio/protocol/turn-job';
 
 /** What a wake says. */
 export const wakeJob = z.object({ project: projectId });

@@ -1,5 +1,5 @@
-import type { TurnJob, TurnJobRef } from '../protocol/turn-job.js';
-import type { WorkerPresence } from '../protocol/worker-presence.js';
+import type { TurnJob, TurnJobRef } from '@suzumio/protocol/turn-job';
+import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
 
 /** How long `close` of a consumer waits for its handlers. Who needs longer stops taking work first and waits itself. */
 export const closeWithinMs = 5_000;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { isSuzumioError } from '../errors/suzumio-error.js';
 import { defaultStorageLimits, type StorageLimits } from '../model/storage.js';
-import { projectId } from '../protocol/ids.js';
+import { projectId } from '@suzumio/protocol/ids';
 import { Catalog, type NewEntry } from './catalog.js';
 import { type StoreContext, systemContext } from './context.js';
 import { constructionMs, createProject, type NewProject, removeUnfinishedProjects } from './create-project.js';

@@ -1,8 +1,8 @@
 import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import { sha256 } from '../protocol/ids.js';
-import { workspaceManifest } from '../protocol/workspace-manifest.js';
+import { sha256 } from '@suzumio/protocol/ids';
+import { workspaceManifest } from '@suzumio/protocol/workspace-manifest';
 import { chargeFound, type StoredFile } from './charge-found.js';
 import { collectLogs } from './collect-logs.js';
 import { ContentStore } from './content-store.js';

@@ -4,7 +4,7 @@ import { open, rename, stat, unlink, utimes } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { SuzumioError } from '../errors/suzumio-error.js';
-import { maxContentBytes } from '../protocol/content.js';
+import { maxContentBytes } from '@suzumio/protocol/content';
 import { makeSubdirectory } from './make-subdirectory.js';
 import { unknownProject } from './project-unknown.js';
 

@@ -1,5 +1,5 @@
 import { SuzumioError } from '../errors/suzumio-error.js';
-import { type DirectoryManifest, directoryManifest, maxManifestBytes } from '../protocol/artifacts.js';
+import { type DirectoryManifest, directoryManifest, maxManifestBytes } from '@suzumio/protocol/artifacts';
 import type { ContentStore } from './content-store.js';
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { beginningOf } from '../protocol/cut-text.js';
+import { beginningOf } from '@suzumio/protocol/cut-text';
 
 /** The longest input of a call that is kept whole, as JSON, in UTF-16 code units. */
 export const maxKeptInput = 16 * 1024;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { isSuzumioError } from '../errors/suzumio-error.js';
-import { projectId } from '../protocol/ids.js';
+import { projectId } from '@suzumio/protocol/ids';
 import type { StoreContext } from './context.js';
 import type { DataDirectory } from './data-directory.js';
 import type { PendingDeletion } from './project-deletions.js';

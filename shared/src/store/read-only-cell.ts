@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { SuzumioError } from '../errors/suzumio-error.js';
 import type { Labels } from '../model/labels.js';
 import type { ProjectStatus } from '../model/project-status.js';
-import { projectId } from '../protocol/ids.js';
+import { projectId } from '@suzumio/protocol/ids';
 import { DataDirectory } from './data-directory.js';
 import { assertNotNewer, type Migration } from './migrate.js';
 import { catalogMigrations } from './migrations/catalog.js';

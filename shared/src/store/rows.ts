@@ -2,7 +2,7 @@ import { SuzumioError } from '../errors/suzumio-error.js';
 import type { Pause } from '../model/pause.js';
 import type { ProjectStatus } from '../model/project-status.js';
 import type { AgentState, TurnStatus } from '../model/states.js';
-import type { Priority } from '../protocol/ids.js';
+import type { Priority } from '@suzumio/protocol/ids';
 import type { SqlReader } from './sql.js';
 
 /** Rows as verbs read them. The tables are described in `migrations/project.ts`. */

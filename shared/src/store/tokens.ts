@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { secretPrefix } from '../model/access-token.js';
-import type { AttemptRef } from '../protocol/attempts.js';
+import type { AttemptRef } from '@suzumio/protocol/attempts';
 
 /** A secret that opens something, recognisable wherever it turns up. */
 export function newSecret(): string {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ToolDefinition } from '../protocol/runner.js';
+import type { ToolDefinition } from '@suzumio/protocol/runner';
 import type { SqlReader } from './sql.js';
 import type { Tx } from './tx.js';
 

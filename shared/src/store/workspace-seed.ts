@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SuzumioError } from '../errors/suzumio-error.js';
-import { maxWorkspaceBytes, maxWorkspaceFiles, type WorkspaceEntry } from '../protocol/workspace-manifest.js';
+import { maxWorkspaceBytes, maxWorkspaceFiles, type WorkspaceEntry } from '@suzumio/protocol/workspace-manifest';
 import type { ContentStore } from './content-store.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { WhyReason } from '../model/why.js';
-import { hasImage, type WorkerPresence } from '../protocol/worker-presence.js';
+import { hasImage, type WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { CellFacts, Fleet, ProjectFacts } from './facts.js';
 import { plural } from './words.js';
 

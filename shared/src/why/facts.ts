@@ -2,9 +2,9 @@ import type { Pause } from '../model/pause.js';
 import type { ProjectStatus } from '../model/project-status.js';
 import type { StorageReached } from '../model/storage.js';
 import type { AgentState } from '../model/states.js';
-import type { Failure } from '../protocol/failure-codes.js';
+import type { Failure } from '@suzumio/protocol/failure-codes';
 import type { DayBudget } from '../model/day-budget.js';
-import type { WorkerPresence } from '../protocol/worker-presence.js';
+import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
 
 /** A turn that is queued or runs. */
 export interface TurnFacts {

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { suggest } from '@suzumio/shared/config/suggest';
 import { indexOfKey, indexOfPassword } from '@suzumio/shared/config/secret-patterns';
 import { parseSize } from '@suzumio/shared/model/size-config';
-import { parseDuration } from '@suzumio/shared/protocol/duration';
-import { mockScript } from '@suzumio/shared/protocol/mock-script';
-import { admittedTools, allowsTool, canonicalToolName, coreToolNames } from '@suzumio/shared/protocol/tool-names';
+import { parseDuration } from '@suzumio/protocol/duration';
+import { mockScript } from '@suzumio/protocol/mock-script';
+import { admittedTools, allowsTool, canonicalToolName, coreToolNames } from '@suzumio/protocol/tool-names';
 
 test.each([
   ['500ms', 500],

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
-import { problem } from '@suzumio/shared/protocol/problem';
+import { problem } from '@suzumio/protocol/problem';
 
 /** More than the buffers of a connection hold. */
 const large = 'x'.repeat(20_000_000);

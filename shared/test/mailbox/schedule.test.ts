@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { readyAgents, type SchedulableAgent } from '@suzumio/shared/mailbox/schedule';
 import { agentStates } from '@suzumio/shared/model/states';
 import { projectStatuses } from '@suzumio/shared/model/project-status';
-import type { Priority } from '@suzumio/shared/protocol/ids';
+import type { Priority } from '@suzumio/protocol/ids';
 
 const running = { status: 'running', activeTurns: 0 } as const;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { decideFailure, type FailureHistory } from '@suzumio/shared/model/failure-policy';
-import { type Failure, failure, type FailureCode, failureCodes } from '@suzumio/shared/protocol/failure-codes';
+import { type Failure, failure, type FailureCode, failureCodes } from '@suzumio/protocol/failure-codes';
 
 const hourMs = 3_600_000;
 const limits = { maxAttempts: 3, startDeadlineMs: hourMs, providerPatienceMs: 24 * hourMs };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { messageKinds } from '@suzumio/shared/protocol/message-kind';
+import { messageKinds } from '@suzumio/protocol/message-kind';
 import type { SelectedMail } from '../../src/prompt/select-mail.js';
 import { renderedBodyBytes } from '@suzumio/shared/prompt/body';
 import { renderPrompt } from '@suzumio/shared/prompt/render-prompt';

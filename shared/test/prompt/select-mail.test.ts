@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type SelectedMail, selectMail, type UnreadMessage } from '../../src/prompt/select-mail.js';
 import { renderedBodyBytes } from '../../src/prompt/body.js';
-import { priority } from '../../src/protocol/ids.js';
+import { priority } from '@suzumio/protocol/ids';
 import { hostileText } from './hostile-text.js';
 
 const roomy = { maxMessages: 20, maxBytes: 64 * 1024 };

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { Redis } from 'ioredis';
 import { silentLogger } from '@suzumio/shared/observability/logger';
 import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
-import { turnJobId } from '@suzumio/shared/protocol/turn-job';
+import { turnJobId } from '@suzumio/protocol/turn-job';
 import { closeWithinMs, type Transport } from '@suzumio/shared/queue/transport';
 import { recordingLogger } from '../../../test/support/logs.js';
 import { eventually } from '../../../test/support/poll.js';

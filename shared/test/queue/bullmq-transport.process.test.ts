@@ -4,7 +4,7 @@ import { Queue } from 'bullmq';
 import { silentLogger } from '@suzumio/shared/observability/logger';
 import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
 import { queues } from '@suzumio/shared/queue/jobs';
-import { turnJobId } from '@suzumio/shared/protocol/turn-job';
+import { turnJobId } from '@suzumio/protocol/turn-job';
 import { eventually } from '../../../test/support/poll.js';
 import { startRedis, type TestRedis } from '../../../test/support/redis.js';
 import { noteIn, turnJob } from './jobs.js';

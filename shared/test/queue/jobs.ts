@@ -1,4 +1,4 @@
-import type { TurnJob } from '@suzumio/shared/protocol/turn-job';
+import type { TurnJob } from '@suzumio/protocol/turn-job';
 import type { Transport } from '@suzumio/shared/queue/transport';
 
 /** A turn job; `n` makes its turn's id. */

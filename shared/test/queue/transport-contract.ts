@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { type TurnJob, turnJobId } from '@suzumio/shared/protocol/turn-job';
-import type { WorkerPresence } from '../../src/protocol/worker-presence.js';
+import { type TurnJob, turnJobId } from '@suzumio/protocol/turn-job';
+import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import { eventually } from '../../../test/support/poll.js';
 import { fleetSlots, gate, noteIn, turnJob } from './jobs.js';

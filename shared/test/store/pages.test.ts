@@ -3,7 +3,7 @@ import { pageBytes } from '@suzumio/shared/store/queries/page';
 import { findMessage, listInbox, listMessages } from '@suzumio/shared/store/queries/messages';
 import { broadcast } from '@suzumio/shared/store/verbs/broadcast';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
-import { maxMessageBytes } from '@suzumio/shared/protocol/message-kind';
+import { maxMessageBytes } from '@suzumio/protocol/message-kind';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 
 const messages = 40;

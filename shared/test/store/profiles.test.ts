@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { nickname } from '@suzumio/shared/model/profile';
-import { agentId } from '@suzumio/shared/protocol/ids';
+import { agentId } from '@suzumio/protocol/ids';
 import { Cell } from '@suzumio/shared/store/cell';
 import type { NewProfile } from '@suzumio/shared/store/profiles';
 import { type TestCell, testCell } from '../../../test/support/cell.js';

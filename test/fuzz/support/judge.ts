@@ -1,5 +1,5 @@
 import { errorCodes } from '../../../shared/src/errors/codes.js';
-import { problem, problemMediaType } from '../../../shared/src/protocol/problem.js';
+import { problem, problemMediaType } from '../../../shared/protocol/src/problem.js';
 import type { Conversation, RawAnswer } from './raw-http.js';
 
 /** What a shim answers for itself, beyond the codes of the services. */

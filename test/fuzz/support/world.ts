@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ClaimAnswer } from '../../../shared/src/protocol/attempts.js';
+import type { ClaimAnswer } from '../../../shared/protocol/src/attempts.js';
 import { Sql } from '../../../shared/src/store/sql.js';
 import { eventually } from '../../support/poll.js';
 import { type Stack, startStack } from '../../support/stack.js';

@@ -13,8 +13,8 @@ import { daySpending, usageAnswer, usageFigures, usageRow } from '@suzumio/share
 import { whyAnswer, whyReason } from '@suzumio/shared/model/why';
 import { workerListAnswer, workerView } from '@suzumio/shared/model/workers';
 import * as views from '@suzumio/shared/model/views';
-import { directoryEntry } from '@suzumio/shared/protocol/artifacts';
-import { problem } from '@suzumio/shared/protocol/problem';
+import { directoryEntry } from '@suzumio/protocol/artifacts';
+import { problem } from '@suzumio/protocol/problem';
 import { accessOperations } from './access-operations.js';
 import { mailOperations } from './mail-operations.js';
 import type { Operation } from './operation.js';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type ErrorCode, errorCodes } from '@suzumio/shared/errors/codes';
 import type { ApiScope } from '@suzumio/shared/model/access-token';
 import { idempotencyKey } from '@suzumio/shared/model/http-api';
-import { problemMediaType } from '@suzumio/shared/protocol/problem';
+import { problemMediaType } from '@suzumio/protocol/problem';
 import { answerSchemas, operations, pathParameters, requestSchemas } from './catalogue.js';
 import { isOpen, type Operation, type OperationAnswer, refusalsOf, scopeOf, takesKey } from './operation.js';
 import type { JsonSchema, OpenApiDocument, OpenApiOperation, OpenApiParameter, OpenApiResponse } from './types.js';

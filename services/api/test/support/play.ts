@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { byPath, type DirectoryFile } from '@suzumio/shared/protocol/artifacts';
+import { byPath, type DirectoryFile } from '@suzumio/protocol/artifacts';
 import { ContentStore } from '@suzumio/shared/store/content-store';
 import { keptInput } from '@suzumio/shared/store/kept-input';
 import type { Tx } from '@suzumio/shared/store/tx';

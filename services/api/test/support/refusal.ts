@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { problem } from '@suzumio/shared/protocol/problem';
+import { problem } from '@suzumio/protocol/problem';
 import type { Answer } from './api.js';
 
 /** What a refusal says, once it is seen to be a problem document. */

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import type { ErrorCode } from '@suzumio/shared/errors/codes';
 import { type ErrorDetails, isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import type { ChatPurpose } from '@suzumio/shared/protocol/model-chat';
+import type { ChatPurpose } from '@suzumio/protocol/model-chat';
 import { type CallFacts, parseCall } from './call.js';
 import { parseQuestion, type QuestionFacts } from './question.js';
 

@@ -1,6 +1,6 @@
 import { parse } from '@suzumio/shared/http/validate';
-import { toolRequest } from '@suzumio/shared/protocol/runner';
-import { canonicalToolName } from '@suzumio/shared/protocol/tool-names';
+import { toolRequest } from '@suzumio/protocol/runner';
+import { canonicalToolName } from '@suzumio/protocol/tool-names';
 import { type KeptInput, keptInput } from '@suzumio/shared/store/kept-input';
 import { requestHash } from '@suzumio/shared/store/request-hash';
 import { uploadFacts } from '../tools/upload-facts.js';

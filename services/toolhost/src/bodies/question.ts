@@ -1,5 +1,5 @@
 import { parse } from '@suzumio/shared/http/validate';
-import { type ChatPurpose, chatRequest, type ChatRequest } from '@suzumio/shared/protocol/model-chat';
+import { type ChatPurpose, chatRequest, type ChatRequest } from '@suzumio/protocol/model-chat';
 import { requestHash } from '@suzumio/shared/store/request-hash';
 import { jsonBody } from './json-body.js';
 

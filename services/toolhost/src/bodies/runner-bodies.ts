@@ -1,7 +1,7 @@
 import { constrainedMemory } from 'node:process';
 import { totalmem } from 'node:os';
 import type { Request } from 'express';
-import { maxChatBytes } from '@suzumio/shared/protocol/model-chat';
+import { maxChatBytes } from '@suzumio/protocol/model-chat';
 import { BodyGate, type BodyGateLimits, type BodySender } from './body-gate.js';
 import { announcedBytes, receiveBody } from './receive-body.js';
 

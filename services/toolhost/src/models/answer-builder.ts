@@ -1,4 +1,4 @@
-import type { ModelAnswer, ModelUsage } from '@suzumio/shared/protocol/model-chat';
+import type { ModelAnswer, ModelUsage } from '@suzumio/protocol/model-chat';
 import { AnswerCalls } from './answer-calls.js';
 import { usageOf } from './answer-usage.js';
 import type { WireChunk, WireMessage, WireToolCall } from './chat-wire.js';

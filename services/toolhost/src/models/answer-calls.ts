@@ -1,4 +1,4 @@
-import type { ModelToolCall } from '@suzumio/shared/protocol/model-chat';
+import type { ModelToolCall } from '@suzumio/protocol/model-chat';
 import type { WireToolCall } from './chat-wire.js';
 import { ObjectEnd } from './object-end.js';
 import { ProviderFailure } from './provider-failure.js';

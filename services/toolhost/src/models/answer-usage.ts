@@ -1,4 +1,4 @@
-import type { ModelUsage } from '@suzumio/shared/protocol/model-chat';
+import type { ModelUsage } from '@suzumio/protocol/model-chat';
 import type { WireUsage } from './chat-wire.js';
 
 /** What a server has counted; undefined where that is nothing. What was thought is a part of what was written, and paid for. */

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import type { ModelAnswer } from '@suzumio/shared/protocol/model-chat';
+import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 
 /** A journaled answer in the form in which providers give it. */
 export function completionOf(answer: ModelAnswer, id: string): object {

@@ -2,7 +2,7 @@ import { request as httpRequest, type Agent, type IncomingMessage } from 'node:h
 import { request as httpsRequest } from 'node:https';
 import { createParser } from 'eventsource-parser';
 import { connectionFailure } from '@suzumio/shared/http/connection-failure';
-import type { ModelAnswer } from '@suzumio/shared/protocol/model-chat';
+import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { AnswerBuilder } from './answer-builder.js';
 import { AskProgress } from './ask-progress.js';
 import { askedToWait, failureOf, ProviderFailure } from './provider-failure.js';

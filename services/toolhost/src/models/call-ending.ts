@@ -1,7 +1,7 @@
 import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { Candidate } from '@suzumio/shared/model/presets';
-import { beginningOf } from '@suzumio/shared/protocol/cut-text';
-import type { Failure } from '@suzumio/shared/protocol/failure-codes';
+import { beginningOf } from '@suzumio/protocol/cut-text';
+import type { Failure } from '@suzumio/protocol/failure-codes';
 import type { DayBudget } from '@suzumio/shared/model/day-budget';
 import type { UnansweredCall } from '@suzumio/shared/store/verbs/model-calls';
 import type { ProviderFailure } from './provider-failure.js';

@@ -1,4 +1,4 @@
-import { beginningOf } from '@suzumio/shared/protocol/cut-text';
+import { beginningOf } from '@suzumio/protocol/cut-text';
 
 /** What a provider says of what went wrong. */
 export interface ToldError {

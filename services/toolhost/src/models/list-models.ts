@@ -1,5 +1,5 @@
 import { presetsFor } from '@suzumio/shared/model/presets';
-import { externalEngine } from '@suzumio/shared/protocol/handlers';
+import { externalEngine } from '@suzumio/protocol/handlers';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
 import { attemptRow } from '@suzumio/shared/store/rows';
 import { rejected } from '@suzumio/shared/store/authorize';

@@ -2,8 +2,8 @@ import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-err
 import { type Cost, costOf } from '@suzumio/shared/model/model-cost';
 import type { Candidate } from '@suzumio/shared/model/presets';
 import { allowedProvider, modelDenial, priceDenial, providerDenial } from '@suzumio/shared/policy/check-provider';
-import { estimatedTokens } from '@suzumio/shared/protocol/estimated-tokens';
-import type { ChatRequest, ModelAnswer } from '@suzumio/shared/protocol/model-chat';
+import { estimatedTokens } from '@suzumio/protocol/estimated-tokens';
+import type { ChatRequest, ModelAnswer } from '@suzumio/protocol/model-chat';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
 import type { Caller } from '@suzumio/shared/store/providers';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';

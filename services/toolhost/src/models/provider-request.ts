@@ -4,7 +4,7 @@ import { defaultMaxOutputTokens } from '@suzumio/shared/model/model-cost';
 import { shortestTimeoutMs } from '@suzumio/shared/model/models-config';
 import { askedModel, type Candidate } from '@suzumio/shared/model/presets';
 import type { SecretSource } from '@suzumio/shared/process/secret-source';
-import type { ChatRequest } from '@suzumio/shared/protocol/model-chat';
+import type { ChatRequest } from '@suzumio/protocol/model-chat';
 import type { ProviderRequest } from './ask-provider.js';
 import { chatFormat } from './chat-answer.js';
 import { responsesFormat } from './responses-answer.js';

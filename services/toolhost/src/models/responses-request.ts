@@ -1,4 +1,4 @@
-import type { ChatMessage } from '@suzumio/shared/protocol/model-chat';
+import type { ChatMessage } from '@suzumio/protocol/model-chat';
 import type { ModelRequest } from './wire-format.js';
 
 /**

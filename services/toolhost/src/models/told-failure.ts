@@ -1,5 +1,5 @@
 import { createRedactor, shortestSecret } from '@suzumio/shared/observability/redactor';
-import { beginningOf } from '@suzumio/shared/protocol/cut-text';
+import { beginningOf } from '@suzumio/protocol/cut-text';
 import { ProviderFailure } from './provider-failure.js';
 
 /** What of a request opens its provider. */

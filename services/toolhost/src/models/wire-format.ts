@@ -1,5 +1,5 @@
 import type { SinglePreset } from '@suzumio/shared/model/presets';
-import type { ChatRequest } from '@suzumio/shared/protocol/model-chat';
+import type { ChatRequest } from '@suzumio/protocol/model-chat';
 import type { WireChunk } from './chat-wire.js';
 
 /** What a model is asked, in whatever format. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
 import type { ArtifactView } from '@suzumio/shared/model/views';
-import { filesOf, type HandedArtifact } from '@suzumio/shared/protocol/artifacts';
+import { filesOf, type HandedArtifact } from '@suzumio/protocol/artifacts';
 import type { ContentStore } from '@suzumio/shared/store/content-store';
 import { publishedDirectory } from '@suzumio/shared/store/directories';
 import { findArtifact } from '@suzumio/shared/store/queries/artifacts';

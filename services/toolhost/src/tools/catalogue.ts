@@ -1,6 +1,6 @@
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import type { ToolDefinition } from '@suzumio/shared/protocol/runner';
-import type { CoreToolName } from '@suzumio/shared/protocol/tool-names';
+import type { ToolDefinition } from '@suzumio/protocol/runner';
+import type { CoreToolName } from '@suzumio/protocol/tool-names';
 import { artifactsList } from './artifacts-list.js';
 import { artifactsPublish } from './artifacts-publish.js';
 import { artifactsRead } from './artifacts-read.js';

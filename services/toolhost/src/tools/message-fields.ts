@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { maxAttachments } from '@suzumio/shared/protocol/artifacts';
-import { priority } from '@suzumio/shared/protocol/ids';
-import { maxMessageBytes } from '@suzumio/shared/protocol/message-kind';
+import { maxAttachments } from '@suzumio/protocol/artifacts';
+import { priority } from '@suzumio/protocol/ids';
+import { maxMessageBytes } from '@suzumio/protocol/message-kind';
 
 /** A name in a tool's input. */
 export const name = z.string().min(1).max(200);

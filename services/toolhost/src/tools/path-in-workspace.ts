@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { workspacePath } from '@suzumio/shared/protocol/workspace-manifest';
+import { workspacePath } from '@suzumio/protocol/workspace-manifest';
 
 /**
  * A path as the agent may write it, relative to the workspace.

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import type { CoreToolName } from '@suzumio/shared/protocol/tool-names';
-import type { ToolDefinition, ToolResponse } from '@suzumio/shared/protocol/runner';
+import type { CoreToolName } from '@suzumio/protocol/tool-names';
+import type { ToolDefinition, ToolResponse } from '@suzumio/protocol/runner';
 import type { ContentStore } from '@suzumio/shared/store/content-store';
 import type { SqlReader } from '@suzumio/shared/store/sql';
 import type { Tx } from '@suzumio/shared/store/tx';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { ClaimAnswer } from '@suzumio/shared/protocol/attempts';
-import { stepHeader } from '@suzumio/shared/protocol/model-chat';
+import type { ClaimAnswer } from '@suzumio/protocol/attempts';
+import { stepHeader } from '@suzumio/protocol/model-chat';
 import { deliverableTurns, deliverTurn } from '@suzumio/shared/store/verbs/deliver-turn';
 import { activeTurns, agentsToStart, startTurns } from '@suzumio/shared/store/verbs/start-turns';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { stepHeader } from '@suzumio/shared/protocol/model-chat';
+import { stepHeader } from '@suzumio/protocol/model-chat';
 import { deliverableTurns } from '@suzumio/shared/store/verbs/deliver-turn';
 import {
   type Behaviour,

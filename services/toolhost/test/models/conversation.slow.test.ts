@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { stepHeader } from '@suzumio/shared/protocol/model-chat';
+import { stepHeader } from '@suzumio/protocol/model-chat';
 import { listConversation } from '@suzumio/shared/store/queries/conversation';
 import { listToolCalls } from '@suzumio/shared/store/queries/turns';
 import { type Behaviour, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';

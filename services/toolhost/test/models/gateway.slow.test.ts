@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { stepHeader } from '@suzumio/shared/protocol/model-chat';
+import { stepHeader } from '@suzumio/protocol/model-chat';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
 import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';

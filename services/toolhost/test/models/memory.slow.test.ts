@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { purposeHeader, stepHeader } from '@suzumio/shared/protocol/model-chat';
+import { purposeHeader, stepHeader } from '@suzumio/protocol/model-chat';
 import { type Behaviour, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { allowing, type Begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { ModelAnswer } from '@suzumio/shared/protocol/model-chat';
+import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { askProvider } from '../../src/models/ask-provider.js';
 import { chatFormat } from '../../src/models/chat-answer.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { ClaimAnswer } from '@suzumio/shared/protocol/attempts';
-import { stepHeader } from '@suzumio/shared/protocol/model-chat';
+import type { ClaimAnswer } from '@suzumio/protocol/attempts';
+import { stepHeader } from '@suzumio/protocol/model-chat';
 import { changeBudget } from '@suzumio/shared/store/verbs/change-budget';
 import { deliverableTurns, deliverTurn } from '@suzumio/shared/store/verbs/deliver-turn';
 import { retryTurn } from '@suzumio/shared/store/verbs/retry-turn';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { ModelAnswer } from '@suzumio/shared/protocol/model-chat';
+import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { type Behaviour, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { responseEvent as event } from '../../../../test/support/responses-wire.js';
 import { askProvider } from '../../src/models/ask-provider.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { ChatMessage } from '@suzumio/shared/protocol/model-chat';
+import type { ChatMessage } from '@suzumio/protocol/model-chat';
 import { responsesBody } from '../../src/models/responses-request.js';
 import type { ModelRequest } from '../../src/models/wire-format.js';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { stepHeader } from '@suzumio/shared/protocol/model-chat';
+import { stepHeader } from '@suzumio/protocol/model-chat';
 import { budgetsReached } from '@suzumio/shared/store/queries/budgets';
 import { projectUsage } from '@suzumio/shared/store/queries/model-usage';
 import { readProjectFacts } from '@suzumio/shared/store/queries/why';

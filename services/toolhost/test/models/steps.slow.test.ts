@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { ClaimAnswer } from '@suzumio/shared/protocol/attempts';
-import { stepHeader } from '@suzumio/shared/protocol/model-chat';
+import type { ClaimAnswer } from '@suzumio/protocol/attempts';
+import { stepHeader } from '@suzumio/protocol/model-chat';
 import { type Behaviour, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { eventually } from '../../../../test/support/poll.js';
 import { allowing, type Begun, begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { attemptRef } from '@suzumio/shared/protocol/attempts';
+import { attemptRef } from '@suzumio/protocol/attempts';
 import { writeFileAtomically } from '../files/write-file-atomically.js';
 
 /** What a worker knows of an attempt before and while it runs. */

@@ -1,6 +1,6 @@
-import { doorAwayExitCode } from '@suzumio/shared/protocol/door';
-import type { Failure } from '@suzumio/shared/protocol/failure-codes';
-import type { TurnOutput } from '@suzumio/shared/protocol/runner';
+import { doorAwayExitCode } from '@suzumio/protocol/door';
+import type { Failure } from '@suzumio/protocol/failure-codes';
+import type { TurnOutput } from '@suzumio/protocol/runner';
 import { withoutNode } from '../engine/docker/engine-errors.js';
 import type { Disturbance, SandboxEnd } from '../engine/turn-engine.js';
 import type { StopReason } from './stop-switch.js';

@@ -1,4 +1,4 @@
-import type { HeartbeatAnswer } from '@suzumio/shared/protocol/attempts';
+import type { HeartbeatAnswer } from '@suzumio/protocol/attempts';
 import { ToolHostRefusal } from '../toolhost/toolhost-errors.js';
 import type { StopReason } from './stop-switch.js';
 

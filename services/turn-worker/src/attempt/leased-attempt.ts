@@ -1,5 +1,5 @@
-import type { AttemptRef, AttemptStats, ClaimAnswer } from '@suzumio/shared/protocol/attempts';
-import type { FailureCode } from '@suzumio/shared/protocol/failure-codes';
+import type { AttemptRef, AttemptStats, ClaimAnswer } from '@suzumio/protocol/attempts';
+import type { FailureCode } from '@suzumio/protocol/failure-codes';
 import type { DoorOptions } from '../door/door.js';
 import type { Sandbox, TurnEngine } from '../engine/turn-engine.js';
 import { retrying } from '../toolhost/retrying.js';

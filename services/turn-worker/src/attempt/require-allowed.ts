@@ -2,7 +2,7 @@ import { sandboxDenials, type SandboxRequest } from '@suzumio/shared/policy/chec
 import { describeDenial } from '@suzumio/shared/policy/denial';
 import type { HostPaths } from '@suzumio/shared/policy/host-paths';
 import type { Policy } from '@suzumio/shared/policy/policy';
-import type { SandboxLimits } from '@suzumio/shared/protocol/attempts';
+import type { SandboxLimits } from '@suzumio/protocol/attempts';
 import { AttemptFailure } from '../engine/attempt-failure.js';
 
 /**

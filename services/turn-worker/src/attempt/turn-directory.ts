@@ -1,8 +1,8 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { AttemptRef } from '@suzumio/shared/protocol/attempts';
-import { type RunnerTurnInput, type RunnerTurnOutput, runnerTurnOutput } from '@suzumio/shared/protocol/runner';
+import type { AttemptRef } from '@suzumio/protocol/attempts';
+import { type RunnerTurnInput, type RunnerTurnOutput, runnerTurnOutput } from '@suzumio/protocol/runner';
 import { errnoOf } from '../files/errno.js';
 import { NotARegularFile, openRegularFile } from '../files/regular-file.js';
 import { removeTree } from '../files/remove-tree.js';

@@ -1,4 +1,4 @@
-import type { AttemptRef, ClaimAnswer } from '@suzumio/shared/protocol/attempts';
+import type { AttemptRef, ClaimAnswer } from '@suzumio/protocol/attempts';
 import type { HostPaths } from '@suzumio/shared/policy/host-paths';
 import type { Policy } from '@suzumio/shared/policy/policy';
 import type { Logger } from '@suzumio/shared/observability/logger';

@@ -8,7 +8,7 @@ import {
 import { request as httpsRequest } from 'node:https';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { purposeHeader, stepHeader } from '@suzumio/shared/protocol/model-chat';
+import { purposeHeader, stepHeader } from '@suzumio/protocol/model-chat';
 
 export interface ForwardOptions {
   runnerUrl: string;

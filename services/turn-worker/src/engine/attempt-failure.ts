@@ -1,5 +1,5 @@
 import { messageOf } from '@suzumio/shared/errors/suzumio-error';
-import { type Failure, failureCodes } from '@suzumio/shared/protocol/failure-codes';
+import { type Failure, failureCodes } from '@suzumio/protocol/failure-codes';
 import { errnoOf } from '../files/errno.js';
 import { WorkspaceTooLarge } from '../workspace/workspace-errors.js';
 

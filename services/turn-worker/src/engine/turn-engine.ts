@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
-import type { AttemptRef, ProjectRef, SandboxLimits } from '@suzumio/shared/protocol/attempts';
-import type { RunnerTurnInput } from '@suzumio/shared/protocol/runner';
+import type { AttemptRef, ProjectRef, SandboxLimits } from '@suzumio/protocol/attempts';
+import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import type { Owner } from '../workspace/restore.js';
 
 /**

@@ -3,7 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { buffer } from 'node:stream/consumers';
-import { problem } from '@suzumio/shared/protocol/problem';
+import { problem } from '@suzumio/protocol/problem';
 import { keepAliveAgent } from './keep-alive-agent.js';
 import { ToolHostRefusal, ToolHostUnavailable } from './toolhost-errors.js';
 

@@ -12,8 +12,8 @@ import {
   goneProjects,
   type HeartbeatAnswer,
   heartbeatAnswer,
-} from '@suzumio/shared/protocol/attempts';
-import type { TurnJob } from '@suzumio/shared/protocol/turn-job';
+} from '@suzumio/protocol/attempts';
+import type { TurnJob } from '@suzumio/protocol/turn-job';
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { CellConfig } from '../config.js';

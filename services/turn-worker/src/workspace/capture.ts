@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { WorkspaceEntry, WorkspaceManifest } from '@suzumio/shared/protocol/workspace-manifest';
+import type { WorkspaceEntry, WorkspaceManifest } from '@suzumio/protocol/workspace-manifest';
 import { removeTree } from '../files/remove-tree.js';
 import type { FileHashes } from './file-hashes.js';
 import { type Found, scan, type WorkspaceBounds } from './scan.js';

@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { sha256 } from '@suzumio/shared/protocol/ids';
+import { sha256 } from '@suzumio/protocol/ids';
 import { openRegularFile } from '../files/regular-file.js';
 
 /** Size, change time in nanoseconds, inode, hash. The change time cannot be set by whoever writes the file. */

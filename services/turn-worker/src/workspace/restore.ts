@@ -4,11 +4,7 @@ import { chmod, lchown, lstat, mkdir, rename, rm, symlink } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import {
-  type WorkspaceEntry,
-  type WorkspaceManifest,
-  workspaceManifest,
-} from '@suzumio/shared/protocol/workspace-manifest';
+import { type WorkspaceEntry, type WorkspaceManifest, workspaceManifest } from '@suzumio/protocol/workspace-manifest';
 import { emptyDirectory, removeTree } from '../files/remove-tree.js';
 import { isExecutable } from './capture.js';
 import type { FileHashes } from './file-hashes.js';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { sha256 } from '@suzumio/shared/protocol/ids';
+import { sha256 } from '@suzumio/protocol/ids';
 import { errnoOf } from '../files/errno.js';
 import { writeFileAtomically } from '../files/write-file-atomically.js';
 import { fileHash } from './file-hashes.js';

@@ -2,7 +2,7 @@ import { chown, mkdir, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { AttemptRef, ProjectRef } from '@suzumio/shared/protocol/attempts';
+import type { AttemptRef, ProjectRef } from '@suzumio/protocol/attempts';
 import { errnoOf } from '../files/errno.js';
 import { removeTree } from '../files/remove-tree.js';
 import { type Captured, capture } from './capture.js';

@@ -10,8 +10,8 @@ import {
   type FailRequest,
   failRequest,
   goneProjects,
-} from '@suzumio/shared/protocol/attempts';
-import { type ToolRequest, toolRequest } from '@suzumio/shared/protocol/runner';
+} from '@suzumio/protocol/attempts';
+import { type ToolRequest, toolRequest } from '@suzumio/protocol/runner';
 import { until } from './until.js';
 
 export const credential = 'the-credential-of-this-worker';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { ClaimAnswer } from '@suzumio/shared/protocol/attempts';
-import type { MockStep } from '@suzumio/shared/protocol/mock-script';
+import type { ClaimAnswer } from '@suzumio/protocol/attempts';
+import type { MockStep } from '@suzumio/protocol/mock-script';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import { createLogger } from '@suzumio/shared/observability/logger';
 import type { Transport } from '@suzumio/shared/queue/transport';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { WorkspaceEntry } from '@suzumio/shared/protocol/workspace-manifest';
+import type { WorkspaceEntry } from '@suzumio/protocol/workspace-manifest';
 import { removeTree } from '../../src/files/remove-tree.js';
 import { uploadSnapshot } from '../../src/workspace/upload.js';
 import { type Workspace, Workspaces } from '../../src/workspace/workspaces.js';

@@ -1,5 +1,5 @@
 import { SuzumioError } from '../../errors/suzumio-error.js';
-import { type Attachment, maxAttachments } from '../../protocol/artifacts.js';
+import { type Attachment, maxAttachments } from '@suzumio/protocol/artifacts';
 import { findArtifact } from '../queries/artifacts.js';
 import type { SqlReader } from '../sql.js';
 

@@ -1,4 +1,4 @@
-import type { Priority } from '../../protocol/ids.js';
+import type { Priority } from '@suzumio/protocol/ids';
 import { isQueued } from '../rows.js';
 import type { Tx } from '../tx.js';
 

@@ -1,6 +1,6 @@
 import { SYSTEM_ID, USER_ID } from '../../model/project-config.js';
-import type { Priority } from '../../protocol/ids.js';
-import type { MessageKind } from '../../protocol/message-kind.js';
+import type { Priority } from '@suzumio/protocol/ids';
+import type { MessageKind } from '@suzumio/protocol/message-kind';
 import { watchMail } from '../protection/watch.js';
 import type { Tx } from '../tx.js';
 import type { Address } from './address.js';

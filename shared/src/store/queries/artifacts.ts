@@ -1,5 +1,5 @@
 import type { ArtifactView } from '../../model/views.js';
-import type { ArtifactKind, Attachment } from '../../protocol/artifacts.js';
+import type { ArtifactKind, Attachment } from '@suzumio/protocol/artifacts';
 import type { SqlReader } from '../sql.js';
 import { iso, type Page } from './page.js';
 

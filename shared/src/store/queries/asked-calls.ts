@@ -1,6 +1,6 @@
-import { callInput } from '../../protocol/call-input.js';
-import { functionName } from '../../protocol/conversation.js';
-import type { ModelToolCall } from '../../protocol/model-chat.js';
+import { callInput } from '@suzumio/protocol/call-input';
+import { functionName } from '@suzumio/protocol/conversation';
+import type { ModelToolCall } from '@suzumio/protocol/model-chat';
 import { requestHash } from '../request-hash.js';
 import type { SqlReader } from '../sql.js';
 import type { RecordedAnswer } from '../verbs/model-calls.js';

@@ -1,9 +1,9 @@
 import { contextLimitOf } from '../../model/presets.js';
 import type { ProjectConfig } from '../../model/project-config.js';
 import type { ConversationEntry, ModelAnswerFacts } from '../../model/views.js';
-import { toolMessage } from '../../protocol/conversation.js';
-import { beginningOf } from '../../protocol/cut-text.js';
-import type { ChatMessage } from '../../protocol/model-chat.js';
+import { toolMessage } from '@suzumio/protocol/conversation';
+import { beginningOf } from '@suzumio/protocol/cut-text';
+import type { ChatMessage } from '@suzumio/protocol/model-chat';
 import { turnRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import type { RecordedResult } from '../verbs/record-tool-call.js';

@@ -1,4 +1,4 @@
-import type { HandlerMail } from '../../protocol/handlers.js';
+import type { HandlerMail } from '@suzumio/protocol/handlers';
 import { agentRow, isDue, isQueued, projectRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import { listAttachments } from './artifacts.js';

@@ -1,17 +1,17 @@
 import * as z from 'zod';
-import { handedArtifact, writtenText } from '../../protocol/artifacts.js';
-import { callInput } from '../../protocol/call-input.js';
+import { handedArtifact, writtenText } from '@suzumio/protocol/artifacts';
+import { callInput } from '@suzumio/protocol/call-input';
 import {
   assistantMessage,
   functionName,
   goOnMessage,
   toolMessage,
   transcriptText,
-} from '../../protocol/conversation.js';
-import { tokensOf } from '../../protocol/estimated-tokens.js';
-import type { ChatMessage, ModelAnswer, ModelToolCall } from '../../protocol/model-chat.js';
-import { toldNotes, toldTranscript, transcriptRoom } from '../../protocol/notes.js';
-import type { ToolResponse } from '../../protocol/runner.js';
+} from '@suzumio/protocol/conversation';
+import { tokensOf } from '@suzumio/protocol/estimated-tokens';
+import type { ChatMessage, ModelAnswer, ModelToolCall } from '@suzumio/protocol/model-chat';
+import { toldNotes, toldTranscript, transcriptRoom } from '@suzumio/protocol/notes';
+import type { ToolResponse } from '@suzumio/protocol/runner';
 import type { SqlReader } from '../sql.js';
 
 /**

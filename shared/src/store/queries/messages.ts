@@ -1,7 +1,7 @@
 import { SuzumioError } from '../../errors/suzumio-error.js';
 import { maxListedRecipients, type MessageView } from '../../model/views.js';
-import type { Priority } from '../../protocol/ids.js';
-import type { MessageKind } from '../../protocol/message-kind.js';
+import type { Priority } from '@suzumio/protocol/ids';
+import type { MessageKind } from '@suzumio/protocol/message-kind';
 import { isUndelivered } from '../rows.js';
 import type { SqlParams, SqlReader } from '../sql.js';
 import { listAttachments } from './artifacts.js';

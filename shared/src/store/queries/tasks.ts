@@ -1,7 +1,7 @@
 import { USER_ID } from '../../model/project-config.js';
 import type { TaskState } from '../../model/task-states.js';
 import type { TaskView } from '../../model/views.js';
-import type { Priority } from '../../protocol/ids.js';
+import type { Priority } from '@suzumio/protocol/ids';
 import { excerptOf } from '../mail/excerpt.js';
 import { findTeam } from '../mail/team-members.js';
 import { agentRow } from '../rows.js';

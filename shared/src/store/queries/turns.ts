@@ -1,7 +1,7 @@
 import type { AttemptView, ToolCallView, TurnDetail, TurnView } from '../../model/views.js';
 import type { TurnStatus } from '../../model/states.js';
 import { SuzumioError } from '../../errors/suzumio-error.js';
-import type { Priority } from '../../protocol/ids.js';
+import type { Priority } from '@suzumio/protocol/ids';
 import type { TurnRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import { listModelCalls } from './model-calls.js';

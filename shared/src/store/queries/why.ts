@@ -2,7 +2,7 @@ import { isExternal, backendOf } from '../../config/sandbox-of.js';
 import type { ProjectConfig } from '../../model/project-config.js';
 import type { StorageReached } from '../../model/storage.js';
 import type { TurnStatus } from '../../model/states.js';
-import type { Priority } from '../../protocol/ids.js';
+import type { Priority } from '@suzumio/protocol/ids';
 import type { ProjectFacts, TurnFacts } from '../../why/facts.js';
 import { isDue, isQueued, pauseOf, projectRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';

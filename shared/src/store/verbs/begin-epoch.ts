@@ -1,4 +1,4 @@
-import type { Failure } from '../../protocol/failure-codes.js';
+import type { Failure } from '@suzumio/protocol/failure-codes';
 import { epochFrom, type FilePlace } from '../file-place.js';
 import { type AttemptRow, projectRow, turnRow } from '../rows.js';
 import type { Tx } from '../tx.js';

@@ -4,12 +4,12 @@ import { type SelectedMail, selectMail, type UnreadMessage } from '../../prompt/
 import { contextLimitOf, presetOf } from '../../model/presets.js';
 import { renderSystem } from '../../prompt/render-system.js';
 import { type PromptInput, renderPrompt } from '../../prompt/render-prompt.js';
-import type { ClaimAnswer } from '../../protocol/attempts.js';
-import { externalEngine } from '../../protocol/handlers.js';
-import type { Priority } from '../../protocol/ids.js';
-import type { MessageKind } from '../../protocol/message-kind.js';
-import type { ToolDefinition } from '../../protocol/runner.js';
-import { admittedTools, coreToolNames } from '../../protocol/tool-names.js';
+import type { ClaimAnswer } from '@suzumio/protocol/attempts';
+import { externalEngine } from '@suzumio/protocol/handlers';
+import type { Priority } from '@suzumio/protocol/ids';
+import type { MessageKind } from '@suzumio/protocol/message-kind';
+import type { ToolDefinition } from '@suzumio/protocol/runner';
+import { admittedTools, coreToolNames } from '@suzumio/protocol/tool-names';
 import type { ProjectConfig } from '../../model/project-config.js';
 import { planHistory, type HistoryPlan } from '../queries/history.js';
 import { agentRow, type AgentRow, isDue, projectRow, turnRow, type TurnRow } from '../rows.js';

@@ -1,5 +1,5 @@
-import type { Priority } from '../../protocol/ids.js';
-import type { TurnJob } from '../../protocol/turn-job.js';
+import type { Priority } from '@suzumio/protocol/ids';
+import type { TurnJob } from '@suzumio/protocol/turn-job';
 import { isDue, isQueued, projectRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import type { Tx } from '../tx.js';

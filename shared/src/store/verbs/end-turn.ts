@@ -1,4 +1,4 @@
-import type { Failure } from '../../protocol/failure-codes.js';
+import type { Failure } from '@suzumio/protocol/failure-codes';
 import type { Tx } from '../tx.js';
 import type { AttemptRow, TurnRow } from '../rows.js';
 import { noticeTurn } from './turn-notices.js';

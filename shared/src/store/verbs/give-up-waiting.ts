@@ -1,4 +1,4 @@
-import type { Failure } from '../../protocol/failure-codes.js';
+import type { Failure } from '@suzumio/protocol/failure-codes';
 import { isQueued, projectRow, turnRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import type { Tx } from '../tx.js';

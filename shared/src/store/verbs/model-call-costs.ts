@@ -1,6 +1,6 @@
 import { SuzumioError } from '../../errors/suzumio-error.js';
 import type { Cost } from '../../model/model-cost.js';
-import type { ChatPurpose } from '../../protocol/model-chat.js';
+import type { ChatPurpose } from '@suzumio/protocol/model-chat';
 import type { Tx } from '../tx.js';
 
 /** Who answered, and what it came to. */

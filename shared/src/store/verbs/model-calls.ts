@@ -1,9 +1,9 @@
 import { isSuzumioError, SuzumioError } from '../../errors/suzumio-error.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import type { Cost } from '../../model/model-cost.js';
-import type { ChatPurpose, ModelAnswer } from '../../protocol/model-chat.js';
-import type { Failure } from '../../protocol/failure-codes.js';
-import { notesIn } from '../../protocol/notes.js';
+import type { ChatPurpose, ModelAnswer } from '@suzumio/protocol/model-chat';
+import type { Failure } from '@suzumio/protocol/failure-codes';
+import { notesIn } from '@suzumio/protocol/notes';
 import { authorizeTool } from '../authorize.js';
 import type { HistoryPlan } from '../queries/history.js';
 import { type ExhaustedBudget, exhaustedBudget } from '../queries/usage.js';

@@ -1,4 +1,4 @@
-import type { ArtifactKind } from '../../protocol/artifacts.js';
+import type { ArtifactKind } from '@suzumio/protocol/artifacts';
 import { noteEffect } from '../protection/watch.js';
 import type { Tx } from '../tx.js';
 

@@ -1,8 +1,8 @@
 import { SuzumioError, isSuzumioError } from '../../errors/suzumio-error.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import type { ProjectConfig } from '../../model/project-config.js';
-import type { ToolResponse } from '../../protocol/runner.js';
-import { allowsTool, canonicalToolName } from '../../protocol/tool-names.js';
+import type { ToolResponse } from '@suzumio/protocol/runner';
+import { allowsTool, canonicalToolName } from '@suzumio/protocol/tool-names';
 import type { KeptInput } from '../kept-input.js';
 import { wasAskedFor } from '../queries/asked-calls.js';
 import { agentRow, attemptRow, projectRow, turnRow, type TurnRow } from '../rows.js';

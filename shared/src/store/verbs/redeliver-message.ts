@@ -1,6 +1,6 @@
 import { SuzumioError } from '../../errors/suzumio-error.js';
 import type { TurnStatus } from '../../model/states.js';
-import type { Priority } from '../../protocol/ids.js';
+import type { Priority } from '@suzumio/protocol/ids';
 import { putInInbox } from '../mail/put-in-inbox.js';
 import { messageCalled } from '../queries/messages.js';
 import { agentRow, isUndelivered } from '../rows.js';

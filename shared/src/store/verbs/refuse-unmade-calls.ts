@@ -1,6 +1,6 @@
-import { callInput } from '../../protocol/call-input.js';
-import { beginningOf } from '../../protocol/cut-text.js';
-import type { ModelToolCall } from '../../protocol/model-chat.js';
+import { callInput } from '@suzumio/protocol/call-input';
+import { beginningOf } from '@suzumio/protocol/cut-text';
+import type { ModelToolCall } from '@suzumio/protocol/model-chat';
 import { keptInput } from '../kept-input.js';
 import type { Tx } from '../tx.js';
 import { callRow } from './model-call-costs.js';

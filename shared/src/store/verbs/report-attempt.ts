@@ -1,10 +1,10 @@
 import { SuzumioError } from '../../errors/suzumio-error.js';
 import { decideFailure } from '../../model/failure-policy.js';
 import type { ProjectConfig } from '../../model/project-config.js';
-import type { AttemptEnded, AttemptStats, CompleteRequest } from '../../protocol/attempts.js';
-import { externalEngine } from '../../protocol/handlers.js';
-import { type Failure, type FailureCode, failureCodes } from '../../protocol/failure-codes.js';
-import type { TurnOutput } from '../../protocol/runner.js';
+import type { AttemptEnded, AttemptStats, CompleteRequest } from '@suzumio/protocol/attempts';
+import { externalEngine } from '@suzumio/protocol/handlers';
+import { type Failure, type FailureCode, failureCodes } from '@suzumio/protocol/failure-codes';
+import type { TurnOutput } from '@suzumio/protocol/runner';
 import { watchTurnEnd } from '../protection/watch.js';
 import { attemptRow, type AttemptRow, turnRow, type TurnRow } from '../rows.js';
 import type { Tx } from '../tx.js';

@@ -1,7 +1,7 @@
 import type { ProjectConfig, TurnNotice } from '../../model/project-config.js';
 import { SYSTEM_ID } from '../../model/project-config.js';
 import { oneLine } from '../../prompt/body.js';
-import type { Failure } from '../../protocol/failure-codes.js';
+import type { Failure } from '@suzumio/protocol/failure-codes';
 import { writeMessage } from '../mail/write-message.js';
 import { projectRow, type TurnRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { maxAttachments } from '@suzumio/shared/protocol/artifacts';
+import { maxAttachments } from '@suzumio/protocol/artifacts';
 import { findMessage } from '@suzumio/shared/store/queries/messages';
 import { publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
 import { refusedAs, type Team, teams } from '../team.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { FailureCode } from '@suzumio/shared/protocol/failure-codes';
+import type { FailureCode } from '@suzumio/protocol/failure-codes';
 import { overdueAttempts } from '@suzumio/shared/store/queries/leases';
 import { completeTurn, expireLease, extendLease } from '@suzumio/shared/store/verbs/report-attempt';
 import { retryTurn } from '@suzumio/shared/store/verbs/retry-turn';

@@ -1,7 +1,7 @@
 import type Docker from 'dockerode';
 import type { ImageInspectInfo } from 'dockerode';
-import type { SandboxLimits } from '@suzumio/shared/protocol/attempts';
-import { defaultTurnDir, doorSocket, shimPort, stdioDoorUrl, unixDoorPrefix } from '@suzumio/shared/protocol/door';
+import type { SandboxLimits } from '@suzumio/protocol/attempts';
+import { defaultTurnDir, doorSocket, shimPort, stdioDoorUrl, unixDoorPrefix } from '@suzumio/protocol/door';
 import { AttemptFailure } from '../attempt-failure.js';
 import type { DoorPlace, OpenDoor } from '../turn-engine.js';
 import { runnerLabel } from './labels.js';

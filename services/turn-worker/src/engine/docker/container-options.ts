@@ -1,5 +1,5 @@
 import type { ContainerCreateOptions } from 'dockerode';
-import type { SandboxLimits } from '@suzumio/shared/protocol/attempts';
+import type { SandboxLimits } from '@suzumio/protocol/attempts';
 import type { Connection } from './connection.js';
 
 export interface ContainerPlan {

@@ -1,8 +1,8 @@
 import Docker, { type Container, type ContainerInfo, type ImageInspectInfo } from 'dockerode';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
-import { defaultTurnDir } from '@suzumio/shared/protocol/door';
-import type { ProjectRef, SandboxLimits } from '@suzumio/shared/protocol/attempts';
+import { defaultTurnDir } from '@suzumio/protocol/door';
+import type { ProjectRef, SandboxLimits } from '@suzumio/protocol/attempts';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import { AttemptFailure } from '../attempt-failure.js';
 import type { Owner } from '../../workspace/restore.js';

@@ -1,5 +1,5 @@
-import { defaultTurnDir } from '@suzumio/shared/protocol/door';
-import type { SandboxLimits } from '@suzumio/shared/protocol/attempts';
+import { defaultTurnDir } from '@suzumio/protocol/door';
+import type { SandboxLimits } from '@suzumio/protocol/attempts';
 import type { StartOptions } from '../turn-engine.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { ProjectRef, SandboxLimits } from '@suzumio/shared/protocol/attempts';
+import type { ProjectRef, SandboxLimits } from '@suzumio/protocol/attempts';
 import type { AttemptPlace } from '../turn-engine.js';
 
 const prefix = 'suzumio.';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { mockScript } from '@suzumio/shared/protocol/mock-script';
+import { mockScript } from '../src/mock-script.js';
 
 const script = (input: unknown) => [{ agent: 'a', steps: [{ tool: 'messages.send', input: { value: input } }] }];
 

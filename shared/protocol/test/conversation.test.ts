@@ -1,11 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  assistantMessage,
-  maxResultChars,
-  notesText,
-  toolMessage,
-  transcriptText,
-} from '../../src/protocol/conversation.js';
+import { assistantMessage, maxResultChars, notesText, toolMessage, transcriptText } from '../src/conversation.js';
 
 const called = (name: string, written: string) => {
   const message = assistantMessage({ text: '', toolCalls: [{ id: 'c', name, arguments: written }] });

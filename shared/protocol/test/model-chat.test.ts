@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { parse } from '../../src/http/validate.js';
-import { chatRequest } from '../../src/protocol/model-chat.js';
+import { parse } from '@suzumio/shared/http/validate';
+import { chatRequest } from '../src/model-chat.js';
 
 const read = (body: unknown) => parse(chatRequest, body, 'question to a model');
 const asking = (content: unknown, more: object = {}) => ({ messages: [{ role: 'user', content }], ...more });

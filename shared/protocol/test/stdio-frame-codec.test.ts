@@ -1,12 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  encodeFrame,
-  type Frame,
-  FrameDecoder,
-  frameTypes,
-  maxFramePayloadBytes,
-} from '@suzumio/shared/protocol/stdio-frame-codec';
+import { encodeFrame, type Frame, FrameDecoder, frameTypes, maxFramePayloadBytes } from '../src/stdio-frame-codec.js';
 
 const u32 = fc.nat({ max: 0xffff_ffff });
 /** Plain noise, and bytes that are mostly zeros or hold long runs without one: where byte stuffing has its edges. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { beginningOf, endOf } from '../../src/protocol/cut-text.js';
+import { beginningOf, endOf } from '../src/cut-text.js';
 
 const wave = 'ab🌊cd';
 
