@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { AgentView, ArtifactView, TurnDetail } from '../shared/src/model/views.js';
+import type { AgentView, ArtifactView, TurnDetail } from '../shared/contract/src/model/views.js';
 import { eventually } from './support/poll.js';
 import { docker } from './support/images.js';
 import { brokenInvariants, openProject } from './support/project.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { AgentView, TurnDetail } from '../shared/src/model/views.js';
+import type { AgentView, TurnDetail } from '../shared/contract/src/model/views.js';
 import { gatewayOf } from '../services/turn-worker/test/support/gateway.js';
 import { eventually } from './support/poll.js';
 import { docker } from './support/images.js';

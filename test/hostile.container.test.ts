@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { AgentView, MessageView, TurnDetail } from '../shared/src/model/views.js';
+import type { AgentView, MessageView, TurnDetail } from '../shared/contract/src/model/views.js';
 import type { RunnerTurnInput } from '../shared/protocol/src/runner.js';
 import { eventually } from './support/poll.js';
 import { docker } from './support/images.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type WhyAnswer, whyAnswer, type WhyCode } from '@suzumio/shared/model/why';
+import { type WhyAnswer, whyAnswer, type WhyCode } from '@suzumio/contract/model/why';
 import { eventually } from './support/poll.js';
 import { count, unhurried } from './support/outcomes.js';
 import { openProject } from './support/project.js';

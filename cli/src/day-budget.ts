@@ -1,5 +1,5 @@
 import type { Environment } from '@suzumio/shared/config/environment';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 /**
  * What all projects together may spend on models in a day, in dollars; undefined where nobody has said.

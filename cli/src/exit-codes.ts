@@ -1,4 +1,4 @@
-import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { UsageError } from './usage-error.js';
 
 /** What the command's exit code says. Stable: scripts decide by it. */

@@ -1,4 +1,4 @@
-import type { ProjectEvent } from '@suzumio/shared/model/event';
+import type { ProjectEvent } from '@suzumio/contract/model/event';
 import type { ApiClient } from './reach/api-client.js';
 import { followEvents } from './reach/follow-events.js';
 import type { ProjectReads } from './reach/project-reads.js';

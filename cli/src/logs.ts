@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import type { ProjectEvent } from '@suzumio/shared/model/event';
-import type { TurnDetail } from '@suzumio/shared/model/views';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { ProjectEvent } from '@suzumio/contract/model/event';
+import type { TurnDetail } from '@suzumio/contract/model/views';
 import { visibleLines } from '@suzumio/shared/prompt/body';
 import { turnId } from '@suzumio/protocol/ids';
 import type { ApiClient } from './reach/api-client.js';

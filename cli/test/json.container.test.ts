@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
-import { projectEvent } from '@suzumio/shared/model/event';
-import * as answers from '@suzumio/shared/model/http-api';
-import * as mail from '@suzumio/shared/model/mail-api';
-import { whyAnswer } from '@suzumio/shared/model/why';
-import { workerView } from '@suzumio/shared/model/workers';
-import * as views from '@suzumio/shared/model/views';
+import { projectEvent } from '@suzumio/contract/model/event';
+import * as answers from '@suzumio/contract/model/http-api';
+import * as mail from '@suzumio/contract/model/mail-api';
+import { whyAnswer } from '@suzumio/contract/model/why';
+import { workerView } from '@suzumio/contract/model/workers';
+import * as views from '@suzumio/contract/model/views';
 import { problem } from '@suzumio/protocol/problem';
 import { type CliWorld, createCliWorld } from './support/cli.js';
 import { type GoldenWorld, goldenWorld } from './support/golden-world.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { whyAnswer } from '@suzumio/shared/model/why';
+import { whyAnswer } from '@suzumio/contract/model/why';
 import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
 
 let world: CliWorld;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { errorCodes } from '@suzumio/shared/errors/codes';
+import { errorCodes } from '@suzumio/contract/errors/codes';
 import { failureCodes } from '@suzumio/protocol/failure-codes';
 
 const repository = join(import.meta.dirname, '../..');

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { type Labels, labels, labelWord } from '@suzumio/shared/model/labels';
-import { type ProjectStatus, projectStatuses } from '@suzumio/shared/model/project-status';
+import { type Labels, labels, labelWord } from '@suzumio/contract/model/labels';
+import { type ProjectStatus, projectStatuses } from '@suzumio/contract/model/project-status';
 import { priority, type Priority } from '@suzumio/protocol/ids';
 import { pairOfWord, type ProviderPair } from '../providers/provider-pair.js';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { artifactName } from '@suzumio/shared/model/artifact-name';
-import type { ArtifactView } from '@suzumio/shared/model/views';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { artifactName } from '@suzumio/contract/model/artifact-name';
+import type { ArtifactView } from '@suzumio/contract/model/views';
 import { type Bytes, checked, saveDirectory, saveFile } from '../files/save-artifact.js';
 import { findReads, requireApi } from '../reach/reach.js';
 import { artifactTable } from '../render/tables.js';

@@ -1,4 +1,4 @@
-import { type TaskState, taskStates } from '@suzumio/shared/model/task-states';
+import { type TaskState, taskStates } from '@suzumio/contract/model/task-states';
 import type { Priority } from '@suzumio/protocol/ids';
 import { type Command, Option } from 'commander';
 import type { ApiClient } from '../reach/api-client.js';

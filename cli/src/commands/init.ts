@@ -1,6 +1,6 @@
 import type { LoadedProject, ProjectSource } from '@suzumio/shared/config/project-source';
-import type { Labels } from '@suzumio/shared/model/labels';
-import type { FileConfig, ProjectConfig } from '@suzumio/shared/model/project-config';
+import type { Labels } from '@suzumio/contract/model/labels';
+import type { FileConfig, ProjectConfig } from '@suzumio/contract/model/project-config';
 import { Cell } from '@suzumio/shared/store/cell';
 import { checkDocker } from '@suzumio/turn-worker';
 import { admission, admitOwnFile, type OwnFileOptions } from '../host-policy.js';

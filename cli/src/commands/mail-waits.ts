@@ -1,4 +1,4 @@
-import type { ProjectStatus } from '@suzumio/shared/model/project-status';
+import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 
 /** What becomes of mail that was sent to a project which does not run, and what may come next. */
 export function mailWaits(project: string, status: ProjectStatus): { said: string; next: string } {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { SYSTEM_ID, USER_ID } from '@suzumio/shared/model/project-config';
-import type { MessageView } from '@suzumio/shared/model/views';
+import { SYSTEM_ID, USER_ID } from '@suzumio/contract/model/project-config';
+import type { MessageView } from '@suzumio/contract/model/views';
 import type { Priority } from '@suzumio/protocol/ids';
 import type { ProjectReads } from '../reach/project-reads.js';
 import { findReads, requireApi } from '../reach/reach.js';

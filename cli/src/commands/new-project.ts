@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { formatProblem } from '@suzumio/shared/config/config-problem';
 import { loadProjectText } from '@suzumio/shared/profiles/load-project';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { oneLine } from '@suzumio/shared/prompt/body';
 import { agentId, projectId } from '@suzumio/protocol/ids';
 import { wrap } from '../render/format.js';

@@ -1,15 +1,15 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { readTextFile } from '@suzumio/shared/disk/files';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { parse } from '@suzumio/shared/http/validate';
 import {
   createProfileRequest,
   profileMessageAnswer,
   type ProfileMessageRequest,
   updateProfileRequest,
-} from '@suzumio/shared/model/profile-api';
-import type { Skill } from '@suzumio/shared/model/skill';
+} from '@suzumio/contract/model/profile-api';
+import type { Skill } from '@suzumio/contract/model/skill';
 import type { Priority } from '@suzumio/protocol/ids';
 import { createApiRequests } from '../reach/api-requests.js';
 import { findProfiles } from '../reach/profile-keeper.js';

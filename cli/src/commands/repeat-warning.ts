@@ -1,4 +1,4 @@
-import type { MessageView, TurnDetail } from '@suzumio/shared/model/views';
+import type { MessageView, TurnDetail } from '@suzumio/contract/model/views';
 import type { ProjectReads } from '../reach/project-reads.js';
 import { count } from '../render/format.js';
 

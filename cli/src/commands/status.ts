@@ -1,5 +1,5 @@
-import type { Labels } from '@suzumio/shared/model/labels';
-import { type ProjectStatus, projectStatuses } from '@suzumio/shared/model/project-status';
+import type { Labels } from '@suzumio/contract/model/labels';
+import { type ProjectStatus, projectStatuses } from '@suzumio/contract/model/project-status';
 import { type ExitCode, exitCodes } from '../exit-codes.js';
 import { findApi } from '../reach/reach.js';
 import { createStoreReads } from '../reach/store-reads.js';

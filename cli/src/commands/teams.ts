@@ -9,7 +9,7 @@ import {
   type StandingDifferences,
   standUpAnswer,
   updateTeamRequest,
-} from '@suzumio/shared/model/profile-api';
+} from '@suzumio/contract/model/profile-api';
 import { makeStandingProject } from '@suzumio/shared/store/standing-project';
 import { Cell } from '@suzumio/shared/store/cell';
 import { admission, admitOwnFile, type OwnFileOptions } from '../host-policy.js';

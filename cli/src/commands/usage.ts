@@ -1,6 +1,6 @@
 import { Option } from 'commander';
-import { type UsageGroup, usageGroups } from '@suzumio/shared/model/usage';
-import { bytesInWords, type StoredView } from '@suzumio/shared/model/storage';
+import { type UsageGroup, usageGroups } from '@suzumio/contract/model/usage';
+import { bytesInWords, type StoredView } from '@suzumio/contract/model/storage';
 import { visibleLines } from '@suzumio/shared/prompt/body';
 import { findReads, requireApi } from '../reach/reach.js';
 import { plural } from '@suzumio/shared/why/words';

@@ -1,4 +1,4 @@
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';
 import { type ProjectVerdict, verifyCatalogue, verifyProject } from '@suzumio/shared/store/verify';
 import { type ExitCode, exitCodes } from '../exit-codes.js';

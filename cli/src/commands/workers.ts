@@ -1,4 +1,4 @@
-import { type WorkerListAnswer, workerListAnswer } from '@suzumio/shared/model/workers';
+import { type WorkerListAnswer, workerListAnswer } from '@suzumio/contract/model/workers';
 import { type ApiRequests, createApiRequests } from '../reach/api-requests.js';
 import { requireApi } from '../reach/reach.js';
 import { count } from '../render/format.js';

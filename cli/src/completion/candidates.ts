@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
-import { taskStates } from '@suzumio/shared/model/task-states';
+import { taskStates } from '@suzumio/contract/model/task-states';
 import { priority } from '@suzumio/protocol/ids';
 
 /** A word that may stand where the cursor is, and what it means. */

@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { isSuzumioError, messageOf } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError, messageOf } from '@suzumio/contract/errors/suzumio-error';
 import { networkFileSystemOf, type StatFs } from '@suzumio/shared/store/data-directory';
 import { readStatus } from '@suzumio/shared/store/queries/projects';
 import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';

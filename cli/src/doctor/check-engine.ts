@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configDefaults } from '@suzumio/shared/config/defaults';
-import { messageOf } from '@suzumio/shared/errors/suzumio-error';
+import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import { checkDocker } from '@suzumio/turn-worker';
 import { broken, type Finding, ok } from './check.js';
 

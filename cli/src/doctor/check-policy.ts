@@ -1,4 +1,4 @@
-import { messageOf } from '@suzumio/shared/errors/suzumio-error';
+import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import { hostPolicy, policyFile } from '../host-policy.js';
 import type { Session } from '../session.js';
 import { broken, type Finding, ok } from './check.js';

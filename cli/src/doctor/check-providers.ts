@@ -1,5 +1,5 @@
 import { connectionFailure } from '@suzumio/shared/http/connection-failure';
-import { messageOf } from '@suzumio/shared/errors/suzumio-error';
+import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import { policyWithGrants } from '@suzumio/shared/store/grants';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import { readConfig } from '@suzumio/shared/store/queries/projects';

@@ -1,4 +1,4 @@
-import type { FileConfig } from '@suzumio/shared/model/project-config';
+import type { FileConfig } from '@suzumio/contract/model/project-config';
 import type { Policy } from '@suzumio/shared/policy/policy';
 import { oneLine } from '@suzumio/shared/prompt/body';
 

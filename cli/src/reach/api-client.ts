@@ -22,14 +22,14 @@ import {
   tickAnswer,
   toolCallListAnswer,
   turnListAnswer,
-} from '@suzumio/shared/model/http-api';
-import { assignedTask, postedReply, redeliveredMessage, taskListAnswer } from '@suzumio/shared/model/mail-api';
-import type { Labels } from '@suzumio/shared/model/labels';
-import type { BudgetChange } from '@suzumio/shared/model/budget';
-import { projectConfig } from '@suzumio/shared/model/project-config';
-import { usageAnswer } from '@suzumio/shared/model/usage';
-import { type ConversationEntry, messageDetail, turnDetail } from '@suzumio/shared/model/views';
-import { whyAnswer } from '@suzumio/shared/model/why';
+} from '@suzumio/contract/model/http-api';
+import { assignedTask, postedReply, redeliveredMessage, taskListAnswer } from '@suzumio/contract/model/mail-api';
+import type { Labels } from '@suzumio/contract/model/labels';
+import type { BudgetChange } from '@suzumio/contract/model/budget';
+import { projectConfig } from '@suzumio/contract/model/project-config';
+import { usageAnswer } from '@suzumio/contract/model/usage';
+import { type ConversationEntry, messageDetail, turnDetail } from '@suzumio/contract/model/views';
+import { whyAnswer } from '@suzumio/contract/model/why';
 import type { Priority } from '@suzumio/protocol/ids';
 import { type ApiAddress, createApiRequests } from './api-requests.js';
 import { createArtifactTransfers } from './artifact-transfers.js';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { errorCodes, type ErrorCode } from '@suzumio/shared/errors/codes';
-import { messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { errorCodes, type ErrorCode } from '@suzumio/contract/errors/codes';
+import { messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { problem } from '@suzumio/protocol/problem';
 
 const answerWithinMs = 30_000;

@@ -1,9 +1,9 @@
 import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { artifactListAnswer, entryListAnswer } from '@suzumio/shared/model/http-api';
-import { type ArtifactView, artifactView } from '@suzumio/shared/model/views';
+import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { artifactListAnswer, entryListAnswer } from '@suzumio/contract/model/http-api';
+import { type ArtifactView, artifactView } from '@suzumio/contract/model/views';
 import { type ApiAddress, type ApiRequests, unreachable } from './api-requests.js';
 import type { ProjectReads } from './project-reads.js';
 

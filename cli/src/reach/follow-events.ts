@@ -1,6 +1,6 @@
 import { EventSource } from 'eventsource';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { eventTypes, projectEvent, type ProjectEvent } from '@suzumio/shared/model/event';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { eventTypes, projectEvent, type ProjectEvent } from '@suzumio/contract/model/event';
 import { addressOf, type ApiAddress } from './api-requests.js';
 
 export interface Follow {

@@ -1,4 +1,4 @@
-import type { ProfileSummary, ProfileView, TeamSummary, TeamView } from '@suzumio/shared/model/profile';
+import type { ProfileSummary, ProfileView, TeamSummary, TeamView } from '@suzumio/contract/model/profile';
 import {
   type CreateProfileRequest,
   type CreateTeamRequest,
@@ -9,7 +9,7 @@ import {
   teamListAnswer,
   type UpdateProfileRequest,
   type UpdateTeamRequest,
-} from '@suzumio/shared/model/profile-api';
+} from '@suzumio/contract/model/profile-api';
 import { Catalog } from '@suzumio/shared/store/catalog';
 import { systemContext } from '@suzumio/shared/store/context';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';

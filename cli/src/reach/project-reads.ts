@@ -1,11 +1,11 @@
-import type { BudgetReached, BudgetView } from '@suzumio/shared/model/budget';
-import type { ProjectEvent } from '@suzumio/shared/model/event';
-import type { Labels } from '@suzumio/shared/model/labels';
-import type { Pause } from '@suzumio/shared/model/pause';
-import type { ProjectStatus } from '@suzumio/shared/model/project-status';
-import type { TaskState } from '@suzumio/shared/model/task-states';
-import type { StorageReached } from '@suzumio/shared/model/storage';
-import type { UsageAnswer, UsageGroup } from '@suzumio/shared/model/usage';
+import type { BudgetReached, BudgetView } from '@suzumio/contract/model/budget';
+import type { ProjectEvent } from '@suzumio/contract/model/event';
+import type { Labels } from '@suzumio/contract/model/labels';
+import type { Pause } from '@suzumio/contract/model/pause';
+import type { ProjectStatus } from '@suzumio/contract/model/project-status';
+import type { TaskState } from '@suzumio/contract/model/task-states';
+import type { StorageReached } from '@suzumio/contract/model/storage';
+import type { UsageAnswer, UsageGroup } from '@suzumio/contract/model/usage';
 import type {
   AgentView,
   ArtifactView,
@@ -18,8 +18,8 @@ import type {
   ToolCallView,
   TurnDetail,
   TurnView,
-} from '@suzumio/shared/model/views';
-import type { WhyAnswer } from '@suzumio/shared/model/why';
+} from '@suzumio/contract/model/views';
+import type { WhyAnswer } from '@suzumio/contract/model/why';
 import type { DirectoryEntry, DirectoryFile } from '@suzumio/protocol/artifacts';
 
 export interface ProjectDetail {

@@ -1,4 +1,4 @@
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import type { Session } from '../session.js';
 import { type ApiClient, createApiClient } from './api-client.js';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import type { Session } from '../session.js';
 import { findServer } from './server-file.js';

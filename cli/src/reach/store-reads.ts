@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { ContentStore } from '@suzumio/shared/store/content-store';
 import { publishedDirectory } from '@suzumio/shared/store/directories';
 import { readCellPause } from '@suzumio/shared/store/cell-pause';
@@ -9,7 +9,7 @@ import { findArtifact, listArtifacts } from '@suzumio/shared/store/queries/artif
 import { budgetsReached, listBudgets } from '@suzumio/shared/store/queries/budgets';
 import { listEvents } from '@suzumio/shared/store/queries/events';
 import { listInbox, listMessages, listThread } from '@suzumio/shared/store/queries/messages';
-import type { StorageLimits } from '@suzumio/shared/model/storage';
+import type { StorageLimits } from '@suzumio/contract/model/storage';
 import { storageReached, StoredSum } from '@suzumio/shared/store/queries/storage';
 import { DiskSpace } from '@suzumio/shared/store/disk-space';
 import { loadPolicy } from '@suzumio/shared/disk/load-policy';

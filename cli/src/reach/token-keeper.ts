@@ -1,4 +1,4 @@
-import type { AuditEntry, TokenView } from '@suzumio/shared/model/access-token';
+import type { AuditEntry, TokenView } from '@suzumio/contract/model/access-token';
 import {
   auditAnswer,
   createdTokenAnswer,
@@ -6,7 +6,7 @@ import {
   type CreateTokenRequest,
   tokenAnswer,
   tokenListAnswer,
-} from '@suzumio/shared/model/http-api';
+} from '@suzumio/contract/model/http-api';
 import { Catalog } from '@suzumio/shared/store/catalog';
 import { systemContext } from '@suzumio/shared/store/context';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';

@@ -1,4 +1,4 @@
-import type { ConversationEntry, TurnDetail } from '@suzumio/shared/model/views';
+import type { ConversationEntry, TurnDetail } from '@suzumio/contract/model/views';
 import { oneLine, visibleLines } from '@suzumio/shared/prompt/body';
 import { dollars } from './format.js';
 

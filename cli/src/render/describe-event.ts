@@ -1,4 +1,4 @@
-import type { ProjectEvent } from '@suzumio/shared/model/event';
+import type { ProjectEvent } from '@suzumio/contract/model/event';
 import { oneLine } from '@suzumio/shared/prompt/body';
 import { count, cut, duration, shortHash, size } from './format.js';
 

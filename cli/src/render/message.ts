@@ -1,4 +1,4 @@
-import type { MessageDetail, MessageReceipt, MessageView } from '@suzumio/shared/model/views';
+import type { MessageDetail, MessageReceipt, MessageView } from '@suzumio/contract/model/views';
 import { oneLine, visibleLines } from '@suzumio/shared/prompt/body';
 import type { CliContext } from '../cli-context.js';
 import { paint } from './colors.js';

@@ -1,5 +1,5 @@
 import { visibleLines } from '@suzumio/shared/prompt/body';
-import type { ProfileSummary, ProfileView, TeamSummary, TeamView } from '@suzumio/shared/model/profile';
+import type { ProfileSummary, ProfileView, TeamSummary, TeamView } from '@suzumio/contract/model/profile';
 import type { Session } from '../session.js';
 import { count, dayAndTime } from './format.js';
 import { table } from './table.js';

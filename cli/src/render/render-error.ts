@@ -1,6 +1,6 @@
-import type { ErrorCode } from '@suzumio/shared/errors/codes';
-import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { toProblem } from '@suzumio/shared/errors/problem';
+import type { ErrorCode } from '@suzumio/contract/errors/codes';
+import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { toProblem } from '@suzumio/contract/errors/problem';
 import type { Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
 

@@ -1,5 +1,5 @@
-import type { Pause } from '@suzumio/shared/model/pause';
-import type { AgentView, ProjectView } from '@suzumio/shared/model/views';
+import type { Pause } from '@suzumio/contract/model/pause';
+import type { AgentView, ProjectView } from '@suzumio/contract/model/views';
 import { oneLine } from '@suzumio/shared/prompt/body';
 import type { CliContext } from '../cli-context.js';
 import type { ProjectDetail } from '../reach/project-reads.js';

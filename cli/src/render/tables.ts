@@ -5,8 +5,8 @@ import type {
   TaskView,
   ToolCallView,
   TurnView,
-} from '@suzumio/shared/model/views';
-import type { ProjectEvent } from '@suzumio/shared/model/event';
+} from '@suzumio/contract/model/views';
+import type { ProjectEvent } from '@suzumio/contract/model/event';
 import { oneLine } from '@suzumio/shared/prompt/body';
 import type { Session } from '../session.js';
 import { count, dayAndTime, duration, shortHash, size } from './format.js';

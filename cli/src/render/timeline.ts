@@ -1,4 +1,4 @@
-import type { ProjectEvent } from '@suzumio/shared/model/event';
+import type { ProjectEvent } from '@suzumio/contract/model/event';
 import type { CliContext, Output } from '../cli-context.js';
 import { paint } from './colors.js';
 import { describeEvent, type Tone } from './describe-event.js';

@@ -1,4 +1,4 @@
-import type { AuditEntry, TokenView } from '@suzumio/shared/model/access-token';
+import type { AuditEntry, TokenView } from '@suzumio/contract/model/access-token';
 import type { Session } from '../session.js';
 import { dayAndTime } from './format.js';
 import { table } from './table.js';

@@ -1,4 +1,4 @@
-import type { TurnDetail } from '@suzumio/shared/model/views';
+import type { TurnDetail } from '@suzumio/contract/model/views';
 import { oneLine, visibleLines } from '@suzumio/shared/prompt/body';
 import type { CliContext } from '../cli-context.js';
 import { dayAndTime, dollars, duration } from './format.js';

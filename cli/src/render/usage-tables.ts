@@ -1,5 +1,5 @@
-import type { BudgetView } from '@suzumio/shared/model/budget';
-import type { UsageFigures, UsageGroup, UsageRow } from '@suzumio/shared/model/usage';
+import type { BudgetView } from '@suzumio/contract/model/budget';
+import type { UsageFigures, UsageGroup, UsageRow } from '@suzumio/contract/model/usage';
 import { oneLine } from '@suzumio/shared/prompt/body';
 import type { Session } from '../session.js';
 import { dollars } from './format.js';

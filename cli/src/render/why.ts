@@ -1,4 +1,4 @@
-import type { WhyAnswer } from '@suzumio/shared/model/why';
+import type { WhyAnswer } from '@suzumio/contract/model/why';
 import { oneLine } from '@suzumio/shared/prompt/body';
 import { count, wrap } from './format.js';
 

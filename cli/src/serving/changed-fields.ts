@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FileConfig } from '@suzumio/shared/model/project-config';
+import type { FileConfig } from '@suzumio/contract/model/project-config';
 import { readAgentEnv } from '@suzumio/shared/store/queries/agents';
 import { readConfig } from '@suzumio/shared/store/queries/projects';
 import type { SqlReader } from '@suzumio/shared/store/sql';

@@ -1,5 +1,5 @@
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import type { ProjectConfig } from '@suzumio/shared/model/project-config';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { Environment } from '@suzumio/shared/config/environment';
 
 /** Which model thinks for the demo, and what it may cost. */

@@ -5,7 +5,7 @@ import { type ApiGuards, createApi } from '@suzumio/api';
 import type { Environment } from '@suzumio/shared/config/environment';
 import { createScheduler } from '@suzumio/scheduler';
 import { storeHooks, tellCopied } from '@suzumio/shared/control-plane/open-control-plane';
-import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { startHealthListener } from '@suzumio/shared/process/health-listener';
 import { createLogger } from '@suzumio/shared/observability/logger';
 import { createRedactor } from '@suzumio/shared/observability/redactor';

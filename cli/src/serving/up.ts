@@ -2,7 +2,7 @@ import { agentVariables, withoutEnvValues } from '@suzumio/shared/config/agent-e
 import { configDefaults } from '@suzumio/shared/config/defaults';
 import type { LoadedProject, ProjectSource } from '@suzumio/shared/config/project-source';
 import { backendOf, isExternal } from '@suzumio/shared/config/sandbox-of';
-import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Grant } from '@suzumio/shared/policy/grant';
 import { oneLine } from '@suzumio/shared/prompt/body';
 import { Cell } from '@suzumio/shared/store/cell';

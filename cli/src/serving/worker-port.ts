@@ -1,5 +1,5 @@
 import type { Environment } from '@suzumio/shared/config/environment';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 /**
  * The port at which handlers of external agents find the ToolHost; 0, which takes any free one, where nobody has said.

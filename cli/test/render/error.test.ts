@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { renderError } from '@suzumio/cli/render/render-error';
 import { createSession } from '@suzumio/cli/session';
 import type { CliContext } from '@suzumio/cli/cli-context';

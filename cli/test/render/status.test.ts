@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { AgentView, ProjectView } from '@suzumio/shared/model/views';
+import type { AgentView, ProjectView } from '@suzumio/contract/model/views';
 import type { ProjectDetail } from '@suzumio/cli/reach/project-reads';
 import { renderProjects, renderStatus as render } from '@suzumio/cli/render/status';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type EventType, eventTypes, type ProjectEvent } from '@suzumio/shared/model/event';
+import { type EventType, eventTypes, type ProjectEvent } from '@suzumio/contract/model/event';
 import { describeEvent } from '@suzumio/cli/render/describe-event';
 import { createTimeline, openEnds } from '@suzumio/cli/render/timeline';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { ModelCallView, TurnDetail } from '@suzumio/shared/model/views';
+import type { ModelCallView, TurnDetail } from '@suzumio/contract/model/views';
 import { renderTurn } from '@suzumio/cli/render/turn';
 
 const at = (clock: string) => `2026-11-21T${clock}Z`;

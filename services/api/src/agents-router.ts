@@ -6,7 +6,7 @@ import {
   type ResetAgentAnswer,
   type RetryAnswer,
   stopAgentRequest,
-} from '@suzumio/shared/model/http-api';
+} from '@suzumio/contract/model/http-api';
 import { readAgent } from '@suzumio/shared/store/queries/agents';
 import type { Json, Tx } from '@suzumio/shared/store/tx';
 import { resetAgent, startAgent, stopAgent } from '@suzumio/shared/store/verbs/agent-transitions';

@@ -1,4 +1,4 @@
-import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
 import { isLoopback } from '@suzumio/shared/http/request-source';
 import type { BodyPace } from '@suzumio/shared/http/slow-bodies';

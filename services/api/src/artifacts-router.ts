@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import express, { type Response, type Router } from 'express';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { artifactsQuery, contentQuery, noQuery } from '@suzumio/shared/model/http-api';
-import type { ArtifactView } from '@suzumio/shared/model/views';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { artifactsQuery, contentQuery, noQuery } from '@suzumio/contract/model/http-api';
+import type { ArtifactView } from '@suzumio/contract/model/views';
 import { filesOf } from '@suzumio/protocol/artifacts';
 import { ContentStore } from '@suzumio/shared/store/content-store';
 import { publishedDirectory } from '@suzumio/shared/store/directories';

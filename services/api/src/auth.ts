@@ -1,6 +1,6 @@
 import type { RequestHandler, Response } from 'express';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { anonymousActor, type ApiScope, apiScopes, type TokenScope } from '@suzumio/shared/model/access-token';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { anonymousActor, type ApiScope, apiScopes, type TokenScope } from '@suzumio/contract/model/access-token';
 import type { ApiIdentity, ApiTokens } from '@suzumio/shared/store/api-tokens';
 import type { Catalog } from '@suzumio/shared/store/catalog';
 import { defaultScope, scopeOf } from './openapi/operation.js';

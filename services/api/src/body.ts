@@ -1,8 +1,8 @@
 import express, { type Request, type RequestHandler } from 'express';
 import type { z } from 'zod';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { parse } from '@suzumio/shared/http/validate';
-import { maxRequestBytes } from '@suzumio/shared/model/http-api';
+import { maxRequestBytes } from '@suzumio/contract/model/http-api';
 import type { ApiTokens } from '@suzumio/shared/store/api-tokens';
 import { requireStillGood } from './auth.js';
 

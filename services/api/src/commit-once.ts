@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Request, Response } from 'express';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { parse } from '@suzumio/shared/http/validate';
-import { idempotencyKey } from '@suzumio/shared/model/http-api';
+import { idempotencyKey } from '@suzumio/contract/model/http-api';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import type { Json, Tx } from '@suzumio/shared/store/tx';
 import { type IdempotencyKey, once } from '@suzumio/shared/store/verbs/once';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Header, type Pack, pack } from 'tar-stream';
-import type { ArtifactView } from '@suzumio/shared/model/views';
+import type { ArtifactView } from '@suzumio/contract/model/views';
 import type { DirectoryEntry, DirectoryManifest } from '@suzumio/protocol/artifacts';
 import type { ContentStore } from '@suzumio/shared/store/content-store';
 

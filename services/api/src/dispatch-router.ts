@@ -1,6 +1,6 @@
 import express, { type Request, type Response, type Router } from 'express';
-import { assignTaskRequest, broadcastRequest, replyRequest, tasksQuery } from '@suzumio/shared/model/mail-api';
-import { USER_ID } from '@suzumio/shared/model/project-config';
+import { assignTaskRequest, broadcastRequest, replyRequest, tasksQuery } from '@suzumio/contract/model/mail-api';
+import { USER_ID } from '@suzumio/contract/model/project-config';
 import { messageCalled } from '@suzumio/shared/store/queries/messages';
 import { listTasks } from '@suzumio/shared/store/queries/tasks';
 import type { Json, Tx } from '@suzumio/shared/store/tx';

@@ -1,6 +1,6 @@
 import express, { type Request, type Response, type Router } from 'express';
 import { parse } from '@suzumio/shared/http/validate';
-import { eventCursor, eventsQuery, streamQuery } from '@suzumio/shared/model/http-api';
+import { eventCursor, eventsQuery, streamQuery } from '@suzumio/contract/model/http-api';
 import { listEvents } from '@suzumio/shared/store/queries/events';
 import { queryOf } from './body.js';
 import type { ApiContext } from './context.js';

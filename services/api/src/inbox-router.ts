@@ -1,5 +1,5 @@
 import express, { type Router } from 'express';
-import { inboxQuery } from '@suzumio/shared/model/http-api';
+import { inboxQuery } from '@suzumio/contract/model/http-api';
 import { listInbox } from '@suzumio/shared/store/queries/messages';
 import { agentRow } from '@suzumio/shared/store/rows';
 import { queryOf } from './body.js';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { parse } from '@suzumio/shared/http/validate';
-import { type SendMessageRequest, sendMessageRequest } from '@suzumio/shared/model/http-api';
-import { USER_ID } from '@suzumio/shared/model/project-config';
+import { type SendMessageRequest, sendMessageRequest } from '@suzumio/contract/model/http-api';
+import { USER_ID } from '@suzumio/contract/model/project-config';
 import { priority } from '@suzumio/protocol/ids';
 import type { Tx } from '@suzumio/shared/store/tx';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';

@@ -1,6 +1,6 @@
 import express, { type Router } from 'express';
-import { noQuery, pageQuery } from '@suzumio/shared/model/http-api';
-import { redeliverRequest } from '@suzumio/shared/model/mail-api';
+import { noQuery, pageQuery } from '@suzumio/contract/model/http-api';
+import { redeliverRequest } from '@suzumio/contract/model/mail-api';
 import { listMessages, listThread } from '@suzumio/shared/store/queries/messages';
 import { readMessageDetail } from '@suzumio/shared/store/queries/receipts';
 import { redeliverMessage } from '@suzumio/shared/store/verbs/redeliver-message';

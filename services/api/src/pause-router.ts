@@ -5,7 +5,7 @@ import {
   emptyRequest,
   pauseRequest,
   type ProjectAnswer,
-} from '@suzumio/shared/model/http-api';
+} from '@suzumio/contract/model/http-api';
 import { readAgent } from '@suzumio/shared/store/queries/agents';
 import { readProject } from '@suzumio/shared/store/queries/projects';
 import type { Json, Tx } from '@suzumio/shared/store/tx';

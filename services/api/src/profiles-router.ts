@@ -1,6 +1,6 @@
 import express, { type Router } from 'express';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { emptyRequest, noQuery } from '@suzumio/shared/model/http-api';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { emptyRequest, noQuery } from '@suzumio/contract/model/http-api';
 import {
   createProfileRequest,
   type ProfileAnswer,
@@ -9,8 +9,8 @@ import {
   profileMessageRequest,
   profilesQuery,
   updateProfileRequest,
-} from '@suzumio/shared/model/profile-api';
-import type { ProfileView } from '@suzumio/shared/model/profile';
+} from '@suzumio/contract/model/profile-api';
+import type { ProfileView } from '@suzumio/contract/model/profile';
 import { refuseRetired } from '@suzumio/shared/store/profiles';
 import type { Tx } from '@suzumio/shared/store/tx';
 import { identityOf, wholeCellOnly } from './auth.js';

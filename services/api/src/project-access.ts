@@ -1,6 +1,6 @@
 import type { Response } from 'express';
-import { hintFrom } from '@suzumio/shared/config/suggest';
-import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { hintFrom } from '@suzumio/contract/errors/suggest';
+import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Cell } from '@suzumio/shared/store/cell';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { identityOf, requireProject } from './auth.js';

@@ -1,7 +1,7 @@
 import { setImmediate as turnOfOthers } from 'node:timers/promises';
 import type { Response } from 'express';
-import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import type { ProjectDetailAnswer, ProjectListAnswer } from '@suzumio/shared/model/http-api';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { ProjectDetailAnswer, ProjectListAnswer } from '@suzumio/contract/model/http-api';
 import type { ListedProject } from '@suzumio/shared/store/catalog';
 import { listAgents } from '@suzumio/shared/store/queries/agents';
 import { storageReached } from '@suzumio/shared/store/queries/storage';

@@ -7,8 +7,8 @@ import {
   noQuery,
   type ProjectListAnswer,
   projectsQuery,
-} from '@suzumio/shared/model/http-api';
-import type { ProjectConfig } from '@suzumio/shared/model/project-config';
+} from '@suzumio/contract/model/http-api';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { listAgents } from '@suzumio/shared/store/queries/agents';
 import { identityOf, requireWholeCell } from './auth.js';
 import { bodyOf, queryOf } from './body.js';

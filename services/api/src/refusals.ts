@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
-import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { refusalLog } from '@suzumio/shared/http/refusal-log';
 import { projectId } from '@suzumio/protocol/ids';
 import { identityIfKnown } from './auth.js';

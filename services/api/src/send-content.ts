@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { sendFile } from '@suzumio/shared/http/send-file';
-import type { ArtifactView } from '@suzumio/shared/model/views';
+import type { ArtifactView } from '@suzumio/contract/model/views';
 import type { ContentStore } from '@suzumio/shared/store/content-store';
 import { publishedDirectory } from '@suzumio/shared/store/directories';
 import { directoryArchive } from './directory-archive.js';

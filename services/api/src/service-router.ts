@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import express, { type Router } from 'express';
 import { z } from 'zod';
-import type { HealthAnswer } from '@suzumio/shared/model/http-api';
+import type { HealthAnswer } from '@suzumio/contract/model/http-api';
 import { openApiDocument } from './openapi/document.js';
 import { descriptionPage } from './openapi/page.js';
 

@@ -1,8 +1,8 @@
 import express, { type Response, type Router } from 'express';
 import { formatProblem } from '@suzumio/shared/config/config-problem';
 import { readProjectText } from '@suzumio/shared/config/read-project';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { emptyRequest, noQuery } from '@suzumio/shared/model/http-api';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { emptyRequest, noQuery } from '@suzumio/contract/model/http-api';
 import {
   createTeamRequest,
   type DeleteTeamAnswer,
@@ -12,7 +12,7 @@ import {
   type TeamListAnswer,
   teamsQuery,
   updateTeamRequest,
-} from '@suzumio/shared/model/profile-api';
+} from '@suzumio/contract/model/profile-api';
 import { refuseByPolicy } from '@suzumio/shared/policy/check-project';
 import { differencesOf, makeStandingProject } from '@suzumio/shared/store/standing-project';
 import { readProject } from '@suzumio/shared/store/queries/projects';

@@ -1,5 +1,5 @@
 import express, { type Router } from 'express';
-import { emptyRequest, type TickAnswer } from '@suzumio/shared/model/http-api';
+import { emptyRequest, type TickAnswer } from '@suzumio/contract/model/http-api';
 import { readStatus } from '@suzumio/shared/store/queries/projects';
 import { bodyOf } from './body.js';
 import type { ApiContext } from './context.js';

@@ -7,7 +7,7 @@ import {
   pageQuery,
   type TokenAnswer,
   type TokenListAnswer,
-} from '@suzumio/shared/model/http-api';
+} from '@suzumio/contract/model/http-api';
 import { identityOf, requireAdmin } from './auth.js';
 import { bodyOf, queryOf } from './body.js';
 import { refuseKey } from './commit-once.js';

@@ -5,7 +5,7 @@ import {
   requestChangesRequest,
   type RequestChangesAnswer,
   stopRequest,
-} from '@suzumio/shared/model/http-api';
+} from '@suzumio/contract/model/http-api';
 import { readProject } from '@suzumio/shared/store/queries/projects';
 import type { Json, Tx } from '@suzumio/shared/store/tx';
 import {

@@ -1,5 +1,5 @@
 import express, { type Router } from 'express';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import {
   type CancelAnswer,
   conversationQuery,
@@ -8,8 +8,8 @@ import {
   toolCallsQuery,
   turnLogQuery,
   turnsQuery,
-} from '@suzumio/shared/model/http-api';
-import type { TurnDetail } from '@suzumio/shared/model/views';
+} from '@suzumio/contract/model/http-api';
+import type { TurnDetail } from '@suzumio/contract/model/views';
 import { listConversation } from '@suzumio/shared/store/queries/conversation';
 import { findTurn, listToolCalls, listTurns, turnCalled } from '@suzumio/shared/store/queries/turns';
 import { agentRow } from '@suzumio/shared/store/rows';

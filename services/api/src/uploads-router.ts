@@ -1,7 +1,7 @@
 import express, { type Request, type Router } from 'express';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { uploadQuery } from '@suzumio/shared/model/http-api';
-import { USER_ID } from '@suzumio/shared/model/project-config';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { uploadQuery } from '@suzumio/contract/model/http-api';
+import { USER_ID } from '@suzumio/contract/model/project-config';
 import { ContentStore, maxContentBytes } from '@suzumio/shared/store/content-store';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import { findArtifact } from '@suzumio/shared/store/queries/artifacts';

@@ -1,14 +1,14 @@
 import { setImmediate as turnOfOthers } from 'node:timers/promises';
 import express, { type Router } from 'express';
-import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import {
   type BudgetListAnswer,
   budgetRequest,
   noQuery,
   type SummaryListAnswer,
   usageQuery,
-} from '@suzumio/shared/model/http-api';
-import type { UsageAnswer } from '@suzumio/shared/model/usage';
+} from '@suzumio/contract/model/http-api';
+import type { UsageAnswer } from '@suzumio/contract/model/usage';
 import { listBudgets } from '@suzumio/shared/store/queries/budgets';
 import { listSummaries } from '@suzumio/shared/store/queries/model-calls';
 import { dayView, usageSlices, UsageSum } from '@suzumio/shared/store/queries/model-usage';

@@ -1,5 +1,5 @@
 import express, { type Response, type Router } from 'express';
-import { type WaitAnswer, waitQuery } from '@suzumio/shared/model/http-api';
+import { type WaitAnswer, waitQuery } from '@suzumio/contract/model/http-api';
 import { eventPosition } from '@suzumio/shared/store/queries/events';
 import { readProject } from '@suzumio/shared/store/queries/projects';
 import { queryOf } from './body.js';

@@ -1,7 +1,7 @@
 import express, { type Router } from 'express';
-import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { noQuery } from '@suzumio/shared/model/http-api';
-import type { WhyAnswer } from '@suzumio/shared/model/why';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { noQuery } from '@suzumio/contract/model/http-api';
+import type { WhyAnswer } from '@suzumio/contract/model/why';
 import { storageReached } from '@suzumio/shared/store/queries/storage';
 import { readProjectFacts } from '@suzumio/shared/store/queries/why';
 import type { CellFacts, ProjectFacts } from '@suzumio/shared/why/facts';

@@ -1,5 +1,5 @@
 import express, { type Router } from 'express';
-import { workersQuery, type WorkerListAnswer, type WorkerView } from '@suzumio/shared/model/workers';
+import { workersQuery, type WorkerListAnswer, type WorkerView } from '@suzumio/contract/model/workers';
 import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
 import { wholeCellOnly } from './auth.js';
 import { queryOf } from './body.js';

@@ -7,7 +7,7 @@ import {
   retryAnswer,
   tickAnswer,
   toolCallListAnswer,
-} from '@suzumio/shared/model/http-api';
+} from '@suzumio/contract/model/http-api';
 import { type TestApi, testApi } from './support/api.js';
 import { beginTurn, failTurn, playTurn } from './support/play.js';
 import { refusal } from './support/refusal.js';

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { ProfileView } from '@suzumio/shared/model/profile';
+import type { ProfileView } from '@suzumio/contract/model/profile';
 import {
   profileAnswer,
   profileListAnswer,
   profileMessageAnswer,
   standUpAnswer,
   teamAnswer,
-} from '@suzumio/shared/model/profile-api';
-import { projectDetailAnswer } from '@suzumio/shared/model/http-api';
+} from '@suzumio/contract/model/profile-api';
+import { projectDetailAnswer } from '@suzumio/contract/model/http-api';
 import { createApi } from '@suzumio/api';
 import { Cell } from '@suzumio/shared/store/cell';
 import { type TestApi, testApi } from './support/api.js';

@@ -6,8 +6,8 @@ import {
   createProjectAnswer,
   projectDetailAnswer,
   projectListAnswer,
-} from '@suzumio/shared/model/http-api';
-import { projectConfig } from '@suzumio/shared/model/project-config';
+} from '@suzumio/contract/model/http-api';
+import { projectConfig } from '@suzumio/contract/model/project-config';
 import { defaultPolicy } from '@suzumio/shared/policy/policy';
 import { teamYaml } from '../../../test/support/cell.js';
 import { mountable } from '../../../test/support/mountable.js';

@@ -6,8 +6,8 @@ import {
   eventListAnswer,
   toolCallListAnswer,
   turnListAnswer,
-} from '@suzumio/shared/model/http-api';
-import { artifactView, turnDetail } from '@suzumio/shared/model/views';
+} from '@suzumio/contract/model/http-api';
+import { artifactView, turnDetail } from '@suzumio/contract/model/views';
 import { ContentStore } from '@suzumio/shared/store/content-store';
 import { writeTurnLog } from '@suzumio/shared/store/turn-logs';
 import { type TestApi, testApi } from './support/api.js';

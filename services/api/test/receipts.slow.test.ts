@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { messageListAnswer } from '@suzumio/shared/model/http-api';
-import { redeliveredMessage } from '@suzumio/shared/model/mail-api';
-import { messageDetail } from '@suzumio/shared/model/views';
+import { messageListAnswer } from '@suzumio/contract/model/http-api';
+import { redeliveredMessage } from '@suzumio/contract/model/mail-api';
+import { messageDetail } from '@suzumio/contract/model/views';
 import { type TestApi, testApi } from './support/api.js';
 import { failTurn, submit } from './support/play.js';
 import { refusal } from './support/refusal.js';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { projectEvent } from '@suzumio/shared/model/event';
+import { projectEvent } from '@suzumio/contract/model/event';
 import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
 import { eventually } from '../../../test/support/poll.js';
 import { startRedis, type TestRedis } from '../../../test/support/redis.js';

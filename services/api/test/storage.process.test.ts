@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { ProjectDetailAnswer } from '@suzumio/shared/model/http-api';
-import { defaultStorageLimits, type StorageLimits } from '@suzumio/shared/model/storage';
-import type { UsageAnswer } from '@suzumio/shared/model/usage';
+import type { ProjectDetailAnswer } from '@suzumio/contract/model/http-api';
+import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
+import type { UsageAnswer } from '@suzumio/contract/model/usage';
 import { eventually } from '../../../test/support/poll.js';
 import { type SmallDisk, smallDisk } from '../../../test/support/small-disk.js';
 import { type TestApi, testApi } from './support/api.js';

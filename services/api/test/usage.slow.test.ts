@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { BudgetListAnswer, ProjectDetailAnswer, SummaryListAnswer } from '@suzumio/shared/model/http-api';
-import type { UsageAnswer } from '@suzumio/shared/model/usage';
+import type { BudgetListAnswer, ProjectDetailAnswer, SummaryListAnswer } from '@suzumio/contract/model/http-api';
+import type { UsageAnswer } from '@suzumio/contract/model/usage';
 import { usageSlices } from '@suzumio/shared/store/queries/model-usage';
 import { teamYaml } from '../../../test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';

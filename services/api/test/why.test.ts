@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { type WhyAnswer, whyAnswer } from '@suzumio/shared/model/why';
+import { type WhyAnswer, whyAnswer } from '@suzumio/contract/model/why';
 import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { teamYaml } from '../../../test/support/cell.js';

@@ -1,4 +1,4 @@
-import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import type { Metrics } from '@suzumio/shared/observability/metrics';
 import { type Consumer, closeWithinMs, type Transport } from '@suzumio/shared/queue/transport';

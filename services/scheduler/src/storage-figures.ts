@@ -1,4 +1,4 @@
-import { type StorageLimits, storedKinds } from '@suzumio/shared/model/storage';
+import { type StorageLimits, storedKinds } from '@suzumio/contract/model/storage';
 import type { Metrics } from '@suzumio/shared/observability/metrics';
 import type { DiskSpace } from '@suzumio/shared/store/disk-space';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';

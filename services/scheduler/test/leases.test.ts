@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { silentLogger } from '@suzumio/shared/observability/logger';
 import { ContentStore } from '@suzumio/shared/store/content-store';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';

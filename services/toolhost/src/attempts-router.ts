@@ -22,7 +22,7 @@ import {
   isFresh,
   isOverTime,
 } from '@suzumio/shared/store/verbs/report-attempt';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { rejected } from '@suzumio/shared/store/authorize';
 import { claimRoute, requireWorker, withLease } from './auth.js';
 import { claim, counted } from './claim.js';

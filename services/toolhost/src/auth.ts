@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { projectId } from '@suzumio/protocol/ids';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';
 import type { ApiIdentity } from '@suzumio/shared/store/api-tokens';

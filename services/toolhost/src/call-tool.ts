@@ -1,5 +1,5 @@
-import type { ErrorCode } from '@suzumio/shared/errors/codes';
-import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { ErrorCode } from '@suzumio/contract/errors/codes';
+import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ToolResponse } from '@suzumio/protocol/runner';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';

@@ -1,4 +1,4 @@
-import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { externalEngine, type handlerClaimRequest, type HandlerTurn } from '@suzumio/protocol/handlers';
 import type { ApiIdentity } from '@suzumio/shared/store/api-tokens';
 import type { ProjectStore } from '@suzumio/shared/store/project-store';

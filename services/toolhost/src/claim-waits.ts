@@ -1,4 +1,4 @@
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Transport } from '@suzumio/shared/queue/transport';
 
 /** The most claims of one token that wait at a time here. */

@@ -1,7 +1,7 @@
 import { backendOf, sandboxOf } from '@suzumio/shared/config/sandbox-of';
-import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { contextLimitOf } from '@suzumio/shared/model/presets';
-import type { ProjectConfig } from '@suzumio/shared/model/project-config';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { sandboxDenials, type SandboxRequest } from '@suzumio/shared/policy/check-sandbox';
 import { describeDenial } from '@suzumio/shared/policy/denial';
 import { attemptsProtocol, type ClaimAnswer, type ClaimRequest } from '@suzumio/protocol/attempts';

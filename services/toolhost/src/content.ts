@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { sendFile } from '@suzumio/shared/http/send-file';
 import { parse } from '@suzumio/shared/http/validate';
 import { sha256 } from '@suzumio/protocol/ids';

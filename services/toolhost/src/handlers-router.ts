@@ -1,5 +1,5 @@
 import express, { type Request, type Router } from 'express';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { parse } from '@suzumio/shared/http/validate';
 import {
   externalEngine,

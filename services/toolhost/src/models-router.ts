@@ -1,6 +1,6 @@
 import express, { type ErrorRequestHandler, type Response, type Router } from 'express';
-import { toProblem } from '@suzumio/shared/errors/problem';
-import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { toProblem } from '@suzumio/contract/errors/problem';
+import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { parse } from '@suzumio/shared/http/validate';
 import { questionStep } from '@suzumio/protocol/ids';
 import {

@@ -1,5 +1,5 @@
 import express, { type Router } from 'express';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { allowsTool } from '@suzumio/protocol/tool-names';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
 import { keptInput } from '@suzumio/shared/store/kept-input';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { defaultStorageLimits, type StorageLimits } from '@suzumio/shared/model/storage';
+import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { type Begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 

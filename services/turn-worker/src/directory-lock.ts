@@ -3,7 +3,7 @@ import { link, lstat, readdir, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { errnoOf } from './files/errno.js';
 
 /** Longer than between seeing a lock that nobody holds and replacing it. */

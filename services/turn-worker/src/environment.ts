@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { messageOf, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { shortestSecret } from '@suzumio/shared/observability/redactor';
 import { cellName, serviceEnvironment } from '@suzumio/shared/process/service-environment';
 import { type CellConfig, cellConfig, portRange, type RelayConfig, userIds } from './config.js';

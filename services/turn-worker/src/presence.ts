@@ -1,4 +1,4 @@
-import { messageOf } from '@suzumio/shared/errors/suzumio-error';
+import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import { maxImageName, maxNamedImages, type WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { Transport } from '@suzumio/shared/queue/transport';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '@suzumio/shared/errors/suzumio-error';
+import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import { AttemptFailure } from './engine/attempt-failure.js';
 import { WorkerRefused } from './toolhost/cells.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, copyFile, mkdir, readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { clearTurnDirectories, doorsName, makeTurnDirectories, type WorkerPaths } from './attempt/turn-directory.js';
 import { AttemptStates } from './attempt/attempt-states.js';
 import { DirectoryLock, removeDeadSockets } from './directory-lock.js';

@@ -1,4 +1,4 @@
-import type { FileConfig } from '../model/project-config.js';
+import type { FileConfig } from '@suzumio/contract/model/project-config';
 import { type ConfigPath, mapScalars } from './config-node.js';
 import { ProblemList } from './config-problem.js';
 import { fullBudget, readYaml } from './yaml-reader.js';

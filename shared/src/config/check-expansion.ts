@@ -1,4 +1,4 @@
-import type { FileConfig } from '../model/project-config.js';
+import type { FileConfig } from '@suzumio/contract/model/project-config';
 import { childOf, type ConfigNode } from './config-node.js';
 import type { ProblemList } from './config-problem.js';
 import { configLimits } from './limits.js';

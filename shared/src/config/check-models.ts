@@ -1,10 +1,10 @@
-import { shortestTimeoutMs } from '../model/models-config.js';
+import { shortestTimeoutMs } from '@suzumio/contract/model/models-config';
 import { duration } from '@suzumio/protocol/duration';
 import { childOf, type ConfigNode, entriesOf, itemsOf, textOf, toPlain } from './config-node.js';
 import type { ProblemList } from './config-problem.js';
 import { unescapeReferences, variablesIn } from './environment.js';
 import { configLimits } from './limits.js';
-import { hintFrom } from './suggest.js';
+import { hintFrom } from '@suzumio/contract/errors/suggest';
 
 /**
  * Checks that providers have addresses, agents name presets, presets name providers, that no list of presets leads back to

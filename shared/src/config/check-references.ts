@@ -1,11 +1,11 @@
-import { USER_ID } from '../model/project-config.js';
+import { USER_ID } from '@suzumio/contract/model/project-config';
 import { agentCount, expandAgentId } from './agent-ids.js';
 import { checkModels } from './check-models.js';
 import { checkScriptTools, checkTools } from './check-tools.js';
 import { childOf, type ConfigNode, entriesOf, itemsOf, textOf } from './config-node.js';
 import type { ProblemList } from './config-problem.js';
 import { configLimits } from './limits.js';
-import { hintFrom } from './suggest.js';
+import { hintFrom } from '@suzumio/contract/errors/suggest';
 
 /**
  * Checks what a schema cannot: that names which point at something in the file point at something that is there.

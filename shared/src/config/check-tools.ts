@@ -1,7 +1,7 @@
 import { toolAliases, toolpackTools } from '@suzumio/protocol/tool-names';
 import { childOf, type ConfigNode, entriesOf, itemsOf, textOf } from './config-node.js';
 import type { ProblemList } from './config-problem.js';
-import { suggest } from './suggest.js';
+import { suggest } from '@suzumio/contract/errors/suggest';
 
 /** What a file's toolpacks bring. */
 interface KnownTools {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import type { FileAgentConfig, FileConfig, mountConfig, ProjectConfig } from '../model/project-config.js';
+import type { FileAgentConfig, FileConfig, mountConfig, ProjectConfig } from '@suzumio/contract/model/project-config';
 import { agentCount, expandAgentId } from './agent-ids.js';
 import { configDefaults } from './defaults.js';
 import type { SourceAgent, SourceConfig } from './source-schema.js';

@@ -1,4 +1,4 @@
-import { type ErrorDetails, SuzumioError } from '../errors/suzumio-error.js';
+import { type ErrorDetails, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { configLimits } from './limits.js';
 
 /** Where something stands in a file; line and column count from 1. */

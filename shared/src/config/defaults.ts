@@ -1,4 +1,4 @@
-import type { ProjectConfig } from '../model/project-config.js';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 
 const MIB = 1024 ** 2;
 const MINUTE_MS = 60_000;

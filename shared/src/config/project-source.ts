@@ -1,4 +1,4 @@
-import type { FileConfig, ProjectConfig } from '../model/project-config.js';
+import type { FileConfig, ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { ConfigPath } from './config-node.js';
 import type { ConfigProblem, Place } from './config-problem.js';
 

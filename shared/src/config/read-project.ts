@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { type FileConfig, fileConfig } from '../model/project-config.js';
+import { type FileConfig, fileConfig } from '@suzumio/contract/model/project-config';
 import { refuseExpansion } from './check-expansion.js';
 import { checkReferences } from './check-references.js';
 import { refuseReadingThisMachine } from './check-literal.js';

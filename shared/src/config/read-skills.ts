@@ -1,5 +1,5 @@
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { skillLimits, skillName } from '../model/skill.js';
+import { skillLimits, skillName } from '@suzumio/contract/model/skill';
 import { refuseSecrets } from './check-secrets.js';
 import { type ConfigNode, mapScalars, type ScalarNode } from './config-node.js';
 import type { Place, ProblemList } from './config-problem.js';

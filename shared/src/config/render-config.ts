@@ -1,5 +1,5 @@
 import { Document, isScalar, Scalar, visit } from 'yaml';
-import type { FileConfig } from '../model/project-config.js';
+import type { FileConfig } from '@suzumio/contract/model/project-config';
 import { escapeEnvironment, isReadAtRunTime } from './environment.js';
 import { escapeImport } from './import-marker.js';
 

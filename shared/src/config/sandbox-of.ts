@@ -1,4 +1,4 @@
-import type { AgentConfig, FileAgentConfig, FileConfig } from '../model/project-config.js';
+import type { AgentConfig, FileAgentConfig, FileConfig } from '@suzumio/contract/model/project-config';
 import type { ClaimAnswer, SandboxLimits } from '@suzumio/protocol/attempts';
 import { unescapeReferences } from './environment.js';
 

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { type ConfigNode, type ConfigPath, entriesOf, locate, textOf } from './config-node.js';
 import type { ConfigProblemCode, Place, ProblemList } from './config-problem.js';
 import { configLimits } from './limits.js';
-import { suggest } from './suggest.js';
+import { suggest } from '@suzumio/contract/errors/suggest';
 
 type Issue = z.core.$ZodIssue;
 

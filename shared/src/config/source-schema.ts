@@ -13,9 +13,9 @@ import {
   schedulerConfig,
   toolpackConfig,
   turnConfig,
-} from '../model/project-config.js';
-import { modelsConfig } from '../model/models-config.js';
-import { wholeNumber } from '../model/scalar-config.js';
+} from '@suzumio/contract/model/project-config';
+import { modelsConfig } from '@suzumio/contract/model/models-config';
+import { wholeNumber } from '@suzumio/contract/model/scalar-config';
 import { configLimits } from './limits.js';
 
 const sourceMount = mountConfig.partial({ readonly: true });

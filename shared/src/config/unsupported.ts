@@ -1,4 +1,4 @@
-import type { AgentConfig, ProjectConfig } from '../model/project-config.js';
+import type { AgentConfig, ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { ConfigPath } from './config-node.js';
 import { ConfigErrors, type ConfigProblem } from './config-problem.js';
 import { unescapeReferences, variablesIn } from './environment.js';

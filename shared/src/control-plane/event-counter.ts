@@ -1,5 +1,5 @@
 import { nanoPerUsd } from '../model/model-cost.js';
-import type { EventType } from '../model/event.js';
+import type { EventType } from '@suzumio/contract/model/event';
 import type { Metrics } from '../observability/metrics.js';
 import type { AppendedEvent } from '../store/project-store.js';
 

@@ -1,4 +1,4 @@
-import type { StorageLimits } from '../model/storage.js';
+import type { StorageLimits } from '@suzumio/contract/model/storage';
 import type { Logger } from '../observability/logger.js';
 import type { Metrics } from '../observability/metrics.js';
 import { createBullMqTransport } from '../queue/bullmq-transport.js';

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { messageOf, SuzumioError } from '../errors/suzumio-error.js';
+import { messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type BodyPace, SlowBodies } from './slow-bodies.js';
 import { readTarget } from './request-target.js';
 import { refuseRequest, refuseUnreadable } from './unreadable-requests.js';

@@ -1,8 +1,8 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { ZodError } from 'zod';
-import { isDiskFull } from '../errors/disk-full.js';
-import { toProblem } from '../errors/problem.js';
-import { isSuzumioError, messageOf, SuzumioError } from '../errors/suzumio-error.js';
+import { isDiskFull } from '@suzumio/contract/errors/disk-full';
+import { toProblem } from '@suzumio/contract/errors/problem';
+import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Logger } from '../observability/logger.js';
 import { problemMediaType } from '@suzumio/protocol/problem';
 import { jsonFault } from './json-fault.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { ErrorCode } from '../errors/codes.js';
-import { isSuzumioError } from '../errors/suzumio-error.js';
+import type { ErrorCode } from '@suzumio/contract/errors/codes';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Logger } from '../observability/logger.js';
 import type { Metrics } from '../observability/metrics.js';
 

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { SuzumioError } from '../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 /** Where a listener is, and what it is called. */
 export interface ListenerNames {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { SuzumioError } from '../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 /**
  * Reads for whom a request is, as RFC 9112 has it: one `Host` at most, and where the target is a whole address, that

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { toProblem } from '../errors/problem.js';
-import { SuzumioError } from '../errors/suzumio-error.js';
+import { toProblem } from '@suzumio/contract/errors/problem';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { problemMediaType } from '@suzumio/protocol/problem';
 
 /** How slowly a body may arrive. */

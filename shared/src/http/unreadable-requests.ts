@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { toProblem } from '../errors/problem.js';
-import { SuzumioError } from '../errors/suzumio-error.js';
+import { toProblem } from '@suzumio/contract/errors/problem';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { problemMediaType } from '@suzumio/protocol/problem';
 
 const lingerMs = 1_000;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { SuzumioError } from '../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 const mostIssues = 5;
 

@@ -1,4 +1,4 @@
-import type { ProjectConfig } from '../model/project-config.js';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 
 /** What an agent may do for how long without any effect; undefined where there is no bound. */
 export interface ProtectionLimits {

@@ -1,5 +1,5 @@
-import type { AgentState } from '../model/states.js';
-import type { ProjectStatus } from '../model/project-status.js';
+import type { AgentState } from '@suzumio/contract/model/states';
+import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import type { Priority } from '@suzumio/protocol/ids';
 
 /** What the rule needs to know of a project. */

@@ -1,5 +1,5 @@
 import { isExternal } from '../config/sandbox-of.js';
-import type { ProjectConfig } from '../model/project-config.js';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 
 /** What an agent that thinks with a model, or for which a handler may ask one, gets where nothing is said. */
 export const defaultTurnsPerHour = 120;

@@ -1,5 +1,5 @@
-import { SuzumioError } from '../errors/suzumio-error.js';
-import type { AgentState } from './states.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { AgentState } from '@suzumio/contract/model/states';
 
 /** What an operator does to one agent. */
 export type AgentAction = 'retry' | 'reset' | 'redeliver' | 'stop' | 'start';

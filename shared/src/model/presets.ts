@@ -1,6 +1,6 @@
-import { SuzumioError } from '../errors/suzumio-error.js';
-import type { ModelsConfig } from './models-config.js';
-import type { ProjectConfig } from './project-config.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { ModelsConfig } from '@suzumio/contract/model/models-config';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 
 type Preset = ModelsConfig['presets'][string];
 export type SinglePreset = Exclude<Preset, { 'model-list': string[] }>;

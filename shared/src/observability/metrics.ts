@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { failureCodes } from '@suzumio/protocol/failure-codes';
 import { coreToolNames } from '@suzumio/protocol/tool-names';
-import { storedKinds } from '../model/storage.js';
+import { storedKinds } from '@suzumio/contract/model/storage';
 import { defineCounter, defineGauge, defineHistogram, defineLabelledGauge } from './instruments.js';
 
 /** Why a worker ends an attempt before its own end. */

@@ -1,4 +1,4 @@
-import { secretPrefix } from '../model/access-token.js';
+import { secretPrefix } from '@suzumio/contract/model/access-token';
 
 /** What stands where a secret stood. */
 export const redacted = '[redacted]';

@@ -4,7 +4,7 @@ import { ConfigErrors, type ConfigProblem, type Place } from '../config/config-p
 import type { ProjectSource } from '../config/project-source.js';
 import { backendOf, isExternal, mountsOf, sandboxOf } from '../config/sandbox-of.js';
 import { configLimits } from '../config/limits.js';
-import type { FileAgentConfig, FileConfig } from '../model/project-config.js';
+import type { FileAgentConfig, FileConfig } from '@suzumio/contract/model/project-config';
 import { modelDenial, priceDenial, providerDenial } from './check-provider.js';
 import { envDenials, sandboxDenials } from './check-sandbox.js';
 import { type Denial, denial, describeDenial } from './denial.js';

@@ -1,10 +1,10 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
 import { duration } from '@suzumio/protocol/duration';
-import { modelPrice, modelProvider } from '../model/models-config.js';
-import { decimal, flag, line, wholeNumber } from '../model/scalar-config.js';
-import { size } from '../model/size-config.js';
-import { storageLimits } from '../model/storage.js';
+import { modelPrice, modelProvider } from '@suzumio/contract/model/models-config';
+import { decimal, flag, line, wholeNumber } from '@suzumio/contract/model/scalar-config';
+import { size } from '@suzumio/contract/model/size-config';
+import { storageLimits } from '@suzumio/contract/model/storage';
 
 const MIB = 1024 ** 2;
 

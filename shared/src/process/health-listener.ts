@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type HttpServer, startHttpServer } from '../http/http-server.js';
-import { toProblem } from '../errors/problem.js';
-import { isSuzumioError, messageOf } from '../errors/suzumio-error.js';
+import { toProblem } from '@suzumio/contract/errors/problem';
+import { isSuzumioError, messageOf } from '@suzumio/contract/errors/suzumio-error';
 import { refusalLog } from '../http/refusal-log.js';
 import { type SourceCheck, sourceCheck } from '../http/request-source.js';
 import { problemMediaType } from '@suzumio/protocol/problem';

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { z } from 'zod';
-import { isSuzumioError, messageOf } from '../errors/suzumio-error.js';
+import { isSuzumioError, messageOf } from '@suzumio/contract/errors/suzumio-error';
 import type { HttpServer } from '../http/http-server.js';
 import { type Readiness, startHealthListener } from './health-listener.js';
 import { createLogger, type Logger } from '../observability/logger.js';

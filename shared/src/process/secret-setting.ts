@@ -1,4 +1,4 @@
-import { messageOf, SuzumioError } from '../errors/suzumio-error.js';
+import { messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 /** A shorter secret could be guessed. */
 const shortest = 32;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SuzumioError } from '../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 /** A list in one variable. */
 export function listOf(separator: string) {

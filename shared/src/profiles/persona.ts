@@ -1,5 +1,5 @@
-import { suggest } from '../config/suggest.js';
-import { SuzumioError } from '../errors/suzumio-error.js';
+import { suggest } from '@suzumio/contract/errors/suggest';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 /** What a persona can be told of the project that it is used in. */
 export const personaVariables = [

@@ -1,4 +1,4 @@
-import type { ProfileView } from '../model/profile.js';
+import type { ProfileView } from '@suzumio/contract/model/profile';
 
 /** Where the profiles are that project files name. */
 export interface ProfileRegistry {

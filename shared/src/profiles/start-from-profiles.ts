@@ -1,9 +1,14 @@
 import { ConfigErrors, type ConfigProblem, type ConfigProblemCode, ProblemList } from '../config/config-problem.js';
 import { configLimits } from '../config/limits.js';
 import type { LoadedProject, ProjectSource } from '../config/project-source.js';
-import { hintFrom } from '../config/suggest.js';
-import { type AgentConfig, type FileAgentConfig, type FileConfig, projectConfig } from '../model/project-config.js';
-import type { ProfileView } from '../model/profile.js';
+import { hintFrom } from '@suzumio/contract/errors/suggest';
+import {
+  type AgentConfig,
+  type FileAgentConfig,
+  type FileConfig,
+  projectConfig,
+} from '@suzumio/contract/model/project-config';
+import type { ProfileView } from '@suzumio/contract/model/profile';
 import { fillPersona } from './persona.js';
 import type { ProfileRegistry } from './registry.js';
 

@@ -1,8 +1,8 @@
 import { expandAgentId } from '../config/agent-ids.js';
 import { type ConfigProblemCode, ProblemList } from '../config/config-problem.js';
 import type { ProjectSource } from '../config/project-source.js';
-import type { FileAgentConfig } from '../model/project-config.js';
-import type { TeamView } from '../model/profile.js';
+import type { FileAgentConfig } from '@suzumio/contract/model/project-config';
+import type { TeamView } from '@suzumio/contract/model/profile';
 import { everyMember } from './start-from-profiles.js';
 
 /**

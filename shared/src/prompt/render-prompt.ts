@@ -1,5 +1,5 @@
 import type { SelectedMail } from './select-mail.js';
-import type { Skill } from '../model/skill.js';
+import type { Skill } from '@suzumio/contract/model/skill';
 import { renderAttachments } from './attachments.js';
 import { oneLine, renderBody, visibleLines } from './body.js';
 import { renderSkills } from './skills.js';

@@ -1,4 +1,4 @@
-import type { Skill } from '../model/skill.js';
+import type { Skill } from '@suzumio/contract/model/skill';
 import { visibleLines } from './body.js';
 
 /**

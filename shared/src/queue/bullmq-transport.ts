@@ -1,7 +1,7 @@
 import { type JobsOptions, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { SuzumioError } from '../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Logger } from '../observability/logger.js';
 import { projectId } from '@suzumio/protocol/ids';
 import { consumeBullMq } from './bullmq-consumer.js';

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { messageOf } from '../errors/suzumio-error.js';
+import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 
 /** What `doctor` says of a Redis. */
 export interface RedisReport {

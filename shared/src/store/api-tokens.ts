@@ -1,5 +1,11 @@
-import { SuzumioError } from '../errors/suzumio-error.js';
-import { expiresAtMs, type OwnToken, ownTokens, type TokenScope, type TokenView } from '../model/access-token.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import {
+  expiresAtMs,
+  type OwnToken,
+  ownTokens,
+  type TokenScope,
+  type TokenView,
+} from '@suzumio/contract/model/access-token';
 import type { StoreContext } from './context.js';
 import { iso } from './queries/page.js';
 import type { Sql } from './sql.js';

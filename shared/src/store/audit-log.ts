@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../model/access-token.js';
+import type { AuditEntry } from '@suzumio/contract/model/access-token';
 import type { StoreContext } from './context.js';
 import { iso, type Page } from './queries/page.js';
 import type { Sql } from './sql.js';

@@ -1,4 +1,4 @@
-import { SuzumioError } from '../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { attemptRow, type AttemptRow } from './rows.js';
 import type { SqlReader } from './sql.js';
 import { sameHash } from './tokens.js';

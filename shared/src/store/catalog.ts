@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
-import { SuzumioError } from '../errors/suzumio-error.js';
-import type { Labels } from '../model/labels.js';
-import type { ProjectStatus } from '../model/project-status.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { Labels } from '@suzumio/contract/model/labels';
+import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import { ApiTokens } from './api-tokens.js';
 import { AuditLog } from './audit-log.js';
 import { CellPause } from './cell-pause.js';

@@ -1,4 +1,4 @@
-import type { Pause } from '../model/pause.js';
+import type { Pause } from '@suzumio/contract/model/pause';
 import type { StoreContext } from './context.js';
 import { iso } from './queries/page.js';
 import type { Sql, SqlReader } from './sql.js';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { isSuzumioError } from '../errors/suzumio-error.js';
-import { defaultStorageLimits, type StorageLimits } from '../model/storage.js';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
 import { projectId } from '@suzumio/protocol/ids';
 import { Catalog, type NewEntry } from './catalog.js';
 import { type StoreContext, systemContext } from './context.js';

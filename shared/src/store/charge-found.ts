@@ -1,4 +1,4 @@
-import { USER_ID } from '../model/project-config.js';
+import { USER_ID } from '@suzumio/contract/model/project-config';
 import type { ContentOwner } from './charged-content.js';
 import type { ProjectStore } from './project-store.js';
 import { listReports } from './queries/projects.js';

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { poolOf, type StorageLimits, type StoredKind } from '../model/storage.js';
+import { poolOf, type StorageLimits, type StoredKind } from '@suzumio/contract/model/storage';
 import { type ContentStore, hashOf } from './content-store.js';
 import type { DiskSpace } from './disk-space.js';
 import type { Sql } from './sql.js';

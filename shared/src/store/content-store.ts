@@ -3,7 +3,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { open, rename, stat, unlink, utimes } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import type { Readable } from 'node:stream';
-import { SuzumioError } from '../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { maxContentBytes } from '@suzumio/protocol/content';
 import { makeSubdirectory } from './make-subdirectory.js';
 import { unknownProject } from './project-unknown.js';

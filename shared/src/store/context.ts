@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
-import type { StorageLimits } from '../model/storage.js';
+import type { StorageLimits } from '@suzumio/contract/model/storage';
 import type { DiskSpace } from './disk-space.js';
 
 /** The world outside the store, passed in so that a test can hold it still. */

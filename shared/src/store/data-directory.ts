@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { SuzumioError } from '../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { newSecret } from './tokens.js';
 
 /** File systems on which SQLite's locks or memory maps cannot be trusted, by `statfs` magic number. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, renameSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSuzumioError } from '../errors/suzumio-error.js';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Catalog } from './catalog.js';
 import { syncDirectory } from './content-store.js';
 import type { DataDirectory } from './data-directory.js';

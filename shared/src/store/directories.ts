@@ -1,4 +1,4 @@
-import { SuzumioError } from '../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type DirectoryManifest, directoryManifest, maxManifestBytes } from '@suzumio/protocol/artifacts';
 import type { ContentStore } from './content-store.js';
 

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
-import { SuzumioError } from '../errors/suzumio-error.js';
-import { bytesInWords, defaultStorageLimits, type DiskUse, type StorageLimits } from '../model/storage.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { bytesInWords, defaultStorageLimits, type DiskUse, type StorageLimits } from '@suzumio/contract/model/storage';
 
 /** Bytes that may still be written to the file system that a path is on. */
 export function freeBytesAt(path: string): number {

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { type ErrorCode, errorCodes } from '../errors/codes.js';
-import { SuzumioError } from '../errors/suzumio-error.js';
+import { type ErrorCode, errorCodes } from '@suzumio/contract/errors/codes';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { MigrationFailure } from './migration-thread.js';
 import { projectMigrations } from './migrations/project.js';
 

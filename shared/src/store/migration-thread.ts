@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { messageOf } from '../errors/suzumio-error.js';
+import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import { migrate } from './migrate.js';
 import { projectMigrations } from './migrations/project.js';
 import { isBusy, Sql } from './sql.js';

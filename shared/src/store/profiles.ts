@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { hintFrom } from '../config/suggest.js';
-import { SuzumioError } from '../errors/suzumio-error.js';
-import type { ProfileSummary, ProfileView } from '../model/profile.js';
-import type { Skill } from '../model/skill.js';
+import { hintFrom } from '@suzumio/contract/errors/suggest';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { ProfileSummary, ProfileView } from '@suzumio/contract/model/profile';
+import type { Skill } from '@suzumio/contract/model/skill';
 import { checkPersona } from '../profiles/persona.js';
 import type { ProfileRegistry } from '../profiles/registry.js';
 import type { StoreContext } from './context.js';

@@ -1,6 +1,6 @@
-import type { EventType } from '../model/event.js';
-import type { ProjectConfig } from '../model/project-config.js';
-import { defaultStorageLimits, type StorageLimits } from '../model/storage.js';
+import type { EventType } from '@suzumio/contract/model/event';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
 import { ChargedContent } from './charged-content.js';
 import type { StoreContext } from './context.js';
 import { filePlace, placeOf, samePlace } from './file-place.js';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { isSuzumioError } from '../errors/suzumio-error.js';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { projectId } from '@suzumio/protocol/ids';
 import type { StoreContext } from './context.js';
 import type { DataDirectory } from './data-directory.js';

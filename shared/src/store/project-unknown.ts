@@ -1,4 +1,4 @@
-import { SuzumioError } from '../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 /** There is no project of this name, or no more. */
 export function unknownProject(project: string): SuzumioError {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { SuzumioError } from '../errors/suzumio-error.js';
-import type { Labels } from '../model/labels.js';
-import type { ProjectStatus } from '../model/project-status.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { Labels } from '@suzumio/contract/model/labels';
+import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import { projectId } from '@suzumio/protocol/ids';
 import { DataDirectory } from './data-directory.js';
 import { assertNotNewer, type Migration } from './migrate.js';

@@ -1,7 +1,7 @@
-import { SuzumioError } from '../errors/suzumio-error.js';
-import type { Pause } from '../model/pause.js';
-import type { ProjectStatus } from '../model/project-status.js';
-import type { AgentState, TurnStatus } from '../model/states.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { Pause } from '@suzumio/contract/model/pause';
+import type { ProjectStatus } from '@suzumio/contract/model/project-status';
+import type { AgentState, TurnStatus } from '@suzumio/contract/model/states';
 import type { Priority } from '@suzumio/protocol/ids';
 import type { SqlReader } from './sql.js';
 

@@ -1,7 +1,7 @@
 import type { LoadedProject, ProjectSource } from '../config/project-source.js';
 import { refuseUnsupported } from '../config/unsupported.js';
-import { isSuzumioError, SuzumioError } from '../errors/suzumio-error.js';
-import type { StandingDifferences } from '../model/profile-api.js';
+import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { StandingDifferences } from '@suzumio/contract/model/profile-api';
 import type { Grant } from '../policy/grant.js';
 import type { Catalog } from './catalog.js';
 import type { Cell } from './cell.js';

@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../errors/codes.js';
-import { isSuzumioError, messageOf, SuzumioError } from '../errors/suzumio-error.js';
+import type { ErrorCode } from '@suzumio/contract/errors/codes';
+import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 /** What the system or SQLite say of a file that is damaged, and of one that this process may not use. */
 const faults: readonly { code: ErrorCode; codes: RegExp; is: string; next: string }[] = [

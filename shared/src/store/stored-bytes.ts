@@ -1,6 +1,6 @@
-import { SuzumioError } from '../errors/suzumio-error.js';
-import { USER_ID } from '../model/project-config.js';
-import { bytesInWords, type StorageLimits, type StoredKind, type StoredPool } from '../model/storage.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { USER_ID } from '@suzumio/contract/model/project-config';
+import { bytesInWords, type StorageLimits, type StoredKind, type StoredPool } from '@suzumio/contract/model/storage';
 import type { SqlReader } from './sql.js';
 
 /** Whose the bytes are that no agent and no person has stored, such as what turns are told. */

@@ -1,6 +1,6 @@
-import { hintFrom } from '../config/suggest.js';
-import { SuzumioError } from '../errors/suzumio-error.js';
-import type { TeamSummary, TeamView } from '../model/profile.js';
+import { hintFrom } from '@suzumio/contract/errors/suggest';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { TeamSummary, TeamView } from '@suzumio/contract/model/profile';
 import type { StoreContext } from './context.js';
 import { iso } from './queries/page.js';
 import type { Sql } from './sql.js';

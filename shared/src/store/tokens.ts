@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { secretPrefix } from '../model/access-token.js';
+import { secretPrefix } from '@suzumio/contract/model/access-token';
 import type { AttemptRef } from '@suzumio/protocol/attempts';
 
 /** A secret that opens something, recognisable wherever it turns up. */

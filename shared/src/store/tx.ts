@@ -1,8 +1,8 @@
-import type { ProjectConfig } from '../model/project-config.js';
-import { defaultStorageLimits, type StorageLimits } from '../model/storage.js';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
 import type { StoreContext } from './context.js';
 import type { Sql, SqlParams, SqlReader, SqlValue } from './sql.js';
-import type { EventType } from '../model/event.js';
+import type { EventType } from '@suzumio/contract/model/event';
 
 /** A JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SuzumioError } from '../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { maxWorkspaceBytes, maxWorkspaceFiles, type WorkspaceEntry } from '@suzumio/protocol/workspace-manifest';
 import type { ContentStore } from './content-store.js';
 

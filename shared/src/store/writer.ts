@@ -1,4 +1,4 @@
-import { SuzumioError } from '../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { isBusy, type Sql } from './sql.js';
 
 /** What a writer needs of the world. */

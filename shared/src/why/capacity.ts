@@ -1,4 +1,4 @@
-import type { WhyReason } from '../model/why.js';
+import type { WhyReason } from '@suzumio/contract/model/why';
 import { hasImage, type WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { CellFacts, Fleet, ProjectFacts } from './facts.js';
 import { plural } from './words.js';

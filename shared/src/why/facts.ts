@@ -1,7 +1,7 @@
-import type { Pause } from '../model/pause.js';
-import type { ProjectStatus } from '../model/project-status.js';
-import type { StorageReached } from '../model/storage.js';
-import type { AgentState } from '../model/states.js';
+import type { Pause } from '@suzumio/contract/model/pause';
+import type { ProjectStatus } from '@suzumio/contract/model/project-status';
+import type { StorageReached } from '@suzumio/contract/model/storage';
+import type { AgentState } from '@suzumio/contract/model/states';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import type { DayBudget } from '../model/day-budget.js';
 import type { WorkerPresence } from '@suzumio/protocol/worker-presence';

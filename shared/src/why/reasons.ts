@@ -1,6 +1,6 @@
-import type { Pause } from '../model/pause.js';
-import type { WhyAnswer, WhyCode, WhyReason } from '../model/why.js';
-import type { StorageReached } from '../model/storage.js';
+import type { Pause } from '@suzumio/contract/model/pause';
+import type { WhyAnswer, WhyCode, WhyReason } from '@suzumio/contract/model/why';
+import type { StorageReached } from '@suzumio/contract/model/storage';
 import { type DayBudget, daySpentMessage, isDaySpent } from '../model/day-budget.js';
 import { capacityReasons } from './capacity.js';
 import type { CellFacts, ProjectFacts, ServiceFacts, TurnFacts } from './facts.js';

@@ -74,7 +74,7 @@ const ofThePrompt: [string, Change, Change?][] = [
 
 /** What another test shows: the file, and what it says. */
 const shownElsewhere: [string, string, string][] = [
-  ['scheduler.kind', 'shared/src/model/project-config.ts', "kind: z.literal('nonpreemptive-mailbox')"],
+  ['scheduler.kind', 'shared/contract/src/model/project-config.ts', "kind: z.literal('nonpreemptive-mailbox')"],
   ['scheduler.maxConcurrentTurns', 'shared/test/store/verbs/start-turns.test.ts', 'maxConcurrentTurns'],
   ['scheduler.maxTurnsPerHour', 'shared/test/mailbox/turns-per-hour.test.ts', 'maxTurnsPerHour: project'],
   ['agents.ada.maxTurnsPerHour', 'shared/test/mailbox/turns-per-hour.test.ts', 'maxTurnsPerHour: agent'],

@@ -6,7 +6,7 @@ import { escapeEnvironment } from '@suzumio/shared/config/environment';
 import { escapeImport } from '@suzumio/shared/config/import-marker';
 import { loadProjectText } from '@suzumio/shared/profiles/load-project';
 import { renderConfig } from '@suzumio/shared/config/render-config';
-import { projectConfig } from '@suzumio/shared/model/project-config';
+import { projectConfig } from '@suzumio/contract/model/project-config';
 import { load, minimal } from './project-files.js';
 
 /** Texts with what YAML, the loader and the renderer treat as special. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { suggest } from '@suzumio/shared/config/suggest';
+import { suggest } from '@suzumio/contract/errors/suggest';
 import { indexOfKey, indexOfPassword } from '@suzumio/shared/config/secret-patterns';
-import { parseSize } from '@suzumio/shared/model/size-config';
+import { parseSize } from '@suzumio/contract/model/size-config';
 import { parseDuration } from '@suzumio/protocol/duration';
 import { mockScript } from '@suzumio/protocol/mock-script';
 import { admittedTools, allowsTool, canonicalToolName, coreToolNames } from '@suzumio/protocol/tool-names';

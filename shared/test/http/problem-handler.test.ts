@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import express, { type Express } from 'express';
 import { z } from 'zod';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
 import { notFoundHandler, problemHandler } from '@suzumio/shared/http/problem-handler';
 import { parse } from '@suzumio/shared/http/validate';

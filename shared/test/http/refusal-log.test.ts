@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { beforeEach, expect, test } from '@jest/globals';
-import type { ErrorCode } from '@suzumio/shared/errors/codes';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { ErrorCode } from '@suzumio/contract/errors/codes';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { refusalLog } from '@suzumio/shared/http/refusal-log';
 import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
 import { recordingLogger } from '../../../test/support/logs.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { isLoopback, type ListenerNames, sourceCheck } from '@suzumio/shared/http/request-source';
 
 /** What becomes of a request: `let in`, or the code that it is refused with. */

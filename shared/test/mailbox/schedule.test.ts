@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { readyAgents, type SchedulableAgent } from '@suzumio/shared/mailbox/schedule';
-import { agentStates } from '@suzumio/shared/model/states';
-import { projectStatuses } from '@suzumio/shared/model/project-status';
+import { agentStates } from '@suzumio/contract/model/states';
+import { projectStatuses } from '@suzumio/contract/model/project-status';
 import type { Priority } from '@suzumio/protocol/ids';
 
 const running = { status: 'running', activeTurns: 0 } as const;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { overTurnsPerHour, turnsPerHour } from '@suzumio/shared/mailbox/turns-per-hour';
-import type { ProjectConfig } from '@suzumio/shared/model/project-config';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import fc from 'fast-check';
 
 const hour = 3_600_000;

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { SuzumioError } from '../../src/errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { exitCodes, type ProcessService, runService, type ServiceTools } from '../../src/process/run-service.js';
 import { secretSetting } from '../../src/process/secret-setting.js';
 import {

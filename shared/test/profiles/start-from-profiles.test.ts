@@ -4,7 +4,7 @@ import { loadProjectText } from '@suzumio/shared/profiles/load-project';
 import { loadProjectFile, readProjectFile } from '@suzumio/shared/disk/load-project-file';
 import { renderConfig } from '@suzumio/shared/config/render-config';
 import { formatProblem } from '@suzumio/shared/config/config-problem';
-import type { ProfileView } from '@suzumio/shared/model/profile';
+import type { ProfileView } from '@suzumio/contract/model/profile';
 import type { ProfileRegistry } from '@suzumio/shared/profiles/registry';
 import { type Found, problemsIn, withFiles } from '../config/project-files.js';
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { tokenName } from '@suzumio/shared/model/access-token';
+import { tokenName } from '@suzumio/contract/model/access-token';
 import { createRedactor } from '@suzumio/shared/observability/redactor';
 import { Catalog } from '@suzumio/shared/store/catalog';
 import { systemContext } from '@suzumio/shared/store/context';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { resetAgent, startAgent, stopAgent } from '@suzumio/shared/store/verbs/agent-transitions';
-import { taskMoves, type TaskMove } from '@suzumio/shared/model/task-states';
+import { taskMoves, type TaskMove } from '@suzumio/contract/model/task-states';
 import { assignTask } from '@suzumio/shared/store/verbs/assign-task';
 import { broadcast } from '@suzumio/shared/store/verbs/broadcast';
 import { cancelActiveTurn } from '@suzumio/shared/store/verbs/cancel-turn';

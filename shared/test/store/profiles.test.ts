@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { nickname } from '@suzumio/shared/model/profile';
+import { nickname } from '@suzumio/contract/model/profile';
 import { agentId } from '@suzumio/protocol/ids';
 import { Cell } from '@suzumio/shared/store/cell';
 import type { NewProfile } from '@suzumio/shared/store/profiles';

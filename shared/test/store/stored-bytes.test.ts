@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import Database from 'better-sqlite3';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { defaultStorageLimits, type StorageLimits } from '@suzumio/shared/model/storage';
+import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
 import { collectContent, unreferencedMs } from '@suzumio/shared/store/collect-content';
 import { ContentStore } from '@suzumio/shared/store/content-store';
 import { storedBytesSql } from '@suzumio/shared/store/migrations/stored-bytes';

@@ -1,7 +1,7 @@
 import { afterEach } from '@jest/globals';
-import type { ErrorCode } from '@suzumio/shared/errors/codes';
-import type { ProjectStatus } from '@suzumio/shared/model/project-status';
-import type { AgentState } from '@suzumio/shared/model/states';
+import type { ErrorCode } from '@suzumio/contract/errors/codes';
+import type { ProjectStatus } from '@suzumio/contract/model/project-status';
+import type { AgentState } from '@suzumio/contract/model/states';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import type { ToolResponse } from '@suzumio/protocol/runner';
 import { keptInput } from '@suzumio/shared/store/kept-input';

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { WhyCode, WhyReason } from '@suzumio/shared/model/why';
+import type { WhyCode, WhyReason } from '@suzumio/contract/model/why';
 import { silentLogger } from '@suzumio/shared/observability/logger';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
 import { turnJobId } from '@suzumio/protocol/turn-job';
 import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { Transport } from '@suzumio/shared/queue/transport';
-import { defaultStorageLimits } from '@suzumio/shared/model/storage';
+import { defaultStorageLimits } from '@suzumio/contract/model/storage';
 import { storageReached } from '@suzumio/shared/store/queries/storage';
 import { readProjectFacts } from '@suzumio/shared/store/queries/why';
 import { startAgent, stopAgent } from '@suzumio/shared/store/verbs/agent-transitions';

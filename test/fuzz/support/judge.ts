@@ -1,4 +1,4 @@
-import { errorCodes } from '../../../shared/src/errors/codes.js';
+import { errorCodes } from '../../../shared/contract/src/errors/codes.js';
 import { problem, problemMediaType } from '../../../shared/protocol/src/problem.js';
 import type { Conversation, RawAnswer } from './raw-http.js';
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import type { ProjectStatus } from '@suzumio/shared/model/project-status';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import { eventPosition, listEvents } from '@suzumio/shared/store/queries/events';
 import type { ApiDependencies } from '../context.js';
 import type { Follower } from './follower.js';

@@ -1,4 +1,4 @@
-import type { EventType } from '@suzumio/shared/model/event';
+import type { EventType } from '@suzumio/contract/model/event';
 
 /** An event as it goes over the wire. */
 export interface Frame {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import type { ProjectEvent } from '@suzumio/shared/model/event';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { ProjectEvent } from '@suzumio/contract/model/event';
 import type { Follower, Frame } from './follower.js';
 
 /** Events that follow a place, and where the timeline stood at that moment. */

@@ -1,6 +1,6 @@
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import type { EventType } from '@suzumio/shared/model/event';
-import type { ProjectStatus } from '@suzumio/shared/model/project-status';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { EventType } from '@suzumio/contract/model/event';
+import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import type { Follower, Frame } from './follower.js';
 
 /** The status that a project has after an event. */

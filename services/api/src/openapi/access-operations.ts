@@ -6,7 +6,7 @@ import {
   pageQuery,
   tokenAnswer,
   tokenListAnswer,
-} from '@suzumio/shared/model/http-api';
+} from '@suzumio/contract/model/http-api';
 import { json, type Operation } from './operation.js';
 
 /** Who may use the cell: for administrators. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type ErrorCode, errorCodes } from '@suzumio/shared/errors/codes';
-import type { ApiScope } from '@suzumio/shared/model/access-token';
-import { idempotencyKey } from '@suzumio/shared/model/http-api';
+import { type ErrorCode, errorCodes } from '@suzumio/contract/errors/codes';
+import type { ApiScope } from '@suzumio/contract/model/access-token';
+import { idempotencyKey } from '@suzumio/contract/model/http-api';
 import { problemMediaType } from '@suzumio/protocol/problem';
 import { answerSchemas, operations, pathParameters, requestSchemas } from './catalogue.js';
 import { isOpen, type Operation, type OperationAnswer, refusalsOf, scopeOf, takesKey } from './operation.js';

@@ -5,7 +5,7 @@ import {
   pageQuery,
   postedMessage,
   sendMessageRequest,
-} from '@suzumio/shared/model/http-api';
+} from '@suzumio/contract/model/http-api';
 import {
   assignedTask,
   assignTaskRequest,
@@ -16,8 +16,8 @@ import {
   replyRequest,
   taskListAnswer,
   tasksQuery,
-} from '@suzumio/shared/model/mail-api';
-import { messageDetail } from '@suzumio/shared/model/views';
+} from '@suzumio/contract/model/mail-api';
+import { messageDetail } from '@suzumio/contract/model/views';
 import { json, type Operation } from './operation.js';
 
 /** Mail: reading it, sending it, and what becomes of it. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { ErrorCode } from '@suzumio/shared/errors/codes';
-import type { ApiScope } from '@suzumio/shared/model/access-token';
+import type { ErrorCode } from '@suzumio/contract/errors/codes';
+import type { ApiScope } from '@suzumio/contract/model/access-token';
 
 /** What an operation answers with one status. */
 export interface OperationAnswer {

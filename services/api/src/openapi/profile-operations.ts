@@ -1,4 +1,4 @@
-import { emptyRequest, noQuery } from '@suzumio/shared/model/http-api';
+import { emptyRequest, noQuery } from '@suzumio/contract/model/http-api';
 import {
   createProfileRequest,
   createTeamRequest,
@@ -15,7 +15,7 @@ import {
   teamsQuery,
   updateProfileRequest,
   updateTeamRequest,
-} from '@suzumio/shared/model/profile-api';
+} from '@suzumio/contract/model/profile-api';
 import { json, type Operation } from './operation.js';
 
 /** Identities and teams that outlive projects: for tokens of the whole cell. */

@@ -18,9 +18,9 @@ import {
   stopAgentRequest,
   stopRequest,
   tickAnswer,
-} from '@suzumio/shared/model/http-api';
-import { projectConfig } from '@suzumio/shared/model/project-config';
-import { whyAnswer } from '@suzumio/shared/model/why';
+} from '@suzumio/contract/model/http-api';
+import { projectConfig } from '@suzumio/contract/model/project-config';
+import { whyAnswer } from '@suzumio/contract/model/why';
 import { json, type Operation } from './operation.js';
 
 /** Projects, what is done to them as a whole, and to their agents. */

@@ -23,9 +23,9 @@ import {
   uploadQuery,
   waitAnswer,
   waitQuery,
-} from '@suzumio/shared/model/http-api';
-import { artifactView, turnDetail } from '@suzumio/shared/model/views';
-import { workerListAnswer, workersQuery } from '@suzumio/shared/model/workers';
+} from '@suzumio/contract/model/http-api';
+import { artifactView, turnDetail } from '@suzumio/contract/model/views';
+import { workerListAnswer, workersQuery } from '@suzumio/contract/model/workers';
 import { json, type Operation } from './operation.js';
 
 const lastEventId = {

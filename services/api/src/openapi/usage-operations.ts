@@ -9,8 +9,8 @@ import {
   projectAnswer,
   summaryListAnswer,
   usageQuery,
-} from '@suzumio/shared/model/http-api';
-import { usageAnswer } from '@suzumio/shared/model/usage';
+} from '@suzumio/contract/model/http-api';
+import { usageAnswer } from '@suzumio/contract/model/usage';
 import { json, type Operation } from './operation.js';
 
 /** What models cost, what that may come to, and how spending is held up. */

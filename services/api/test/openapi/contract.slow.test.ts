@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { type ErrorCode, errorCodes } from '@suzumio/shared/errors/codes';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { type ErrorCode, errorCodes } from '@suzumio/contract/errors/codes';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { silentLogger } from '@suzumio/shared/observability/logger';
 import { unseenHost } from '@suzumio/shared/policy/host-paths';
 import { defaultPolicy } from '@suzumio/shared/policy/policy';

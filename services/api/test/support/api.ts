@@ -2,7 +2,7 @@ import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type Api, type ApiConfig, createApi } from '@suzumio/api';
 import { storeHooks } from '@suzumio/shared/control-plane/open-control-plane';
-import type { TokenScope } from '@suzumio/shared/model/access-token';
+import type { TokenScope } from '@suzumio/contract/model/access-token';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';

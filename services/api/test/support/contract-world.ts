@@ -1,5 +1,5 @@
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
-import { SYSTEM_ID } from '@suzumio/shared/model/project-config';
+import { SYSTEM_ID } from '@suzumio/contract/model/project-config';
 import { silentLogger } from '@suzumio/shared/observability/logger';
 import { unseenHost } from '@suzumio/shared/policy/host-paths';
 import { defaultPolicy } from '@suzumio/shared/policy/policy';

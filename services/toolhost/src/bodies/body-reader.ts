@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ChatPurpose, ChatRequest } from '@suzumio/protocol/model-chat';
 import type { BodySender } from './body-gate.js';
 import type { FactsOf, ThreadAnswer, ThreadJob } from './body-thread.js';

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import type { ErrorCode } from '@suzumio/shared/errors/codes';
-import { type ErrorDetails, isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import type { ErrorCode } from '@suzumio/contract/errors/codes';
+import { type ErrorDetails, isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ChatPurpose } from '@suzumio/protocol/model-chat';
 import { type CallFacts, parseCall } from './call.js';
 import { parseQuestion, type QuestionFacts } from './question.js';

@@ -1,4 +1,4 @@
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { jsonFault } from '@suzumio/shared/http/json-fault';
 import { countMembers } from './count-members.js';
 

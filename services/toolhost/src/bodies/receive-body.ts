@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 /** How long a body may take to arrive, besides what its length needs. */
 const graceMs = 10_000;

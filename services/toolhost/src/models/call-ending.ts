@@ -1,4 +1,4 @@
-import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Candidate } from '@suzumio/shared/model/presets';
 import { beginningOf } from '@suzumio/protocol/cut-text';
 import type { Failure } from '@suzumio/protocol/failure-codes';

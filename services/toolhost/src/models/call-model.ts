@@ -1,4 +1,4 @@
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { worstCost } from '@suzumio/shared/model/model-cost';
 import { type Candidate, candidatesFor, presetOf } from '@suzumio/shared/model/presets';
 import { countedPrice } from '@suzumio/shared/policy/check-provider';

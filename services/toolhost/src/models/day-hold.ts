@@ -1,4 +1,4 @@
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type DaySpending, dayBudget, daySpentMessage } from '@suzumio/shared/model/day-budget';
 import { dollars } from '@suzumio/shared/model/model-cost';
 import type { ToolhostContext } from '../context.js';

@@ -1,4 +1,4 @@
-import { isSuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 /** What was paid for is kept: a busy store is no reason to lose it. */
 export async function insist<Result>(write: () => Promise<Result>): Promise<Result> {

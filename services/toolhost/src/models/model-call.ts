@@ -1,4 +1,4 @@
-import { isSuzumioError, SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type Cost, costOf } from '@suzumio/shared/model/model-cost';
 import type { Candidate } from '@suzumio/shared/model/presets';
 import { allowedProvider, modelDenial, priceDenial, providerDenial } from '@suzumio/shared/policy/check-provider';

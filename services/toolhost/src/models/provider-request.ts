@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { defaultMaxOutputTokens } from '@suzumio/shared/model/model-cost';
-import { shortestTimeoutMs } from '@suzumio/shared/model/models-config';
+import { shortestTimeoutMs } from '@suzumio/contract/model/models-config';
 import { askedModel, type Candidate } from '@suzumio/shared/model/presets';
 import type { SecretSource } from '@suzumio/shared/process/secret-source';
 import type { ChatRequest } from '@suzumio/protocol/model-chat';

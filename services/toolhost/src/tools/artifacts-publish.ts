@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import * as z from 'zod';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import { artifactName, maxArtifactDescription } from '@suzumio/shared/model/artifact-name';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { artifactName, maxArtifactDescription } from '@suzumio/contract/model/artifact-name';
 import { artifactKind, filesOf } from '@suzumio/protocol/artifacts';
 import { sha256 } from '@suzumio/protocol/ids';
 import type { ContentStore } from '@suzumio/shared/store/content-store';

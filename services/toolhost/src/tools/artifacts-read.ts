@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
-import type { ArtifactView } from '@suzumio/shared/model/views';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { ArtifactView } from '@suzumio/contract/model/views';
 import { filesOf, type HandedArtifact } from '@suzumio/protocol/artifacts';
 import type { ContentStore } from '@suzumio/shared/store/content-store';
 import { publishedDirectory } from '@suzumio/shared/store/directories';

@@ -1,4 +1,4 @@
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ToolDefinition } from '@suzumio/protocol/runner';
 import type { CoreToolName } from '@suzumio/protocol/tool-names';
 import { artifactsList } from './artifacts-list.js';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { messageFor } from '@suzumio/shared/store/queries/messages';
 import { defineTool } from './tool.js';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { taskMoves } from '@suzumio/shared/model/task-states';
+import { taskMoves } from '@suzumio/contract/model/task-states';
 import { replyToMessage } from '@suzumio/shared/store/verbs/reply-to-message';
 import { messageFields, name } from './message-fields.js';
 import { defineTool } from './tool.js';

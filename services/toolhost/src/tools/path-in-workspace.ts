@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { workspacePath } from '@suzumio/protocol/workspace-manifest';
 
 /**

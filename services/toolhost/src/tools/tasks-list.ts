@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { taskStates } from '@suzumio/shared/model/task-states';
-import type { TaskView } from '@suzumio/shared/model/views';
+import { taskStates } from '@suzumio/contract/model/task-states';
+import type { TaskView } from '@suzumio/contract/model/views';
 import { listTasks } from '@suzumio/shared/store/queries/tasks';
 import { name } from './message-fields.js';
 import { defineTool } from './tool.js';

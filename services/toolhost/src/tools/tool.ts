@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { CoreToolName } from '@suzumio/protocol/tool-names';
 import type { ToolDefinition, ToolResponse } from '@suzumio/protocol/runner';
 import type { ContentStore } from '@suzumio/shared/store/content-store';

@@ -1,4 +1,4 @@
-import { messageOf } from '@suzumio/shared/errors/suzumio-error';
+import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import { type Failure, failureCodes } from '@suzumio/protocol/failure-codes';
 import { errnoOf } from '../files/errno.js';
 import { WorkspaceTooLarge } from '../workspace/workspace-errors.js';

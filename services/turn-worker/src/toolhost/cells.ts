@@ -1,5 +1,5 @@
 import type { Agent } from 'node:http';
-import type { ErrorCode } from '@suzumio/shared/errors/codes';
+import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import type { CellConfig } from '../config.js';
 import { keepAliveAgent } from './keep-alive-agent.js';

@@ -1,5 +1,5 @@
-import { SuzumioError } from '../../errors/suzumio-error.js';
-import { USER_ID } from '../../model/project-config.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { USER_ID } from '@suzumio/contract/model/project-config';
 import type { SqlReader } from '../sql.js';
 import { findTeam, teamMembers } from './team-members.js';
 

@@ -1,7 +1,7 @@
-import { SuzumioError } from '../../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Candidate } from '../../mailbox/least-loaded.js';
-import type { ProjectConfig } from '../../model/project-config.js';
-import type { AgentState } from '../../model/states.js';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import type { AgentState } from '@suzumio/contract/model/states';
 import { budgetOf } from '../queries/budget-of.js';
 import { spentBudgetOf } from '../queries/usage.js';
 import type { SqlReader } from '../sql.js';

@@ -1,4 +1,4 @@
-import { SuzumioError } from '../../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type Attachment, maxAttachments } from '@suzumio/protocol/artifacts';
 import { findArtifact } from '../queries/artifacts.js';
 import type { SqlReader } from '../sql.js';

@@ -1,5 +1,5 @@
-import { SuzumioError } from '../../errors/suzumio-error.js';
-import { assertTaskAllows, type TaskMove, type TaskState } from '../../model/task-states.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { assertTaskAllows, type TaskMove, type TaskState } from '@suzumio/contract/model/task-states';
 import { noteEffect } from '../protection/watch.js';
 import type { Tx } from '../tx.js';
 import type { MessageText } from './write-message.js';

@@ -1,5 +1,5 @@
-import { SuzumioError } from '../../errors/suzumio-error.js';
-import { ALL_AGENTS } from '../../model/team-name.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { ALL_AGENTS } from '@suzumio/contract/model/team-name';
 import type { SqlReader } from '../sql.js';
 
 /**

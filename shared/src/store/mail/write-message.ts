@@ -1,4 +1,4 @@
-import { SYSTEM_ID, USER_ID } from '../../model/project-config.js';
+import { SYSTEM_ID, USER_ID } from '@suzumio/contract/model/project-config';
 import type { Priority } from '@suzumio/protocol/ids';
 import type { MessageKind } from '@suzumio/protocol/message-kind';
 import { watchMail } from '../protection/watch.js';

@@ -1,7 +1,7 @@
 import { alike, sketchOf } from '../../mailbox/likeness.js';
 import { hourMs, protectionOf } from '../../mailbox/protection.js';
-import type { PausingLimit } from '../../model/pause.js';
-import { SYSTEM_ID, USER_ID } from '../../model/project-config.js';
+import type { PausingLimit } from '@suzumio/contract/model/pause';
+import { SYSTEM_ID, USER_ID } from '@suzumio/contract/model/project-config';
 import { agentRow } from '../rows.js';
 import type { Tx } from '../tx.js';
 import { pauseAgent } from '../verbs/pause.js';

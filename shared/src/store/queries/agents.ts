@@ -1,5 +1,5 @@
-import type { AgentView } from '../../model/views.js';
-import type { TurnStatus } from '../../model/states.js';
+import type { AgentView } from '@suzumio/contract/model/views';
+import type { TurnStatus } from '@suzumio/contract/model/states';
 import { type AgentRow, isUndelivered, pauseOf, unknownAgent } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import { iso, parsed } from './page.js';

@@ -1,4 +1,4 @@
-import type { ArtifactView } from '../../model/views.js';
+import type { ArtifactView } from '@suzumio/contract/model/views';
 import type { ArtifactKind, Attachment } from '@suzumio/protocol/artifacts';
 import type { SqlReader } from '../sql.js';
 import { iso, type Page } from './page.js';

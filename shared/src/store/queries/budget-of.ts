@@ -1,5 +1,5 @@
-import type { BudgetChange } from '../../model/budget.js';
-import type { ProjectConfig } from '../../model/project-config.js';
+import type { BudgetChange } from '@suzumio/contract/model/budget';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { SqlReader } from '../sql.js';
 
 export type Budget = NonNullable<ProjectConfig['budget']>;

@@ -1,7 +1,7 @@
 import { type DayBudget, daySpentMessage, isDaySpent } from '../../model/day-budget.js';
 import { nanoPerUsd } from '../../model/model-cost.js';
-import type { ProjectConfig } from '../../model/project-config.js';
-import type { BudgetReached, BudgetView } from '../../model/budget.js';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import type { BudgetReached, BudgetView } from '@suzumio/contract/model/budget';
 import { isQueued } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import { budgetOf } from './budget-of.js';

@@ -1,6 +1,6 @@
 import { contextLimitOf } from '../../model/presets.js';
-import type { ProjectConfig } from '../../model/project-config.js';
-import type { ConversationEntry, ModelAnswerFacts } from '../../model/views.js';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import type { ConversationEntry, ModelAnswerFacts } from '@suzumio/contract/model/views';
 import { toolMessage } from '@suzumio/protocol/conversation';
 import { beginningOf } from '@suzumio/protocol/cut-text';
 import type { ChatMessage } from '@suzumio/protocol/model-chat';

@@ -1,4 +1,4 @@
-import type { EventType, ProjectEvent } from '../../model/event.js';
+import type { EventType, ProjectEvent } from '@suzumio/contract/model/event';
 import { projectRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import { iso, type Page } from './page.js';

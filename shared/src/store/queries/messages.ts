@@ -1,5 +1,5 @@
-import { SuzumioError } from '../../errors/suzumio-error.js';
-import { maxListedRecipients, type MessageView } from '../../model/views.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { maxListedRecipients, type MessageView } from '@suzumio/contract/model/views';
 import type { Priority } from '@suzumio/protocol/ids';
 import type { MessageKind } from '@suzumio/protocol/message-kind';
 import { isUndelivered } from '../rows.js';

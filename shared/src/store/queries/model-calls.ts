@@ -1,5 +1,5 @@
 import { nanoPerUsd } from '../../model/model-cost.js';
-import type { ModelCallView, SummaryView } from '../../model/views.js';
+import type { ModelCallView, SummaryView } from '@suzumio/contract/model/views';
 import { agentRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import { iso } from './page.js';

@@ -1,7 +1,7 @@
 import type { DaySpending } from '../../model/day-budget.js';
 import { nanoPerUsd } from '../../model/model-cost.js';
-import type { StoredView } from '../../model/storage.js';
-import type { DaySpendingView, UsageAnswer, UsageFigures, UsageGroup, UsageRow } from '../../model/usage.js';
+import type { StoredView } from '@suzumio/contract/model/storage';
+import type { DaySpendingView, UsageAnswer, UsageFigures, UsageGroup, UsageRow } from '@suzumio/contract/model/usage';
 import type { SqlReader } from '../sql.js';
 
 /** Which calls count: those that ended from the one moment on, and before the other. */

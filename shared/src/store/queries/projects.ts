@@ -1,9 +1,9 @@
-import type { Labels } from '../../model/labels.js';
-import { type ProjectConfig, projectConfig } from '../../model/project-config.js';
-import type { ProjectView } from '../../model/views.js';
-import { SuzumioError } from '../../errors/suzumio-error.js';
+import type { Labels } from '@suzumio/contract/model/labels';
+import { type ProjectConfig, projectConfig } from '@suzumio/contract/model/project-config';
+import type { ProjectView } from '@suzumio/contract/model/views';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { nanoPerUsd } from '../../model/model-cost.js';
-import type { ProjectStatus } from '../../model/project-status.js';
+import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import { pauseOf, projectRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import { iso } from './page.js';

@@ -1,5 +1,5 @@
-import type { TurnStatus } from '../../model/states.js';
-import type { MessageDetail, MessageReceipt } from '../../model/views.js';
+import type { TurnStatus } from '@suzumio/contract/model/states';
+import type { MessageDetail, MessageReceipt } from '@suzumio/contract/model/views';
 import { isUndelivered } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import { messageCalled, type MessageRow, messageView } from './messages.js';

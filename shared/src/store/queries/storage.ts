@@ -5,7 +5,7 @@ import {
   storedKinds,
   type StoredKind,
   type StoredView,
-} from '../../model/storage.js';
+} from '@suzumio/contract/model/storage';
 import type { DiskSpace } from '../disk-space.js';
 import type { SqlReader } from '../sql.js';
 import { reachedQuotas, storedByOwner } from '../stored-bytes.js';

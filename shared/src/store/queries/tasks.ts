@@ -1,6 +1,6 @@
-import { USER_ID } from '../../model/project-config.js';
-import type { TaskState } from '../../model/task-states.js';
-import type { TaskView } from '../../model/views.js';
+import { USER_ID } from '@suzumio/contract/model/project-config';
+import type { TaskState } from '@suzumio/contract/model/task-states';
+import type { TaskView } from '@suzumio/contract/model/views';
 import type { Priority } from '@suzumio/protocol/ids';
 import { excerptOf } from '../mail/excerpt.js';
 import { findTeam } from '../mail/team-members.js';

@@ -1,6 +1,6 @@
-import type { AttemptView, ToolCallView, TurnDetail, TurnView } from '../../model/views.js';
-import type { TurnStatus } from '../../model/states.js';
-import { SuzumioError } from '../../errors/suzumio-error.js';
+import type { AttemptView, ToolCallView, TurnDetail, TurnView } from '@suzumio/contract/model/views';
+import type { TurnStatus } from '@suzumio/contract/model/states';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Priority } from '@suzumio/protocol/ids';
 import type { TurnRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';

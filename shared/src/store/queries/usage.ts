@@ -1,7 +1,7 @@
 import { type Cost, dollars, nanoPerUsd, worstCost } from '../../model/model-cost.js';
 import { candidatesFor, presetOf } from '../../model/presets.js';
 import { isExternal } from '../../config/sandbox-of.js';
-import type { ProjectConfig } from '../../model/project-config.js';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { SqlReader } from '../sql.js';
 import { type Budget, budgetOf } from './budget-of.js';
 import type { Tx } from '../tx.js';

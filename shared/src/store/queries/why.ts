@@ -1,7 +1,7 @@
 import { isExternal, backendOf } from '../../config/sandbox-of.js';
-import type { ProjectConfig } from '../../model/project-config.js';
-import type { StorageReached } from '../../model/storage.js';
-import type { TurnStatus } from '../../model/states.js';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import type { StorageReached } from '@suzumio/contract/model/storage';
+import type { TurnStatus } from '@suzumio/contract/model/states';
 import type { Priority } from '@suzumio/protocol/ids';
 import type { ProjectFacts, TurnFacts } from '../../why/facts.js';
 import { isDue, isQueued, pauseOf, projectRow } from '../rows.js';

@@ -1,4 +1,4 @@
-import { SuzumioError } from '../../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type AgentAction, assertAgentAllows } from '../../model/agent-actions.js';
 import { agentRow, type AgentRow, turnRow } from '../rows.js';
 import type { Tx } from '../tx.js';

@@ -1,4 +1,4 @@
-import { SuzumioError } from '../../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { turnCalled } from '../queries/turns.js';
 import type { Tx } from '../tx.js';
 import { cancelTurn } from './end-turn.js';

@@ -1,5 +1,5 @@
-import { SuzumioError } from '../../errors/suzumio-error.js';
-import type { BudgetChange } from '../../model/budget.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { BudgetChange } from '@suzumio/contract/model/budget';
 import { agentRow } from '../rows.js';
 import type { Tx } from '../tx.js';
 

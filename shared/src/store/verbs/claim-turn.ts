@@ -1,5 +1,5 @@
 import { backendOf, mountsOf } from '../../config/sandbox-of.js';
-import { SuzumioError } from '../../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type SelectedMail, selectMail, type UnreadMessage } from '../../prompt/select-mail.js';
 import { contextLimitOf, presetOf } from '../../model/presets.js';
 import { renderSystem } from '../../prompt/render-system.js';
@@ -10,7 +10,7 @@ import type { Priority } from '@suzumio/protocol/ids';
 import type { MessageKind } from '@suzumio/protocol/message-kind';
 import type { ToolDefinition } from '@suzumio/protocol/runner';
 import { admittedTools, coreToolNames } from '@suzumio/protocol/tool-names';
-import type { ProjectConfig } from '../../model/project-config.js';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { planHistory, type HistoryPlan } from '../queries/history.js';
 import { agentRow, type AgentRow, isDue, projectRow, turnRow, type TurnRow } from '../rows.js';
 import { listAttachments } from '../queries/artifacts.js';

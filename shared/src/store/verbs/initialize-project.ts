@@ -1,7 +1,7 @@
 import { agentVariables, withoutEnvValues } from '../../config/agent-env.js';
 import { isExternal } from '../../config/sandbox-of.js';
-import type { Labels } from '../../model/labels.js';
-import type { ProjectConfig } from '../../model/project-config.js';
+import type { Labels } from '@suzumio/contract/model/labels';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { FilePlace } from '../file-place.js';
 import type { Tx } from '../tx.js';
 

@@ -1,4 +1,4 @@
-import { SuzumioError } from '../../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Cost } from '../../model/model-cost.js';
 import type { ChatPurpose } from '@suzumio/protocol/model-chat';
 import type { Tx } from '../tx.js';

@@ -1,5 +1,5 @@
-import { isSuzumioError, SuzumioError } from '../../errors/suzumio-error.js';
-import type { ErrorCode } from '../../errors/codes.js';
+import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import type { Cost } from '../../model/model-cost.js';
 import type { ChatPurpose, ModelAnswer } from '@suzumio/protocol/model-chat';
 import type { Failure } from '@suzumio/protocol/failure-codes';

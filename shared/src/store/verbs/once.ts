@@ -1,4 +1,4 @@
-import { SuzumioError } from '../../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Sql } from '../sql.js';
 import type { Json, Tx } from '../tx.js';
 

@@ -1,4 +1,4 @@
-import type { Pause, PausingLimit } from '../../model/pause.js';
+import type { Pause, PausingLimit } from '@suzumio/contract/model/pause';
 import { agentRow, pauseOf } from '../rows.js';
 import { iso } from '../queries/page.js';
 import { forgetAgent } from '../protection/counts.js';

@@ -1,6 +1,6 @@
-import { SuzumioError } from '../../errors/suzumio-error.js';
-import { USER_ID } from '../../model/project-config.js';
-import { nextProjectStatus, type ProjectAction, type ProjectStatus } from '../../model/project-status.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { USER_ID } from '@suzumio/contract/model/project-config';
+import { nextProjectStatus, type ProjectAction, type ProjectStatus } from '@suzumio/contract/model/project-status';
 import { isQueued, projectRow, type TurnRow } from '../rows.js';
 import { noteEffect } from '../protection/watch.js';
 import type { Tx } from '../tx.js';

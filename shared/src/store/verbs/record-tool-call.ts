@@ -1,6 +1,6 @@
-import { SuzumioError, isSuzumioError } from '../../errors/suzumio-error.js';
-import type { ErrorCode } from '../../errors/codes.js';
-import type { ProjectConfig } from '../../model/project-config.js';
+import { SuzumioError, isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { ErrorCode } from '@suzumio/contract/errors/codes';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { ToolResponse } from '@suzumio/protocol/runner';
 import { allowsTool, canonicalToolName } from '@suzumio/protocol/tool-names';
 import type { KeptInput } from '../kept-input.js';

@@ -1,5 +1,5 @@
-import { SuzumioError } from '../../errors/suzumio-error.js';
-import type { TurnStatus } from '../../model/states.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { TurnStatus } from '@suzumio/contract/model/states';
 import type { Priority } from '@suzumio/protocol/ids';
 import { putInInbox } from '../mail/put-in-inbox.js';
 import { messageCalled } from '../queries/messages.js';

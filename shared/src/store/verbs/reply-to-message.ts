@@ -1,6 +1,6 @@
-import { SuzumioError } from '../../errors/suzumio-error.js';
-import { USER_ID } from '../../model/project-config.js';
-import type { TaskMove } from '../../model/task-states.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { USER_ID } from '@suzumio/contract/model/project-config';
+import type { TaskMove } from '@suzumio/contract/model/task-states';
 import { addressOf } from '../mail/address.js';
 import { type MovedTask, moveTask } from '../mail/move-task.js';
 import { type MessageText, type PostedMessage, writeMessage } from '../mail/write-message.js';

@@ -1,6 +1,6 @@
-import { SuzumioError } from '../../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { decideFailure } from '../../model/failure-policy.js';
-import type { ProjectConfig } from '../../model/project-config.js';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { AttemptEnded, AttemptStats, CompleteRequest } from '@suzumio/protocol/attempts';
 import { externalEngine } from '@suzumio/protocol/handlers';
 import { type Failure, type FailureCode, failureCodes } from '@suzumio/protocol/failure-codes';

@@ -1,4 +1,4 @@
-import { SuzumioError } from '../../errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { assertAgentAllows } from '../../model/agent-actions.js';
 import { agentRow, type TurnRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';

@@ -1,7 +1,7 @@
 import { type DayBudget, isDaySpent } from '../../model/day-budget.js';
 import { readyAgents, type SchedulableAgent } from '../../mailbox/schedule.js';
-import type { ProjectConfig } from '../../model/project-config.js';
-import type { AgentState } from '../../model/states.js';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import type { AgentState } from '@suzumio/contract/model/states';
 import type { Priority } from '@suzumio/protocol/ids';
 import { overTurnsPerHour, turnsPerHour } from '../../mailbox/turns-per-hour.js';
 import { agentRow, projectRow } from '../rows.js';

@@ -1,5 +1,5 @@
-import type { ProjectConfig, TurnNotice } from '../../model/project-config.js';
-import { SYSTEM_ID } from '../../model/project-config.js';
+import type { ProjectConfig, TurnNotice } from '@suzumio/contract/model/project-config';
+import { SYSTEM_ID } from '@suzumio/contract/model/project-config';
 import { oneLine } from '../../prompt/body.js';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { writeMessage } from '../mail/write-message.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { agentStates } from '@suzumio/shared/model/states';
+import { agentStates } from '@suzumio/contract/model/states';
 import { listAgents } from '@suzumio/shared/store/queries/agents';
 import { listInbox } from '@suzumio/shared/store/queries/messages';
 import { resetAgent, startAgent, stopAgent } from '@suzumio/shared/store/verbs/agent-transitions';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { StoredSum } from '@suzumio/shared/store/queries/storage';
-import { defaultStorageLimits } from '@suzumio/shared/model/storage';
+import { defaultStorageLimits } from '@suzumio/contract/model/storage';
 import { budgetsReached, listBudgets } from '@suzumio/shared/store/queries/budgets';
 import { projectUsage, UsageSum } from '@suzumio/shared/store/queries/model-usage';
 import { listModelCalls } from '@suzumio/shared/store/queries/model-calls';

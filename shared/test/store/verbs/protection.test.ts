@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { defaultProtection } from '@suzumio/shared/mailbox/protection';
-import type { Pause } from '@suzumio/shared/model/pause';
-import type { TaskMove } from '@suzumio/shared/model/task-states';
+import type { Pause } from '@suzumio/contract/model/pause';
+import type { TaskMove } from '@suzumio/contract/model/task-states';
 import { assignTask } from '@suzumio/shared/store/verbs/assign-task';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { resumeAgent } from '@suzumio/shared/store/verbs/pause';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { retryTurn } from '@suzumio/shared/store/verbs/retry-turn';
 import type { Tx } from '@suzumio/shared/store/tx';

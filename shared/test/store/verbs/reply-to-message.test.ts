@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { TaskMove } from '@suzumio/shared/model/task-states';
+import type { TaskMove } from '@suzumio/contract/model/task-states';
 import { keptInput } from '@suzumio/shared/store/kept-input';
 import { findMessage } from '@suzumio/shared/store/queries/messages';
 import { listTasks } from '@suzumio/shared/store/queries/tasks';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type ProjectStatus, projectStatuses } from '@suzumio/shared/model/project-status';
+import { type ProjectStatus, projectStatuses } from '@suzumio/contract/model/project-status';
 import { readStatus } from '@suzumio/shared/store/queries/projects';
 import { startProject, stopProject } from '@suzumio/shared/store/verbs/project-transitions';
 import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';

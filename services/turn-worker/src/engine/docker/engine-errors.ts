@@ -1,6 +1,6 @@
 import { AttemptFailure } from '../attempt-failure.js';
 import { errnoOf } from '../../files/errno.js';
-import { messageOf } from '@suzumio/shared/errors/suzumio-error';
+import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 
 const unreachable = new Set([
   'ECONNREFUSED',

@@ -4,7 +4,7 @@ import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '@suzumio/shared/errors/suzumio-error';
+import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import { AttemptFailure } from '../attempt-failure.js';
 import { removeTree } from '../../files/remove-tree.js';
 import { shortPath } from '../../files/short-path.js';

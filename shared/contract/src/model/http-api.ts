@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { suggest } from '../config/suggest.js';
+import { suggest } from '../errors/suggest.js';
 import { directoryEntry, maxAttachments } from '@suzumio/protocol/artifacts';
 import { duration } from '@suzumio/protocol/duration';
 import { priority, projectId } from '@suzumio/protocol/ids';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { SuzumioError } from '@suzumio/shared/errors/suzumio-error';
+import { SuzumioError } from '../../src/errors/suzumio-error.js';
 import {
   nextProjectStatus,
   type ProjectAction,
   projectStatuses,
   type ProjectStatus,
-} from '@suzumio/shared/model/project-status';
+} from '../../src/model/project-status.js';
 
 const actions: readonly ProjectAction[] = ['start', 'stop', 'submit', 'approve', 'request-changes'];
 
