@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { configDefaults } from '@suzumio/shared/config/defaults';
+import { configDefaults } from '@suzumio/core/config/defaults';
 import { defaultTurnDir } from '@suzumio/protocol/door';
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import { eventually } from '../test/support/poll.js';

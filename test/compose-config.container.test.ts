@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { toPlain } from '@suzumio/shared/config/config-node';
-import { ProblemList } from '@suzumio/shared/config/config-problem';
-import { fullBudget, readYaml } from '@suzumio/shared/config/yaml-reader';
+import { toPlain } from '@suzumio/core/config/config-node';
+import { ProblemList } from '@suzumio/core/config/config-problem';
+import { fullBudget, readYaml } from '@suzumio/core/config/yaml-reader';
 import { finished } from './support/compose.js';
 
 const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',').includes('compose');

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createClient } from '@hey-api/openapi-ts';
 import { loadProjectFile } from '../shared/src/disk/load-project-file.js';
-import { renderConfig } from '../shared/src/config/render-config.js';
+import { renderConfig } from '../shared/core/src/config/render-config.js';
 import { type Stack, startStack } from './support/stack.js';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { loadProjectFile } from '../shared/src/disk/load-project-file.js';
-import { renderConfig } from '../shared/src/config/render-config.js';
+import { renderConfig } from '../shared/core/src/config/render-config.js';
 import { eventually } from './support/poll.js';
 import { count, unhurried } from './support/outcomes.js';
 import { openProject } from './support/project.js';

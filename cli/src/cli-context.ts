@@ -1,4 +1,4 @@
-import type { Environment } from '@suzumio/shared/config/environment';
+import type { Environment } from '@suzumio/core/config/environment';
 
 /** Where text goes: a terminal or a pipe. */
 export interface Output {

@@ -1,4 +1,4 @@
-import type { Environment } from '@suzumio/shared/config/environment';
+import type { Environment } from '@suzumio/core/config/environment';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 /**

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectEvent } from '@suzumio/contract/model/event';
 import type { TurnDetail } from '@suzumio/contract/model/views';
-import { visibleLines } from '@suzumio/shared/prompt/body';
+import { visibleLines } from '@suzumio/core/prompt/body';
 import { turnId } from '@suzumio/protocol/ids';
 import type { ApiClient } from './reach/api-client.js';
 import { followEvents } from './reach/follow-events.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { projectFile } from '@suzumio/cli/project-template';
-import { loadProjectText } from '@suzumio/shared/profiles/load-project';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { eventually } from '../../test/support/poll.js';
 import { type CliWorld, createCliWorld } from './support/cli.js';
 

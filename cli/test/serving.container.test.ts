@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { projectEvent } from '@suzumio/contract/model/event';
-import { policySchema } from '@suzumio/shared/policy/policy';
+import { policySchema } from '@suzumio/core/policy/policy';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { eventually } from '../../test/support/poll.js';
 import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadProjectText } from '@suzumio/shared/profiles/load-project';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import type { StorageLimits } from '@suzumio/contract/model/storage';
 import type { NewEntry } from '@suzumio/shared/store/catalog';

@@ -1,4 +1,4 @@
-import { oneLine } from '@suzumio/shared/prompt/body';
+import { oneLine } from '@suzumio/core/prompt/body';
 import { Argument, type Command } from 'commander';
 import { complete, type Names, optionValue } from '../completion/candidates.js';
 import { installation, scripts, type Shell, shells } from '../completion/scripts.js';

@@ -1,6 +1,6 @@
-import { withoutEnvValues } from '@suzumio/shared/config/agent-env';
+import { withoutEnvValues } from '@suzumio/core/config/agent-env';
 import { readProjectFile } from '@suzumio/shared/disk/load-project-file';
-import { renderConfig } from '@suzumio/shared/config/render-config';
+import { renderConfig } from '@suzumio/core/config/render-config';
 import { sayJson, type Session } from '../session.js';
 import { sayWarnings } from '../project-file.js';
 import type { Register } from './action.js';

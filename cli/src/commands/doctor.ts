@@ -1,5 +1,5 @@
 import type { DoctorOptions } from '../doctor/doctor.js';
-import { configDefaults } from '@suzumio/shared/config/defaults';
+import { configDefaults } from '@suzumio/core/config/defaults';
 import type { Session } from '../session.js';
 import type { Register } from './action.js';
 import { parsePort } from './arguments.js';

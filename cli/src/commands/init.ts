@@ -1,4 +1,4 @@
-import type { LoadedProject, ProjectSource } from '@suzumio/shared/config/project-source';
+import type { LoadedProject, ProjectSource } from '@suzumio/core/config/project-source';
 import type { Labels } from '@suzumio/contract/model/labels';
 import type { FileConfig, ProjectConfig } from '@suzumio/contract/model/project-config';
 import { Cell } from '@suzumio/shared/store/cell';

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { formatProblem } from '@suzumio/shared/config/config-problem';
-import { loadProjectText } from '@suzumio/shared/profiles/load-project';
+import { formatProblem } from '@suzumio/core/config/config-problem';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { oneLine } from '@suzumio/shared/prompt/body';
+import { oneLine } from '@suzumio/core/prompt/body';
 import { agentId, projectId } from '@suzumio/protocol/ids';
 import { wrap } from '../render/format.js';
 import { type Answers, projectFile, type WantedAgent } from '../project-template.js';

@@ -1,7 +1,7 @@
 import { readProjectFile } from '@suzumio/shared/disk/load-project-file';
-import { refuseByPolicy } from '@suzumio/shared/policy/check-project';
+import { refuseByPolicy } from '@suzumio/core/policy/check-project';
 import { hostPaths } from '@suzumio/shared/disk/this-host';
-import { renderPolicy } from '@suzumio/shared/policy/render-policy';
+import { renderPolicy } from '@suzumio/core/policy/render-policy';
 import { admitOwnFile, describeGrant, hasDayBudget, hostPolicy, policyFile } from '../host-policy.js';
 import { sayWarnings } from '../project-file.js';
 import { providersBeyond } from '../providers/allow-providers.js';

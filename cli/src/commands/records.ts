@@ -1,4 +1,4 @@
-import { visibleLines } from '@suzumio/shared/prompt/body';
+import { visibleLines } from '@suzumio/core/prompt/body';
 import { findReads } from '../reach/reach.js';
 import { eventTable } from '../render/tables.js';
 import { say, sayHint, sayJson, type Session } from '../session.js';

@@ -1,4 +1,4 @@
-import { configDefaults } from '@suzumio/shared/config/defaults';
+import { configDefaults } from '@suzumio/core/config/defaults';
 import type { DemoOptions } from '../serving/demo.js';
 import type { ServeOptions } from '../serving/serve.js';
 import type { UpOptions } from '../serving/up.js';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { formatProblem } from '@suzumio/shared/config/config-problem';
+import { formatProblem } from '@suzumio/core/config/config-problem';
 import { readProjectFile } from '@suzumio/shared/disk/load-project-file';
-import type { ProjectSource } from '@suzumio/shared/config/project-source';
-import { renderConfig } from '@suzumio/shared/config/render-config';
+import type { ProjectSource } from '@suzumio/core/config/project-source';
+import { renderConfig } from '@suzumio/core/config/render-config';
 import { parse } from '@suzumio/shared/http/validate';
 import {
   createTeamRequest,

@@ -1,9 +1,9 @@
 import { Option } from 'commander';
 import { type UsageGroup, usageGroups } from '@suzumio/contract/model/usage';
 import { bytesInWords, type StoredView } from '@suzumio/contract/model/storage';
-import { visibleLines } from '@suzumio/shared/prompt/body';
+import { visibleLines } from '@suzumio/core/prompt/body';
 import { findReads, requireApi } from '../reach/reach.js';
-import { plural } from '@suzumio/shared/why/words';
+import { plural } from '@suzumio/core/why/words';
 import { dollars } from '../render/format.js';
 import { budgetTable, usageTable } from '../render/usage-tables.js';
 import { say, sayHint, sayJson, type Session } from '../session.js';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { configDefaults } from '@suzumio/shared/config/defaults';
+import { configDefaults } from '@suzumio/core/config/defaults';
 import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import { checkDocker } from '@suzumio/turn-worker';
 import { broken, type Finding, ok } from './check.js';

@@ -1,7 +1,7 @@
-import { ConfigErrors } from '@suzumio/shared/config/config-problem';
-import type { ProjectSource } from '@suzumio/shared/config/project-source';
-import { providerDenial } from '@suzumio/shared/policy/check-provider';
-import type { Policy } from '@suzumio/shared/policy/policy';
+import { ConfigErrors } from '@suzumio/core/config/config-problem';
+import type { ProjectSource } from '@suzumio/core/config/project-source';
+import { providerDenial } from '@suzumio/core/policy/check-provider';
+import type { Policy } from '@suzumio/core/policy/policy';
 import { type Session, shellWord } from '../session.js';
 import { UsageError } from '../usage-error.js';
 import { consentsIn } from './consents.js';

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { policySchema } from '@suzumio/shared/policy/policy';
+import { policySchema } from '@suzumio/core/policy/policy';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';
 import { z } from 'zod';

@@ -1,6 +1,6 @@
 import type { FileConfig } from '@suzumio/contract/model/project-config';
-import type { Policy } from '@suzumio/shared/policy/policy';
-import { oneLine } from '@suzumio/shared/prompt/body';
+import type { Policy } from '@suzumio/core/policy/policy';
+import { oneLine } from '@suzumio/core/prompt/body';
 
 /** An address of models, or the variable that names it, together with the variable whose key is sent there. */
 export type ProviderPair = Policy['providers'][number];

@@ -1,4 +1,4 @@
-import { type ProfileRegistry, noProfiles } from '@suzumio/shared/profiles/registry';
+import { type ProfileRegistry, noProfiles } from '@suzumio/core/profiles/registry';
 import { Catalog } from '@suzumio/shared/store/catalog';
 import { systemContext } from '@suzumio/shared/store/context';
 import { DataDirectory } from '@suzumio/shared/store/data-directory';

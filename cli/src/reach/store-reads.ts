@@ -28,7 +28,7 @@ import { agentRow } from '@suzumio/shared/store/rows';
 import { readDayBudget, spendingOn } from '@suzumio/shared/store/spending';
 import type { SqlReader } from '@suzumio/shared/store/sql';
 import { readTurnLog } from '@suzumio/shared/store/turn-logs';
-import { whyAnswerOf } from '@suzumio/shared/why/reasons';
+import { whyAnswerOf } from '@suzumio/core/why/reasons';
 import { isBrokenProject } from '@suzumio/shared/store/store-fault';
 import type { Session } from '../session.js';
 import { dayBudgetOf } from '../day-budget.js';

@@ -1,5 +1,5 @@
 import type { ConversationEntry, TurnDetail } from '@suzumio/contract/model/views';
-import { oneLine, visibleLines } from '@suzumio/shared/prompt/body';
+import { oneLine, visibleLines } from '@suzumio/core/prompt/body';
 import { dollars } from './format.js';
 
 const titles: Readonly<Record<ConversationEntry['kind'], string>> = {

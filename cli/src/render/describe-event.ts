@@ -1,5 +1,5 @@
 import type { ProjectEvent } from '@suzumio/contract/model/event';
-import { oneLine } from '@suzumio/shared/prompt/body';
+import { oneLine } from '@suzumio/core/prompt/body';
 import { count, cut, duration, shortHash, size } from './format.js';
 
 /** How an entry of the timeline feels. */

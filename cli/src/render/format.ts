@@ -1,5 +1,5 @@
-import { nanoPerUsd } from '@suzumio/shared/model/model-cost';
-import { dollars as dollarsOf } from '@suzumio/shared/model/model-cost';
+import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
+import { dollars as dollarsOf } from '@suzumio/core/budgets/model-cost';
 import type { CliContext } from '../cli-context.js';
 
 /** The time of day, in the person's own time zone. */

@@ -1,5 +1,5 @@
 import type { MessageDetail, MessageReceipt, MessageView } from '@suzumio/contract/model/views';
-import { oneLine, visibleLines } from '@suzumio/shared/prompt/body';
+import { oneLine, visibleLines } from '@suzumio/core/prompt/body';
 import type { CliContext } from '../cli-context.js';
 import { paint } from './colors.js';
 import { cut, dayAndTime, size } from './format.js';

@@ -1,4 +1,4 @@
-import { visibleLines } from '@suzumio/shared/prompt/body';
+import { visibleLines } from '@suzumio/core/prompt/body';
 import type { ProfileSummary, ProfileView, TeamSummary, TeamView } from '@suzumio/contract/model/profile';
 import type { Session } from '../session.js';
 import { count, dayAndTime } from './format.js';

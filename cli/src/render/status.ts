@@ -1,6 +1,6 @@
 import type { Pause } from '@suzumio/contract/model/pause';
 import type { AgentView, ProjectView } from '@suzumio/contract/model/views';
-import { oneLine } from '@suzumio/shared/prompt/body';
+import { oneLine } from '@suzumio/core/prompt/body';
 import type { CliContext } from '../cli-context.js';
 import type { ProjectDetail } from '../reach/project-reads.js';
 import { paint } from './colors.js';

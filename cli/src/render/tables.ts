@@ -7,7 +7,7 @@ import type {
   TurnView,
 } from '@suzumio/contract/model/views';
 import type { ProjectEvent } from '@suzumio/contract/model/event';
-import { oneLine } from '@suzumio/shared/prompt/body';
+import { oneLine } from '@suzumio/core/prompt/body';
 import type { Session } from '../session.js';
 import { count, dayAndTime, duration, shortHash, size } from './format.js';
 import { type Cell, table, type Tone } from './table.js';

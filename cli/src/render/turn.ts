@@ -1,5 +1,5 @@
 import type { TurnDetail } from '@suzumio/contract/model/views';
-import { oneLine, visibleLines } from '@suzumio/shared/prompt/body';
+import { oneLine, visibleLines } from '@suzumio/core/prompt/body';
 import type { CliContext } from '../cli-context.js';
 import { dayAndTime, dollars, duration } from './format.js';
 import { table } from './table.js';

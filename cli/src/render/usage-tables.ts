@@ -1,6 +1,6 @@
 import type { BudgetView } from '@suzumio/contract/model/budget';
 import type { UsageFigures, UsageGroup, UsageRow } from '@suzumio/contract/model/usage';
-import { oneLine } from '@suzumio/shared/prompt/body';
+import { oneLine } from '@suzumio/core/prompt/body';
 import type { Session } from '../session.js';
 import { dollars } from './format.js';
 import { type Cell, table } from './table.js';

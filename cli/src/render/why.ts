@@ -1,5 +1,5 @@
 import type { WhyAnswer } from '@suzumio/contract/model/why';
-import { oneLine } from '@suzumio/shared/prompt/body';
+import { oneLine } from '@suzumio/core/prompt/body';
 import { count, wrap } from './format.js';
 
 /** What an agent is at, and every reason for it, the first to be dealt with first. */

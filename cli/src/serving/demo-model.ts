@@ -1,6 +1,6 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
-import type { Environment } from '@suzumio/shared/config/environment';
+import type { Environment } from '@suzumio/core/config/environment';
 
 /** Which model thinks for the demo, and what it may cost. */
 export interface DemoModelOptions {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { configDefaults } from '@suzumio/shared/config/defaults';
+import { configDefaults } from '@suzumio/core/config/defaults';
 import { checkDocker } from '@suzumio/turn-worker';
 import { hostPolicy } from '../host-policy.js';
 import { openWarning } from '../render/open-warning.js';

@@ -1,10 +1,10 @@
-import { agentVariables, withoutEnvValues } from '@suzumio/shared/config/agent-env';
-import { configDefaults } from '@suzumio/shared/config/defaults';
-import type { LoadedProject, ProjectSource } from '@suzumio/shared/config/project-source';
-import { backendOf, isExternal } from '@suzumio/shared/config/sandbox-of';
+import { agentVariables, withoutEnvValues } from '@suzumio/core/config/agent-env';
+import { configDefaults } from '@suzumio/core/config/defaults';
+import type { LoadedProject, ProjectSource } from '@suzumio/core/config/project-source';
+import { backendOf, isExternal } from '@suzumio/core/config/sandbox-of';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { Grant } from '@suzumio/shared/policy/grant';
-import { oneLine } from '@suzumio/shared/prompt/body';
+import type { Grant } from '@suzumio/core/policy/grant';
+import { oneLine } from '@suzumio/core/prompt/body';
 import { Cell } from '@suzumio/shared/store/cell';
 import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';
 import { admission, admitOwnFile, hostPolicy, type OwnFileOptions } from '../host-policy.js';

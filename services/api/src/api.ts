@@ -3,7 +3,7 @@ import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-serv
 import { isLoopback } from '@suzumio/shared/http/request-source';
 import type { BodyPace } from '@suzumio/shared/http/slow-bodies';
 import { hostPaths } from '@suzumio/shared/disk/this-host';
-import { defaultPolicy, type Policy } from '@suzumio/shared/policy/policy';
+import { defaultPolicy, type Policy } from '@suzumio/core/policy/policy';
 import type { BrokenProject } from '@suzumio/shared/store/delete-project';
 import { apiApp, type ApiGuards } from './app.js';
 import type { ApiDependencies } from './context.js';

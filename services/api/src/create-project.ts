@@ -1,11 +1,11 @@
-import { formatProblem } from '@suzumio/shared/config/config-problem';
-import { loadProjectText } from '@suzumio/shared/profiles/load-project';
-import type { LoadedProject } from '@suzumio/shared/config/project-source';
-import { refuseUnsupported } from '@suzumio/shared/config/unsupported';
+import { formatProblem } from '@suzumio/core/config/config-problem';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
+import type { LoadedProject } from '@suzumio/core/config/project-source';
+import { refuseUnsupported } from '@suzumio/core/config/unsupported';
 import { isSuzumioError, type SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { CreateProjectAnswer, SendMessageRequest } from '@suzumio/contract/model/http-api';
 import type { Labels } from '@suzumio/contract/model/labels';
-import { refuseByPolicy } from '@suzumio/shared/policy/check-project';
+import { refuseByPolicy } from '@suzumio/core/policy/check-project';
 import type { Cell } from '@suzumio/shared/store/cell';
 import { readProject } from '@suzumio/shared/store/queries/projects';
 import type { Tx } from '@suzumio/shared/store/tx';

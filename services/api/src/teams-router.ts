@@ -1,6 +1,6 @@
 import express, { type Response, type Router } from 'express';
-import { formatProblem } from '@suzumio/shared/config/config-problem';
-import { readProjectText } from '@suzumio/shared/config/read-project';
+import { formatProblem } from '@suzumio/core/config/config-problem';
+import { readProjectText } from '@suzumio/core/config/read-project';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { emptyRequest, noQuery } from '@suzumio/contract/model/http-api';
 import {
@@ -13,7 +13,7 @@ import {
   teamsQuery,
   updateTeamRequest,
 } from '@suzumio/contract/model/profile-api';
-import { refuseByPolicy } from '@suzumio/shared/policy/check-project';
+import { refuseByPolicy } from '@suzumio/core/policy/check-project';
 import { differencesOf, makeStandingProject } from '@suzumio/shared/store/standing-project';
 import { readProject } from '@suzumio/shared/store/queries/projects';
 import { projectRow } from '@suzumio/shared/store/rows';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { auditAnswer } from '@suzumio/contract/model/http-api';
-import { defaultPolicy } from '@suzumio/shared/policy/policy';
+import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
 

@@ -8,7 +8,7 @@ import {
   projectListAnswer,
 } from '@suzumio/contract/model/http-api';
 import { projectConfig } from '@suzumio/contract/model/project-config';
-import { defaultPolicy } from '@suzumio/shared/policy/policy';
+import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { teamYaml } from '../../../test/support/cell.js';
 import { mountable } from '../../../test/support/mountable.js';
 import { type TestApi, testApi } from './support/api.js';

@@ -1,4 +1,4 @@
-import type { DayBudget } from '@suzumio/shared/model/day-budget';
+import type { DayBudget } from '@suzumio/core/budgets/day-budget';
 import { holderOf, placeOf } from '@suzumio/shared/queue/jobs';
 import { type TurnJob, turnJobId, type TurnJobRef } from '@suzumio/protocol/turn-job';
 import type { Metrics } from '@suzumio/shared/observability/metrics';

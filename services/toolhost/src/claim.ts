@@ -1,9 +1,9 @@
-import { backendOf, sandboxOf } from '@suzumio/shared/config/sandbox-of';
+import { backendOf, sandboxOf } from '@suzumio/core/config/sandbox-of';
 import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { contextLimitOf } from '@suzumio/shared/model/presets';
+import { contextLimitOf } from '@suzumio/core/budgets/presets';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
-import { sandboxDenials, type SandboxRequest } from '@suzumio/shared/policy/check-sandbox';
-import { describeDenial } from '@suzumio/shared/policy/denial';
+import { sandboxDenials, type SandboxRequest } from '@suzumio/core/policy/check-sandbox';
+import { describeDenial } from '@suzumio/core/policy/denial';
 import { attemptsProtocol, type ClaimAnswer, type ClaimRequest } from '@suzumio/protocol/attempts';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { runnerProtocol } from '@suzumio/protocol/runner';

@@ -1,7 +1,7 @@
 import type { Logger } from '@suzumio/shared/observability/logger';
 import type { Metrics } from '@suzumio/shared/observability/metrics';
-import type { HostPaths } from '@suzumio/shared/policy/host-paths';
-import type { Policy } from '@suzumio/shared/policy/policy';
+import type { HostPaths } from '@suzumio/core/policy/host-paths';
+import type { Policy } from '@suzumio/core/policy/policy';
 import type { SecretSource } from '@suzumio/shared/process/secret-source';
 import type { Transport } from '@suzumio/shared/queue/transport';
 import type { Cell } from '@suzumio/shared/store/cell';

@@ -4,7 +4,7 @@ import { createInProcessTransport } from '@suzumio/shared/queue/in-process-trans
 import type { Transport } from '@suzumio/shared/queue/transport';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
-import { defaultPolicy, type Policy } from '@suzumio/shared/policy/policy';
+import { defaultPolicy, type Policy } from '@suzumio/core/policy/policy';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
 import { createToolhost, type Toolhost, type ToolhostConfig } from '@suzumio/toolhost';

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { maxLogBytes } from '@suzumio/protocol/attempts';
-import { policySchema } from '@suzumio/shared/policy/policy';
+import { policySchema } from '@suzumio/core/policy/policy';
 import { maxOutputBytes } from '@suzumio/protocol/runner';
 import { maxWorkspaceBytes, maxWorkspaceFiles } from '@suzumio/protocol/workspace-manifest';
 

@@ -1,7 +1,7 @@
 import type { Logger } from '@suzumio/shared/observability/logger';
 import type { Metrics } from '@suzumio/shared/observability/metrics';
 import { maxContentBytes } from '@suzumio/protocol/content';
-import type { HostPaths } from '@suzumio/shared/policy/host-paths';
+import type { HostPaths } from '@suzumio/core/policy/host-paths';
 import { hostPaths } from '@suzumio/shared/disk/this-host';
 import type { Transport, TurnConsumer } from '@suzumio/shared/queue/transport';
 import { reportLostAttempts } from './attempt/lost-attempts.js';

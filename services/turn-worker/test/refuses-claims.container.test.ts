@@ -3,7 +3,7 @@ import { createServer as createHttpServer, request as httpRequest } from 'node:h
 import { createServer, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { policySchema } from '@suzumio/shared/policy/policy';
+import { policySchema } from '@suzumio/core/policy/policy';
 import { agentCommand, baseImage, deriveImage, docker } from './support/images.js';
 import { until } from './support/until.js';
 import { type TurnSpec, World } from './support/world.js';

@@ -1,4 +1,4 @@
-import { nanoPerUsd } from '../model/model-cost.js';
+import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import type { EventType } from '@suzumio/contract/model/event';
 import type { Metrics } from '../observability/metrics.js';
 import type { AppendedEvent } from '../store/project-store.js';

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
-import { configLimits } from '../config/limits.js';
-import type { FileContent, SourceFiles } from '../config/source-files.js';
+import { configLimits } from '@suzumio/core/config/limits';
+import type { FileContent, SourceFiles } from '@suzumio/core/config/source-files';
 
 /** Reads a regular file of bounded size as UTF-8; a byte order mark is dropped, nothing else is changed. */
 export function readTextFile(path: string): FileContent {

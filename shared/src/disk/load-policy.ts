@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigErrors } from '../config/config-problem.js';
-import { parsePolicy } from '../policy/parse-policy.js';
-import { defaultPolicy, type Policy } from '../policy/policy.js';
+import { ConfigErrors } from '@suzumio/core/config/config-problem';
+import { parsePolicy } from '@suzumio/core/policy/parse-policy';
+import { defaultPolicy, type Policy } from '@suzumio/core/policy/policy';
 import { readTextFile } from './files.js';
 
 /**

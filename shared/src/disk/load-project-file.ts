@@ -1,8 +1,8 @@
-import type { LoadedProject, ProjectSource } from '../config/project-source.js';
-import { type LoadFileOptions, readProject } from '../config/read-project.js';
-import type { ProfileOptions } from '../profiles/load-project.js';
-import { noProfiles } from '../profiles/registry.js';
-import { startFromProfiles } from '../profiles/start-from-profiles.js';
+import type { LoadedProject, ProjectSource } from '@suzumio/core/config/project-source';
+import { type LoadFileOptions, readProject } from '@suzumio/core/config/read-project';
+import type { ProfileOptions } from '@suzumio/core/profiles/load-project';
+import { noProfiles } from '@suzumio/core/profiles/registry';
+import { startFromProfiles } from '@suzumio/core/profiles/start-from-profiles';
 import { filesOnDisk } from './files.js';
 
 /**

@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { posix } from 'node:path';
-import { alwaysProtected, type HostPath, type HostPaths } from '../policy/host-paths.js';
+import { alwaysProtected, type HostPath, type HostPaths } from '@suzumio/core/policy/host-paths';
 
 /**
  * This machine's disk.

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { grantSchema, withGrant } from '../policy/grant.js';
-import type { Policy } from '../policy/policy.js';
+import { grantSchema, withGrant } from '@suzumio/core/policy/grant';
+import type { Policy } from '@suzumio/core/policy/policy';
 import type { DataDirectory } from './data-directory.js';
 
 /** Where a grant is, in the directory of its project. */

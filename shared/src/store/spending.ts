@@ -1,4 +1,4 @@
-import { type DayBudget, dayBudget, type DaySpending } from '../model/day-budget.js';
+import { type DayBudget, dayBudget, type DaySpending } from '@suzumio/core/budgets/day-budget';
 import type { StoreContext } from './context.js';
 import type { Sql, SqlReader } from './sql.js';
 import type { Writer } from './writer.js';

@@ -1,16 +1,16 @@
-import type { LoadedProject, ProjectSource } from '../config/project-source.js';
-import { refuseUnsupported } from '../config/unsupported.js';
+import type { LoadedProject, ProjectSource } from '@suzumio/core/config/project-source';
+import { refuseUnsupported } from '@suzumio/core/config/unsupported';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { StandingDifferences } from '@suzumio/contract/model/profile-api';
-import type { Grant } from '../policy/grant.js';
+import type { Grant } from '@suzumio/core/policy/grant';
 import type { Catalog } from './catalog.js';
 import type { Cell } from './cell.js';
 import { iso } from './queries/page.js';
 import { projectRow } from './rows.js';
 import type { SqlReader } from './sql.js';
 import { startProject } from './verbs/project-transitions.js';
-import { startFromProfiles } from '../profiles/start-from-profiles.js';
-import { withMembers } from '../profiles/with-members.js';
+import { startFromProfiles } from '@suzumio/core/profiles/start-from-profiles';
+import { withMembers } from '@suzumio/core/profiles/with-members';
 
 /** What a standing project is made from. */
 export interface StandingProject {

@@ -1,4 +1,4 @@
-import { dealPlaces } from '../mailbox/round-robin.js';
+import { dealPlaces } from '@suzumio/core/mail/round-robin';
 import type { Sql, SqlReader } from './sql.js';
 import type { Writer } from './writer.js';
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { loadProjectText } from '@suzumio/shared/profiles/load-project';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { projectMigrations } from '@suzumio/shared/store/migrations/project';
 import { migrate } from '@suzumio/shared/store/migrate';
 import { readAgentEnv } from '@suzumio/shared/store/queries/agents';

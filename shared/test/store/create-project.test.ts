@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { loadProjectText } from '@suzumio/shared/profiles/load-project';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { constructionMs, type NewProject } from '@suzumio/shared/store/create-project';
 import { listAgents } from '@suzumio/shared/store/queries/agents';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { loadProjectText } from '@suzumio/shared/profiles/load-project';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { type TestCell, teamYaml, testCell } from '../../../test/support/cell.js';
 
 let testing: TestCell;

@@ -16,7 +16,7 @@ import { pauseAgent, pauseProject } from '@suzumio/shared/store/verbs/pause';
 import { stopProject } from '@suzumio/shared/store/verbs/project-transitions';
 import { endByFailure } from '@suzumio/shared/store/verbs/report-attempt';
 import { attemptRow, turnRow } from '@suzumio/shared/store/rows';
-import { whyReasons } from '@suzumio/shared/why/reasons';
+import { whyReasons } from '@suzumio/core/why/reasons';
 import { entryOf, teamYaml } from '../../../test/support/cell.js';
 import { leaseMs, type Team, teams } from './team.js';
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { type ErrorCode, errorCodes } from '@suzumio/contract/errors/codes';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { silentLogger } from '@suzumio/shared/observability/logger';
-import { unseenHost } from '@suzumio/shared/policy/host-paths';
-import { defaultPolicy } from '@suzumio/shared/policy/policy';
+import { unseenHost } from '@suzumio/core/policy/host-paths';
+import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { maxContentBytes } from '@suzumio/shared/store/content-store';
 import { apiApp } from '../../src/app.js';
 import { EventHub } from '../../src/events/event-hub.js';

@@ -1,8 +1,8 @@
 import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
 import { SYSTEM_ID } from '@suzumio/contract/model/project-config';
 import { silentLogger } from '@suzumio/shared/observability/logger';
-import { unseenHost } from '@suzumio/shared/policy/host-paths';
-import { defaultPolicy } from '@suzumio/shared/policy/policy';
+import { unseenHost } from '@suzumio/core/policy/host-paths';
+import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { writeMessage } from '@suzumio/shared/store/mail/write-message';
 import { stopAgent } from '@suzumio/shared/store/verbs/agent-transitions';
 import { Sql } from '@suzumio/shared/store/sql';

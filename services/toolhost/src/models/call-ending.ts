@@ -1,8 +1,8 @@
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { Candidate } from '@suzumio/shared/model/presets';
+import type { Candidate } from '@suzumio/core/budgets/presets';
 import { beginningOf } from '@suzumio/protocol/cut-text';
 import type { Failure } from '@suzumio/protocol/failure-codes';
-import type { DayBudget } from '@suzumio/shared/model/day-budget';
+import type { DayBudget } from '@suzumio/core/budgets/day-budget';
 import type { UnansweredCall } from '@suzumio/shared/store/verbs/model-calls';
 import type { ProviderFailure } from './provider-failure.js';
 import type { Endpoint } from './provider-request.js';

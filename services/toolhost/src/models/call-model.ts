@@ -1,7 +1,7 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { worstCost } from '@suzumio/shared/model/model-cost';
-import { type Candidate, candidatesFor, presetOf } from '@suzumio/shared/model/presets';
-import { countedPrice } from '@suzumio/shared/policy/check-provider';
+import { worstCost } from '@suzumio/core/budgets/model-cost';
+import { type Candidate, candidatesFor, presetOf } from '@suzumio/core/budgets/presets';
+import { countedPrice } from '@suzumio/core/policy/check-provider';
 import { externalEngine } from '@suzumio/protocol/handlers';
 import type { ChatPurpose } from '@suzumio/protocol/model-chat';
 import { authorizeTool } from '@suzumio/shared/store/authorize';

@@ -1,6 +1,6 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { type DaySpending, dayBudget, daySpentMessage } from '@suzumio/shared/model/day-budget';
-import { dollars } from '@suzumio/shared/model/model-cost';
+import { type DaySpending, dayBudget, daySpentMessage } from '@suzumio/core/budgets/day-budget';
+import { dollars } from '@suzumio/core/budgets/model-cost';
 import type { ToolhostContext } from '../context.js';
 import { DaySpent } from './call-ending.js';
 import { insist } from './insist.js';

@@ -1,4 +1,4 @@
-import { presetsFor } from '@suzumio/shared/model/presets';
+import { presetsFor } from '@suzumio/core/budgets/presets';
 import { externalEngine } from '@suzumio/protocol/handlers';
 import { authorizeTool } from '@suzumio/shared/store/authorize';
 import { attemptRow } from '@suzumio/shared/store/rows';

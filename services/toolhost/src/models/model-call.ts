@@ -1,7 +1,7 @@
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { type Cost, costOf } from '@suzumio/shared/model/model-cost';
-import type { Candidate } from '@suzumio/shared/model/presets';
-import { allowedProvider, modelDenial, priceDenial, providerDenial } from '@suzumio/shared/policy/check-provider';
+import { type Cost, costOf } from '@suzumio/core/budgets/model-cost';
+import type { Candidate } from '@suzumio/core/budgets/presets';
+import { allowedProvider, modelDenial, priceDenial, providerDenial } from '@suzumio/core/policy/check-provider';
 import { estimatedTokens } from '@suzumio/protocol/estimated-tokens';
 import type { ChatRequest, ModelAnswer } from '@suzumio/protocol/model-chat';
 import { authorizeTool } from '@suzumio/shared/store/authorize';

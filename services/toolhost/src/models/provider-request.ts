@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { defaultMaxOutputTokens } from '@suzumio/shared/model/model-cost';
+import { defaultMaxOutputTokens } from '@suzumio/core/budgets/model-cost';
 import { shortestTimeoutMs } from '@suzumio/contract/model/models-config';
-import { askedModel, type Candidate } from '@suzumio/shared/model/presets';
+import { askedModel, type Candidate } from '@suzumio/core/budgets/presets';
 import type { SecretSource } from '@suzumio/shared/process/secret-source';
 import type { ChatRequest } from '@suzumio/protocol/model-chat';
 import type { ProviderRequest } from './ask-provider.js';

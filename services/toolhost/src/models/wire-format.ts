@@ -1,4 +1,4 @@
-import type { SinglePreset } from '@suzumio/shared/model/presets';
+import type { SinglePreset } from '@suzumio/core/budgets/presets';
 import type { ChatRequest } from '@suzumio/protocol/model-chat';
 import type { WireChunk } from './chat-wire.js';
 

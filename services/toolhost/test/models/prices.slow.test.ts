@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { Policy } from '@suzumio/shared/policy/policy';
+import type { Policy } from '@suzumio/core/policy/policy';
 import { type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { allowing, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { loadProjectText } from '@suzumio/shared/profiles/load-project';
-import { candidatesFor } from '@suzumio/shared/model/presets';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
+import { candidatesFor } from '@suzumio/core/budgets/presets';
 import { defaultTimeoutMs, endpointOf, providerRequest } from '../../src/models/provider-request.js';
 
 const candidate = (provider: string, preset = '') => {

@@ -6,7 +6,7 @@ import { readProjectFacts } from '@suzumio/shared/store/queries/why';
 import { deliverableTurns } from '@suzumio/shared/store/verbs/deliver-turn';
 import { postMessage } from '@suzumio/shared/store/verbs/post-message';
 import { agentsToStart } from '@suzumio/shared/store/verbs/start-turns';
-import { whyAnswerOf } from '@suzumio/shared/why/reasons';
+import { whyAnswerOf } from '@suzumio/core/why/reasons';
 import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { eventually } from '../../../../test/support/poll.js';
 import { allowing, type Begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';

@@ -1,7 +1,7 @@
 import type { AttemptRef, ClaimAnswer, CompleteRequest, SandboxLimits } from '@suzumio/protocol/attempts';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { type RunnerTurnInput, runnerProtocol, type TurnOutput } from '@suzumio/protocol/runner';
-import type { HostPaths } from '@suzumio/shared/policy/host-paths';
+import type { HostPaths } from '@suzumio/core/policy/host-paths';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import { createRedactor } from '@suzumio/shared/observability/redactor';
 import type { PortRange, WorkerLimits } from '../config.js';

@@ -1,7 +1,7 @@
-import { sandboxDenials, type SandboxRequest } from '@suzumio/shared/policy/check-sandbox';
-import { describeDenial } from '@suzumio/shared/policy/denial';
-import type { HostPaths } from '@suzumio/shared/policy/host-paths';
-import type { Policy } from '@suzumio/shared/policy/policy';
+import { sandboxDenials, type SandboxRequest } from '@suzumio/core/policy/check-sandbox';
+import { describeDenial } from '@suzumio/core/policy/denial';
+import type { HostPaths } from '@suzumio/core/policy/host-paths';
+import type { Policy } from '@suzumio/core/policy/policy';
 import type { SandboxLimits } from '@suzumio/protocol/attempts';
 import { AttemptFailure } from '../engine/attempt-failure.js';
 

@@ -1,6 +1,6 @@
 import type { AttemptRef, ClaimAnswer } from '@suzumio/protocol/attempts';
-import type { HostPaths } from '@suzumio/shared/policy/host-paths';
-import type { Policy } from '@suzumio/shared/policy/policy';
+import type { HostPaths } from '@suzumio/core/policy/host-paths';
+import type { Policy } from '@suzumio/core/policy/policy';
 import type { Logger } from '@suzumio/shared/observability/logger';
 import type { Metrics } from '@suzumio/shared/observability/metrics';
 import type { TurnWorkerConfig } from '../config.js';

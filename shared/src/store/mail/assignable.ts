@@ -1,5 +1,5 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { Candidate } from '../../mailbox/least-loaded.js';
+import type { Candidate } from '@suzumio/core/mail/least-loaded';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { AgentState } from '@suzumio/contract/model/states';
 import { budgetOf } from '../queries/budget-of.js';

@@ -1,4 +1,4 @@
-import { hourMs } from '../../mailbox/protection.js';
+import { hourMs } from '@suzumio/core/mail/protection';
 import type { SqlReader } from '../sql.js';
 import type { Tx } from '../tx.js';
 

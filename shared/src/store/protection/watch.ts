@@ -1,5 +1,5 @@
-import { alike, sketchOf } from '../../mailbox/likeness.js';
-import { hourMs, protectionOf } from '../../mailbox/protection.js';
+import { alike, sketchOf } from '@suzumio/core/mail/likeness';
+import { hourMs, protectionOf } from '@suzumio/core/mail/protection';
 import type { PausingLimit } from '@suzumio/contract/model/pause';
 import { SYSTEM_ID, USER_ID } from '@suzumio/contract/model/project-config';
 import { agentRow } from '../rows.js';

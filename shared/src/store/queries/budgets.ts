@@ -1,5 +1,5 @@
-import { type DayBudget, daySpentMessage, isDaySpent } from '../../model/day-budget.js';
-import { nanoPerUsd } from '../../model/model-cost.js';
+import { type DayBudget, daySpentMessage, isDaySpent } from '@suzumio/core/budgets/day-budget';
+import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { BudgetReached, BudgetView } from '@suzumio/contract/model/budget';
 import { isQueued } from '../rows.js';

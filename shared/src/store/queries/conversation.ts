@@ -1,4 +1,4 @@
-import { contextLimitOf } from '../../model/presets.js';
+import { contextLimitOf } from '@suzumio/core/budgets/presets';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { ConversationEntry, ModelAnswerFacts } from '@suzumio/contract/model/views';
 import { toolMessage } from '@suzumio/protocol/conversation';

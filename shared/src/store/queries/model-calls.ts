@@ -1,4 +1,4 @@
-import { nanoPerUsd } from '../../model/model-cost.js';
+import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import type { ModelCallView, SummaryView } from '@suzumio/contract/model/views';
 import { agentRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';

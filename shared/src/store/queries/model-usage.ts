@@ -1,5 +1,5 @@
-import type { DaySpending } from '../../model/day-budget.js';
-import { nanoPerUsd } from '../../model/model-cost.js';
+import type { DaySpending } from '@suzumio/core/budgets/day-budget';
+import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import type { StoredView } from '@suzumio/contract/model/storage';
 import type { DaySpendingView, UsageAnswer, UsageFigures, UsageGroup, UsageRow } from '@suzumio/contract/model/usage';
 import type { SqlReader } from '../sql.js';

@@ -2,7 +2,7 @@ import type { Labels } from '@suzumio/contract/model/labels';
 import { type ProjectConfig, projectConfig } from '@suzumio/contract/model/project-config';
 import type { ProjectView } from '@suzumio/contract/model/views';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { nanoPerUsd } from '../../model/model-cost.js';
+import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import { pauseOf, projectRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';

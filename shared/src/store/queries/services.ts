@@ -1,4 +1,4 @@
-import type { CellFacts, ServiceFacts } from '../../why/facts.js';
+import type { CellFacts, ServiceFacts } from '@suzumio/core/why/facts';
 import { readCellPause } from '../cell-pause.js';
 import { readOpenCircuits } from '../providers.js';
 import { readDayBudget } from '../spending.js';

@@ -1,6 +1,6 @@
-import { type Cost, dollars, nanoPerUsd, worstCost } from '../../model/model-cost.js';
-import { candidatesFor, presetOf } from '../../model/presets.js';
-import { isExternal } from '../../config/sandbox-of.js';
+import { type Cost, dollars, nanoPerUsd, worstCost } from '@suzumio/core/budgets/model-cost';
+import { candidatesFor, presetOf } from '@suzumio/core/budgets/presets';
+import { isExternal } from '@suzumio/core/config/sandbox-of';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { SqlReader } from '../sql.js';
 import { type Budget, budgetOf } from './budget-of.js';

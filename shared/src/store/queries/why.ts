@@ -1,9 +1,9 @@
-import { isExternal, backendOf } from '../../config/sandbox-of.js';
+import { isExternal, backendOf } from '@suzumio/core/config/sandbox-of';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { StorageReached } from '@suzumio/contract/model/storage';
 import type { TurnStatus } from '@suzumio/contract/model/states';
 import type { Priority } from '@suzumio/protocol/ids';
-import type { ProjectFacts, TurnFacts } from '../../why/facts.js';
+import type { ProjectFacts, TurnFacts } from '@suzumio/core/why/facts';
 import { isDue, isQueued, pauseOf, projectRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import { activeTurns } from '../verbs/start-turns.js';

@@ -1,5 +1,5 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { type AgentAction, assertAgentAllows } from '../../model/agent-actions.js';
+import { type AgentAction, assertAgentAllows } from '@suzumio/core/failures/agent-actions';
 import { agentRow, type AgentRow, turnRow } from '../rows.js';
 import type { Tx } from '../tx.js';
 import { cancelTurn } from './end-turn.js';

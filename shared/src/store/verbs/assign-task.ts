@@ -1,4 +1,4 @@
-import { leastLoaded } from '../../mailbox/least-loaded.js';
+import { leastLoaded } from '@suzumio/core/mail/least-loaded';
 import { assignableAgents } from '../mail/assignable.js';
 import { excerptOf } from '../mail/excerpt.js';
 import { findTeam } from '../mail/team-members.js';

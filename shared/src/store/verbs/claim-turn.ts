@@ -1,9 +1,9 @@
-import { backendOf, mountsOf } from '../../config/sandbox-of.js';
+import { backendOf, mountsOf } from '@suzumio/core/config/sandbox-of';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { type SelectedMail, selectMail, type UnreadMessage } from '../../prompt/select-mail.js';
-import { contextLimitOf, presetOf } from '../../model/presets.js';
-import { renderSystem } from '../../prompt/render-system.js';
-import { type PromptInput, renderPrompt } from '../../prompt/render-prompt.js';
+import { type SelectedMail, selectMail, type UnreadMessage } from '@suzumio/core/prompt/select-mail';
+import { contextLimitOf, presetOf } from '@suzumio/core/budgets/presets';
+import { renderSystem } from '@suzumio/core/prompt/render-system';
+import { type PromptInput, renderPrompt } from '@suzumio/core/prompt/render-prompt';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import { externalEngine } from '@suzumio/protocol/handlers';
 import type { Priority } from '@suzumio/protocol/ids';

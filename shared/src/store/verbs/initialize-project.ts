@@ -1,5 +1,5 @@
-import { agentVariables, withoutEnvValues } from '../../config/agent-env.js';
-import { isExternal } from '../../config/sandbox-of.js';
+import { agentVariables, withoutEnvValues } from '@suzumio/core/config/agent-env';
+import { isExternal } from '@suzumio/core/config/sandbox-of';
 import type { Labels } from '@suzumio/contract/model/labels';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { FilePlace } from '../file-place.js';

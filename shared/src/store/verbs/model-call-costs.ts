@@ -1,5 +1,5 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { Cost } from '../../model/model-cost.js';
+import type { Cost } from '@suzumio/core/budgets/model-cost';
 import type { ChatPurpose } from '@suzumio/protocol/model-chat';
 import type { Tx } from '../tx.js';
 

@@ -1,6 +1,6 @@
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
-import type { Cost } from '../../model/model-cost.js';
+import type { Cost } from '@suzumio/core/budgets/model-cost';
 import type { ChatPurpose, ModelAnswer } from '@suzumio/protocol/model-chat';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { notesIn } from '@suzumio/protocol/notes';

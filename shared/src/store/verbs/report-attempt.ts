@@ -1,5 +1,5 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { decideFailure } from '../../model/failure-policy.js';
+import { decideFailure } from '@suzumio/core/failures/failure-policy';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { AttemptEnded, AttemptStats, CompleteRequest } from '@suzumio/protocol/attempts';
 import { externalEngine } from '@suzumio/protocol/handlers';

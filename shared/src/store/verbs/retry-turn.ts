@@ -1,5 +1,5 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { assertAgentAllows } from '../../model/agent-actions.js';
+import { assertAgentAllows } from '@suzumio/core/failures/agent-actions';
 import { agentRow, type TurnRow } from '../rows.js';
 import type { SqlReader } from '../sql.js';
 import type { Tx } from '../tx.js';

@@ -1,9 +1,9 @@
-import { type DayBudget, isDaySpent } from '../../model/day-budget.js';
-import { readyAgents, type SchedulableAgent } from '../../mailbox/schedule.js';
+import { type DayBudget, isDaySpent } from '@suzumio/core/budgets/day-budget';
+import { readyAgents, type SchedulableAgent } from '@suzumio/core/mail/schedule';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { AgentState } from '@suzumio/contract/model/states';
 import type { Priority } from '@suzumio/protocol/ids';
-import { overTurnsPerHour, turnsPerHour } from '../../mailbox/turns-per-hour.js';
+import { overTurnsPerHour, turnsPerHour } from '@suzumio/core/mail/turns-per-hour';
 import { agentRow, projectRow } from '../rows.js';
 import { leastHeld, spentBudget } from '../queries/usage.js';
 import type { SqlReader } from '../sql.js';

@@ -1,6 +1,6 @@
 import type { ProjectConfig, TurnNotice } from '@suzumio/contract/model/project-config';
 import { SYSTEM_ID } from '@suzumio/contract/model/project-config';
-import { oneLine } from '../../prompt/body.js';
+import { oneLine } from '@suzumio/core/prompt/body';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { writeMessage } from '../mail/write-message.js';
 import { projectRow, type TurnRow } from '../rows.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { defaultProtection } from '@suzumio/shared/mailbox/protection';
+import { defaultProtection } from '@suzumio/core/mail/protection';
 import type { Pause } from '@suzumio/contract/model/pause';
 import type { TaskMove } from '@suzumio/contract/model/task-states';
 import { assignTask } from '@suzumio/shared/store/verbs/assign-task';

@@ -1,4 +1,4 @@
-import { isWithin } from '@suzumio/shared/policy/host-paths';
+import { isWithin } from '@suzumio/core/policy/host-paths';
 import type { BindMount } from './container-options.js';
 
 /** A container of a turn as the engine lists it, started or about to be. */

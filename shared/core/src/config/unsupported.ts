@@ -1,0 +1,104 @@
+import type { AgentConfig, ProjectConfig } from '@suzumio/contract/model/project-config';
+import type { ConfigPath } from './config-node.js';
+import { ConfigErrors, type ConfigProblem } from './config-problem.js';
+import { unescapeReferences, variablesIn } from './environment.js';
+import { presetOf } from '../budgets/presets.js';
+import type { LoadedProject } from './project-source.js';
+import { backendOf, isExternal, mountsOf } from './sandbox-of.js';
+import { describePath } from './schema-problems.js';
+
+/** A field that this version understands and would not keep to. */
+export interface UnsupportedField {
+  readonly path: ConfigPath;
+  readonly message: string;
+  /** Whether nothing is asked for that could not be kept, but something is missing to keep it. */
+  readonly missing?: boolean;
+}
+
+/**
+ * The fields of a config that this version does not enforce, and those that it cannot: agents that are to think without a
+ * model. A project that has any is not created: what is accepted is kept. A field at its default asks for nothing, so that rendered files, which name every field, pass.
+ */
+export function unsupportedFields(config: ProjectConfig): UnsupportedField[] {
+  const { backend, tools } = config;
+  const found: UnsupportedField[] = [];
+  const refuse = (refused: boolean, path: ConfigPath, message: string) => {
+    if (refused) found.push({ path, message });
+  };
+  const { docker } = backend;
+  const { controllerUrl } = backend;
+  refuse(
+    controllerUrl !== undefined && docker.network === 'none',
+    ['backend', 'controllerUrl'],
+    'a container of network none has a door of its own: leave it out, or ask for a network',
+  );
+  refuse(
+    controllerUrl !== undefined && docker.network !== 'none' && !isHttpUrl(controllerUrl),
+    ['backend', 'controllerUrl'],
+    'write http://host:port, in which every variable has a value',
+  );
+  refuse(docker.passProviderKeys, ['backend', 'docker', 'passProviderKeys'], 'keys are not passed yet: write false');
+  refuse(docker.warm !== undefined, ['backend', 'docker', 'warm'], 'containers are not kept warm yet: leave it out');
+  tools.toolpacks.forEach((pack, index) => {
+    refuse(pack !== 'core', ['tools', 'toolpacks', index], 'only the toolpack core is served yet');
+  });
+  refuse(
+    !config.observability.http.enabled,
+    ['observability', 'http', 'enabled'],
+    'nothing works without the API yet: leave it out',
+  );
+  for (const [id, agent] of Object.entries(config.agents)) {
+    if (backend.runner.mode === 'ai' && !isExternal(agent) && presetOf(config, id) === undefined) {
+      const message = `agent ${id} has no model to think with: name a preset in backend.runner.model, or write mode: mock`;
+      found.push({ path: ['agents', id], message, missing: true });
+    }
+    for (const field of isExternal(agent) ? fieldsOfHosts : []) {
+      refuse(agent[field] !== undefined, ['agents', id, field], 'its handler runs where it likes: leave it out');
+    }
+    if (isExternal(agent) || backendOf(config, agent) !== 'process') continue;
+    const own = agent.mounts !== undefined && agent.mounts.length > 0;
+    refuse(
+      mountsOf(docker.mounts, agent).length > 0,
+      own ? ['agents', id, 'mounts'] : ['backend', 'docker', 'mounts'],
+      `nothing is mounted for a process: write mounts at the agents that run in containers`,
+    );
+  }
+  return found;
+}
+
+/** What is asked of a host that runs turns: there is none for an external agent. */
+const fieldsOfHosts = ['mounts', 'env', 'workspace'] as const satisfies readonly (keyof AgentConfig)[];
+
+/** Whether a text in the notation of the file says where a runner can go. */
+function isHttpUrl(text: string): boolean {
+  return variablesIn(text).length === 0 && /^https?:$/.test(URL.parse(unescapeReferences(text))?.protocol ?? '');
+}
+
+/**
+ * Refuses a project that asks for what this version does not enforce.
+ *
+ * @throws {ConfigErrors} `not-supported-yet` with every such field and its place; `invalid-config` where only models are missing
+ */
+export function refuseUnsupported(project: LoadedProject): void {
+  // Agents of one counted entry share its place, and one message is enough.
+  const problems = new Map<string, ConfigProblem>();
+  for (const { path, message, missing = false } of unsupportedFields(project.config)) {
+    const place = project.locate(path);
+    const key = `${path.at(-1) ?? ''} ${place.line}:${place.column} ${place.file}`;
+    if (problems.has(key)) continue;
+    problems.set(
+      key,
+      missing
+        ? { ...place, code: 'model-missing', message }
+        : {
+            ...place,
+            code: 'not-supported-yet',
+            message: `${describePath(path)} is not supported yet: ${message}`,
+          },
+    );
+  }
+  if (problems.size === 0) return;
+  const all = [...problems.values()];
+  const missing = all.every(({ code }) => code === 'model-missing');
+  throw new ConfigErrors(all, missing ? 'invalid-config' : 'not-supported-yet');
+}

@@ -1,0 +1,78 @@
+import { askedModel, type Candidate, type ModelProvider, type SinglePreset } from '../budgets/presets.js';
+import { matchesAny, type Policy } from './policy.js';
+
+/** A provider as a policy allows it; undefined where it does not. */
+export function allowedProvider(
+  { providers }: Policy,
+  { baseURL, baseURLEnv, apiKeyEnv }: Pick<ModelProvider, ProviderDenial['field']>,
+): Policy['providers'][number] | undefined {
+  return providers.find(
+    (one) => one.baseURL === baseURL && one.baseURLEnv === baseURLEnv && one.apiKeyEnv === apiKeyEnv,
+  );
+}
+
+/** Why a provider may not be asked, and the field of it that says so. */
+export interface ProviderDenial {
+  readonly field: 'baseURL' | 'baseURLEnv' | 'apiKeyEnv';
+  readonly message: string;
+}
+
+/**
+ * What a policy has against a provider: its address, or the variable that names it, must stand there together with the
+ * variable of its key, so that no key is sent anywhere but where the operator wants it. Undefined where nothing is wrong.
+ */
+export function providerDenial(
+  { providers }: Policy,
+  { baseURL, baseURLEnv, apiKeyEnv }: Pick<ModelProvider, ProviderDenial['field']>,
+): ProviderDenial | undefined {
+  const places = providers.filter((one) => one.baseURL === baseURL && one.baseURLEnv === baseURLEnv);
+  if (places.length === 0) {
+    return { field: baseURL === undefined ? 'baseURLEnv' : 'baseURL', message: 'no model is called there' };
+  }
+  if (places.some((one) => one.apiKeyEnv === apiKeyEnv)) return undefined;
+  const message =
+    apiKeyEnv === undefined ? 'no model is called there without its key' : `${apiKeyEnv} is not the key for it`;
+  return { field: 'apiKeyEnv', message };
+}
+
+type Asked = Pick<Candidate, 'settings' | 'provider'>;
+
+/** Why a model may not be asked of a provider that is allowed; undefined where it may. */
+export function modelDenial(policy: Policy, asked: Asked): string | undefined {
+  if (!allowedProvider(policy, asked.provider)?.models || listedModel(policy, asked)) return undefined;
+  return `the model ${askedModel(asked.settings)} is not among those that are asked there`;
+}
+
+/**
+ * What a model is counted by: the higher of the policy's price and its project's, for tokens in and for those out.
+ *
+ * @param dayBudget whether it counts for the operator's budget of a day: a project's own price is not believed then,
+ *   unless the policy says so
+ * @returns undefined where there is no price to count it by
+ */
+export function countedPrice(policy: Policy, asked: Asked, { dayBudget }: { dayBudget: boolean }): Price | undefined {
+  const { price: own } = asked.settings;
+  const price = listedModel(policy, asked)?.price;
+  if (price === undefined) {
+    const believed = !dayBudget || allowedProvider(policy, asked.provider)?.ownPrices === true;
+    return believed ? own : undefined;
+  }
+  return own
+    ? { input: Math.max(price.input, own.input), output: Math.max(price.output, own.output) }
+    : { input: price.input, output: price.output };
+}
+
+type Price = NonNullable<SinglePreset['price']>;
+
+/** Why the operator's budget of a day cannot count a model, and what would let it. */
+export function priceDenial(policy: Policy, asked: Asked): string | undefined {
+  if (countedPrice(policy, asked, { dayBudget: true })) return undefined;
+  const model = askedModel(asked.settings);
+  return allowedProvider(policy, asked.provider)?.ownPrices === true
+    ? `${model} has no price, and there is a budget of the day: give the preset price: { input, output }, 0 where it costs nothing`
+    : `the policy gives ${model} no price, and there is a budget of the day: name it in models of its provider, with a price, or believe projects with ownPrices: true`;
+}
+
+function listedModel(policy: Policy, { settings, provider }: Asked) {
+  return allowedProvider(policy, provider)?.models?.find(({ name }) => matchesAny([name], askedModel(settings)));
+}

@@ -1,0 +1,282 @@
+import type { Pause } from '@suzumio/contract/model/pause';
+import type { WhyAnswer, WhyCode, WhyReason } from '@suzumio/contract/model/why';
+import type { StorageReached } from '@suzumio/contract/model/storage';
+import { type DayBudget, daySpentMessage, isDaySpent } from '../budgets/day-budget.js';
+import { capacityReasons } from './capacity.js';
+import type { CellFacts, ProjectFacts, ServiceFacts, TurnFacts } from './facts.js';
+import { moment, plural, span } from './words.js';
+
+/** {@link whyReasons} as people and programs read it. */
+export function whyAnswerOf(facts: ProjectFacts, cell: CellFacts, nowMs: number): WhyAnswer {
+  const { id: agent, state, unread } = facts.agent;
+  return { project: facts.project.id, agent, state, unread, reasons: whyReasons(facts, cell, nowMs) };
+}
+
+/**
+ * Why an agent is quiet, or what it is at: everything that holds, in the order in which it has to change. Facts only; where
+ * something is not known, nothing is said of it.
+ */
+export function whyReasons(facts: ProjectFacts, cell: CellFacts, nowMs: number): [WhyReason, ...WhyReason[]] {
+  const { turn, project, agent } = facts;
+  if (project.status === 'completed') return withFirst(ofProject(facts));
+  if (turn?.running) return running(facts, turn, cell, nowMs);
+  const gates = [...heldUp(facts, cell), ...heldBack(facts, cell, nowMs)];
+  const wanted = turn !== null || agent.unread > 0;
+  // They stop no turn: whatever it makes is refused, or not kept.
+  const files = storageReached(facts, ['files']);
+  if (!wanted) return withFirst([...gates, noMail(facts), ...files]);
+  const machinery = [...servicesMissing(cell, nowMs), ...(facts.runsIn ? [] : handlerReasons(facts, nowMs))];
+  const capacity = facts.runsIn ? capacityReasons({ ...facts, runsIn: facts.runsIn }, cell) : [];
+  // Places in lines mean something only where nothing else is in the way.
+  const waits = ['queued-behind', 'waiting-for-slot', 'waiting-for-handler'];
+  const blocked = [...gates, ...machinery, ...capacity].some(({ code }) => !waits.includes(code));
+  const all = [...gates, ...machinery, ...capacity].filter(({ code }) => !blocked || !waits.includes(code));
+  return withFirst([...(all.length === 0 ? [aboutToStart(facts)] : all), ...files]);
+}
+
+function withFirst(reasons: readonly WhyReason[]): [WhyReason, ...WhyReason[]] {
+  const [first, ...others] = reasons;
+  if (!first) throw new Error('there is always a reason');
+  return [first, ...others];
+}
+
+function running(facts: ProjectFacts, turn: TurnFacts, cell: CellFacts, nowMs: number): [WhyReason, ...WhyReason[]] {
+  const { project, agent } = facts;
+  const since = turn.attemptStartedAtMs ?? nowMs;
+  const attempt = turn.attempt > 1 ? `, attempt ${turn.attempt}` : '';
+  const mail = agent.unread === 0 ? '' : ` ${nextMail(facts)} will be in the next turn.`;
+  const working: WhyReason = {
+    code: 'working',
+    sentence: `It works: turn ${turn.number}${attempt} runs on ${turn.worker ?? 'a worker'} since ${moment(since, nowMs)}.${mail}`,
+    next: `logs ${project.id} ${agent.id} --follow`,
+  };
+  const others: WhyReason[] = [];
+  if (turn.leaseUntilMs !== null && turn.leaseUntilMs < nowMs) {
+    others.push({
+      code: 'worker-silent',
+      sentence: `Its worker ${turn.worker ?? ''} has not been heard of since its lease ran out at ${moment(turn.leaseUntilMs, nowMs)}; the turn is about to be taken from it.`,
+      next: null,
+    });
+    others.push(...servicesMissing(cell, nowMs));
+  }
+  if (agent.stopping) {
+    others.push({ code: 'stopping', sentence: 'It stops when this turn has ended.', next: null });
+  } else {
+    others.push(...heldUp(facts, cell));
+  }
+  return [working, ...others];
+}
+
+function nextMail({ agent: { unread }, maxPromptMessages: most }: ProjectFacts): string {
+  const all = plural(unread, 'unread message');
+  return unread <= most ? `Its ${all}` : `At most ${most} of its ${all}`;
+}
+
+/** What a person or a limit has set in its way. */
+function heldUp(facts: ProjectFacts, cell: CellFacts): WhyReason[] {
+  const { project, agent } = facts;
+  return [
+    ...ofProject(facts),
+    ...(cell.paused ? [pausedReason('cell-paused', 'Every project', cell.paused, 'resume --all')] : []),
+    ...(project.paused ? [pausedReason('project-paused', 'The project', project.paused, `resume ${project.id}`)] : []),
+    ...(agent.paused ? [agentPaused(project.id, agent.id, agent.paused)] : []),
+    ...(agent.state === 'failed' ? [agentFailed(facts)] : []),
+    ...(agent.state === 'stopped'
+      ? [
+          {
+            code: 'agent-stopped' as const,
+            sentence: 'It was stopped, and starts no turns until it is started.',
+            next: `agents start ${project.id} ${agent.id}`,
+          },
+        ]
+      : []),
+  ];
+}
+
+function ofProject({ project, agent }: Pick<ProjectFacts, 'project' | 'agent'>): WhyReason[] {
+  const { id, status } = project;
+  const reason = (sentence: string, next: string): WhyReason[] =>
+    status === 'running' ? [] : [{ code: `project-${status}`, sentence, next }];
+  switch (status) {
+    case 'running':
+      return [];
+    case 'initialized':
+      return reason('The project has not been started yet.', `start ${id}`);
+    case 'stopped':
+      return reason('The project is stopped: mail waits.', `start ${id}`);
+    case 'submitted':
+      return reason('The project has handed in its report and waits for a person; mail waits, too.', `report ${id}`);
+    case 'completed':
+      return reason('The project is completed: its report is approved.', `request-changes ${id} ${agent.id} "…"`);
+  }
+}
+
+function pausedReason(code: WhyCode, what: string, pause: Pause, next: string): WhyReason {
+  const why = pause.reason === null ? '.' : `: ${pause.reason}`;
+  return {
+    code,
+    sentence: `${what} is paused by ${pause.by} since ${pause.at.slice(0, 19).replace('T', ' ')} UTC${why}`,
+    next,
+  };
+}
+
+function agentPaused(project: string, agent: string, pause: Pause): WhyReason {
+  const code =
+    pause.limit === undefined ? 'agent-paused' : pause.limit === 'maxTurnsPerHour' ? 'turns-per-hour' : 'protection';
+  return pausedReason(code, 'It', pause, `resume ${project} ${agent}`);
+}
+
+function agentFailed({ project, agent }: ProjectFacts): WhyReason {
+  const { failure } = agent;
+  const how =
+    failure === null
+      ? ''
+      : ` in turn ${failure.turnNumber}, attempt ${failure.attempt}: ${failure.code}: ${failure.message}`;
+  const wanting = { 'budget-reached': `budget ${project.id}`, 'quota-exceeded': `usage ${project.id}` };
+  const next =
+    failure !== null && Object.hasOwn(wanting, failure.code)
+      ? wanting[failure.code as keyof typeof wanting]
+      : `agents retry ${project.id} ${agent.id}`;
+  return { code: 'agent-failed', sentence: `It failed${how}`, next };
+}
+
+/** What passes by itself, or with a larger limit. */
+function heldBack(facts: ProjectFacts, cell: CellFacts, nowMs: number): WhyReason[] {
+  const { project, agent, turn, budgetReached, activeTurns, maxConcurrentTurns: most } = facts;
+  const reasons: WhyReason[] = [];
+  if (!turn && budgetReached !== null) {
+    reasons.push({
+      code: 'budget-reached',
+      sentence: `No turn begins: ${budgetReached}`,
+      next: `budget ${project.id}`,
+    });
+  }
+  if (!turn && isDaySpent(cell.day, facts.leastHeldNanoUsd)) {
+    reasons.push(dayReached('No turn begins', cell.day));
+  }
+  reasons.push(...storageReached(facts, ['rows', 'disk']));
+  const bounded = !turn && agent.unread > 0 && agent.state === 'quiet' && facts.runsIn !== null;
+  if (bounded && most !== undefined && activeTurns >= most) {
+    reasons.push({
+      code: 'concurrency-limit',
+      sentence: `The project runs ${plural(most, 'turn')} at a time (scheduler.maxConcurrentTurns), and ${activeTurns} ${activeTurns === 1 ? 'is' : 'are'} queued or running: its turn comes when one has ended.`,
+      next: `turns ${project.id}`,
+    });
+  }
+  if (turn) reasons.push(...turnHeldBack(facts, turn, cell, nowMs));
+  return reasons;
+}
+
+function storageReached(
+  { project, storageReached: reached }: ProjectFacts,
+  limits: readonly StorageReached['limit'][],
+): WhyReason[] {
+  return reached
+    .filter(({ limit }) => limits.includes(limit))
+    .map(({ message }) => ({ code: 'storage-reached', sentence: message, next: `usage ${project.id}` }));
+}
+
+function dayReached(what: string, day: DayBudget): WhyReason {
+  return { code: 'day-budget-reached', sentence: `${what}: ${daySpentMessage(day)}`, next: 'usage --by day' };
+}
+
+function turnHeldBack({ project, agent }: ProjectFacts, turn: TurnFacts, cell: CellFacts, nowMs: number): WhyReason[] {
+  const failure = turn.failure === null ? '' : ` after ${turn.failure.code} (${turn.failure.message})`;
+  const untilMs = turn.waitsFor === null ? undefined : cell.providersAway.get(turn.waitsFor);
+  if (turn.waitsFor !== null && untilMs !== undefined) {
+    const until = untilMs > nowMs ? ` until ${moment(untilMs, nowMs)}` : ', and is about to be tried';
+    return [
+      {
+        code: 'provider-away',
+        sentence: `Turn ${turn.number} waits for ${modelIn(turn.waitsFor)}, which is away${until}${failure}.`,
+        next: `watch ${project.id}`,
+      },
+    ];
+  }
+  if (turn.waitsFor !== null && turn.waitsFor === cell.day?.gate) {
+    return [dayReached(`Turn ${turn.number} waits for another day`, cell.day)];
+  }
+  if (turn.notBeforeMs <= nowMs) return [];
+  return [
+    {
+      code: 'backoff',
+      sentence: `Turn ${turn.number} is tried again at ${moment(turn.notBeforeMs, nowMs)}${failure}.`,
+      next: `turns show ${project.id} ${agent.id}:${turn.number}`,
+    },
+  ];
+}
+
+/** A circuit has the host of its provider, a mark that tells keys and settings apart, and the model. */
+function modelIn(circuit: string): string {
+  const [, host = circuit, model] = /^([^#]*)#[^/]*(?:\/(.*))?$/s.exec(circuit) ?? [];
+  return model === undefined ? `the model provider ${host}` : `model ${model} of the provider ${host}`;
+}
+
+function noMail({ project, agent }: ProjectFacts): WhyReason {
+  if (agent.undelivered > 0) {
+    return {
+      code: 'no-mail',
+      sentence: `It has no unread mail, and only mail starts a turn. ${plural(agent.undelivered, 'message')} that it read in turns which failed or were cancelled ${agent.undelivered === 1 ? 'is' : 'are'} undelivered.`,
+      next: `inbox ${project.id} ${agent.id} --undelivered`,
+    };
+  }
+  return {
+    code: 'no-mail',
+    sentence: 'It has no unread mail, and only mail starts a turn.',
+    next: `send ${project.id} ${agent.id} P1 "…"`,
+  };
+}
+
+function servicesMissing({ scheduler, toolhost, fleet }: CellFacts, nowMs: number): WhyReason[] {
+  const missing = (code: WhyCode, what: string, does: string, { seenAtMs }: ServiceFacts): WhyReason => ({
+    code,
+    sentence: `No ${what} runs${seenAtMs === null ? '' : `; the last was heard of at ${moment(seenAtMs, nowMs)}`}: ${does}.`,
+    next: 'serve',
+  });
+  return [
+    ...(scheduler.alive ? [] : [missing('scheduler-missing', 'scheduler', 'nobody starts turns for mail', scheduler)]),
+    ...(toolhost.alive ? [] : [missing('toolhost-missing', 'ToolHost', 'nobody gives turns to workers', toolhost)]),
+    ...(fleet === 'away'
+      ? [
+          {
+            code: 'queue-away' as const,
+            sentence: 'The queue (Redis) cannot be reached: turns wait until it is back.',
+            next: 'doctor',
+          },
+        ]
+      : []),
+  ];
+}
+
+function handlerReasons({ project, agent, handler, turn }: ProjectFacts, nowMs: number): WhyReason[] {
+  if (!handler?.connected) {
+    const last =
+      handler === null
+        ? 'none has asked yet'
+        : `the last, ${handler.handler}, asked at ${moment(handler.seenAtMs, nowMs)}`;
+    return [
+      {
+        code: 'handler-missing',
+        sentence: `Its turns are run by a handler of your own (backend: external), and none is connected: ${last}.`,
+        next: `tokens create NAME --scope handler --project ${project.id} --agents ${agent.id}`,
+      },
+    ];
+  }
+  if (turn === null) return [];
+  return [
+    {
+      code: 'waiting-for-handler',
+      sentence: `Turn ${turn.number} waits for its handler ${handler.handler}, which asked for work ${span(nowMs - handler.seenAtMs)} ago.`,
+      next: `watch ${project.id}`,
+    },
+  ];
+}
+
+function aboutToStart({ project, agent, turn }: ProjectFacts): WhyReason {
+  const what = turn === null ? `It has ${plural(agent.unread, 'unread message')}` : `Its turn ${turn.number} is queued`;
+  return {
+    code: 'about-to-start',
+    sentence: `${what}, and nothing is in the way: it is about to start.`,
+    next: `watch ${project.id}`,
+  };
+}

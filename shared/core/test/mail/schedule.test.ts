@@ -1,0 +1,71 @@
+import { describe, expect, test } from '@jest/globals';
+import { readyAgents, type SchedulableAgent } from '../../src/mail/schedule.js';
+import { agentStates } from '@suzumio/contract/model/states';
+import { projectStatuses } from '@suzumio/contract/model/project-status';
+import type { Priority } from '@suzumio/protocol/ids';
+
+const running = { status: 'running', activeTurns: 0 } as const;
+
+function agent(
+  id: string,
+  urgent: Priority,
+  oldestSeq: number,
+  over: Partial<SchedulableAgent> = {},
+): SchedulableAgent {
+  return { id, state: 'quiet', external: false, unread: { count: 1, urgent, oldestSeq }, ...over };
+}
+
+describe('readyAgents', () => {
+  test.each(projectStatuses)('a project that is %s', (status) => {
+    expect(readyAgents({ status, activeTurns: 0 }, [agent('editor', 'P0', 1)])).toEqual(
+      status === 'running' ? ['editor'] : [],
+    );
+  });
+
+  test.each(agentStates)('an agent that is %s', (state) => {
+    expect(readyAgents(running, [agent('editor', 'P0', 1, { state })])).toEqual(state === 'quiet' ? ['editor'] : []);
+  });
+
+  test('nothing runs without mail', () => {
+    const unread = { count: 0, urgent: 'P1', oldestSeq: 0 } as const;
+    expect(readyAgents(running, [agent('editor', 'P1', 0, { unread })])).toEqual([]);
+    expect(readyAgents(running, [])).toEqual([]);
+  });
+
+  test('the most urgent first, then the one that has waited longest, then in the order of the team', () => {
+    const agents = [
+      agent('d', 'P2', 1),
+      agent('b', 'P1', 7),
+      agent('c', 'P1', 7),
+      agent('a', 'P0', 9),
+      agent('e', 'P1', 3),
+    ];
+    expect(readyAgents(running, agents)).toEqual(['a', 'e', 'b', 'c', 'd']);
+  });
+
+  test.each([
+    [undefined, 0, 3],
+    [undefined, 500, 3],
+    [2, 0, 2],
+    [2, 1, 1],
+    [2, 2, 0],
+    [2, 5, 0],
+  ])('at most %s turns at a time, %d active: %d more', (maxConcurrentTurns, activeTurns, more) => {
+    const project = { ...running, activeTurns, ...(maxConcurrentTurns === undefined ? {} : { maxConcurrentTurns }) };
+    const agents = ['a', 'b', 'c'].map((id, index) => agent(id, 'P1', index));
+    expect(readyAgents(project, agents)).toEqual(['a', 'b', 'c'].slice(0, more));
+  });
+
+  test('external agents take nobody’s place, and nobody takes theirs', () => {
+    const external = ['x', 'y'].map((id) => agent(id, 'P0', 1, { external: true }));
+    const bounded = { ...running, maxConcurrentTurns: 1 };
+    expect(readyAgents(bounded, [...external, agent('a', 'P1', 2), agent('b', 'P1', 3)])).toEqual(['x', 'y', 'a']);
+    expect(readyAgents({ ...bounded, activeTurns: 1 }, [...external, agent('a', 'P1', 2)])).toEqual(['x', 'y']);
+  });
+
+  test('leaves what it was given as it was', () => {
+    const agents = Object.freeze([agent('b', 'P1', 2), agent('a', 'P0', 1)]);
+    expect(readyAgents(running, agents)).toEqual(['a', 'b']);
+    expect(agents.map(({ id }) => id)).toEqual(['b', 'a']);
+  });
+});

@@ -1,0 +1,222 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { loadProjectText } from '../../src/profiles/load-project.js';
+import { loadProjectFile } from '@suzumio/shared/disk/load-project-file';
+import { renderConfig } from '../../src/config/render-config.js';
+import { projectDenials, refuseByPolicy } from '../../src/policy/check-project.js';
+import { directoryOf, grantFor, withGrant } from '../../src/policy/grant.js';
+import { type HostPaths, unseenHost } from '../../src/policy/host-paths.js';
+import { hostPaths } from '@suzumio/shared/disk/this-host';
+import { defaultPolicy, type Policy } from '../../src/policy/policy.js';
+import { load, minimal, problemsIn, withFiles } from '../config/project-files.js';
+
+const denied = (file: string, policy: Partial<Policy> = {}) =>
+  projectDenials({ ...defaultPolicy, ...policy }, load(file).config, unseenHost).map(
+    ({ field, rule }) => `${field} ${rule}`,
+  );
+
+describe('a project', () => {
+  test('that asks for nothing is allowed by the defaults', () => {
+    expect(denied(minimal())).toEqual([]);
+  });
+
+  test('is told of a field by its place in the file, also where agents were counted', () => {
+    const file = minimal(`    count: 3
+    env: { PATH: /x }
+    mounts: [{ source: /srv/own, target: /own }]
+backend:
+  docker:
+    network: host
+    mounts: [{ source: /srv/a, target: /a }]
+`);
+    const project = load(file);
+    const problems = problemsIn(() => {
+      refuseByPolicy(project, defaultPolicy, unseenHost);
+    });
+    expect(problems.map(({ code, line, column, message }) => [code, line, column, message.split(':')[0]])).toEqual([
+      ['policy-denied', 8, 18, 'agents.editor-1.env.PATH'],
+      ['policy-denied', 9, 24, 'agents.editor-1.mounts[0].source'],
+      ['policy-denied', 12, 14, 'backend.docker.network'],
+      ['policy-denied', 13, 24, 'backend.docker.mounts[0].source'],
+    ]);
+  });
+
+  test('is judged the same when it is rendered', () => {
+    const { config } = load(minimal('    env: { LD_X: y }\nbackend: { image: a/b, docker: { user: 0 } }\n'));
+    const rendered = loadProjectText(renderConfig(config), 'rendered.yaml').config;
+    const judged = projectDenials(defaultPolicy, rendered, unseenHost);
+    expect(judged).toEqual(projectDenials(defaultPolicy, config, unseenHost));
+    expect(judged.map(({ rule }) => rule)).toEqual(['env.forbidden', 'images', 'root']);
+  });
+
+  test('has its limits held against the ceilings', () => {
+    const limits = 'docker: { memory: 5g, cpus: 5, pids: 5000, tmpfs: { /a: 2g }, keepFor: 2d, readOnlyRoot: false }';
+    expect(
+      denied(minimal(`backend: { ${limits} }\nturn: { timeout: 5h, maxSteps: 1001, maxToolCalls: 5001 }\n`)),
+    ).toEqual([
+      'turn.timeout ceilings.timeout',
+      'backend.docker.readOnlyRoot writableRoot',
+      'backend.docker.memory ceilings.memory',
+      'backend.docker.cpus ceilings.cpus',
+      'backend.docker.pids ceilings.pids',
+      'backend.docker.tmpfs ceilings.tmpfs',
+      'backend.docker.keepFor ceilings.keepFor',
+      'turn.maxSteps ceilings.maxSteps',
+      'turn.maxToolCalls ceilings.maxToolCalls',
+    ]);
+  });
+
+  test('gets an agent its own mount in place of the one of the project', () => {
+    const file = minimal(`    mounts: [{ source: /srv/own, target: /a }]
+backend: { docker: { mounts: [{ source: /etc, target: /a }] } }
+`);
+    expect(denied(file, { mounts: { roots: [{ path: '/srv', readonly: true }] } })).toEqual([]);
+  });
+
+  test('copies workspaces from directories that are opened for that, or may be mounted', () => {
+    const file = minimal('    workspace: { from: /srv/a/readings }\n');
+    const expected = ['agents.editor.workspace.from workspaces.roots'];
+    expect(denied(file)).toEqual(expected);
+    expect(denied(file, { workspaces: { roots: ['/srv/ab'] } })).toEqual(expected);
+    expect(denied(file, { workspaces: { roots: ['/srv/a'] } })).toEqual([]);
+    expect(denied(file, { mounts: { roots: [{ path: '/srv', readonly: true }] } })).toEqual([]);
+    expect(denied(minimal('    workspace: { from: /proc/self }\n'), { workspaces: { roots: ['/proc'] } })).toEqual(
+      expected,
+    );
+  });
+
+  test.each<[string, string[]]>([
+    ['baseURL: "https://a.example/v1", apiKeyEnv: A_KEY', []],
+    ['baseURLEnv: B_URL, apiKeyEnv: B_KEY', []],
+    ['baseURL: "https://a.example/v1", apiKeyEnv: PATH', ['apiKeyEnv']],
+    ['baseURL: "https://a.example/v1", apiKeyEnv: B_KEY', ['apiKeyEnv']],
+    ['baseURL: "https://a.example/v1"', ['apiKeyEnv']],
+    ['baseURL: "https://evil.example/v1", apiKeyEnv: A_KEY', ['baseURL']],
+    ['baseURL: "https://a.example/v1/../../x", apiKeyEnv: A_KEY', ['baseURL']],
+    ['baseURLEnv: A_KEY, apiKeyEnv: B_KEY', ['baseURLEnv']],
+  ])('calls models only where their key may be sent: { %s }', (provider, fields) => {
+    const providers = [
+      { baseURL: 'https://a.example/v1', apiKeyEnv: 'A_KEY' },
+      { baseURLEnv: 'B_URL', apiKeyEnv: 'B_KEY' },
+    ];
+    const models = `{ providers: { p: { type: openai-compatible, ${provider} } } }`;
+    expect(denied(minimal(`backend: { runner: { models: ${models} } }\n`), { providers })).toEqual(
+      fields.map((field) => `backend.runner.models.providers.p.${field} providers`),
+    );
+  });
+
+  test('brings no code to the ToolHost that is not named', () => {
+    const file = minimal(`tools:
+  toolpacks:
+    - { id: a, path: /srv/packs/a }
+    - { id: b, mcp: { command: node, args: [/srv/mcp.mjs], env: { NODE_OPTIONS: x } } }
+    - { id: c, mcp: { url: "https://t.example" } }
+`);
+    expect(denied(file)).toEqual([
+      'tools.toolpacks[1].path toolpacks.directories',
+      'tools.toolpacks[2].mcp.env.NODE_OPTIONS env.forbidden',
+      'tools.toolpacks[2].mcp.command toolpacks.mcpCommands',
+      'tools.toolpacks[3].mcp.url toolpacks.mcpUrls',
+    ]);
+    const toolpacks = {
+      directories: ['/srv/packs'],
+      mcpCommands: [['node', '/srv/mcp.mjs']],
+      mcpUrls: ['https://t.example'],
+    };
+    expect(denied(file, { toolpacks })).toEqual(['tools.toolpacks[2].mcp.env.NODE_OPTIONS env.forbidden']);
+  });
+
+  const thinker = minimal(`backend:
+  runner:
+    mode: ai
+    model: own
+    models:
+      providers: { one: { type: openai-compatible, baseURL: 'http://m/v1' } }
+      presets:
+        own: { provider: one, model: mine, price: { input: 0, output: 0 } }
+        listed: { provider: one, model: nice-name, apiModel: vendor/large-1 }
+`);
+  const counted = (one: Omit<Policy['providers'][number], 'baseURL'>, dayBudget: boolean) => {
+    const policy = { ...defaultPolicy, providers: [{ baseURL: 'http://m/v1', ...one }] };
+    return projectDenials(policy, load(thinker).config, unseenHost, { dayBudget }).map(
+      ({ field, rule }) => `${field} ${rule}`,
+    );
+  };
+  const own = 'backend.runner.models.presets.own.model providers.models';
+  const listed = 'backend.runner.models.presets.listed.model providers.models';
+  const models = [{ name: 'vendor/*', price: { input: 1, output: 2 } }];
+
+  test('asks only the models that are listed, by the names that their provider has for them', () => {
+    expect(counted({}, false)).toEqual([]);
+    expect(counted({ models }, false)).toEqual([own]);
+    expect(counted({ models: [{ name: 'nice-name' }, { name: 'mine' }] }, false)).toEqual([listed]);
+  });
+
+  test('needs a price in the policy for each of its models where the day has a budget, or to be believed its own', () => {
+    expect(counted({}, true)).toEqual([own, listed]);
+    expect(counted({ models: [...models, { name: 'mine' }] }, true)).toEqual([own]);
+    expect(counted({ models: [...models, { name: 'mine' }], ownPrices: true }, true)).toEqual([]);
+    expect(counted({ ownPrices: true }, true)).toEqual([listed]);
+  });
+
+  test('of one’s own disk is believed its prices with the providers that were agreed to, but not those of the policy', () => {
+    const grant = { directories: [], images: [], providers: [{ baseURL: 'http://m/v1' }] };
+    const rules = (policy: Policy) =>
+      projectDenials(withGrant(policy, grant), load(thinker).config, unseenHost, { dayBudget: true }).map(
+        ({ field }) => field,
+      );
+    expect(rules(defaultPolicy)).toEqual(['backend.runner.models.presets.listed.model']);
+    const strict = { ...defaultPolicy, providers: [{ baseURL: 'http://m/v1', models }] };
+    expect(rules(strict)).toEqual(['backend.runner.models.presets.own.model']);
+  });
+
+  test('of a thousand agents has each of its paths looked at once', () => {
+    const mounts = Array.from({ length: 32 }, (_, at) => `{ source: /srv/${String(at)}, target: /m${String(at)} }`);
+    const { config } = load(minimal(`    count: 1000\n    mounts: [${mounts.join(', ')}]\n`));
+    const looked: string[] = [];
+    const host: HostPaths = {
+      ...unseenHost,
+      lookUp: (path) => {
+        looked.push(path);
+        return undefined;
+      },
+    };
+    expect(projectDenials(defaultPolicy, config, host)).toHaveLength(32);
+    expect(looked).toHaveLength(32);
+  });
+});
+
+describe("a file of one's own disk", () => {
+  const file = minimal(`    workspace: { from: seeds }
+backend:
+  image: my/runner:1
+  docker: { mounts: [{ source: data, target: /data, readonly: false }] }
+`);
+
+  test('is granted its directory and its image, and nothing else', () => {
+    withFiles({ 'project.yaml': file, 'data/a': '', 'seeds/a': '' }, (directory) => {
+      const loaded = loadProjectFile(join(directory, 'project.yaml'), { env: {} });
+      const host = hostPaths([], { mounting: true });
+      const own = { ...defaultPolicy, workspaces: { roots: directoryOf(loaded.files) } };
+      const grant = grantFor(loaded, projectDenials(own, loaded.config, host), []);
+      expect(grant).toEqual({ directories: [directory], images: ['my/runner:1'], providers: [] });
+      if (!grant) return;
+      expect(projectDenials(withGrant(own, grant), loaded.config, host)).toEqual([]);
+
+      mkdirSync(join(directory, 'sub'));
+      symlinkSync('/etc', join(directory, 'sub/link'));
+      writeFileSync(join(directory, 'greedy.yaml'), file.replace('source: data', 'source: sub/link'));
+      const greedy = loadProjectFile(join(directory, 'greedy.yaml'), { env: {} });
+      expect(projectDenials(withGrant(own, grant), greedy.config, host).map(({ rule }) => rule)).toEqual([
+        'mounts.roots',
+      ]);
+    });
+  });
+
+  test('that asks for nothing more is granted nothing, and a posted one has no directory', () => {
+    expect(grantFor(load(minimal()), [], [])).toBeUndefined();
+    expect(directoryOf(loadProjectText(minimal(), 'file').files)).toEqual([]);
+    expect(directoryOf(['/project.yaml'])).toEqual([]);
+  });
+});
