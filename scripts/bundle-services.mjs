@@ -1,5 +1,6 @@
 // Bundles each service into a directory of its own below .cache/services: the context from which deploy/Dockerfile makes
 // their images. Run after `npm run build`; `npm run images` and `npm run stack` do both.
+import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -7,14 +8,22 @@ import { main } from './lib/steps.mjs';
 
 const context = '.cache/services';
 const services = ['api', 'scheduler', 'toolhost', 'turn-worker'];
+/** Those that open projects. */
+const stores = ['api', 'scheduler', 'toolhost'];
+/** A thread has a file of its own, where the code that starts it looks for it from `dist/main.js`. */
+const threads = {
+  'toolhost/dist/bodies/body-thread': 'services/toolhost/src/bodies/body-thread.ts',
+  ...Object.fromEntries(
+    stores.map((name) => [`${name}/dist/migration-thread`, 'shared/store/src/migration-thread.ts']),
+  ),
+};
 
 await main(async () => {
   await rm(context, { recursive: true, force: true });
   await build({
     entryPoints: {
       ...Object.fromEntries(services.map((name) => [`${name}/dist/main`, `services/${name}/src/main.ts`])),
-      // A thread has a file of its own.
-      'toolhost/dist/bodies/body-thread': 'services/toolhost/src/bodies/body-thread.ts',
+      ...threads,
     },
     outdir: context,
     bundle: true,
@@ -37,12 +46,22 @@ await main(async () => {
     logLevel: 'error',
   });
   for (const name of services) await describe(name);
+  for (const name of services) await requireThreads(`${context}/${name}/dist`);
   await copySqlite();
   await cp('deploy/healthcheck.mjs', `${context}/common/healthcheck.mjs`);
   await cp('runner/dist/bundle', `${context}/turn-worker/runner`, { recursive: true });
   await cp('runner/dist/shim.mjs', `${context}/turn-worker/runner/shim.mjs`);
   await readableByAll(context);
 });
+
+/** Fails where a service starts a thread whose file is not beside it: that would show at work alone. */
+async function requireThreads(directory) {
+  const text = await readFile(`${directory}/main.js`, 'utf8');
+  for (const [, path] of text.matchAll(/new URL\("([^"]+-thread\.js)", import\.meta\.url\)/g)) {
+    const file = join(directory, path);
+    if (!existsSync(file)) throw new Error(`${directory}/main.js starts a thread of ${file}, which is not there`);
+  }
+}
 
 /** What a service reads of its own package. */
 async function describe(name) {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { requestChanges } from '@suzumio/shared/store/verbs/project-transitions';
-import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
+import { requestChanges } from '@suzumio/store/verbs/project-transitions';
+import { expireLease } from '@suzumio/store/verbs/report-attempt';
 import {
   type Behaviour,
   type ModelRequestBody,

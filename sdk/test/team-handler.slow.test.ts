@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { cancelTurn } from '../../shared/src/store/verbs/end-turn.js';
-import { expireLease } from '../../shared/src/store/verbs/report-attempt.js';
-import { turnRow } from '../../shared/src/store/rows.js';
+import { cancelTurn } from '../../shared/store/src/verbs/end-turn.js';
+import { expireLease } from '../../shared/store/src/verbs/report-attempt.js';
+import { turnRow } from '../../shared/store/src/rows.js';
 import { eventually } from '../../test/support/poll.js';
 import { type HandleTurn, RetryLater, type RunningHandler, SuzumioError, TeamHandler } from '../src/index.js';
 import type { TeamHandlerOptions } from '../src/index.js';

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import type { StorageLimits } from '@suzumio/contract/model/storage';
-import type { NewEntry } from '@suzumio/shared/store/catalog';
-import { Cell } from '@suzumio/shared/store/cell';
-import { type StoreContext, systemContext } from '@suzumio/shared/store/context';
-import type { ProjectStore } from '@suzumio/shared/store/project-store';
-import type { ProjectStoreHooks } from '@suzumio/shared/store/project-store';
-import type { Tx } from '@suzumio/shared/store/tx';
-import { startProject } from '@suzumio/shared/store/verbs/project-transitions';
+import type { NewEntry } from '@suzumio/store/catalog';
+import { Cell } from '@suzumio/store/cell';
+import { type StoreContext, systemContext } from '@suzumio/store/context';
+import type { ProjectStore } from '@suzumio/store/project-store';
+import type { ProjectStoreHooks } from '@suzumio/store/project-store';
+import type { Tx } from '@suzumio/store/tx';
+import { startProject } from '@suzumio/store/verbs/project-transitions';
 
 /** A cell in a temporary directory, with a clock that a test can hold. */
 export interface TestCell {

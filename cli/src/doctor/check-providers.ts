@@ -1,9 +1,9 @@
 import { connectionFailure } from '@suzumio/shared/http/connection-failure';
 import { messageOf } from '@suzumio/contract/errors/suzumio-error';
-import { policyWithGrants } from '@suzumio/shared/store/grants';
-import { DataDirectory } from '@suzumio/shared/store/data-directory';
-import { readConfig } from '@suzumio/shared/store/queries/projects';
-import { ReadOnlyCell } from '@suzumio/shared/store/read-only-cell';
+import { policyWithGrants } from '@suzumio/store/grants';
+import { DataDirectory } from '@suzumio/store/data-directory';
+import { readConfig } from '@suzumio/store/queries/projects';
+import { ReadOnlyCell } from '@suzumio/store/read-only-cell';
 import { hostPolicy } from '../host-policy.js';
 import { describePair, isSamePair, pairsOf, type ProviderPair } from '../providers/provider-pair.js';
 import type { Session } from '../session.js';

@@ -1,7 +1,7 @@
 import { type ProfileRegistry, noProfiles } from '@suzumio/core/profiles/registry';
-import { Catalog } from '@suzumio/shared/store/catalog';
-import { systemContext } from '@suzumio/shared/store/context';
-import { DataDirectory } from '@suzumio/shared/store/data-directory';
+import { Catalog } from '@suzumio/store/catalog';
+import { systemContext } from '@suzumio/store/context';
+import { DataDirectory } from '@suzumio/store/data-directory';
 
 /** Runs `body` with the profiles of a data directory; there are none where it does not exist. */
 export async function withProfiles<Result>(

@@ -7,9 +7,9 @@ import {
   tokenAnswer,
   tokenListAnswer,
 } from '@suzumio/contract/model/http-api';
-import { Catalog } from '@suzumio/shared/store/catalog';
-import { systemContext } from '@suzumio/shared/store/context';
-import { DataDirectory } from '@suzumio/shared/store/data-directory';
+import { Catalog } from '@suzumio/store/catalog';
+import { systemContext } from '@suzumio/store/context';
+import { DataDirectory } from '@suzumio/store/data-directory';
 import type { ApiRequests } from './api-requests.js';
 
 /** Who may use a cell, and who tried what he may not. */

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FileConfig } from '@suzumio/contract/model/project-config';
-import { readAgentEnv } from '@suzumio/shared/store/queries/agents';
-import { readConfig } from '@suzumio/shared/store/queries/projects';
-import type { SqlReader } from '@suzumio/shared/store/sql';
+import { readAgentEnv } from '@suzumio/store/queries/agents';
+import { readConfig } from '@suzumio/store/queries/projects';
+import type { SqlReader } from '@suzumio/store/sql';
 
 /** What a project was made with, the values of its agents' variables among it. */
 export function madeWith(reader: SqlReader): FileConfig {

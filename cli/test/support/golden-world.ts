@@ -1,16 +1,16 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { assignTask } from '@suzumio/shared/store/verbs/assign-task';
-import { broadcast } from '@suzumio/shared/store/verbs/broadcast';
-import { cancelActiveTurn } from '@suzumio/shared/store/verbs/cancel-turn';
-import { postMessage } from '@suzumio/shared/store/verbs/post-message';
-import { keptInput } from '@suzumio/shared/store/kept-input';
-import { recordToolCall } from '@suzumio/shared/store/verbs/record-tool-call';
-import { replyToMessage } from '@suzumio/shared/store/verbs/reply-to-message';
-import { failAttempt } from '@suzumio/shared/store/verbs/report-attempt';
-import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
-import { writeTurnLog } from '@suzumio/shared/store/turn-logs';
-import { hashToken } from '@suzumio/shared/store/tokens';
+import { assignTask } from '@suzumio/store/verbs/assign-task';
+import { broadcast } from '@suzumio/store/verbs/broadcast';
+import { cancelActiveTurn } from '@suzumio/store/verbs/cancel-turn';
+import { postMessage } from '@suzumio/store/verbs/post-message';
+import { keptInput } from '@suzumio/store/kept-input';
+import { recordToolCall } from '@suzumio/store/verbs/record-tool-call';
+import { replyToMessage } from '@suzumio/store/verbs/reply-to-message';
+import { failAttempt } from '@suzumio/store/verbs/report-attempt';
+import { startTurns } from '@suzumio/store/verbs/start-turns';
+import { writeTurnLog } from '@suzumio/store/turn-logs';
+import { hashToken } from '@suzumio/store/tokens';
 import { type TestApi, testApi } from '../../../services/api/test/support/api.js';
 import { beginTurn, publish, submit } from '../../../services/api/test/support/play.js';
 

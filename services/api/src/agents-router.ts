@@ -7,10 +7,10 @@ import {
   type RetryAnswer,
   stopAgentRequest,
 } from '@suzumio/contract/model/http-api';
-import { readAgent } from '@suzumio/shared/store/queries/agents';
-import type { Json, Tx } from '@suzumio/shared/store/tx';
-import { resetAgent, startAgent, stopAgent } from '@suzumio/shared/store/verbs/agent-transitions';
-import { retryTurn } from '@suzumio/shared/store/verbs/retry-turn';
+import { readAgent } from '@suzumio/store/queries/agents';
+import type { Json, Tx } from '@suzumio/store/tx';
+import { resetAgent, startAgent, stopAgent } from '@suzumio/store/verbs/agent-transitions';
+import { retryTurn } from '@suzumio/store/verbs/retry-turn';
 import { identityOf } from './auth.js';
 import { bodyOf } from './body.js';
 import { commitOnce, keyOf } from './commit-once.js';

@@ -3,9 +3,9 @@ import type { Request, Response } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { parse } from '@suzumio/shared/http/validate';
 import { idempotencyKey } from '@suzumio/contract/model/http-api';
-import type { ProjectStore } from '@suzumio/shared/store/project-store';
-import type { Json, Tx } from '@suzumio/shared/store/tx';
-import { type IdempotencyKey, once } from '@suzumio/shared/store/verbs/once';
+import type { ProjectStore } from '@suzumio/store/project-store';
+import type { Json, Tx } from '@suzumio/store/tx';
+import { type IdempotencyKey, once } from '@suzumio/store/verbs/once';
 import { identityOf } from './auth.js';
 
 /**

@@ -3,7 +3,7 @@ import type { Metrics } from '@suzumio/shared/observability/metrics';
 import type { HostPaths } from '@suzumio/core/policy/host-paths';
 import type { Policy } from '@suzumio/core/policy/policy';
 import type { Transport } from '@suzumio/shared/queue/transport';
-import type { Cell } from '@suzumio/shared/store/cell';
+import type { Cell } from '@suzumio/store/cell';
 
 /** What the API works with. */
 export interface ApiDependencies {

@@ -6,11 +6,11 @@ import { isSuzumioError, type SuzumioError } from '@suzumio/contract/errors/suzu
 import type { CreateProjectAnswer, SendMessageRequest } from '@suzumio/contract/model/http-api';
 import type { Labels } from '@suzumio/contract/model/labels';
 import { refuseByPolicy } from '@suzumio/core/policy/check-project';
-import type { Cell } from '@suzumio/shared/store/cell';
-import { readProject } from '@suzumio/shared/store/queries/projects';
-import type { Tx } from '@suzumio/shared/store/tx';
-import { type IdempotencyKey, once } from '@suzumio/shared/store/verbs/once';
-import { startProject } from '@suzumio/shared/store/verbs/project-transitions';
+import type { Cell } from '@suzumio/store/cell';
+import { readProject } from '@suzumio/store/queries/projects';
+import type { Tx } from '@suzumio/store/tx';
+import { type IdempotencyKey, once } from '@suzumio/store/verbs/once';
+import { startProject } from '@suzumio/store/verbs/project-transitions';
 import type { ApiContext } from './context.js';
 import { postFromUser } from './message-request.js';
 

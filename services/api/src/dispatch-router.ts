@@ -1,12 +1,12 @@
 import express, { type Request, type Response, type Router } from 'express';
 import { assignTaskRequest, broadcastRequest, replyRequest, tasksQuery } from '@suzumio/contract/model/mail-api';
 import { USER_ID } from '@suzumio/contract/model/project-config';
-import { messageCalled } from '@suzumio/shared/store/queries/messages';
-import { listTasks } from '@suzumio/shared/store/queries/tasks';
-import type { Json, Tx } from '@suzumio/shared/store/tx';
-import { assignTask } from '@suzumio/shared/store/verbs/assign-task';
-import { broadcast } from '@suzumio/shared/store/verbs/broadcast';
-import { replyToMessage } from '@suzumio/shared/store/verbs/reply-to-message';
+import { messageCalled } from '@suzumio/store/queries/messages';
+import { listTasks } from '@suzumio/store/queries/tasks';
+import type { Json, Tx } from '@suzumio/store/tx';
+import { assignTask } from '@suzumio/store/verbs/assign-task';
+import { broadcast } from '@suzumio/store/verbs/broadcast';
+import { replyToMessage } from '@suzumio/store/verbs/reply-to-message';
 import { identityOf } from './auth.js';
 import { queryOf } from './body.js';
 import { commitOnce, keyOf } from './commit-once.js';

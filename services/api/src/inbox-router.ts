@@ -1,7 +1,7 @@
 import express, { type Router } from 'express';
 import { inboxQuery } from '@suzumio/contract/model/http-api';
-import { listInbox } from '@suzumio/shared/store/queries/messages';
-import { agentRow } from '@suzumio/shared/store/rows';
+import { listInbox } from '@suzumio/store/queries/messages';
+import { agentRow } from '@suzumio/store/rows';
 import { queryOf } from './body.js';
 import type { ApiContext } from './context.js';
 import { listAnswer } from './list-answer.js';

@@ -4,8 +4,8 @@ import { parse } from '@suzumio/shared/http/validate';
 import { type SendMessageRequest, sendMessageRequest } from '@suzumio/contract/model/http-api';
 import { USER_ID } from '@suzumio/contract/model/project-config';
 import { priority } from '@suzumio/protocol/ids';
-import type { Tx } from '@suzumio/shared/store/tx';
-import { postMessage } from '@suzumio/shared/store/verbs/post-message';
+import type { Tx } from '@suzumio/store/tx';
+import { postMessage } from '@suzumio/store/verbs/post-message';
 
 const claims = z.object({ sender: z.string().optional(), priority: z.string().optional() });
 

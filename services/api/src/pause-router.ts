@@ -6,10 +6,10 @@ import {
   pauseRequest,
   type ProjectAnswer,
 } from '@suzumio/contract/model/http-api';
-import { readAgent } from '@suzumio/shared/store/queries/agents';
-import { readProject } from '@suzumio/shared/store/queries/projects';
-import type { Json, Tx } from '@suzumio/shared/store/tx';
-import { pauseAgent, pauseProject, resumeAgent, resumeProject } from '@suzumio/shared/store/verbs/pause';
+import { readAgent } from '@suzumio/store/queries/agents';
+import { readProject } from '@suzumio/store/queries/projects';
+import type { Json, Tx } from '@suzumio/store/tx';
+import { pauseAgent, pauseProject, resumeAgent, resumeProject } from '@suzumio/store/verbs/pause';
 import { identityOf, requireAdmin } from './auth.js';
 import { bodyOf } from './body.js';
 import { commitOnce, keyOf } from './commit-once.js';

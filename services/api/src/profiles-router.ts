@@ -11,8 +11,8 @@ import {
   updateProfileRequest,
 } from '@suzumio/contract/model/profile-api';
 import type { ProfileView } from '@suzumio/contract/model/profile';
-import { refuseRetired } from '@suzumio/shared/store/profiles';
-import type { Tx } from '@suzumio/shared/store/tx';
+import { refuseRetired } from '@suzumio/store/profiles';
+import type { Tx } from '@suzumio/store/tx';
 import { identityOf, wholeCellOnly } from './auth.js';
 import { bodyOf, queryOf } from './body.js';
 import { commitOnce, keyOf } from './commit-once.js';

@@ -1,8 +1,8 @@
 import type { Response } from 'express';
 import { hintFrom } from '@suzumio/contract/errors/suggest';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { Cell } from '@suzumio/shared/store/cell';
-import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import type { Cell } from '@suzumio/store/cell';
+import type { ProjectStore } from '@suzumio/store/project-store';
 import { identityOf, requireProject } from './auth.js';
 import type { ApiContext } from './context.js';
 

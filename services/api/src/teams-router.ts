@@ -14,10 +14,10 @@ import {
   updateTeamRequest,
 } from '@suzumio/contract/model/profile-api';
 import { refuseByPolicy } from '@suzumio/core/policy/check-project';
-import { differencesOf, makeStandingProject } from '@suzumio/shared/store/standing-project';
-import { readProject } from '@suzumio/shared/store/queries/projects';
-import { projectRow } from '@suzumio/shared/store/rows';
-import { startProject } from '@suzumio/shared/store/verbs/project-transitions';
+import { differencesOf, makeStandingProject } from '@suzumio/store/standing-project';
+import { readProject } from '@suzumio/store/queries/projects';
+import { projectRow } from '@suzumio/store/rows';
+import { startProject } from '@suzumio/store/verbs/project-transitions';
 import { identityOf, wholeCellOnly } from './auth.js';
 import { bodyOf, queryOf } from './body.js';
 import { keyOf, refuseKey } from './commit-once.js';

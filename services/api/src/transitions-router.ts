@@ -6,14 +6,9 @@ import {
   type RequestChangesAnswer,
   stopRequest,
 } from '@suzumio/contract/model/http-api';
-import { readProject } from '@suzumio/shared/store/queries/projects';
-import type { Json, Tx } from '@suzumio/shared/store/tx';
-import {
-  approveProject,
-  requestChanges,
-  startProject,
-  stopProject,
-} from '@suzumio/shared/store/verbs/project-transitions';
+import { readProject } from '@suzumio/store/queries/projects';
+import type { Json, Tx } from '@suzumio/store/tx';
+import { approveProject, requestChanges, startProject, stopProject } from '@suzumio/store/verbs/project-transitions';
 import { identityOf } from './auth.js';
 import { bodyOf } from './body.js';
 import { commitOnce, keyOf } from './commit-once.js';

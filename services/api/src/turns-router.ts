@@ -10,12 +10,12 @@ import {
   turnsQuery,
 } from '@suzumio/contract/model/http-api';
 import type { TurnDetail } from '@suzumio/contract/model/views';
-import { listConversation } from '@suzumio/shared/store/queries/conversation';
-import { findTurn, listToolCalls, listTurns, turnCalled } from '@suzumio/shared/store/queries/turns';
-import { agentRow } from '@suzumio/shared/store/rows';
-import type { SqlReader } from '@suzumio/shared/store/sql';
-import { readTurnLog } from '@suzumio/shared/store/turn-logs';
-import { cancelActiveTurn } from '@suzumio/shared/store/verbs/cancel-turn';
+import { listConversation } from '@suzumio/store/queries/conversation';
+import { findTurn, listToolCalls, listTurns, turnCalled } from '@suzumio/store/queries/turns';
+import { agentRow } from '@suzumio/store/rows';
+import type { SqlReader } from '@suzumio/store/sql';
+import { readTurnLog } from '@suzumio/store/turn-logs';
+import { cancelActiveTurn } from '@suzumio/store/verbs/cancel-turn';
 import { identityOf } from './auth.js';
 import { bodyOf, queryOf } from './body.js';
 import { commitOnce, keyOf } from './commit-once.js';

@@ -9,12 +9,12 @@ import {
   usageQuery,
 } from '@suzumio/contract/model/http-api';
 import type { UsageAnswer } from '@suzumio/contract/model/usage';
-import { listBudgets } from '@suzumio/shared/store/queries/budgets';
-import { listSummaries } from '@suzumio/shared/store/queries/model-calls';
-import { dayView, usageSlices, UsageSum } from '@suzumio/shared/store/queries/model-usage';
-import { StoredSum } from '@suzumio/shared/store/queries/storage';
-import { isBrokenProject } from '@suzumio/shared/store/store-fault';
-import { changeBudget } from '@suzumio/shared/store/verbs/change-budget';
+import { listBudgets } from '@suzumio/store/queries/budgets';
+import { listSummaries } from '@suzumio/store/queries/model-calls';
+import { dayView, usageSlices, UsageSum } from '@suzumio/store/queries/model-usage';
+import { StoredSum } from '@suzumio/store/queries/storage';
+import { isBrokenProject } from '@suzumio/store/store-fault';
+import { changeBudget } from '@suzumio/store/verbs/change-budget';
 import { identityOf } from './auth.js';
 import { bodyOf, queryOf } from './body.js';
 import { commitOnce, keyOf } from './commit-once.js';

@@ -1,7 +1,7 @@
 import { holderOf } from '@suzumio/shared/queue/jobs';
 import { turnJobId, type TurnJobRef } from '@suzumio/protocol/turn-job';
 import type { Transport } from '@suzumio/shared/queue/transport';
-import type { WaitingLine } from '@suzumio/shared/store/waiting-line';
+import type { WaitingLine } from '@suzumio/store/waiting-line';
 import { forEachBounded } from './rounds.js';
 
 export interface RefillDependencies {

@@ -3,8 +3,8 @@ import { holderOf, placeOf } from '@suzumio/shared/queue/jobs';
 import { type TurnJob, turnJobId, type TurnJobRef } from '@suzumio/protocol/turn-job';
 import type { Metrics } from '@suzumio/shared/observability/metrics';
 import type { PlacesTaken, Transport } from '@suzumio/shared/queue/transport';
-import type { ProjectStore } from '@suzumio/shared/store/project-store';
-import type { SqlReader } from '@suzumio/shared/store/sql';
+import type { ProjectStore } from '@suzumio/store/project-store';
+import type { SqlReader } from '@suzumio/store/sql';
 import {
   deliverableTurns,
   deliverTurn,
@@ -12,10 +12,10 @@ import {
   type ProvidersAway,
   type QueuedTurn,
   unclaimedDelivery,
-} from '@suzumio/shared/store/verbs/deliver-turn';
-import { giveUpWaiting, impatientTurns } from '@suzumio/shared/store/verbs/give-up-waiting';
-import { agentsToStart, type CellBounds, startTurns } from '@suzumio/shared/store/verbs/start-turns';
-import type { WaitingLine } from '@suzumio/shared/store/waiting-line';
+} from '@suzumio/store/verbs/deliver-turn';
+import { giveUpWaiting, impatientTurns } from '@suzumio/store/verbs/give-up-waiting';
+import { agentsToStart, type CellBounds, startTurns } from '@suzumio/store/verbs/start-turns';
+import type { WaitingLine } from '@suzumio/store/waiting-line';
 
 export interface ProjectSchedulerDependencies {
   cell: string;

@@ -1,8 +1,8 @@
 import { type StorageLimits, storedKinds } from '@suzumio/contract/model/storage';
 import type { Metrics } from '@suzumio/shared/observability/metrics';
-import type { DiskSpace } from '@suzumio/shared/store/disk-space';
-import type { ProjectStore } from '@suzumio/shared/store/project-store';
-import { StoredSum } from '@suzumio/shared/store/queries/storage';
+import type { DiskSpace } from '@suzumio/store/disk-space';
+import type { ProjectStore } from '@suzumio/store/project-store';
+import { StoredSum } from '@suzumio/store/queries/storage';
 
 /** No project is asked more often than this what it has stored. */
 const askAgainMs = 15_000;

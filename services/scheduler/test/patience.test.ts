@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { silentLogger } from '@suzumio/shared/observability/logger';
 import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
-import { attemptRow, turnRow } from '@suzumio/shared/store/rows';
-import { endByFailure } from '@suzumio/shared/store/verbs/report-attempt';
+import { attemptRow, turnRow } from '@suzumio/store/rows';
+import { endByFailure } from '@suzumio/store/verbs/report-attempt';
 import { counted } from '../../../test/support/counted.js';
 import { eventually } from '../../../test/support/poll.js';
 import { type Bench, benches } from './bench.js';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { turnJobId } from '@suzumio/protocol/turn-job';
 import type { Transport } from '@suzumio/shared/queue/transport';
-import { completeTurn, failAttempt } from '@suzumio/shared/store/verbs/report-attempt';
-import { pauseProject } from '@suzumio/shared/store/verbs/pause';
-import { approveProject, stopProject, submitReport } from '@suzumio/shared/store/verbs/project-transitions';
+import { completeTurn, failAttempt } from '@suzumio/store/verbs/report-attempt';
+import { pauseProject } from '@suzumio/store/verbs/pause';
+import { approveProject, stopProject, submitReport } from '@suzumio/store/verbs/project-transitions';
 import { eventually } from '../../../test/support/poll.js';
 import { benches } from './bench.js';
 

@@ -12,18 +12,12 @@ import {
 import { maxOutputBytes } from '@suzumio/protocol/runner';
 import { projectId, turnId } from '@suzumio/protocol/ids';
 import { externalEngine } from '@suzumio/protocol/handlers';
-import type { ProjectStore } from '@suzumio/shared/store/project-store';
-import { type AttemptRow, turnRow } from '@suzumio/shared/store/rows';
-import { turnLogBytes, writeTurnLog } from '@suzumio/shared/store/turn-logs';
-import {
-  completeTurn,
-  extendLease,
-  failAttempt,
-  isFresh,
-  isOverTime,
-} from '@suzumio/shared/store/verbs/report-attempt';
+import type { ProjectStore } from '@suzumio/store/project-store';
+import { type AttemptRow, turnRow } from '@suzumio/store/rows';
+import { turnLogBytes, writeTurnLog } from '@suzumio/store/turn-logs';
+import { completeTurn, extendLease, failAttempt, isFresh, isOverTime } from '@suzumio/store/verbs/report-attempt';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { rejected } from '@suzumio/shared/store/authorize';
+import { rejected } from '@suzumio/store/authorize';
 import { claimRoute, requireWorker, withLease } from './auth.js';
 import { claim, counted } from './claim.js';
 import { sendContent, storeContent } from './content.js';

@@ -1,16 +1,11 @@
 import type { Request } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { projectId } from '@suzumio/protocol/ids';
-import type { ProjectStore } from '@suzumio/shared/store/project-store';
-import type { ApiIdentity } from '@suzumio/shared/store/api-tokens';
-import { authorizeLease, authorizeTool, rejected } from '@suzumio/shared/store/authorize';
-import type { AttemptRow } from '@suzumio/shared/store/rows';
-import {
-  type AttemptTokenClaims,
-  type AttemptTokenKind,
-  hashToken,
-  parseAttemptToken,
-} from '@suzumio/shared/store/tokens';
+import type { ProjectStore } from '@suzumio/store/project-store';
+import type { ApiIdentity } from '@suzumio/store/api-tokens';
+import { authorizeLease, authorizeTool, rejected } from '@suzumio/store/authorize';
+import type { AttemptRow } from '@suzumio/store/rows';
+import { type AttemptTokenClaims, type AttemptTokenKind, hashToken, parseAttemptToken } from '@suzumio/store/tokens';
 import type { BodySender } from './bodies/body-gate.js';
 import type { ToolhostContext } from './context.js';
 

@@ -1,10 +1,10 @@
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ToolResponse } from '@suzumio/protocol/runner';
-import { authorizeTool } from '@suzumio/shared/store/authorize';
-import type { ProjectStore } from '@suzumio/shared/store/project-store';
-import { attemptRow } from '@suzumio/shared/store/rows';
-import type { Tx } from '@suzumio/shared/store/tx';
+import { authorizeTool } from '@suzumio/store/authorize';
+import type { ProjectStore } from '@suzumio/store/project-store';
+import { attemptRow } from '@suzumio/store/rows';
+import type { Tx } from '@suzumio/store/tx';
 import {
   type RecordedResult,
   recordedResult,
@@ -13,7 +13,7 @@ import {
   refuseToolCall,
   type ToolCall,
   type ToolCallSite,
-} from '@suzumio/shared/store/verbs/record-tool-call';
+} from '@suzumio/store/verbs/record-tool-call';
 import { type PresentedToken, senderOf } from './auth.js';
 import type { CallBody } from './bodies/call.js';
 import { contentOf } from './content.js';

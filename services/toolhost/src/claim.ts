@@ -8,16 +8,16 @@ import { attemptsProtocol, type ClaimAnswer, type ClaimRequest } from '@suzumio/
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { runnerProtocol } from '@suzumio/protocol/runner';
 import { placeOf } from '@suzumio/shared/queue/jobs';
-import type { ProjectStore } from '@suzumio/shared/store/project-store';
-import { readAgentEnv } from '@suzumio/shared/store/queries/agents';
-import { readHistory } from '@suzumio/shared/store/queries/history';
-import { agentRow, turnRow } from '@suzumio/shared/store/rows';
-import { attemptToken, hashToken } from '@suzumio/shared/store/tokens';
-import { keptToolSet } from '@suzumio/shared/store/tool-sets';
-import { type Claimed, claimTurn, prepareTurn, type PreparedTurn } from '@suzumio/shared/store/verbs/claim-turn';
-import { forgetDelivery } from '@suzumio/shared/store/verbs/deliver-turn';
-import { failTurn } from '@suzumio/shared/store/verbs/report-attempt';
-import { subscribers } from '@suzumio/shared/store/verbs/turn-notices';
+import type { ProjectStore } from '@suzumio/store/project-store';
+import { readAgentEnv } from '@suzumio/store/queries/agents';
+import { readHistory } from '@suzumio/store/queries/history';
+import { agentRow, turnRow } from '@suzumio/store/rows';
+import { attemptToken, hashToken } from '@suzumio/store/tokens';
+import { keptToolSet } from '@suzumio/store/tool-sets';
+import { type Claimed, claimTurn, prepareTurn, type PreparedTurn } from '@suzumio/store/verbs/claim-turn';
+import { forgetDelivery } from '@suzumio/store/verbs/deliver-turn';
+import { failTurn } from '@suzumio/store/verbs/report-attempt';
+import { subscribers } from '@suzumio/store/verbs/turn-notices';
 import type { ToolhostContext } from './context.js';
 import { toolDefinitions } from './tools/catalogue.js';
 

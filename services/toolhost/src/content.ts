@@ -3,9 +3,9 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { sendFile } from '@suzumio/shared/http/send-file';
 import { parse } from '@suzumio/shared/http/validate';
 import { sha256 } from '@suzumio/protocol/ids';
-import type { ContentOwner } from '@suzumio/shared/store/charged-content';
-import { ContentStore } from '@suzumio/shared/store/content-store';
-import type { ProjectStore } from '@suzumio/shared/store/project-store';
+import type { ContentOwner } from '@suzumio/store/charged-content';
+import { ContentStore } from '@suzumio/store/content-store';
+import type { ProjectStore } from '@suzumio/store/project-store';
 import type { ToolhostContext } from './context.js';
 
 /** The files of one project. */

@@ -9,8 +9,8 @@ import {
   handlersProtocol,
 } from '@suzumio/protocol/handlers';
 import { projectId } from '@suzumio/protocol/ids';
-import { attemptRow } from '@suzumio/shared/store/rows';
-import { rejected } from '@suzumio/shared/store/authorize';
+import { attemptRow } from '@suzumio/store/rows';
+import { rejected } from '@suzumio/store/authorize';
 import { attemptTokenOf, requireScope } from './auth.js';
 import { claimForHandler, type HandlerIdentity } from './claim-for-handler.js';
 import type { ClaimWaits } from './claim-waits.js';

@@ -6,7 +6,7 @@ import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import { notFoundHandler, problemHandler } from '@suzumio/shared/http/problem-handler';
 import { type ListenerNames, refuseForeignRequests } from '@suzumio/shared/http/request-source';
 import type { BodyPace } from '@suzumio/shared/http/slow-bodies';
-import { policyWithGrants } from '@suzumio/shared/store/grants';
+import { policyWithGrants } from '@suzumio/store/grants';
 import { hostPaths } from '@suzumio/shared/disk/this-host';
 import { defaultPolicy, type Policy } from '@suzumio/core/policy/policy';
 import { attemptsRouter } from './attempts-router.js';

@@ -1,11 +1,11 @@
 import express, { type Router } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { allowsTool } from '@suzumio/protocol/tool-names';
-import { authorizeTool } from '@suzumio/shared/store/authorize';
-import { keptInput } from '@suzumio/shared/store/kept-input';
-import type { ProjectStore } from '@suzumio/shared/store/project-store';
-import { isPublished } from '@suzumio/shared/store/queries/artifacts';
-import { agentRow } from '@suzumio/shared/store/rows';
+import { authorizeTool } from '@suzumio/store/authorize';
+import { keptInput } from '@suzumio/store/kept-input';
+import type { ProjectStore } from '@suzumio/store/project-store';
+import { isPublished } from '@suzumio/store/queries/artifacts';
+import { agentRow } from '@suzumio/store/rows';
 import { attemptTokenOf, senderOf, type PresentedToken, requireRunner } from './auth.js';
 import { closeOf } from './bodies/close-of.js';
 import { callTool, refuseCall } from './call-tool.js';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { maxDirectoryEntries, maxManifestBytes } from '@suzumio/protocol/artifacts';
-import { ContentStore } from '@suzumio/shared/store/content-store';
-import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
+import { ContentStore } from '@suzumio/store/content-store';
+import { expireLease } from '@suzumio/store/verbs/report-attempt';
 import { type Begun, begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
 let bench: ToolhostBench;

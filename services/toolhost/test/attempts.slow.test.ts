@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { cancelActiveTurn } from '@suzumio/shared/store/verbs/cancel-turn';
-import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
-import { postMessage } from '@suzumio/shared/store/verbs/post-message';
-import { stopProject } from '@suzumio/shared/store/verbs/project-transitions';
+import { cancelActiveTurn } from '@suzumio/store/verbs/cancel-turn';
+import { expireLease } from '@suzumio/store/verbs/report-attempt';
+import { postMessage } from '@suzumio/store/verbs/post-message';
+import { stopProject } from '@suzumio/store/verbs/project-transitions';
 import { eventually } from '../../../test/support/poll.js';
 import { begun, claimId, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 

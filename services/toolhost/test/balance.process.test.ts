@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
-import { contradictionsIn } from '@suzumio/shared/store/contradictions';
-import { stopAgent } from '@suzumio/shared/store/verbs/agent-transitions';
-import { pauseAgent } from '@suzumio/shared/store/verbs/pause';
-import { postMessage } from '@suzumio/shared/store/verbs/post-message';
-import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
+import { contradictionsIn } from '@suzumio/store/contradictions';
+import { stopAgent } from '@suzumio/store/verbs/agent-transitions';
+import { pauseAgent } from '@suzumio/store/verbs/pause';
+import { postMessage } from '@suzumio/store/verbs/post-message';
+import { startTurns } from '@suzumio/store/verbs/start-turns';
 import { children } from '../../../test/support/child.js';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 import { claimId } from './toolhost-client.js';

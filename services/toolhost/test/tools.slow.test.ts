@@ -3,8 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { approveProject, requestChanges } from '@suzumio/shared/store/verbs/project-transitions';
-import { expireLease } from '@suzumio/shared/store/verbs/report-attempt';
+import { approveProject, requestChanges } from '@suzumio/store/verbs/project-transitions';
+import { expireLease } from '@suzumio/store/verbs/report-attempt';
 import { eventually } from '../../../test/support/poll.js';
 import { type Begun, begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 

@@ -1,7 +1,7 @@
 import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import type { EventType } from '@suzumio/contract/model/event';
 import type { Metrics } from '../observability/metrics.js';
-import type { AppendedEvent } from '../store/project-store.js';
+import type { AppendedEvent } from '@suzumio/store/project-store';
 
 /**
  * Counts what happened by the events that say so: each is appended once and by one process, whoever asked for it, so

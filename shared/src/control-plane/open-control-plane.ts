@@ -3,8 +3,8 @@ import type { Logger } from '../observability/logger.js';
 import type { Metrics } from '../observability/metrics.js';
 import { createBullMqTransport } from '../queue/bullmq-transport.js';
 import type { Transport } from '../queue/transport.js';
-import { Cell } from '../store/cell.js';
-import type { ProjectStoreHooks } from '../store/project-store.js';
+import { Cell } from '@suzumio/store/cell';
+import type { ProjectStoreHooks } from '@suzumio/store/project-store';
 import { eventCounter } from './event-counter.js';
 
 /** What the services of a control plane share: the data and what carries hints and jobs. */

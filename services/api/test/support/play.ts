@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { byPath, type DirectoryFile } from '@suzumio/protocol/artifacts';
-import { ContentStore } from '@suzumio/shared/store/content-store';
-import { keptInput } from '@suzumio/shared/store/kept-input';
-import type { Tx } from '@suzumio/shared/store/tx';
-import { claimTurn, prepareTurn } from '@suzumio/shared/store/verbs/claim-turn';
-import { postMessage } from '@suzumio/shared/store/verbs/post-message';
-import { submitReport } from '@suzumio/shared/store/verbs/project-transitions';
-import { publishArtifact } from '@suzumio/shared/store/verbs/publish-artifact';
-import { recordToolCall, type ToolCallSite } from '@suzumio/shared/store/verbs/record-tool-call';
-import { completeTurn, failAttempt } from '@suzumio/shared/store/verbs/report-attempt';
-import { startTurns } from '@suzumio/shared/store/verbs/start-turns';
+import { ContentStore } from '@suzumio/store/content-store';
+import { keptInput } from '@suzumio/store/kept-input';
+import type { Tx } from '@suzumio/store/tx';
+import { claimTurn, prepareTurn } from '@suzumio/store/verbs/claim-turn';
+import { postMessage } from '@suzumio/store/verbs/post-message';
+import { submitReport } from '@suzumio/store/verbs/project-transitions';
+import { publishArtifact } from '@suzumio/store/verbs/publish-artifact';
+import { recordToolCall, type ToolCallSite } from '@suzumio/store/verbs/record-tool-call';
+import { completeTurn, failAttempt } from '@suzumio/store/verbs/report-attempt';
+import { startTurns } from '@suzumio/store/verbs/start-turns';
 import type { TestApi } from './api.js';
 
 const lease = createHash('sha256').update('lease').digest('hex');

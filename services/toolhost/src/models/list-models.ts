@@ -1,8 +1,8 @@
 import { presetsFor } from '@suzumio/core/budgets/presets';
 import { externalEngine } from '@suzumio/protocol/handlers';
-import { authorizeTool } from '@suzumio/shared/store/authorize';
-import { attemptRow } from '@suzumio/shared/store/rows';
-import { rejected } from '@suzumio/shared/store/authorize';
+import { authorizeTool } from '@suzumio/store/authorize';
+import { attemptRow } from '@suzumio/store/rows';
+import { rejected } from '@suzumio/store/authorize';
 import { type PresentedToken } from '../auth.js';
 import type { ToolhostContext } from '../context.js';
 

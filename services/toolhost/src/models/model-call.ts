@@ -4,12 +4,12 @@ import type { Candidate } from '@suzumio/core/budgets/presets';
 import { allowedProvider, modelDenial, priceDenial, providerDenial } from '@suzumio/core/policy/check-provider';
 import { estimatedTokens } from '@suzumio/protocol/estimated-tokens';
 import type { ChatRequest, ModelAnswer } from '@suzumio/protocol/model-chat';
-import { authorizeTool } from '@suzumio/shared/store/authorize';
-import type { Caller } from '@suzumio/shared/store/providers';
-import type { ProjectStore } from '@suzumio/shared/store/project-store';
-import { hasBudget } from '@suzumio/shared/store/queries/budget-of';
-import type { Tx } from '@suzumio/shared/store/tx';
-import type { AnsweredBy } from '@suzumio/shared/store/verbs/model-call-costs';
+import { authorizeTool } from '@suzumio/store/authorize';
+import type { Caller } from '@suzumio/store/providers';
+import type { ProjectStore } from '@suzumio/store/project-store';
+import { hasBudget } from '@suzumio/store/queries/budget-of';
+import type { Tx } from '@suzumio/store/tx';
+import type { AnsweredBy } from '@suzumio/store/verbs/model-call-costs';
 import {
   chargeModelCall,
   dropModelCall,
@@ -18,8 +18,8 @@ import {
   type RecordedAnswer,
   recordModelAnswer,
   recordModelRefusal,
-} from '@suzumio/shared/store/verbs/model-calls';
-import { refuseUnmadeCalls } from '@suzumio/shared/store/verbs/refuse-unmade-calls';
+} from '@suzumio/store/verbs/model-calls';
+import { refuseUnmadeCalls } from '@suzumio/store/verbs/refuse-unmade-calls';
 import type { PresentedToken } from '../auth.js';
 import type { ToolhostContext } from '../context.js';
 import { AskProgress } from './ask-progress.js';

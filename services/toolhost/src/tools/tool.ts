@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { CoreToolName } from '@suzumio/protocol/tool-names';
 import type { ToolDefinition, ToolResponse } from '@suzumio/protocol/runner';
-import type { ContentStore } from '@suzumio/shared/store/content-store';
-import type { SqlReader } from '@suzumio/shared/store/sql';
-import type { Tx } from '@suzumio/shared/store/tx';
-import type { ToolCallSite } from '@suzumio/shared/store/verbs/record-tool-call';
+import type { ContentStore } from '@suzumio/store/content-store';
+import type { SqlReader } from '@suzumio/store/sql';
+import type { Tx } from '@suzumio/store/tx';
+import type { ToolCallSite } from '@suzumio/store/verbs/record-tool-call';
 
 /** What a tool may use before its transaction. */
 export interface ToolEnvironment {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import { stepHeader } from '@suzumio/protocol/model-chat';
-import { deliverableTurns, deliverTurn } from '@suzumio/shared/store/verbs/deliver-turn';
-import { activeTurns, agentsToStart, startTurns } from '@suzumio/shared/store/verbs/start-turns';
-import { postMessage } from '@suzumio/shared/store/verbs/post-message';
+import { deliverableTurns, deliverTurn } from '@suzumio/store/verbs/deliver-turn';
+import { activeTurns, agentsToStart, startTurns } from '@suzumio/store/verbs/start-turns';
+import { postMessage } from '@suzumio/store/verbs/post-message';
 import {
   type Behaviour,
   event,

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { stepHeader } from '@suzumio/protocol/model-chat';
-import { budgetsReached } from '@suzumio/shared/store/queries/budgets';
-import { projectUsage } from '@suzumio/shared/store/queries/model-usage';
-import { readProjectFacts } from '@suzumio/shared/store/queries/why';
-import { deliverableTurns } from '@suzumio/shared/store/verbs/deliver-turn';
-import { postMessage } from '@suzumio/shared/store/verbs/post-message';
-import { agentsToStart } from '@suzumio/shared/store/verbs/start-turns';
+import { budgetsReached } from '@suzumio/store/queries/budgets';
+import { projectUsage } from '@suzumio/store/queries/model-usage';
+import { readProjectFacts } from '@suzumio/store/queries/why';
+import { deliverableTurns } from '@suzumio/store/verbs/deliver-turn';
+import { postMessage } from '@suzumio/store/verbs/post-message';
+import { agentsToStart } from '@suzumio/store/verbs/start-turns';
 import { whyAnswerOf } from '@suzumio/core/why/reasons';
 import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { eventually } from '../../../../test/support/poll.js';

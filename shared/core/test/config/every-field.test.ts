@@ -5,9 +5,9 @@ import { loadProjectText } from '../../src/profiles/load-project.js';
 import { backendOf, sandboxOf } from '../../src/config/sandbox-of.js';
 import { sourceConfig } from '../../src/config/source-schema.js';
 import { unsupportedFields } from '../../src/config/unsupported.js';
-import { prepareTurn } from '@suzumio/shared/store/verbs/claim-turn';
+import { prepareTurn } from '@suzumio/store/verbs/claim-turn';
 import type { z } from 'zod';
-import { teams } from '../../../test/store/team.js';
+import { teams } from '../../../store/test/team.js';
 
 /**
  * Every field of a project file is kept to or refused. Each stands in exactly one of these tables, and a field that is
@@ -75,21 +75,21 @@ const ofThePrompt: [string, Change, Change?][] = [
 /** What another test shows: the file, and what it says. */
 const shownElsewhere: [string, string, string][] = [
   ['scheduler.kind', 'shared/contract/src/model/project-config.ts', "kind: z.literal('nonpreemptive-mailbox')"],
-  ['scheduler.maxConcurrentTurns', 'shared/test/store/verbs/start-turns.test.ts', 'maxConcurrentTurns'],
+  ['scheduler.maxConcurrentTurns', 'shared/store/test/verbs/start-turns.test.ts', 'maxConcurrentTurns'],
   ['scheduler.maxTurnsPerHour', 'shared/core/test/mail/turns-per-hour.test.ts', 'maxTurnsPerHour: project'],
   ['agents.ada.maxTurnsPerHour', 'shared/core/test/mail/turns-per-hour.test.ts', 'maxTurnsPerHour: agent'],
-  ['agents.ada.notices', 'shared/test/store/verbs/turn-notices.test.ts', 'notices: [finished]'],
-  ['protection', 'shared/test/store/verbs/protection.test.ts', "withProtection('off')"],
+  ['agents.ada.notices', 'shared/store/test/verbs/turn-notices.test.ts', 'notices: [finished]'],
+  ['protection', 'shared/store/test/verbs/protection.test.ts', "withProtection('off')"],
   ...['exchanges', 'sameMail', 'emptyTurns'].map((key): [string, string, string] => [
     `protection.${key}`,
-    'shared/test/store/verbs/protection.test.ts',
+    'shared/store/test/verbs/protection.test.ts',
     `{ ${key}: `,
   ]),
-  ['turn.maxToolCalls', 'shared/test/store/verbs/record-tool-call.slow.test.ts', 'tool-limit-reached'],
+  ['turn.maxToolCalls', 'shared/store/test/verbs/record-tool-call.slow.test.ts', 'tool-limit-reached'],
   ['turn.maxAttempts', 'shared/core/test/failures/failure-policy.test.ts', 'maxAttempts'],
   ['turn.startDeadline', 'shared/core/test/failures/failure-policy.test.ts', 'startDeadlineMs'],
   ['agents.ada.profile', 'shared/core/test/profiles/start-from-profiles.test.ts', 'profile: Akari'],
-  ['agents.ada.workspace.from', 'shared/test/store/create-project.test.ts', 'workspace'],
+  ['agents.ada.workspace.from', 'shared/store/test/create-project.test.ts', 'workspace'],
   ['backend.runner.script[].agent', 'runner/test/find-rule.test.ts', 'agent:'],
   ...['from', 'contains', 'channel', 'kind', 'priority', 'turn', 'attempt'].map((key): [string, string, string] => [
     `backend.runner.script[].when.${key}`,
@@ -157,8 +157,8 @@ const shownElsewhere: [string, string, string][] = [
   ['turn.maxSteps', 'services/toolhost/test/models/gateway.slow.test.ts', 'maxSteps: '],
   ['turn.providerPatience', 'shared/core/test/failures/failure-policy.test.ts', 'providerPatienceMs'],
   ...['tokens', 'usd', 'turns'].flatMap((key): [string, string, string][] => [
-    [`budget.${key}`, 'shared/test/store/budgets.test.ts', `${key}: `],
-    [`agents.ada.budget.${key}`, 'shared/test/store/budgets.test.ts', `${key}: `],
+    [`budget.${key}`, 'shared/store/test/budgets.test.ts', `${key}: `],
+    [`agents.ada.budget.${key}`, 'shared/store/test/budgets.test.ts', `${key}: `],
   ]),
   ['agents.ada.model', 'services/toolhost/test/models/gateway.slow.test.ts', 'model: spare'],
   ['observability.http.host', 'cli/test/policy.container.test.ts', 'host: 127.0.0.1'],

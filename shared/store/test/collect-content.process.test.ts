@@ -1,0 +1,271 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rename, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { collectContent, unreferencedMs } from '../src/collect-content.js';
+import { ContentStore } from '../src/content-store.js';
+import type { ProjectStore } from '../src/project-store.js';
+import type { Tx } from '../src/tx.js';
+import { postMessage } from '../src/verbs/post-message.js';
+import { publishArtifact } from '../src/verbs/publish-artifact.js';
+import { startTurns } from '../src/verbs/start-turns.js';
+import { type TestCell, testCell } from '../../../test/support/cell.js';
+import { children } from '../../../test/support/child.js';
+
+const collectInChild = new URL('./fixtures/collect-content.mjs', import.meta.url);
+const startChild = children();
+
+let testing: TestCell;
+let directory: string;
+let content: ContentStore;
+beforeEach(async () => {
+  testing = await testCell();
+  await testing.create();
+  directory = testing.cell.directory.projectDir('team');
+  content = new ContentStore(directory);
+});
+afterEach(() => testing.close());
+
+const collect = () => testing.store('team', (store) => collectContent(store, directory, Date.now()));
+const stored = (text: string) => content.putBytes(Buffer.from(text));
+const fileOf = (hash: string) => join(directory, content.pathOf(hash));
+/** Where a file is that is being removed. */
+const asideOf = (hash: string) => join(dirname(fileOf(hash)), `.old-${hash}`);
+const putAside = (hash: string) => rename(fileOf(hash), asideOf(hash));
+
+/** Makes everything that is stored two days old. */
+async function age(): Promise<void> {
+  const then = new Date(Date.now() - 2 * unreferencedMs);
+  for (const place of ['artifacts', 'reports'].map((name) => join(directory, name)).filter(existsSync)) {
+    for (const entry of await readdir(place, { recursive: true })) await utimes(join(place, entry), then, then);
+  }
+}
+
+const publish = (sha256: string, contents?: string[]) =>
+  testing.write('team', (tx) =>
+    publishArtifact(tx, {
+      creator: 'ada',
+      name: 'a',
+      path: content.pathOf(sha256),
+      sha256,
+      sizeBytes: 1,
+      directory: contents && { files: contents.length, contents },
+    }),
+  );
+
+async function snapshotOf(text: string): Promise<{ file: string; snapshot: string }> {
+  const file = await stored(text);
+  const entries = [{ kind: 'file', path: 'a.txt', sha256: file, sizeBytes: text.length, executable: false }];
+  return { file, snapshot: await stored(JSON.stringify({ version: 1, entries })) };
+}
+const workAt = (snapshot: string) =>
+  testing.write('team', (tx) => tx.run(`UPDATE agents SET snapshot = :snapshot WHERE id = 'ada'`, { snapshot }));
+
+describe('content that nothing refers to', () => {
+  test('of a project that is deleted meanwhile is nobody’s failure', async () => {
+    const { snapshot } = await snapshotOf('work');
+    await workAt(snapshot);
+    await stored('old');
+    await age();
+    const collecting = testing.store('team', async (store) => {
+      await testing.cell.deleteProject('team', { actor: 'ann' });
+      return collectContent(store, directory, Date.now());
+    });
+    await expect(collecting).rejects.toMatchObject({ code: 'project-unknown' });
+  });
+
+  test('is removed when it is older than a day', async () => {
+    const [old, young] = [await stored('old'), 'young'];
+    await age();
+    const later = await stored(young);
+    expect(await collect()).toBe(1);
+    expect([content.has(old), content.has(later)]).toEqual([false, true]);
+    expect(await collect()).toBe(0);
+  });
+
+  test('stays for a day when somebody asked for it, to refer to it', async () => {
+    const hash = await stored('asked for');
+    await age();
+    expect(await content.renew(hash)).toBe('asked for'.length);
+    expect(await collect()).toBe(0);
+    expect(await content.renew('0'.repeat(64))).toBeUndefined();
+  });
+
+  test('of which a crash left a beginning goes as well; what is not ours stays', async () => {
+    const artifacts = join(directory, 'artifacts');
+    await mkdir(join(artifacts, 'notes'));
+    for (const name of ['.0123456789abcdef', 'README', 'notes/.hidden']) await writeFile(join(artifacts, name), 'x');
+    await age();
+    expect(await collect()).toBe(1);
+    expect(await readdir(artifacts)).toEqual(['README', 'notes']);
+  });
+
+  test('is removed in one round, however much it is', async () => {
+    for (let n = 0; n < 520; n += 1) {
+      const name = n.toString(16).padStart(64, '0');
+      await writeFile(join(directory, 'artifacts', name), '');
+    }
+    await age();
+    expect([await collect(), await collect()]).toEqual([520, 0]);
+  });
+});
+
+describe('content that something refers to stays, however old it is', () => {
+  test('as a file, as a directory and what is in it', async () => {
+    const [file, list, inside] = [await stored('file'), await stored('list'), await stored('inside')];
+    await publish(file);
+    await publish(list, [inside]);
+    await age();
+    expect(await collect()).toBe(0);
+  });
+
+  test('as an agent’s workspace, but not as one that it had before', async () => {
+    const before = await snapshotOf('before');
+    await workAt(before.snapshot);
+    const now = await snapshotOf('now');
+    await workAt(now.snapshot);
+    await age();
+    expect(await collect()).toBe(2);
+    expect([before.file, before.snapshot].map((hash) => content.has(hash))).toEqual([false, false]);
+    expect([now.file, now.snapshot].map((hash) => content.has(hash))).toEqual([true, true]);
+  });
+
+  test('as part of a workspace that cannot be read: then nothing is removed', async () => {
+    await stored('unused');
+    await workAt(await stored('not the list of a workspace'));
+    await age();
+    await expect(collect()).rejects.toThrow();
+    await workAt('0'.repeat(64));
+    await expect(collect()).rejects.toThrow('is missing');
+    expect((await readdir(join(directory, 'artifacts'), { recursive: true })).length).toBeGreaterThan(3);
+  });
+
+  test('as a workspace that a turn has left while it was looked for', async () => {
+    const { file, snapshot } = await snapshotOf('just done');
+    await age();
+    const overtaken = (store: ProjectStore) => ({
+      reader: store.reader,
+      async write<Result>(verb: (tx: Tx) => Result): Promise<Result> {
+        await workAt(snapshot);
+        return store.write(verb);
+      },
+    });
+    expect(await testing.store('team', (store) => collectContent(overtaken(store), directory, Date.now()))).toBe(0);
+    expect([content.has(file), content.has(snapshot)]).toEqual([true, true]);
+  });
+
+  test('does not keep what nothing refers to, though turns end all the time', async () => {
+    const unused = await Promise.all(Array.from({ length: 600 }, (_, number) => stored(`unused ${String(number)}`)));
+    const snapshots = await Promise.all([1, 2, 3, 4].map((number) => snapshotOf(`version ${String(number)}`)));
+    await age();
+    const coming = snapshots.slice();
+    const busy = (store: ProjectStore) => ({
+      reader: store.reader,
+      async write<Result>(verb: (tx: Tx) => Result): Promise<Result> {
+        const next = coming.shift();
+        if (next) await workAt(next.snapshot);
+        return store.write(verb);
+      },
+    });
+    await testing.store('team', (store) => collectContent(busy(store), directory, Date.now()));
+    expect(unused.filter((hash) => content.has(hash))).toEqual([]);
+    const last = snapshots.at(-1);
+    expect([last?.file, last?.snapshot].map((hash) => content.has(hash ?? ''))).toEqual([true, true]);
+  });
+
+  test('as a report, but not as one that was not taken', async () => {
+    const [taken, refused] = [await stored('# Taken'), await stored('# Refused')];
+    const reports = join(directory, 'reports');
+    await mkdir(reports);
+    const earlier = `turn_01-${'0'.repeat(12)}.md`;
+    const refusedEarlier = `turn_01-${'1'.repeat(12)}.md`;
+    for (const name of [earlier, refusedEarlier]) await writeFile(join(reports, name), 'A report.');
+    const turn = await testing.write('team', (tx) => {
+      postMessage(tx, { sender: 'user', recipient: 'ada', priority: 'P1', body: 'Go.', actor: 'admin' });
+      return startTurns(tx)[0] ?? '';
+    });
+    await testing.write('team', (tx) => {
+      [content.pathOf(taken), join('reports', earlier)].forEach((path, index) => {
+        tx.insert('reports', { version: index + 1, path, agent_id: 'ada', turn_id: turn, created_at_ms: 1 });
+      });
+    });
+    await age();
+    expect(await collect()).toBe(2);
+    expect([taken, refused].map((hash) => content.has(hash))).toEqual([true, false]);
+    expect(await readdir(reports)).toEqual([earlier]);
+  });
+
+  test('also when a crash came between its being put aside and its being looked at again', async () => {
+    const hash = await stored('in use');
+    await publish(hash);
+    await putAside(hash);
+    await collect();
+    expect(existsSync(fileOf(hash))).toBe(true);
+  });
+
+  test('as what was stored once more after a crash had left it put aside', async () => {
+    const hash = await stored('stored twice');
+    await age();
+    await putAside(hash);
+    await stored('stored twice');
+    expect(await collect()).toBe(0);
+    expect([content.has(hash), existsSync(asideOf(hash))]).toEqual([true, false]);
+  });
+});
+
+describe('what is charged is what is there', () => {
+  /** What owners are charged with, and what there is of it. */
+  const books = async () => {
+    const charged = await testing.rows<{ sha256: string; bytes: number }>(
+      'team',
+      'SELECT sha256, size_bytes AS bytes FROM stored_content ORDER BY sha256',
+    );
+    const [sum] = await testing.rows<{ bytes: number }>(
+      'team',
+      `SELECT coalesce(sum(bytes), 0) AS bytes FROM stored_bytes WHERE owner = '' AND kind <> 'rows'`,
+    );
+    const entries = await readdir(join(directory, 'artifacts'), { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+    return { charged: charged.map(({ sha256 }) => sha256), bytes: sum?.bytes, files: files.sort() };
+  };
+  const put = (text: string) =>
+    testing.store('team', async (store) => {
+      const { sha256 } = await store.content.put(content, [Buffer.from(text)], { owner: 'ada', kind: 'content' });
+      await store.write(() => undefined);
+      return sha256;
+    });
+
+  test('after a removal that was cut at any of its steps, once content is collected again', async () => {
+    const kept = await put('kept');
+    await publish(kept);
+    for (let last = 1; ; last += 1) {
+      for (const name of ['one', 'two', 'three']) await put(`${name} ${String(last)}`);
+      await age();
+      const child = startChild(collectInChild, testing.root, 'team', String(last));
+      const steps = await child.line().catch(() => undefined);
+      await child.end();
+      await collect();
+      expect(await books()).toEqual({ charged: [kept], bytes: 'kept'.length, files: [kept] });
+      if (steps === undefined) continue;
+      expect(Number(steps)).toBeGreaterThan(6);
+      expect(last).toBe(Number(steps) + 1);
+      break;
+    }
+  });
+
+  test('after a removal whose transaction failed', async () => {
+    const hash = await put('unused');
+    await age();
+    const failing = (store: ProjectStore) => ({
+      reader: store.reader,
+      write: <Result>(verb: (tx: Tx) => Result): Promise<Result> =>
+        store.write((tx) => {
+          verb(tx);
+          throw new Error('the disk is full');
+        }),
+    });
+    const collecting = testing.store('team', (store) => collectContent(failing(store), directory, Date.now()));
+    await expect(collecting).rejects.toThrow('the disk is full');
+    expect(await books()).toEqual({ charged: [hash], bytes: 'unused'.length, files: [hash] });
+  });
+});

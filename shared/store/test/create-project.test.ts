@@ -1,0 +1,169 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
+import { constructionMs, type NewProject } from '../src/create-project.js';
+import { listAgents } from '../src/queries/agents.js';
+import { postMessage } from '../src/verbs/post-message.js';
+import { startProject } from '../src/verbs/project-transitions.js';
+import { entryOf, teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
+
+let testing: TestCell;
+beforeEach(async () => {
+  testing = await testCell();
+});
+afterEach(() => testing.close());
+
+const catalogued = () => testing.cell.catalog.projects();
+const onDisk = () => readdir(testing.cell.directory.projectsDir);
+function project(change: Partial<NewProject> = {}, yaml = teamYaml): NewProject {
+  const { config } = loadProjectText(yaml, 'team.yaml');
+  return { config, source: yaml, actor: 'ann', ...change };
+}
+
+describe('making a project', () => {
+  test('leaves its database, its file as written and as resolved, and a line in the catalog', async () => {
+    await testing.cell.createProject(project());
+    const directory = testing.cell.directory.projectDir('team');
+    expect((await readdir(directory)).sort()).toEqual(['artifacts', 'project.db', 'resolved.yaml', 'source.yaml']);
+    expect(await readFile(join(directory, 'source.yaml'), 'utf8')).toBe(teamYaml);
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
+    expect((await stat(join(directory, 'source.yaml'))).mode & 0o777).toBe(0o600);
+    expect(catalogued()).toEqual([{ id: 'team', status: 'initialized' }]);
+    expect(testing.cell.catalog.unsettledProjects()).toEqual([]);
+    expect(await onDisk()).toEqual(['team']);
+    await testing.store('team', (store) => {
+      expect(store.config.name).toBe('team');
+      expect(listAgents(store.reader).map(({ id, state }) => `${id} ${state}`)).toEqual([
+        'ada quiet',
+        'ben quiet',
+        'cat quiet',
+      ]);
+    });
+    expect(await testing.rows('team', 'SELECT type, actor FROM events')).toEqual([
+      { type: 'project.initialized', actor: 'ann' },
+    ]);
+  });
+
+  test('may begin it with mail and a start, in one transaction', async () => {
+    const begin: NewProject['begin'] = (tx) => {
+      startProject(tx, 'ann');
+      postMessage(tx, { sender: 'user', recipient: 'ada', priority: 'P1', body: 'Go.', actor: 'ann' });
+    };
+    await testing.cell.createProject(project({ begin }));
+    expect(catalogued()).toEqual([{ id: 'team', status: 'running' }]);
+    expect(testing.cell.catalog.unsettledProjects()).toEqual(['team']);
+    expect(await testing.rows('team', 'SELECT recipient FROM inbox')).toEqual([{ recipient: 'ada' }]);
+  });
+
+  test('of a name that is taken is refused, and changes nothing', async () => {
+    await testing.cell.createProject(project());
+    await expect(testing.cell.createProject(project())).rejects.toMatchObject({ code: 'project-exists', status: 409 });
+    expect(await onDisk()).toEqual(['team']);
+    expect(catalogued()).toHaveLength(1);
+  });
+
+  test('twice at once makes it once', async () => {
+    const outcomes = await Promise.allSettled([1, 2, 3].map(() => testing.cell.createProject(project())));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await onDisk()).toEqual(['team']);
+    expect(catalogued()).toEqual([{ id: 'team', status: 'initialized' }]);
+  });
+
+  test('that fails leaves nothing', async () => {
+    const begin = () => {
+      throw new Error('no');
+    };
+    await expect(testing.cell.createProject(project({ begin }))).rejects.toThrow('no');
+    expect(await onDisk()).toEqual([]);
+    expect(catalogued()).toEqual([]);
+  });
+
+  test('that fails does not hide the same project, which another process is just making', async () => {
+    // The other's line in the catalog comes before its directory.
+    await testing.cell.catalog.addProject('team', entryOf('running'));
+    const begin = () => {
+      throw new Error('no');
+    };
+    await expect(testing.cell.createProject(project({ begin }))).rejects.toThrow('no');
+    expect(testing.cell.catalog.unsettledProjects()).toEqual(['team']);
+  });
+});
+
+describe('workspaces that begin with files', () => {
+  let from: string;
+  beforeEach(async () => {
+    from = await mkdtemp(join(tmpdir(), 'suzumio-seed-'));
+  });
+  afterEach(() => rm(from, { recursive: true, force: true }));
+  const yaml = () => `
+name: seeded
+task: Read.
+backend: { runner: { mode: mock } }
+agents: { reader: { role: reader, prompt: Read., count: 2, workspace: { from: ${from} } } }
+`;
+
+  test('share one snapshot, with links as links', async () => {
+    await mkdir(join(from, 'data'));
+    await writeFile(join(from, 'data', 'a.csv'), '1,2\n');
+    await writeFile(join(from, 'run.sh'), '#!/bin/sh\n', { mode: 0o755 });
+    await symlink('/etc/passwd', join(from, 'link'));
+    await testing.cell.createProject(project({}, yaml()));
+    const snapshots = await testing.rows<{ snapshot: string }>('seeded', 'SELECT DISTINCT snapshot FROM agents');
+    expect(snapshots).toHaveLength(1);
+    const hash = snapshots[0]?.snapshot ?? '';
+    const artifacts = join(testing.cell.directory.projectDir('seeded'), 'artifacts');
+    const manifest = JSON.parse(await readFile(join(artifacts, hash.slice(0, 2), hash), 'utf8')) as unknown;
+    expect(manifest).toMatchObject({
+      version: 1,
+      entries: [
+        { kind: 'directory', path: 'data' },
+        { kind: 'file', path: 'data/a.csv', sizeBytes: 4, executable: false },
+        { kind: 'link', path: 'link', target: '/etc/passwd' },
+        { kind: 'file', path: 'run.sh', executable: true },
+      ],
+    });
+  });
+
+  test('that cannot be read refuse the project', async () => {
+    await rm(from, { recursive: true });
+    await expect(testing.cell.createProject(project({}, yaml()))).rejects.toMatchObject({ code: 'invalid-config' });
+    expect(await onDisk()).toEqual([]);
+  });
+});
+
+describe('after a crash', () => {
+  test('what was being made then is removed, what is being made now is left', async () => {
+    const { projectsDir } = testing.cell.directory;
+    const old = new Date(Date.now() - constructionMs - 60_000);
+    await mkdir(join(projectsDir, '.new-old', 'artifacts'), { recursive: true });
+    await utimes(join(projectsDir, '.new-old'), old, old);
+    await mkdir(join(projectsDir, '.new-young'));
+    await testing.cell.recover();
+    expect(await onDisk()).toEqual(['.new-young']);
+  });
+
+  test('a project that the catalog does not know is added with the status that it has', async () => {
+    await testing.create();
+    await testing.cell.catalog.removeProject('team');
+    await testing.cell.recover();
+    expect(catalogued()).toEqual([{ id: 'team', status: 'running' }]);
+    expect(testing.cell.catalog.unsettledProjects()).toEqual(['team']);
+  });
+
+  test('a line in the catalog without a project goes when it is old', async () => {
+    await testing.cell.catalog.addProject('gone', entryOf('initialized'));
+    await testing.cell.recover();
+    expect(catalogued()).toHaveLength(1);
+    testing.setNow(Date.now() + constructionMs + 60_000);
+    await testing.cell.recover();
+    expect(catalogued()).toEqual([]);
+  });
+
+  test('a name whose making was cut short can be used again at once, and is looked after', async () => {
+    await testing.cell.catalog.addProject('team', entryOf('initialized'));
+    await testing.cell.createProject(project({ begin: (tx) => startProject(tx, 'ann') }));
+    expect(testing.cell.catalog.unsettledProjects()).toEqual(['team']);
+  });
+});

@@ -1,0 +1,208 @@
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import Database from 'better-sqlite3';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
+import { collectContent, unreferencedMs } from '../src/collect-content.js';
+import { ContentStore } from '../src/content-store.js';
+import { storedBytesSql } from '../src/migrations/stored-bytes.js';
+import { storedByOwner, storedBytes } from '../src/stored-bytes.js';
+import { postMessage } from '../src/verbs/post-message.js';
+import { publishArtifact } from '../src/verbs/publish-artifact.js';
+import { type TestCell, testCell, type TestCellOptions } from '../../../test/support/cell.js';
+
+let testing: TestCell;
+let content: ContentStore;
+afterEach(() => testing.close());
+
+async function start(options: TestCellOptions = {}): Promise<void> {
+  testing = await testCell(options);
+  await testing.create();
+  content = new ContentStore(testing.cell.directory.projectDir('team'));
+}
+
+const limited = (agent: Partial<StorageLimits['agent']>, project: Partial<StorageLimits['project']> = {}) => ({
+  storage: {
+    ...defaultStorageLimits,
+    agent: { ...defaultStorageLimits.agent, ...agent },
+    project: { ...defaultStorageLimits.project, ...project },
+  },
+});
+
+const put = (owner: string, text: string, kind: 'content' | 'snapshots' = 'content') =>
+  testing.store('team', (store) => store.content.put(content, [Buffer.from(text)], { owner, kind }));
+/** With what waits to be written. */
+const stored = async (owner?: string) => {
+  await testing.write('team', () => undefined);
+  return testing.store('team', ({ reader }) => storedBytes(reader, owner));
+};
+const kinds = () =>
+  testing.store('team', ({ reader }) =>
+    storedByOwner(reader).filter(({ kind, bytes }) => kind !== 'rows' && bytes > 0),
+  );
+const mail = (sender: string, body: string) =>
+  testing.write('team', (tx) => postMessage(tx, { sender, recipient: 'ben', priority: 'P1', body, actor: sender }));
+
+async function age(): Promise<void> {
+  const then = new Date(Date.now() - 2 * unreferencedMs);
+  const artifacts = join(testing.cell.directory.projectDir('team'), 'artifacts');
+  for (const entry of await readdir(artifacts, { recursive: true })) await utimes(join(artifacts, entry), then, then);
+}
+const collect = () =>
+  testing.store('team', (store) => collectContent(store, testing.cell.directory.projectDir('team'), Date.now()));
+
+describe('what is stored', () => {
+  test('is charged to whoever stored it first, and counts for the project once', async () => {
+    await start();
+    await put('ada', 'x'.repeat(1000));
+    await put('ben', 'x'.repeat(1000));
+    await put('ben', 'y'.repeat(10), 'snapshots');
+    expect((await stored('ada')).files).toBe(1000);
+    expect((await stored('ben')).files).toBe(10);
+    expect((await stored()).files).toBe(1010);
+    expect(await kinds()).toEqual([
+      { owner: null, kind: 'content', bytes: 1000 },
+      { owner: null, kind: 'snapshots', bytes: 10 },
+      { owner: 'ada', kind: 'content', bytes: 1000 },
+      { owner: 'ben', kind: 'snapshots', bytes: 10 },
+    ]);
+  });
+
+  test('counts before it is written down, and is written down when the project is closed', async () => {
+    await start(limited({ files: 1500 }));
+    await put('ada', 'x'.repeat(1000));
+    await expect(put('ada', 'y'.repeat(600))).rejects.toMatchObject({
+      code: 'quota-exceeded',
+      details: { of: 'ada', what: 'files', limitBytes: 1500 },
+    });
+    await put('ben', 'y'.repeat(600));
+    await testing.restart();
+    expect(await testing.store('team', ({ reader }) => storedBytes(reader).files)).toBe(1600);
+  });
+
+  test('is given back when it is collected', async () => {
+    await start();
+    await put('ada', 'unused');
+    await stored();
+    await age();
+    expect(await collect()).toBe(1);
+    expect(await stored('ada')).toMatchObject({ files: 0 });
+    expect(await stored()).toMatchObject({ files: 0 });
+  });
+
+  test('as rows is charged to whoever made them', async () => {
+    await start();
+    const before = { ada: (await stored('ada')).rows, all: (await stored()).rows };
+    await mail('ada', 'é'.repeat(5000));
+    const after = { ada: (await stored('ada')).rows, all: (await stored()).rows };
+    expect(after.ada - before.ada).toBeGreaterThan(10_000);
+    expect(after.ada - before.ada).toBeLessThan(12_000);
+    expect(after.all - before.all).toBe(after.ada - before.ada);
+  });
+
+  test('within directories counts each list of contents once, also where some is known', async () => {
+    await start();
+    const publish = (contents: string[]) =>
+      testing.write('team', (tx) =>
+        publishArtifact(tx, {
+          creator: 'ada',
+          name: 'd',
+          path: 'artifacts/aa/a',
+          sha256: 'a'.repeat(64),
+          sizeBytes: 1,
+          directory: { files: contents.length, contents },
+        }),
+      );
+    const more = async (contents: string[]) => {
+      const before = (await stored('system')).rows;
+      await publish(contents);
+      return (await stored('system')).rows - before;
+    };
+    const [b, c, d] = ['b', 'c', 'd'].map((digit) => digit.repeat(64)) as [string, string, string];
+    await publish([b]);
+    const withoutContents = await more([b]);
+    expect(await more([b, c, d])).toBe(withoutContents + 2 * (128 + 64));
+  });
+});
+
+describe('an upload beyond a quota', () => {
+  test('is refused while it arrives, and leaves nothing', async () => {
+    await start(limited({}, { files: 100_000 }));
+    let sent = 0;
+    const endless = Readable.from(
+      (function* () {
+        for (; sent < 10_000_000; sent += 10_000) yield Buffer.alloc(10_000);
+      })(),
+    );
+    const owner = { owner: 'ada', kind: 'content' } as const;
+    await expect(testing.store('team', (store) => store.content.put(content, endless, owner))).rejects.toMatchObject({
+      code: 'quota-exceeded',
+      details: { of: 'project' },
+    });
+    expect(sent).toBeLessThan(1_000_000);
+    const left = await readdir(join(testing.cell.directory.projectDir('team'), 'artifacts'));
+    expect(left.filter((name) => name.startsWith('.'))).toEqual([]);
+    expect((await stored()).files).toBe(0);
+  });
+
+  test('is refused beside others that arrive', async () => {
+    await start(limited({ files: 1_000_000 }));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 8 }, (_, number) => put('ada', String(number).repeat(300_000))),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(3);
+    expect((await stored('ada')).files).toBeLessThanOrEqual(1_000_000);
+  });
+});
+
+describe('a project of an earlier version', () => {
+  test('opens, and is charged for what it holds', async () => {
+    await start();
+    const file = testing.cell.directory.projectFile('team');
+    const hash = await content.putBytes(Buffer.from('published'));
+    const workspaceFile = await content.putBytes(Buffer.from('in a workspace'));
+    const entries = [{ kind: 'file', path: 'a', sha256: workspaceFile, sizeBytes: 14, executable: false }];
+    const snapshot = await content.putBytes(Buffer.from(JSON.stringify({ version: 1, entries })));
+    await mail('ada', 'm'.repeat(3000));
+    await testing.write('team', (tx) => {
+      publishArtifact(tx, { creator: 'ada', name: 'a', path: content.pathOf(hash), sha256: hash, sizeBytes: 9 });
+      tx.run(`UPDATE agents SET snapshot = :snapshot WHERE id = 'ben'`, { snapshot });
+    });
+    const rows = await stored('ada');
+    await testing.cell.stores.close();
+    const database = new Database(file);
+    const triggers = database
+      .prepare(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`)
+      .pluck()
+      .all() as string[];
+    for (const name of triggers) database.exec(`DROP TRIGGER ${name}`);
+    database.exec('DROP TABLE stored_bytes; DROP TABLE stored_content');
+    // The step by itself: later ones have been taken.
+    database.exec(storedBytesSql);
+    database.close();
+    await testing.restart();
+
+    expect(await stored('ada')).toEqual({ rows: rows.rows, files: 9 });
+    await mkdir(join(testing.cell.directory.projectDir('team'), 'logs'), { recursive: true });
+    const turn = await testing.write('team', (tx) => {
+      tx.insert('turns', {
+        id: 'turn_1',
+        agent_id: 'ben',
+        number: 1,
+        status: 'completed',
+        priority: 'P1',
+        queued_at_ms: 1,
+      });
+      return 'turn_1';
+    });
+    await writeFile(join(testing.cell.directory.projectDir('team'), 'logs', `${turn}.1.log`), 'said');
+    await age();
+    expect(await collect()).toBe(0);
+    const size = JSON.stringify({ version: 1, entries }).length + 14;
+    expect((await kinds()).filter(({ owner }) => owner === 'ben')).toEqual([
+      { owner: 'ben', kind: 'logs', bytes: 4 },
+      { owner: 'ben', kind: 'snapshots', bytes: size },
+    ]);
+  });
+});
