@@ -1,8 +1,8 @@
 // A turn-worker as a process of its own, whose turns cost nothing.
 import { readFile } from 'node:fs/promises';
-import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
-import { runService } from '@suzumio/shared/process/run-service';
-import { serviceEnvironment } from '@suzumio/shared/process/service-environment';
+import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
+import { runService } from '@suzumio/runtime/process/run-service';
+import { serviceEnvironment } from '@suzumio/runtime/process/service-environment';
 import { createTurnWorker } from '@suzumio/turn-worker';
 import { z } from 'zod';
 import { createNoopEngine } from './noop-engine.js';

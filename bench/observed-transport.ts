@@ -3,8 +3,8 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import {
   type BullMqTransportOptions,
   createBullMqTransport as createTransport,
-} from '@suzumio/shared/queue/bullmq-transport';
-import type { Transport } from '@suzumio/shared/queue/transport';
+} from '@suzumio/runtime/queue/bullmq-transport';
+import type { Transport } from '@suzumio/runtime/queue/transport';
 import { clockMs, openMarks } from './marks.js';
 
 /**

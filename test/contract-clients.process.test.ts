@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createClient } from '@hey-api/openapi-ts';
-import { loadProjectFile } from '../shared/src/disk/load-project-file.js';
+import { loadProjectFile } from '../shared/runtime/src/disk/load-project-file.js';
 import { renderConfig } from '../shared/core/src/config/render-config.js';
 import { type Stack, startStack } from './support/stack.js';
 

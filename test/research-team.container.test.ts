@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { loadProjectFile } from '../shared/src/disk/load-project-file.js';
+import { loadProjectFile } from '../shared/runtime/src/disk/load-project-file.js';
 import { renderConfig } from '../shared/core/src/config/render-config.js';
 import { eventually } from './support/poll.js';
 import { count, unhurried } from './support/outcomes.js';

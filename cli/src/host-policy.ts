@@ -2,8 +2,8 @@ import { type PolicyCheckOptions, projectDenials, refuseByPolicy } from '@suzumi
 import type { ProjectSource } from '@suzumio/core/config/project-source';
 import { directoryOf, type Grant, grantFor, withGrant } from '@suzumio/core/policy/grant';
 import { policyWithGrants } from '@suzumio/store/grants';
-import { hostPaths } from '@suzumio/shared/disk/this-host';
-import { loadPolicy, policyFileOf } from '@suzumio/shared/disk/load-policy';
+import { hostPaths } from '@suzumio/runtime/disk/this-host';
+import { loadPolicy, policyFileOf } from '@suzumio/runtime/disk/load-policy';
 import type { Policy } from '@suzumio/core/policy/policy';
 import { DataDirectory } from '@suzumio/store/data-directory';
 import { allowProviders, providersBeyond } from './providers/allow-providers.js';

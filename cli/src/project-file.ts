@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { formatProblem } from '@suzumio/core/config/config-problem';
-import { readProjectFile } from '@suzumio/shared/disk/load-project-file';
+import { readProjectFile } from '@suzumio/runtime/disk/load-project-file';
 import type { LoadedProject, ProjectSource } from '@suzumio/core/config/project-source';
 import { renderConfig } from '@suzumio/core/config/render-config';
 import { refuseUnsupported } from '@suzumio/core/config/unsupported';

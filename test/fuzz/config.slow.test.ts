@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { ConfigErrors } from '../../shared/core/src/config/config-problem.js';
 import { loadProjectText } from '../../shared/core/src/profiles/load-project.js';
-import { loadProjectFile } from '../../shared/src/disk/load-project-file.js';
+import { loadProjectFile } from '../../shared/runtime/src/disk/load-project-file.js';
 import type { LoadedProject } from '../../shared/core/src/config/project-source.js';
 import { renderConfig } from '../../shared/core/src/config/render-config.js';
 import { sourceConfig } from '../../shared/core/src/config/source-schema.js';

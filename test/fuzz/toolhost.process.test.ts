@@ -11,7 +11,7 @@ import type { ClaimAnswer } from '../../shared/protocol/src/attempts.js';
 import { claimRequest, completeRequest, failRequest, goneProjects } from '../../shared/protocol/src/attempts.js';
 import { handlerClaimRequest, handlersProtocol } from '../../shared/protocol/src/handlers.js';
 import { coreToolNames } from '../../shared/protocol/src/tool-names.js';
-import type { Transport } from '../../shared/src/queue/transport.js';
+import type { Transport } from '../../shared/runtime/src/queue/transport.js';
 import { brokenInvariants, openProject } from '../support/project.js';
 import { type Campaign, campaign, casesOf } from './support/campaign.js';
 import type { JsonSchema } from './support/json-schema.js';

@@ -1,4 +1,4 @@
-import type { Metrics } from '@suzumio/shared/observability/metrics';
+import type { Metrics } from '@suzumio/runtime/observability/metrics';
 
 /** The sum of those series of a metric that have these labels; `le: '+Inf'` gives how often a histogram was told. */
 export async function counted(metrics: Metrics, name: string, labels: Record<string, string> = {}): Promise<number> {

@@ -1,4 +1,4 @@
-import { createLogger, type Logger } from '@suzumio/shared/observability/logger';
+import { createLogger, type Logger } from '@suzumio/runtime/observability/logger';
 
 /** A logger whose lines a test can read. */
 export function recordingLogger(): { logger: Logger; lines: () => Record<string, unknown>[] } {

@@ -1,5 +1,5 @@
 import { withoutEnvValues } from '@suzumio/core/config/agent-env';
-import { readProjectFile } from '@suzumio/shared/disk/load-project-file';
+import { readProjectFile } from '@suzumio/runtime/disk/load-project-file';
 import { renderConfig } from '@suzumio/core/config/render-config';
 import { sayJson, type Session } from '../session.js';
 import { sayWarnings } from '../project-file.js';

@@ -1,6 +1,6 @@
-import { readProjectFile } from '@suzumio/shared/disk/load-project-file';
+import { readProjectFile } from '@suzumio/runtime/disk/load-project-file';
 import { refuseByPolicy } from '@suzumio/core/policy/check-project';
-import { hostPaths } from '@suzumio/shared/disk/this-host';
+import { hostPaths } from '@suzumio/runtime/disk/this-host';
 import { renderPolicy } from '@suzumio/core/policy/render-policy';
 import { admitOwnFile, describeGrant, hasDayBudget, hostPolicy, policyFile } from '../host-policy.js';
 import { sayWarnings } from '../project-file.js';

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { readTextFile } from '@suzumio/shared/disk/files';
+import { readTextFile } from '@suzumio/runtime/disk/files';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { parse } from '@suzumio/shared/http/validate';
+import { parse } from '@suzumio/runtime/http/validate';
 import {
   createProfileRequest,
   profileMessageAnswer,

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { formatProblem } from '@suzumio/core/config/config-problem';
-import { readProjectFile } from '@suzumio/shared/disk/load-project-file';
+import { readProjectFile } from '@suzumio/runtime/disk/load-project-file';
 import type { ProjectSource } from '@suzumio/core/config/project-source';
 import { renderConfig } from '@suzumio/core/config/render-config';
-import { parse } from '@suzumio/shared/http/validate';
+import { parse } from '@suzumio/runtime/http/validate';
 import {
   createTeamRequest,
   type StandingDifferences,

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { parse } from '@suzumio/shared/http/validate';
+import { parse } from '@suzumio/runtime/http/validate';
 import { type TokenScope, tokenScopes, type TokenView } from '@suzumio/contract/model/access-token';
 import { createTokenRequest } from '@suzumio/contract/model/http-api';
 import { findTokens } from '../reach/reach.js';

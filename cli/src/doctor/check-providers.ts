@@ -1,4 +1,4 @@
-import { connectionFailure } from '@suzumio/shared/http/connection-failure';
+import { connectionFailure } from '@suzumio/runtime/http/connection-failure';
 import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import { policyWithGrants } from '@suzumio/store/grants';
 import { DataDirectory } from '@suzumio/store/data-directory';

@@ -1,4 +1,4 @@
-import { checkRedis } from '@suzumio/shared/queue/check-redis';
+import { checkRedis } from '@suzumio/runtime/queue/check-redis';
 import { broken, type Finding, ok, skipped } from './check.js';
 import type { OtherClock } from './check-machine.js';
 

@@ -1,4 +1,4 @@
-import { isLoopback } from '@suzumio/shared/http/request-source';
+import { isLoopback } from '@suzumio/runtime/http/request-source';
 import type { ProviderPair } from './provider-pair.js';
 
 /** The variable in which each provider says that its key is kept, by the provider's host. */

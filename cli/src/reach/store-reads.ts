@@ -12,7 +12,7 @@ import { listInbox, listMessages, listThread } from '@suzumio/store/queries/mess
 import type { StorageLimits } from '@suzumio/contract/model/storage';
 import { storageReached, StoredSum } from '@suzumio/store/queries/storage';
 import { DiskSpace } from '@suzumio/store/disk-space';
-import { loadPolicy } from '@suzumio/shared/disk/load-policy';
+import { loadPolicy } from '@suzumio/runtime/disk/load-policy';
 import { policyFile } from '../host-policy.js';
 import { listSummaries } from '@suzumio/store/queries/model-calls';
 import { dayView, projectUsage, UsageSum } from '@suzumio/store/queries/model-usage';

@@ -1,5 +1,5 @@
 import { accessEnvironment, accessOf } from '@suzumio/api';
-import { parseEnvironment } from '@suzumio/shared/process/service-environment';
+import { parseEnvironment } from '@suzumio/runtime/process/service-environment';
 import type { Session } from '../session.js';
 import type { StackOptions } from './stack.js';
 

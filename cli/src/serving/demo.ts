@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadProjectFile } from '@suzumio/shared/disk/load-project-file';
+import { loadProjectFile } from '@suzumio/runtime/disk/load-project-file';
 import type { LoadedProject } from '@suzumio/core/config/project-source';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectEvent } from '@suzumio/contract/model/event';

@@ -1,8 +1,8 @@
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
-import { isLoopback } from '@suzumio/shared/http/request-source';
-import type { BodyPace } from '@suzumio/shared/http/slow-bodies';
-import { hostPaths } from '@suzumio/shared/disk/this-host';
+import { type HttpServer, startHttpServer } from '@suzumio/runtime/http/http-server';
+import { isLoopback } from '@suzumio/runtime/http/request-source';
+import type { BodyPace } from '@suzumio/runtime/http/slow-bodies';
+import { hostPaths } from '@suzumio/runtime/disk/this-host';
 import { defaultPolicy, type Policy } from '@suzumio/core/policy/policy';
 import type { BrokenProject } from '@suzumio/store/delete-project';
 import { apiApp, type ApiGuards } from './app.js';

@@ -1,6 +1,6 @@
 import express from 'express';
-import { notFoundHandler, problemHandler } from '@suzumio/shared/http/problem-handler';
-import { type ListenerNames, refuseForeignRequests } from '@suzumio/shared/http/request-source';
+import { notFoundHandler, problemHandler } from '@suzumio/runtime/http/problem-handler';
+import { type ListenerNames, refuseForeignRequests } from '@suzumio/runtime/http/request-source';
 import { agentsRouter } from './agents-router.js';
 import { artifactsRouter } from './artifacts-router.js';
 import { authenticate, authorize } from './auth.js';

@@ -1,7 +1,7 @@
 import express, { type Request, type RequestHandler } from 'express';
 import type { z } from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { parse } from '@suzumio/shared/http/validate';
+import { parse } from '@suzumio/runtime/http/validate';
 import { maxRequestBytes } from '@suzumio/contract/model/http-api';
 import type { ApiTokens } from '@suzumio/store/api-tokens';
 import { requireStillGood } from './auth.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { parse } from '@suzumio/shared/http/validate';
+import { parse } from '@suzumio/runtime/http/validate';
 import { idempotencyKey } from '@suzumio/contract/model/http-api';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import type { Json, Tx } from '@suzumio/store/tx';

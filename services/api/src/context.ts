@@ -1,8 +1,8 @@
-import type { Logger } from '@suzumio/shared/observability/logger';
-import type { Metrics } from '@suzumio/shared/observability/metrics';
+import type { Logger } from '@suzumio/runtime/observability/logger';
+import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import type { HostPaths } from '@suzumio/core/policy/host-paths';
 import type { Policy } from '@suzumio/core/policy/policy';
-import type { Transport } from '@suzumio/shared/queue/transport';
+import type { Transport } from '@suzumio/runtime/queue/transport';
 import type { Cell } from '@suzumio/store/cell';
 
 /** What the API works with. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { controlPlaneEnvironment, listOf } from '@suzumio/shared/process/service-environment';
+import { controlPlaneEnvironment, listOf } from '@suzumio/runtime/process/service-environment';
 import type { ApiGuards } from './app.js';
 import { defaultRateLimits } from './rate-limiter.js';
 

@@ -1,5 +1,5 @@
 import express, { type Request, type Response, type Router } from 'express';
-import { parse } from '@suzumio/shared/http/validate';
+import { parse } from '@suzumio/runtime/http/validate';
 import { eventCursor, eventsQuery, streamQuery } from '@suzumio/contract/model/http-api';
 import { listEvents } from '@suzumio/store/queries/events';
 import { queryOf } from './body.js';

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { openControlPlaneOverRedis } from '@suzumio/shared/control-plane/open-control-plane';
-import { runService } from '@suzumio/shared/process/run-service';
-import { secretSetting } from '@suzumio/shared/process/secret-setting';
-import { loadPolicy, policyFileOf } from '@suzumio/shared/disk/load-policy';
+import { runService } from '@suzumio/runtime/process/run-service';
+import { secretSetting } from '@suzumio/runtime/process/secret-setting';
+import { loadPolicy, policyFileOf } from '@suzumio/runtime/disk/load-policy';
 import { createApi } from './api.js';
 import { accessOf, apiEnvironment } from './environment.js';
 

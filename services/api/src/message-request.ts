@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { parse } from '@suzumio/shared/http/validate';
+import { parse } from '@suzumio/runtime/http/validate';
 import { type SendMessageRequest, sendMessageRequest } from '@suzumio/contract/model/http-api';
 import { USER_ID } from '@suzumio/contract/model/project-config';
 import { priority } from '@suzumio/protocol/ids';

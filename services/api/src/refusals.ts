@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { refusalLog } from '@suzumio/shared/http/refusal-log';
+import { refusalLog } from '@suzumio/runtime/http/refusal-log';
 import { projectId } from '@suzumio/protocol/ids';
 import { identityIfKnown } from './auth.js';
 import type { ApiDependencies } from './context.js';

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import express, { type Router } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { sendFile } from '@suzumio/shared/http/send-file';
+import { sendFile } from '@suzumio/runtime/http/send-file';
 import { reportQuery } from '@suzumio/contract/model/http-api';
 import { listReports, type ReportRow } from '@suzumio/store/queries/projects';
 import { queryOf } from './body.js';

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { sendFile } from '@suzumio/shared/http/send-file';
+import { sendFile } from '@suzumio/runtime/http/send-file';
 import type { ArtifactView } from '@suzumio/contract/model/views';
 import type { ContentStore } from '@suzumio/store/content-store';
 import { publishedDirectory } from '@suzumio/store/directories';

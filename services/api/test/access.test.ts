@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { healthAnswer } from '@suzumio/contract/model/http-api';
 import { createApi } from '@suzumio/api';
-import { silentLogger } from '@suzumio/shared/observability/logger';
+import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { teamYaml } from '../../../test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { projectEvent } from '@suzumio/contract/model/event';
-import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
+import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
 import { eventually } from '../../../test/support/poll.js';
 import { startRedis, type TestRedis } from '../../../test/support/redis.js';
 import { type TestApi, testApi } from './support/api.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { type WhyAnswer, whyAnswer } from '@suzumio/contract/model/why';
-import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
+import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
 import { postMessage } from '@suzumio/store/verbs/post-message';
 import { teamYaml } from '../../../test/support/cell.js';
 import { freePort } from '../../../test/support/free-port.js';

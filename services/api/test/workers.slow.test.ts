@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { type WorkerListAnswer, workerListAnswer } from '@suzumio/contract/model/workers';
-import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
+import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
 import { freePort } from '../../../test/support/free-port.js';
 import { eventually } from '../../../test/support/poll.js';
 import { type TestApi, testApi } from './support/api.js';

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { z } from 'zod';
 import { openControlPlaneOverRedis } from '@suzumio/shared/control-plane/open-control-plane';
-import { runService } from '@suzumio/shared/process/run-service';
-import { controlPlaneEnvironment } from '@suzumio/shared/process/service-environment';
-import { loadPolicy, policyFileOf } from '@suzumio/shared/disk/load-policy';
+import { runService } from '@suzumio/runtime/process/run-service';
+import { controlPlaneEnvironment } from '@suzumio/runtime/process/service-environment';
+import { loadPolicy, policyFileOf } from '@suzumio/runtime/disk/load-policy';
 import { createScheduler } from './scheduler.js';
 
 const environment = controlPlaneEnvironment.extend({

@@ -1,6 +1,6 @@
-import { holderOf } from '@suzumio/shared/queue/jobs';
+import { holderOf } from '@suzumio/runtime/queue/jobs';
 import { turnJobId, type TurnJobRef } from '@suzumio/protocol/turn-job';
-import type { Transport } from '@suzumio/shared/queue/transport';
+import type { Transport } from '@suzumio/runtime/queue/transport';
 import type { WaitingLine } from '@suzumio/store/waiting-line';
 import { forEachBounded } from './rounds.js';
 

@@ -1,8 +1,8 @@
 import type { DayBudget } from '@suzumio/core/budgets/day-budget';
-import { holderOf, placeOf } from '@suzumio/shared/queue/jobs';
+import { holderOf, placeOf } from '@suzumio/runtime/queue/jobs';
 import { type TurnJob, turnJobId, type TurnJobRef } from '@suzumio/protocol/turn-job';
-import type { Metrics } from '@suzumio/shared/observability/metrics';
-import type { PlacesTaken, Transport } from '@suzumio/shared/queue/transport';
+import type { Metrics } from '@suzumio/runtime/observability/metrics';
+import type { PlacesTaken, Transport } from '@suzumio/runtime/queue/transport';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import type { SqlReader } from '@suzumio/store/sql';
 import {

@@ -1,8 +1,8 @@
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { Logger } from '@suzumio/shared/observability/logger';
-import type { Metrics } from '@suzumio/shared/observability/metrics';
-import { type Consumer, closeWithinMs, type Transport } from '@suzumio/shared/queue/transport';
-import { settledWithin } from '@suzumio/shared/queue/within';
+import type { Logger } from '@suzumio/runtime/observability/logger';
+import type { Metrics } from '@suzumio/runtime/observability/metrics';
+import { type Consumer, closeWithinMs, type Transport } from '@suzumio/runtime/queue/transport';
+import { settledWithin } from '@suzumio/runtime/queue/within';
 import type { Cell } from '@suzumio/store/cell';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import { type ActiveTurns, countActiveTurns } from '@suzumio/store/queries/turns';

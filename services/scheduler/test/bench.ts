@@ -1,8 +1,8 @@
 import { afterEach } from '@jest/globals';
-import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
-import { placeOf } from '@suzumio/shared/queue/jobs';
+import { createMetrics, type Metrics } from '@suzumio/runtime/observability/metrics';
+import { placeOf } from '@suzumio/runtime/queue/jobs';
 import type { TurnJob } from '@suzumio/protocol/turn-job';
-import type { Transport } from '@suzumio/shared/queue/transport';
+import type { Transport } from '@suzumio/runtime/queue/transport';
 import type { Priority } from '@suzumio/protocol/ids';
 import { type Claimed, claimTurn, prepareTurn } from '@suzumio/store/verbs/claim-turn';
 import { postMessage } from '@suzumio/store/verbs/post-message';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { silentLogger } from '@suzumio/shared/observability/logger';
-import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
+import { silentLogger } from '@suzumio/runtime/observability/logger';
+import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
 import { eventually } from '../../../test/support/poll.js';
 import { startRedis, type TestRedis } from '../../../test/support/redis.js';
 import { counted } from '../../../test/support/counted.js';

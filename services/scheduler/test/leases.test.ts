@@ -3,13 +3,13 @@ import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { silentLogger } from '@suzumio/shared/observability/logger';
+import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { ContentStore } from '@suzumio/store/content-store';
-import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
+import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
 import { entryOf, teamYaml } from '../../../test/support/cell.js';
 import { eventually } from '../../../test/support/poll.js';
 import { counted } from '../../../test/support/counted.js';
-import { gate } from '../../../shared/test/queue/jobs.js';
+import { gate } from '../../../shared/runtime/test/queue/jobs.js';
 import { type Bench, benches, start } from './bench.js';
 
 const leaseMs = 2_000;

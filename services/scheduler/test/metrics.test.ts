@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
-import { silentLogger } from '@suzumio/shared/observability/logger';
+import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
+import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { ContentStore } from '@suzumio/store/content-store';
 import { counted } from '../../../test/support/counted.js';
 import { eventually } from '../../../test/support/poll.js';

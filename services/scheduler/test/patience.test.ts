@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { silentLogger } from '@suzumio/shared/observability/logger';
-import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
+import { silentLogger } from '@suzumio/runtime/observability/logger';
+import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
 import { attemptRow, turnRow } from '@suzumio/store/rows';
 import { endByFailure } from '@suzumio/store/verbs/report-attempt';
 import { counted } from '../../../test/support/counted.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { turnJobId } from '@suzumio/protocol/turn-job';
-import type { Transport } from '@suzumio/shared/queue/transport';
+import type { Transport } from '@suzumio/runtime/queue/transport';
 import { completeTurn, failAttempt } from '@suzumio/store/verbs/report-attempt';
 import { pauseProject } from '@suzumio/store/verbs/pause';
 import { approveProject, stopProject, submitReport } from '@suzumio/store/verbs/project-transitions';

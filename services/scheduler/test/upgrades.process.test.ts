@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { silentLogger } from '@suzumio/shared/observability/logger';
-import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
+import { silentLogger } from '@suzumio/runtime/observability/logger';
+import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
 import { teamYaml } from '../../../test/support/cell.js';
 import { counted } from '../../../test/support/counted.js';
 import { holdDatabase, makeOld } from '../../../test/support/old-project.js';

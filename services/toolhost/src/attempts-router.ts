@@ -1,5 +1,5 @@
 import express, { type Request, type Router } from 'express';
-import { parse } from '@suzumio/shared/http/validate';
+import { parse } from '@suzumio/runtime/http/validate';
 import {
   type ClaimAnswer,
   claimRequest,

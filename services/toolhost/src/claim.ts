@@ -7,7 +7,7 @@ import { describeDenial } from '@suzumio/core/policy/denial';
 import { attemptsProtocol, type ClaimAnswer, type ClaimRequest } from '@suzumio/protocol/attempts';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { runnerProtocol } from '@suzumio/protocol/runner';
-import { placeOf } from '@suzumio/shared/queue/jobs';
+import { placeOf } from '@suzumio/runtime/queue/jobs';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import { readAgentEnv } from '@suzumio/store/queries/agents';
 import { readHistory } from '@suzumio/store/queries/history';

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { sendFile } from '@suzumio/shared/http/send-file';
-import { parse } from '@suzumio/shared/http/validate';
+import { sendFile } from '@suzumio/runtime/http/send-file';
+import { parse } from '@suzumio/runtime/http/validate';
 import { sha256 } from '@suzumio/protocol/ids';
 import type { ContentOwner } from '@suzumio/store/charged-content';
 import { ContentStore } from '@suzumio/store/content-store';

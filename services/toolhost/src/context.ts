@@ -1,9 +1,9 @@
-import type { Logger } from '@suzumio/shared/observability/logger';
-import type { Metrics } from '@suzumio/shared/observability/metrics';
+import type { Logger } from '@suzumio/runtime/observability/logger';
+import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import type { HostPaths } from '@suzumio/core/policy/host-paths';
 import type { Policy } from '@suzumio/core/policy/policy';
-import type { SecretSource } from '@suzumio/shared/process/secret-source';
-import type { Transport } from '@suzumio/shared/queue/transport';
+import type { SecretSource } from '@suzumio/runtime/process/secret-source';
+import type { Transport } from '@suzumio/runtime/queue/transport';
 import type { Cell } from '@suzumio/store/cell';
 import type { BodyReader } from './bodies/body-reader.js';
 import type { RunnerBodies } from './bodies/runner-bodies.js';

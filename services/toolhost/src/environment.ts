@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { controlPlaneEnvironment } from '@suzumio/shared/process/service-environment';
+import { controlPlaneEnvironment } from '@suzumio/runtime/process/service-environment';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 

@@ -1,6 +1,6 @@
 import express, { type Request, type Router } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { parse } from '@suzumio/shared/http/validate';
+import { parse } from '@suzumio/runtime/http/validate';
 import {
   externalEngine,
   handlerClaimRequest,

@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type Response, type Router } from 'express';
 import { toProblem } from '@suzumio/contract/errors/problem';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { parse } from '@suzumio/shared/http/validate';
+import { parse } from '@suzumio/runtime/http/validate';
 import { questionStep } from '@suzumio/protocol/ids';
 import {
   chatPath,

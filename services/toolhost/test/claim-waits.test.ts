@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import type { EventHint } from '@suzumio/shared/queue/transport';
-import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
+import type { EventHint } from '@suzumio/runtime/queue/transport';
+import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
 import { recordingLogger } from '../../../test/support/logs.js';
 import { ClaimWaits } from '../src/claim-waits.js';
 

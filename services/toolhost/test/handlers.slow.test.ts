@@ -5,7 +5,7 @@ import express from 'express';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { handlerClaimAnswer, handlerSelf, type HandlerTurn } from '@suzumio/protocol/handlers';
 import { chatPath } from '@suzumio/protocol/model-chat';
-import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
+import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
 import { handlerPresence } from '@suzumio/store/queries/handlers';
 import { findTurn } from '@suzumio/store/queries/turns';
 import { pauseAgent } from '@suzumio/store/verbs/pause';

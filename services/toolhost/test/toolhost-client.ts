@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { storeHooks } from '@suzumio/shared/control-plane/open-control-plane';
-import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
-import type { Transport } from '@suzumio/shared/queue/transport';
+import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
+import type { Transport } from '@suzumio/runtime/queue/transport';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
-import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
+import { createMetrics, type Metrics } from '@suzumio/runtime/observability/metrics';
 import { defaultPolicy, type Policy } from '@suzumio/core/policy/policy';
 import { postMessage } from '@suzumio/store/verbs/post-message';
 import { startTurns } from '@suzumio/store/verbs/start-turns';

@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { shortestSecret } from '@suzumio/shared/observability/redactor';
-import { cellName, serviceEnvironment } from '@suzumio/shared/process/service-environment';
+import { shortestSecret } from '@suzumio/runtime/observability/redactor';
+import { cellName, serviceEnvironment } from '@suzumio/runtime/process/service-environment';
 import { type CellConfig, cellConfig, portRange, type RelayConfig, userIds } from './config.js';
 
 const url = z.url({ protocol: /^https?$/, error: 'expected http://host:port' });

@@ -1,5 +1,5 @@
 import type { ProjectRef } from '@suzumio/protocol/attempts';
-import type { Logger } from '@suzumio/shared/observability/logger';
+import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { AttemptRunner } from './attempt/attempt-runner.js';
 import type { Engines } from './attempt/worker-parts.js';
 import type { Workspaces } from './workspace/workspaces.js';

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { runService } from '@suzumio/shared/process/run-service';
-import { loadPolicy } from '@suzumio/shared/disk/load-policy';
-import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
+import { runService } from '@suzumio/runtime/process/run-service';
+import { loadPolicy } from '@suzumio/runtime/disk/load-policy';
+import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
 import { currentCredential, relayOf, workerCells, workerEnvironment } from './environment.js';
 import { createTurnWorker } from './turn-worker.js';
 

@@ -1,7 +1,7 @@
 import { messageOf } from '@suzumio/contract/errors/suzumio-error';
-import type { Logger } from '@suzumio/shared/observability/logger';
+import type { Logger } from '@suzumio/runtime/observability/logger';
 import { maxImageName, maxNamedImages, type WorkerPresence } from '@suzumio/protocol/worker-presence';
-import type { Transport } from '@suzumio/shared/queue/transport';
+import type { Transport } from '@suzumio/runtime/queue/transport';
 import type { Engines } from './attempt/worker-parts.js';
 
 export interface PresenceOptions {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '@suzumio/contract/errors/suzumio-error';
-import type { Logger } from '@suzumio/shared/observability/logger';
+import type { Logger } from '@suzumio/runtime/observability/logger';
 import { AttemptFailure } from './engine/attempt-failure.js';
 import { WorkerRefused } from './toolhost/cells.js';
 

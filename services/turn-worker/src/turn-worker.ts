@@ -1,9 +1,9 @@
-import type { Logger } from '@suzumio/shared/observability/logger';
-import type { Metrics } from '@suzumio/shared/observability/metrics';
+import type { Logger } from '@suzumio/runtime/observability/logger';
+import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import { maxContentBytes } from '@suzumio/protocol/content';
 import type { HostPaths } from '@suzumio/core/policy/host-paths';
-import { hostPaths } from '@suzumio/shared/disk/this-host';
-import type { Transport, TurnConsumer } from '@suzumio/shared/queue/transport';
+import { hostPaths } from '@suzumio/runtime/disk/this-host';
+import type { Transport, TurnConsumer } from '@suzumio/runtime/queue/transport';
 import { reportLostAttempts } from './attempt/lost-attempts.js';
 import { AttemptRunner } from './attempt/attempt-runner.js';
 import type { AttemptMetrics, Engines, PolicyOf } from './attempt/worker-parts.js';

@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import { Multiplexer } from '@suzumio/protocol/stdio-frames';
-import { silentLogger } from '@suzumio/shared/observability/logger';
+import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { Door } from '../src/door/door.js';
 import { TestToolHost } from './support/test-toolhost.js';
 import { until } from './support/until.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parse } from '@suzumio/shared/http/validate';
+import { parse } from '@suzumio/runtime/http/validate';
 import { chatRequest } from '../src/model-chat.js';
 
 const read = (body: unknown) => parse(chatRequest, body, 'question to a model');

@@ -1,6 +1,6 @@
 import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import type { EventType } from '@suzumio/contract/model/event';
-import type { Metrics } from '../observability/metrics.js';
+import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import type { AppendedEvent } from '@suzumio/store/project-store';
 
 /**

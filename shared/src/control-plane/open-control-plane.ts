@@ -1,8 +1,8 @@
 import type { StorageLimits } from '@suzumio/contract/model/storage';
-import type { Logger } from '../observability/logger.js';
-import type { Metrics } from '../observability/metrics.js';
-import { createBullMqTransport } from '../queue/bullmq-transport.js';
-import type { Transport } from '../queue/transport.js';
+import type { Logger } from '@suzumio/runtime/observability/logger';
+import type { Metrics } from '@suzumio/runtime/observability/metrics';
+import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
+import type { Transport } from '@suzumio/runtime/queue/transport';
 import { Cell } from '@suzumio/store/cell';
 import type { ProjectStoreHooks } from '@suzumio/store/project-store';
 import { eventCounter } from './event-counter.js';

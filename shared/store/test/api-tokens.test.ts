@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { tokenName } from '@suzumio/contract/model/access-token';
-import { createRedactor } from '@suzumio/shared/observability/redactor';
+import { createRedactor } from '@suzumio/runtime/observability/redactor';
 import { Catalog } from '../src/catalog.js';
 import { systemContext } from '../src/context.js';
 import { migrate } from '../src/migrate.js';

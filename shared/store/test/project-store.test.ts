@@ -4,7 +4,7 @@ import { ProjectStores } from '../src/project-stores.js';
 import { Sql } from '../src/sql.js';
 import { postMessage } from '../src/verbs/post-message.js';
 import type { Tx } from '../src/tx.js';
-import { gate } from '../../test/queue/jobs.js';
+import { gate } from '../../runtime/test/queue/jobs.js';
 import { teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
 
 let testing: TestCell;

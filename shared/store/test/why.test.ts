@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { WhyCode, WhyReason } from '@suzumio/contract/model/why';
-import { silentLogger } from '@suzumio/shared/observability/logger';
-import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
+import { silentLogger } from '@suzumio/runtime/observability/logger';
+import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
 import { turnJobId } from '@suzumio/protocol/turn-job';
 import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
-import type { Transport } from '@suzumio/shared/queue/transport';
+import type { Transport } from '@suzumio/runtime/queue/transport';
 import { defaultStorageLimits } from '@suzumio/contract/model/storage';
 import { storageReached } from '../src/queries/storage.js';
 import { readProjectFacts } from '../src/queries/why.js';

@@ -3,10 +3,10 @@ import { text } from 'node:stream/consumers';
 import { type Api, type ApiConfig, createApi } from '@suzumio/api';
 import { storeHooks } from '@suzumio/shared/control-plane/open-control-plane';
 import type { TokenScope } from '@suzumio/contract/model/access-token';
-import type { Logger } from '@suzumio/shared/observability/logger';
-import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
-import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
-import type { Transport } from '@suzumio/shared/queue/transport';
+import type { Logger } from '@suzumio/runtime/observability/logger';
+import { createMetrics, type Metrics } from '@suzumio/runtime/observability/metrics';
+import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
+import type { Transport } from '@suzumio/runtime/queue/transport';
 import { type TestCell, testCell, type TestCellOptions } from '../../../../test/support/cell.js';
 import { recordingLogger } from '../../../../test/support/logs.js';
 

@@ -1,6 +1,6 @@
-import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
+import { type HttpServer, startHttpServer } from '@suzumio/runtime/http/http-server';
 import { SYSTEM_ID } from '@suzumio/contract/model/project-config';
-import { silentLogger } from '@suzumio/shared/observability/logger';
+import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { unseenHost } from '@suzumio/core/policy/host-paths';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { writeMessage } from '@suzumio/store/mail/write-message';

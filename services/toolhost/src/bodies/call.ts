@@ -1,4 +1,4 @@
-import { parse } from '@suzumio/shared/http/validate';
+import { parse } from '@suzumio/runtime/http/validate';
 import { toolRequest } from '@suzumio/protocol/runner';
 import { canonicalToolName } from '@suzumio/protocol/tool-names';
 import { type KeptInput, keptInput } from '@suzumio/store/kept-input';

@@ -1,5 +1,5 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { jsonFault } from '@suzumio/shared/http/json-fault';
+import { jsonFault } from '@suzumio/runtime/http/json-fault';
 import { countMembers } from './count-members.js';
 
 /** Looking for the fault in a text means parsing it again and again. */

@@ -1,4 +1,4 @@
-import { parse } from '@suzumio/shared/http/validate';
+import { parse } from '@suzumio/runtime/http/validate';
 import { type ChatPurpose, chatRequest, type ChatRequest } from '@suzumio/protocol/model-chat';
 import { requestHash } from '@suzumio/store/request-hash';
 import { jsonBody } from './json-body.js';

@@ -1,7 +1,7 @@
 import { request as httpRequest, type Agent, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { createParser } from 'eventsource-parser';
-import { connectionFailure } from '@suzumio/shared/http/connection-failure';
+import { connectionFailure } from '@suzumio/runtime/http/connection-failure';
 import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { AnswerBuilder } from './answer-builder.js';
 import { AskProgress } from './ask-progress.js';

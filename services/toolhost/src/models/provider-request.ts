@@ -3,7 +3,7 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { defaultMaxOutputTokens } from '@suzumio/core/budgets/model-cost';
 import { shortestTimeoutMs } from '@suzumio/contract/model/models-config';
 import { askedModel, type Candidate } from '@suzumio/core/budgets/presets';
-import type { SecretSource } from '@suzumio/shared/process/secret-source';
+import type { SecretSource } from '@suzumio/runtime/process/secret-source';
 import type { ChatRequest } from '@suzumio/protocol/model-chat';
 import type { ProviderRequest } from './ask-provider.js';
 import { chatFormat } from './chat-answer.js';

@@ -1,4 +1,4 @@
-import { createRedactor, shortestSecret } from '@suzumio/shared/observability/redactor';
+import { createRedactor, shortestSecret } from '@suzumio/runtime/observability/redactor';
 import { beginningOf } from '@suzumio/protocol/cut-text';
 import { ProviderFailure } from './provider-failure.js';
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { connectionFailure } from '@suzumio/shared/http/connection-failure';
+import { connectionFailure } from '@suzumio/runtime/http/connection-failure';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { type Behaviour, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { freePort } from '../../../../test/support/free-port.js';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AttemptRef, type ClaimAnswer, maxGoneProjects, type ProjectRef } from '@suzumio/protocol/attempts';
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import type { TurnJob } from '@suzumio/protocol/turn-job';
-import type { Logger } from '@suzumio/shared/observability/logger';
+import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { Cell } from '../toolhost/cells.js';
 import { retrying } from '../toolhost/retrying.js';
 import type { RefusalCode } from '../door/door.js';

@@ -2,8 +2,8 @@ import type { AttemptRef, ClaimAnswer, CompleteRequest, SandboxLimits } from '@s
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { type RunnerTurnInput, runnerProtocol, type TurnOutput } from '@suzumio/protocol/runner';
 import type { HostPaths } from '@suzumio/core/policy/host-paths';
-import type { Logger } from '@suzumio/shared/observability/logger';
-import { createRedactor } from '@suzumio/shared/observability/redactor';
+import type { Logger } from '@suzumio/runtime/observability/logger';
+import { createRedactor } from '@suzumio/runtime/observability/redactor';
 import type { PortRange, WorkerLimits } from '../config.js';
 import type { DoorOptions } from '../door/door.js';
 import type { Disturbance, OpenDoor, PreparedSandbox, Sandbox, TurnEngine } from '../engine/turn-engine.js';

@@ -1,4 +1,4 @@
-import type { Logger } from '@suzumio/shared/observability/logger';
+import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { Cells } from '../toolhost/cells.js';
 import { retrying } from '../toolhost/retrying.js';
 import { ToolHostRefusal } from '../toolhost/toolhost-errors.js';

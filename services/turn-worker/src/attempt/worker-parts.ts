@@ -1,8 +1,8 @@
 import type { AttemptRef, ClaimAnswer } from '@suzumio/protocol/attempts';
 import type { HostPaths } from '@suzumio/core/policy/host-paths';
 import type { Policy } from '@suzumio/core/policy/policy';
-import type { Logger } from '@suzumio/shared/observability/logger';
-import type { Metrics } from '@suzumio/shared/observability/metrics';
+import type { Logger } from '@suzumio/runtime/observability/logger';
+import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import type { TurnWorkerConfig } from '../config.js';
 import type { Cells } from '../toolhost/cells.js';
 import type { TurnEngine } from '../engine/turn-engine.js';

@@ -9,7 +9,7 @@ import { chatPath, maxChatBytes, modelsPath } from '@suzumio/protocol/model-chat
 import { problemMediaType } from '@suzumio/protocol/problem';
 import { toProblem } from '@suzumio/contract/errors/problem';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { Logger } from '@suzumio/shared/observability/logger';
+import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { PortRange } from '../config.js';
 import { errnoOf } from '../files/errno.js';
 import { forward } from './forward.js';

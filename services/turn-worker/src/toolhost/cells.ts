@@ -1,6 +1,6 @@
 import type { Agent } from 'node:http';
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
-import type { Logger } from '@suzumio/shared/observability/logger';
+import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { CellConfig } from '../config.js';
 import { keepAliveAgent } from './keep-alive-agent.js';
 import { ToolHostClient } from './toolhost-client.js';

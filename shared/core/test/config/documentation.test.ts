@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadProjectFile } from '@suzumio/shared/disk/load-project-file';
+import { loadProjectFile } from '@suzumio/runtime/disk/load-project-file';
 import { candidatesFor } from '../../src/budgets/presets.js';
 import { refuseUnsupported, unsupportedFields } from '../../src/config/unsupported.js';
 import { withFiles } from './project-files.js';

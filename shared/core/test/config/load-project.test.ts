@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { loadProjectText } from '../../src/profiles/load-project.js';
-import { loadProjectFile } from '@suzumio/shared/disk/load-project-file';
+import { loadProjectFile } from '@suzumio/runtime/disk/load-project-file';
 import { renderConfig } from '../../src/config/render-config.js';
 import { load, minimal, withFiles } from './project-files.js';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type ConfigProblem, ConfigErrors } from '../../src/config/config-problem.js';
-import { loadProjectFile } from '@suzumio/shared/disk/load-project-file';
+import { loadProjectFile } from '@suzumio/runtime/disk/load-project-file';
 import type { LoadedProject } from '../../src/config/project-source.js';
 import type { Environment } from '../../src/config/environment.js';
 import { mountable } from '../../../../test/support/mountable.js';

@@ -2,12 +2,12 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { loadProjectText } from '../../src/profiles/load-project.js';
-import { loadProjectFile } from '@suzumio/shared/disk/load-project-file';
+import { loadProjectFile } from '@suzumio/runtime/disk/load-project-file';
 import { renderConfig } from '../../src/config/render-config.js';
 import { projectDenials, refuseByPolicy } from '../../src/policy/check-project.js';
 import { directoryOf, grantFor, withGrant } from '../../src/policy/grant.js';
 import { type HostPaths, unseenHost } from '../../src/policy/host-paths.js';
-import { hostPaths } from '@suzumio/shared/disk/this-host';
+import { hostPaths } from '@suzumio/runtime/disk/this-host';
 import { defaultPolicy, type Policy } from '../../src/policy/policy.js';
 import { load, minimal, problemsIn, withFiles } from '../config/project-files.js';
 

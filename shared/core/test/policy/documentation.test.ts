@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { alwaysProtected } from '../../src/policy/host-paths.js';
 import { reservedTargets } from '../../src/policy/check-mounts.js';
-import { loadPolicy } from '@suzumio/shared/disk/load-policy';
+import { loadPolicy } from '@suzumio/runtime/disk/load-policy';
 import { defaultPolicy, policySchema } from '../../src/policy/policy.js';
 import { renderPolicy } from '../../src/policy/render-policy.js';
 import { withFiles } from '../config/project-files.js';

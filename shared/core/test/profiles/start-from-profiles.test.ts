@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { loadProjectText } from '../../src/profiles/load-project.js';
-import { loadProjectFile, readProjectFile } from '@suzumio/shared/disk/load-project-file';
+import { loadProjectFile, readProjectFile } from '@suzumio/runtime/disk/load-project-file';
 import { renderConfig } from '../../src/config/render-config.js';
 import { formatProblem } from '../../src/config/config-problem.js';
 import type { ProfileView } from '@suzumio/contract/model/profile';

@@ -1,7 +1,7 @@
 import type Docker from 'dockerode';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '@suzumio/shared/observability/logger';
+import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { Disturbance, SandboxEnd } from '../turn-engine.js';
 import { statusOf } from './engine-errors.js';
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { defaultTurnDir } from '@suzumio/protocol/door';
 import type { ProjectRef, SandboxLimits } from '@suzumio/protocol/attempts';
-import type { Logger } from '@suzumio/shared/observability/logger';
+import type { Logger } from '@suzumio/runtime/observability/logger';
 import { AttemptFailure } from '../attempt-failure.js';
 import type { Owner } from '../../workspace/restore.js';
 import { LogTail } from '../log-tail.js';

@@ -2,7 +2,7 @@ import type { Container } from 'dockerode';
 import { PassThrough, type Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Multiplexer } from '@suzumio/protocol/stdio-frames';
-import type { Logger } from '@suzumio/shared/observability/logger';
+import type { Logger } from '@suzumio/runtime/observability/logger';
 import { Demux } from './demux.js';
 
 export interface AttachmentOptions {

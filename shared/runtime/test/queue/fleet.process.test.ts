@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { createFleet } from '@suzumio/shared/queue/fleet';
-import { presenceMs } from '@suzumio/shared/queue/jobs';
-import { createPlaces } from '@suzumio/shared/queue/places';
-import { startRedis, type TestRedis } from '../../../test/support/redis.js';
+import { createFleet } from '../../src/queue/fleet.js';
+import { presenceMs } from '../../src/queue/jobs.js';
+import { createPlaces } from '../../src/queue/places.js';
+import { startRedis, type TestRedis } from '../../../../test/support/redis.js';
 
 let redis: TestRedis;
 let client: Redis;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createMetrics } from '@suzumio/shared/observability/metrics';
+import { createMetrics } from '../../src/observability/metrics.js';
 
 test('every metric of ours follows the conventions: prefix, unit or total, help', async () => {
   const definitions = (await createMetrics('api').registry.getMetricsAsJSON()).filter(({ name }) =>

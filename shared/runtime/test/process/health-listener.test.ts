@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import type { HttpServer } from '../../src/http/http-server.js';
 import { type Readiness, startHealthListener } from '../../src/process/health-listener.js';
 import { createMetrics, type Metrics } from '../../src/observability/metrics.js';
-import { recordingLogger } from '../../../test/support/logs.js';
+import { recordingLogger } from '../../../../test/support/logs.js';
 
 let listener: HttpServer;
 let readiness: () => Promise<Readiness>;

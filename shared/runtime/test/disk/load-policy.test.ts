@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { loadPolicy, policyFileOf } from '../../src/disk/load-policy.js';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
-import { brief, problemsIn, withFiles } from '../../core/test/config/project-files.js';
+import { brief, problemsIn, withFiles } from '../../../core/test/config/project-files.js';
 
 const load = (text: string) =>
   withFiles({ 'policy.yaml': text }, (directory) => loadPolicy(join(directory, 'policy.yaml')));

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { jsonFault } from '@suzumio/shared/http/json-fault';
+import { jsonFault } from '../../src/http/json-fault.js';
 
 test.each([
   ['', 'it is empty'],

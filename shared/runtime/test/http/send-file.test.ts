@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { sendFile } from '@suzumio/shared/http/send-file';
-import { eventually } from '../../../test/support/poll.js';
+import { sendFile } from '../../src/http/send-file.js';
+import { eventually } from '../../../../test/support/poll.js';
 
 /** More than the buffers of both ends of a connection take. */
 const sizeBytes = 64 * 1024 ** 2;

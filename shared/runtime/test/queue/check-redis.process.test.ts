@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { checkRedis } from '@suzumio/shared/queue/check-redis';
-import { freePort } from '../../../test/support/free-port.js';
-import { startRedis, type TestRedis } from '../../../test/support/redis.js';
+import { checkRedis } from '../../src/queue/check-redis.js';
+import { freePort } from '../../../../test/support/free-port.js';
+import { startRedis, type TestRedis } from '../../../../test/support/redis.js';
 
 let redis: TestRedis | undefined;
 afterEach(async () => {

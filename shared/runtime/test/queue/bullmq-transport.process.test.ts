@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Queue } from 'bullmq';
-import { silentLogger } from '@suzumio/shared/observability/logger';
-import { createBullMqTransport } from '@suzumio/shared/queue/bullmq-transport';
-import { queues } from '@suzumio/shared/queue/jobs';
+import { silentLogger } from '../../src/observability/logger.js';
+import { createBullMqTransport } from '../../src/queue/bullmq-transport.js';
+import { queues } from '../../src/queue/jobs.js';
 import { turnJobId } from '@suzumio/protocol/turn-job';
-import { eventually } from '../../../test/support/poll.js';
-import { startRedis, type TestRedis } from '../../../test/support/redis.js';
+import { eventually } from '../../../../test/support/poll.js';
+import { startRedis, type TestRedis } from '../../../../test/support/redis.js';
 import { noteIn, turnJob } from './jobs.js';
 import { transportContract } from './transport-contract.js';
 

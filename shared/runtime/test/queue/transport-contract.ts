@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { type TurnJob, turnJobId } from '@suzumio/protocol/turn-job';
 import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
-import type { Transport } from '@suzumio/shared/queue/transport';
-import { eventually } from '../../../test/support/poll.js';
+import type { Transport } from '../../src/queue/transport.js';
+import { eventually } from '../../../../test/support/poll.js';
 import { fleetSlots, gate, noteIn, turnJob } from './jobs.js';
 
 /** What every transport promises. `open` makes one that shares nothing with those before it. */

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { beforeEach, expect, test } from '@jest/globals';
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { refusalLog } from '@suzumio/shared/http/refusal-log';
-import { createMetrics, type Metrics } from '@suzumio/shared/observability/metrics';
-import { recordingLogger } from '../../../test/support/logs.js';
+import { refusalLog } from '../../src/http/refusal-log.js';
+import { createMetrics, type Metrics } from '../../src/observability/metrics.js';
+import { recordingLogger } from '../../../../test/support/logs.js';
 
 let metrics: Metrics;
 let log: ReturnType<typeof recordingLogger>;

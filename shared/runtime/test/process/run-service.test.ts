@@ -8,8 +8,8 @@ import {
   parseEnvironment,
   serviceEnvironment,
 } from '../../src/process/service-environment.js';
-import { freePort } from '../../../test/support/free-port.js';
-import { eventually } from '../../../test/support/poll.js';
+import { freePort } from '../../../../test/support/free-port.js';
+import { eventually } from '../../../../test/support/poll.js';
 
 const quiet = { SUZUMIO_LOG_LEVEL: 'silent' };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { silentLogger } from '@suzumio/shared/observability/logger';
-import { presenceMs } from '@suzumio/shared/queue/jobs';
-import { createInProcessTransport } from '@suzumio/shared/queue/in-process-transport';
+import { silentLogger } from '../../src/observability/logger.js';
+import { presenceMs } from '../../src/queue/jobs.js';
+import { createInProcessTransport } from '../../src/queue/in-process-transport.js';
 import { fleetSlots, noteIn } from './jobs.js';
 import { transportContract } from './transport-contract.js';
 

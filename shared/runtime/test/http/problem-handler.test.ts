@@ -4,11 +4,11 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import express, { type Express } from 'express';
 import { z } from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
-import { notFoundHandler, problemHandler } from '@suzumio/shared/http/problem-handler';
-import { parse } from '@suzumio/shared/http/validate';
-import { recordingLogger } from '../../../test/support/logs.js';
-import { eventually } from '../../../test/support/poll.js';
+import { type HttpServer, startHttpServer } from '../../src/http/http-server.js';
+import { notFoundHandler, problemHandler } from '../../src/http/problem-handler.js';
+import { parse } from '../../src/http/validate.js';
+import { recordingLogger } from '../../../../test/support/logs.js';
+import { eventually } from '../../../../test/support/poll.js';
 
 const body = z.strictObject({ recipient: z.string(), agents: z.array(z.object({ id: z.string() })).optional() });
 const secret = 'the inside of our store';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type HttpServer, startHttpServer } from '@suzumio/shared/http/http-server';
+import { type HttpServer, startHttpServer } from '../../src/http/http-server.js';
 import { problem } from '@suzumio/protocol/problem';
 
 /** More than the buffers of a connection hold. */

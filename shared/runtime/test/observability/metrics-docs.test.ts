@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { createMetrics } from '@suzumio/shared/observability/metrics';
+import { createMetrics } from '../../src/observability/metrics.js';
 
-const page = readFileSync(join(import.meta.dirname, '../../../docs/metrics.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../../../docs/metrics.md'), 'utf8');
 
 test('docs/metrics.md has a row for each metric, with its type, its labels and its help', async () => {
   const { registry } = createMetrics('test');
