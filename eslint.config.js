@@ -43,7 +43,7 @@ export default tseslint.config(
   },
   {
     // The environment is read in one place per process.
-    files: ['shared/**/src/**/*.ts', 'services/*/src/**/*.ts'],
+    files: ['shared/*/src/**/*.ts', 'services/*/src/**/*.ts'],
     ignores: ['**/main.ts'],
     rules: {
       'no-restricted-properties': [

@@ -10,7 +10,7 @@ const transform = {
   ],
 };
 
-const suites = ['<rootDir>/{shared,shared/*,runner,cli,sdk}/test/', '<rootDir>/services/*/test/', '<rootDir>/test/'];
+const suites = ['<rootDir>/{shared/*,runner,cli,sdk}/test/', '<rootDir>/services/*/test/', '<rootDir>/test/'];
 
 /** A suite's name says what it needs: `x.test.ts` little and soon over, `x.container.test.ts` a Docker engine. */
 const project = (kind, file) => ({
@@ -26,7 +26,6 @@ const project = (kind, file) => ({
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^@suzumio/(protocol|contract|core|store|runtime)/(.*)$': '<rootDir>/shared/$1/src/$2.ts',
     '^@suzumio/control-plane/(.*)$': '<rootDir>/services/control-plane/src/$1.ts',
-    '^@suzumio/shared/(.*)$': '<rootDir>/shared/src/$1.ts',
     '^@suzumio/runner/(.*)$': '<rootDir>/runner/src/$1.ts',
     '^@suzumio/cli/(.*)$': '<rootDir>/cli/src/$1.ts',
     '^@suzumio/(api|scheduler|toolhost|turn-worker)$': '<rootDir>/services/$1/src/index.ts',

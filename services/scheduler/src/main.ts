@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { z } from 'zod';
-import { openControlPlaneOverRedis } from '@suzumio/shared/control-plane/open-control-plane';
+import { openControlPlaneOverRedis } from '@suzumio/control-plane/open-control-plane';
 import { runService } from '@suzumio/runtime/process/run-service';
 import { controlPlaneEnvironment } from '@suzumio/runtime/process/service-environment';
 import { loadPolicy, policyFileOf } from '@suzumio/runtime/disk/load-policy';

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { openControlPlaneOverRedis } from '@suzumio/shared/control-plane/open-control-plane';
+import { openControlPlaneOverRedis } from '@suzumio/control-plane/open-control-plane';
 import { runService } from '@suzumio/runtime/process/run-service';
 import { secretSetting } from '@suzumio/runtime/process/secret-setting';
 import { environmentSecrets } from '@suzumio/runtime/process/secret-source';
