@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import { Agent } from 'node:http';
 import process from 'node:process';
 import { Door } from '../../../services/turn-worker/dist/door/door.js';
-import { silentLogger } from '../../../shared/dist/observability/logger.js';
-import { Multiplexer } from '../../../shared/dist/protocol/stdio-frames.js';
+import { silentLogger } from '../../../shared/runtime/dist/observability/logger.js';
+import { Multiplexer } from '../../../shared/protocol/dist/stdio-frames.js';
 
 const { FUZZ_DOOR, FUZZ_FRAMES, FUZZ_SHIM_DOOR, RUNNER_URL, SHIM_TOKEN, TOOL_TOKEN } = process.env;
 const agent = new Agent({ keepAlive: true });
