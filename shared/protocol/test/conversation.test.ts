@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { assistantMessage, maxResultChars, notesText, toolMessage, transcriptText } from '../src/conversation.js';
+import {
+  assistantMessage,
+  maxResultChars,
+  notesText,
+  toolMessage,
+  transcriptText,
+} from '@suzumio/protocol/conversation';
 
 const called = (name: string, written: string) => {
   const message = assistantMessage({ text: '', toolCalls: [{ id: 'c', name, arguments: written }] });

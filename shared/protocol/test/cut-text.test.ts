@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { beginningOf, endOf } from '../src/cut-text.js';
+import { beginningOf, endOf } from '@suzumio/protocol/cut-text';
 
 const wave = 'ab🌊cd';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { mockScript } from '../src/mock-script.js';
+import { mockScript } from '@suzumio/protocol/mock-script';
 
 const script = (input: unknown) => [{ agent: 'a', steps: [{ tool: 'messages.send', input: { value: input } }] }];
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { parse } from '@suzumio/runtime/http/validate';
-import { chatRequest } from '../src/model-chat.js';
+import { chatRequest } from '@suzumio/protocol/model-chat';
 
 const read = (body: unknown) => parse(chatRequest, body, 'question to a model');
 const asking = (content: unknown, more: object = {}) => ({ messages: [{ role: 'user', content }], ...more });

@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { encodeFrame, type Frame, FrameDecoder, frameTypes, maxFramePayloadBytes } from '../src/stdio-frame-codec.js';
+import {
+  encodeFrame,
+  type Frame,
+  FrameDecoder,
+  frameTypes,
+  maxFramePayloadBytes,
+} from '@suzumio/protocol/stdio-frame-codec';
 
 const u32 = fc.nat({ max: 0xffff_ffff });
 /** Plain noise, and bytes that are mostly zeros or hold long runs without one: where byte stuffing has its edges. */

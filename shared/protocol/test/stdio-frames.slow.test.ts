@@ -4,8 +4,8 @@ import { buffer, text } from 'node:stream/consumers';
 import { type Duplex, PassThrough } from 'node:stream';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Multiplexer } from '../src/stdio-frames.js';
-import { encodeFrame, frameTypes } from '../src/stdio-frame-codec.js';
+import { Multiplexer } from '@suzumio/protocol/stdio-frames';
+import { encodeFrame, frameTypes } from '@suzumio/protocol/stdio-frame-codec';
 
 jest.setTimeout(30_000);
 

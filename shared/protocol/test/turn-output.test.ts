@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { runnerTurnOutput } from '../src/runner.js';
+import { runnerTurnOutput } from '@suzumio/protocol/runner';
 
 test('usage is as a runner counts it, within what may be shown beside every turn', () => {
   const usage = { inputTokens: 812, model: 'quick-1', parts: [{ cached: 10 }] };

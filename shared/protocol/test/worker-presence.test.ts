@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { hasImage } from '../src/worker-presence.js';
+import { hasImage } from '@suzumio/protocol/worker-presence';
 
 const images = ['runner:dev', 'registry.test:5000/team/runner:2', 'docker.io/library/node:24', 'tools@sha256:abc'];
 

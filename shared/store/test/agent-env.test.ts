@@ -2,11 +2,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
-import { projectMigrations } from '../src/migrations/project.js';
-import { migrate } from '../src/migrate.js';
-import { readAgentEnv } from '../src/queries/agents.js';
-import { readConfig } from '../src/queries/projects.js';
-import { Sql } from '../src/sql.js';
+import { projectMigrations } from '@suzumio/store/migrations/project';
+import { migrate } from '@suzumio/store/migrate';
+import { readAgentEnv } from '@suzumio/store/queries/agents';
+import { readConfig } from '@suzumio/store/queries/projects';
+import { Sql } from '@suzumio/store/sql';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 
 let testing: TestCell;

@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { tokenName } from '@suzumio/contract/model/access-token';
 import { createRedactor } from '@suzumio/runtime/observability/redactor';
-import { Catalog } from '../src/catalog.js';
-import { systemContext } from '../src/context.js';
-import { migrate } from '../src/migrate.js';
-import { catalogMigrations } from '../src/migrations/catalog.js';
-import { Sql } from '../src/sql.js';
-import { hashToken } from '../src/tokens.js';
+import { Catalog } from '@suzumio/store/catalog';
+import { systemContext } from '@suzumio/store/context';
+import { migrate } from '@suzumio/store/migrate';
+import { catalogMigrations } from '@suzumio/store/migrations/catalog';
+import { Sql } from '@suzumio/store/sql';
+import { hashToken } from '@suzumio/store/tokens';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 
 const start = Date.UTC(2026, 10, 21, 20, 0, 0);

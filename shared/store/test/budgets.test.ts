@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { exhaustedBudget, spentBudget } from '../src/queries/usage.js';
-import { postMessage } from '../src/verbs/post-message.js';
-import { startTurns } from '../src/verbs/start-turns.js';
+import { exhaustedBudget, spentBudget } from '@suzumio/store/queries/usage';
+import { postMessage } from '@suzumio/store/verbs/post-message';
+import { startTurns } from '@suzumio/store/verbs/start-turns';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 
 let testing: TestCell;

@@ -1,10 +1,10 @@
 import { readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { collectContent, unreferencedMs } from '../src/collect-content.js';
-import { keptLogs } from '../src/collect-logs.js';
-import { storedByOwner } from '../src/stored-bytes.js';
-import { writeTurnLog } from '../src/turn-logs.js';
+import { collectContent, unreferencedMs } from '@suzumio/store/collect-content';
+import { keptLogs } from '@suzumio/store/collect-logs';
+import { storedByOwner } from '@suzumio/store/stored-bytes';
+import { writeTurnLog } from '@suzumio/store/turn-logs';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 
 let testing: TestCell;

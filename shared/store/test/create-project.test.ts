@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
-import { constructionMs, type NewProject } from '../src/create-project.js';
-import { listAgents } from '../src/queries/agents.js';
-import { postMessage } from '../src/verbs/post-message.js';
-import { startProject } from '../src/verbs/project-transitions.js';
+import { constructionMs, type NewProject } from '@suzumio/store/create-project';
+import { listAgents } from '@suzumio/store/queries/agents';
+import { postMessage } from '@suzumio/store/verbs/post-message';
+import { startProject } from '@suzumio/store/verbs/project-transitions';
 import { entryOf, teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
 
 let testing: TestCell;

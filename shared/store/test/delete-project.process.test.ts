@@ -1,17 +1,17 @@
 import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { Cell } from '../src/cell.js';
-import { ContentStore } from '../src/content-store.js';
-import type { DeletionStep } from '../src/delete-project.js';
-import { authorizeTool } from '../src/authorize.js';
-import type { ProjectStore } from '../src/project-store.js';
-import { ReadOnlyCell } from '../src/read-only-cell.js';
-import { projectRow } from '../src/rows.js';
-import { writeTurnLog } from '../src/turn-logs.js';
-import { postMessage } from '../src/verbs/post-message.js';
-import { startTurns } from '../src/verbs/start-turns.js';
-import type { Tx } from '../src/tx.js';
+import { Cell } from '@suzumio/store/cell';
+import { ContentStore } from '@suzumio/store/content-store';
+import type { DeletionStep } from '@suzumio/store/delete-project';
+import { authorizeTool } from '@suzumio/store/authorize';
+import type { ProjectStore } from '@suzumio/store/project-store';
+import { ReadOnlyCell } from '@suzumio/store/read-only-cell';
+import { projectRow } from '@suzumio/store/rows';
+import { writeTurnLog } from '@suzumio/store/turn-logs';
+import { postMessage } from '@suzumio/store/verbs/post-message';
+import { startTurns } from '@suzumio/store/verbs/start-turns';
+import type { Tx } from '@suzumio/store/tx';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 import { children } from '../../../test/support/child.js';
 

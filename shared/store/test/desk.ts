@@ -1,4 +1,4 @@
-import type { MessageText } from '../src/mail/write-message.js';
+import type { MessageText } from '@suzumio/store/mail/write-message';
 
 /** A manager, three researchers in two teams, and a writer. */
 export const deskYaml = `

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { pageBytes } from '../src/queries/page.js';
-import { findMessage, listInbox, listMessages } from '../src/queries/messages.js';
-import { broadcast } from '../src/verbs/broadcast.js';
-import { postMessage } from '../src/verbs/post-message.js';
+import { pageBytes } from '@suzumio/store/queries/page';
+import { findMessage, listInbox, listMessages } from '@suzumio/store/queries/messages';
+import { broadcast } from '@suzumio/store/verbs/broadcast';
+import { postMessage } from '@suzumio/store/verbs/post-message';
 import { maxMessageBytes } from '@suzumio/protocol/message-kind';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { nickname } from '@suzumio/contract/model/profile';
 import { agentId } from '@suzumio/protocol/ids';
-import { Cell } from '../src/cell.js';
-import type { NewProfile } from '../src/profiles.js';
+import { Cell } from '@suzumio/store/cell';
+import type { NewProfile } from '@suzumio/store/profiles';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 
 let testing: TestCell;

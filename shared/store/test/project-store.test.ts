@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { ProjectStores } from '../src/project-stores.js';
-import { Sql } from '../src/sql.js';
-import { postMessage } from '../src/verbs/post-message.js';
-import type { Tx } from '../src/tx.js';
+import { ProjectStores } from '@suzumio/store/project-stores';
+import { Sql } from '@suzumio/store/sql';
+import { postMessage } from '@suzumio/store/verbs/post-message';
+import type { Tx } from '@suzumio/store/tx';
 import { gate } from '../../runtime/test/queue/jobs.js';
 import { teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
 

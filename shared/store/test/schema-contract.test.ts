@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { publishArtifact } from '../src/verbs/publish-artifact.js';
-import { postMessage } from '../src/verbs/post-message.js';
+import { publishArtifact } from '@suzumio/store/verbs/publish-artifact';
+import { postMessage } from '@suzumio/store/verbs/post-message';
 import { start, teams } from './team.js';
 
 const team = teams();

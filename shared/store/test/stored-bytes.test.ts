@@ -4,12 +4,12 @@ import { Readable } from 'node:stream';
 import Database from 'better-sqlite3';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
-import { collectContent, unreferencedMs } from '../src/collect-content.js';
-import { ContentStore } from '../src/content-store.js';
-import { storedBytesSql } from '../src/migrations/stored-bytes.js';
-import { storedByOwner, storedBytes } from '../src/stored-bytes.js';
-import { postMessage } from '../src/verbs/post-message.js';
-import { publishArtifact } from '../src/verbs/publish-artifact.js';
+import { collectContent, unreferencedMs } from '@suzumio/store/collect-content';
+import { ContentStore } from '@suzumio/store/content-store';
+import { storedBytesSql } from '@suzumio/store/migrations/stored-bytes';
+import { storedByOwner, storedBytes } from '@suzumio/store/stored-bytes';
+import { postMessage } from '@suzumio/store/verbs/post-message';
+import { publishArtifact } from '@suzumio/store/verbs/publish-artifact';
 import { type TestCell, testCell, type TestCellOptions } from '../../../test/support/cell.js';
 
 let testing: TestCell;

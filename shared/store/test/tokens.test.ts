@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { authorizeLease, authorizeTool } from '../src/authorize.js';
-import { attemptToken, hashToken, parseAttemptToken, sameHash } from '../src/tokens.js';
+import { authorizeLease, authorizeTool } from '@suzumio/store/authorize';
+import { attemptToken, hashToken, parseAttemptToken, sameHash } from '@suzumio/store/tokens';
 import { hashes, refusedAs, teams } from './team.js';
 
 const turn = `turn_${'0'.repeat(26)}`;

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ContentStore } from '../src/content-store.js';
-import { ReadOnlyCell } from '../src/read-only-cell.js';
-import { verifyCatalogue, verifyProject } from '../src/verify.js';
-import { publishArtifact } from '../src/verbs/publish-artifact.js';
+import { ContentStore } from '@suzumio/store/content-store';
+import { ReadOnlyCell } from '@suzumio/store/read-only-cell';
+import { verifyCatalogue, verifyProject } from '@suzumio/store/verify';
+import { publishArtifact } from '@suzumio/store/verbs/publish-artifact';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 
 let testing: TestCell;

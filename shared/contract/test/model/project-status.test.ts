@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { SuzumioError } from '../../src/errors/suzumio-error.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import {
   nextProjectStatus,
   type ProjectAction,
   projectStatuses,
   type ProjectStatus,
-} from '../../src/model/project-status.js';
+} from '@suzumio/contract/model/project-status';
 
 const actions: readonly ProjectAction[] = ['start', 'stop', 'submit', 'approve', 'request-changes'];
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { assertTaskAllows, taskMoves, taskStates } from '../../src/model/task-states.js';
+import { assertTaskAllows, taskMoves, taskStates } from '@suzumio/contract/model/task-states';
 
 describe('a task', () => {
   const allowed = { open: ['accepted', 'done', 'declined'], accepted: ['done', 'declined'], done: [], declined: [] };

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { withoutEnvTexts, withoutEnvValues } from '../../src/config/agent-env.js';
-import { loadProjectText } from '../../src/profiles/load-project.js';
+import { withoutEnvTexts, withoutEnvValues } from '@suzumio/core/config/agent-env';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
 
 const file = (agents: string) => `name: demo\ntask: t\nbackend: { runner: { mode: mock } }\nagents:\n${agents}`;
 

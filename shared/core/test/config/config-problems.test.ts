@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type ConfigProblemCode, ConfigErrors } from '../../src/config/config-problem.js';
+import { type ConfigProblemCode, ConfigErrors } from '@suzumio/core/config/config-problem';
 import { brief, load, minimal, problemsIn, problemsOf } from './project-files.js';
 
 /** A file in which every field that can be wrong is right; each case below breaks one line of it. */

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { loadProjectFile } from '@suzumio/runtime/disk/load-project-file';
-import { candidatesFor } from '../../src/budgets/presets.js';
-import { refuseUnsupported, unsupportedFields } from '../../src/config/unsupported.js';
+import { candidatesFor } from '@suzumio/core/budgets/presets';
+import { refuseUnsupported, unsupportedFields } from '@suzumio/core/config/unsupported';
 import { withFiles } from './project-files.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/project-file.md'), 'utf8');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { loadProjectText } from '../../src/profiles/load-project.js';
-import { renderConfig } from '../../src/config/render-config.js';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
+import { renderConfig } from '@suzumio/core/config/render-config';
 import { brief, load, minimal, problemsIn, problemsOf } from './project-files.js';
 
 const project = (task: string, rest = '') => `name: demo\ntask: ${task}\nagents:\n  a: { role: r, prompt: p }\n${rest}`;

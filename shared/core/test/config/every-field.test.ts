@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadProjectText } from '../../src/profiles/load-project.js';
-import { backendOf, sandboxOf } from '../../src/config/sandbox-of.js';
-import { sourceConfig } from '../../src/config/source-schema.js';
-import { unsupportedFields } from '../../src/config/unsupported.js';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
+import { backendOf, sandboxOf } from '@suzumio/core/config/sandbox-of';
+import { sourceConfig } from '@suzumio/core/config/source-schema';
+import { unsupportedFields } from '@suzumio/core/config/unsupported';
 import { prepareTurn } from '@suzumio/store/verbs/claim-turn';
 import type { z } from 'zod';
 import { teams } from '../../../store/test/team.js';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadProjectText } from '../../src/profiles/load-project.js';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { loadProjectFile } from '@suzumio/runtime/disk/load-project-file';
 import { brief, load, minimal, problemsIn, problemsOf, withFiles } from './project-files.js';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadProjectText } from '../../src/profiles/load-project.js';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { loadProjectFile } from '@suzumio/runtime/disk/load-project-file';
-import { renderConfig } from '../../src/config/render-config.js';
+import { renderConfig } from '@suzumio/core/config/render-config';
 import { load, minimal, withFiles } from './project-files.js';
 
 const golden = join(import.meta.dirname, 'golden');

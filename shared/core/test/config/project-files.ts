@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type ConfigProblem, ConfigErrors } from '../../src/config/config-problem.js';
+import { type ConfigProblem, ConfigErrors } from '@suzumio/core/config/config-problem';
 import { loadProjectFile } from '@suzumio/runtime/disk/load-project-file';
-import type { LoadedProject } from '../../src/config/project-source.js';
-import type { Environment } from '../../src/config/environment.js';
+import type { LoadedProject } from '@suzumio/core/config/project-source';
+import type { Environment } from '@suzumio/core/config/environment';
 import { mountable } from '../../../../test/support/mountable.js';
 
 export type Files = Readonly<Record<string, string | Uint8Array>>;

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
-import { ConfigErrors } from '../../src/config/config-problem.js';
-import { escapeEnvironment } from '../../src/config/environment.js';
-import { escapeImport } from '../../src/config/import-marker.js';
-import { loadProjectText } from '../../src/profiles/load-project.js';
-import { renderConfig } from '../../src/config/render-config.js';
+import { ConfigErrors } from '@suzumio/core/config/config-problem';
+import { escapeEnvironment } from '@suzumio/core/config/environment';
+import { escapeImport } from '@suzumio/core/config/import-marker';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
+import { renderConfig } from '@suzumio/core/config/render-config';
 import { projectConfig } from '@suzumio/contract/model/project-config';
 import { load, minimal } from './project-files.js';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadProjectText } from '../../src/profiles/load-project.js';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { load, minimal, problemsIn, problemsOf, withFiles } from './project-files.js';
 
 const project = (skills: string, rest = '') =>

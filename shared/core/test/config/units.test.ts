@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { suggest } from '@suzumio/contract/errors/suggest';
-import { indexOfKey, indexOfPassword } from '../../src/config/secret-patterns.js';
+import { indexOfKey, indexOfPassword } from '@suzumio/core/config/secret-patterns';
 import { parseSize } from '@suzumio/contract/model/size-config';
 import { parseDuration } from '@suzumio/protocol/duration';
 import { mockScript } from '@suzumio/protocol/mock-script';

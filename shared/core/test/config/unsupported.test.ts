@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { loadProjectText } from '../../src/profiles/load-project.js';
-import { renderConfig } from '../../src/config/render-config.js';
-import { refuseUnsupported, unsupportedFields } from '../../src/config/unsupported.js';
-import { ConfigErrors } from '../../src/config/config-problem.js';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
+import { renderConfig } from '@suzumio/core/config/render-config';
+import { refuseUnsupported, unsupportedFields } from '@suzumio/core/config/unsupported';
+import { ConfigErrors } from '@suzumio/core/config/config-problem';
 import { load, minimal, problemsIn } from './project-files.js';
 
 const enforced = `

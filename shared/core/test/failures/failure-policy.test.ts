@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { decideFailure, type FailureHistory } from '../../src/failures/failure-policy.js';
+import { decideFailure, type FailureHistory } from '@suzumio/core/failures/failure-policy';
 import { type Failure, failure, type FailureCode, failureCodes } from '@suzumio/protocol/failure-codes';
 
 const hourMs = 3_600_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { alike, sketchOf } from '../../src/mail/likeness.js';
+import { alike, sketchOf } from '@suzumio/core/mail/likeness';
 
 const like = (a: string, b: string) => alike(sketchOf(a), sketchOf(b));
 const report =

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from '@jest/globals';
-import { dealPlaces } from '../../src/mail/round-robin.js';
+import { dealPlaces } from '@suzumio/core/mail/round-robin';
 
 describe('dealing places', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readyAgents, type SchedulableAgent } from '../../src/mail/schedule.js';
+import { readyAgents, type SchedulableAgent } from '@suzumio/core/mail/schedule';
 import { agentStates } from '@suzumio/contract/model/states';
 import { projectStatuses } from '@suzumio/contract/model/project-status';
 import type { Priority } from '@suzumio/protocol/ids';

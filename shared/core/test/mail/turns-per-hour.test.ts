@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { overTurnsPerHour, turnsPerHour } from '../../src/mail/turns-per-hour.js';
+import { overTurnsPerHour, turnsPerHour } from '@suzumio/core/mail/turns-per-hour';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import fc from 'fast-check';
 

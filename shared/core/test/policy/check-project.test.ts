@@ -1,14 +1,14 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadProjectText } from '../../src/profiles/load-project.js';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { loadProjectFile } from '@suzumio/runtime/disk/load-project-file';
-import { renderConfig } from '../../src/config/render-config.js';
-import { projectDenials, refuseByPolicy } from '../../src/policy/check-project.js';
-import { directoryOf, grantFor, withGrant } from '../../src/policy/grant.js';
-import { type HostPaths, unseenHost } from '../../src/policy/host-paths.js';
+import { renderConfig } from '@suzumio/core/config/render-config';
+import { projectDenials, refuseByPolicy } from '@suzumio/core/policy/check-project';
+import { directoryOf, grantFor, withGrant } from '@suzumio/core/policy/grant';
+import { type HostPaths, unseenHost } from '@suzumio/core/policy/host-paths';
 import { hostPaths } from '@suzumio/runtime/disk/this-host';
-import { defaultPolicy, type Policy } from '../../src/policy/policy.js';
+import { defaultPolicy, type Policy } from '@suzumio/core/policy/policy';
 import { load, minimal, problemsIn, withFiles } from '../config/project-files.js';
 
 const denied = (file: string, policy: Partial<Policy> = {}) =>

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { type SandboxRequest, sandboxDenials } from '../../src/policy/check-sandbox.js';
-import type { HostPath, HostPaths } from '../../src/policy/host-paths.js';
-import { unseenHost } from '../../src/policy/host-paths.js';
-import { defaultPolicy, type Policy } from '../../src/policy/policy.js';
+import { type SandboxRequest, sandboxDenials } from '@suzumio/core/policy/check-sandbox';
+import type { HostPath, HostPaths } from '@suzumio/core/policy/host-paths';
+import { unseenHost } from '@suzumio/core/policy/host-paths';
+import { defaultPolicy, type Policy } from '@suzumio/core/policy/policy';
 
 type Sandbox = SandboxRequest['sandbox'];
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { alwaysProtected } from '../../src/policy/host-paths.js';
-import { reservedTargets } from '../../src/policy/check-mounts.js';
+import { alwaysProtected } from '@suzumio/core/policy/host-paths';
+import { reservedTargets } from '@suzumio/core/policy/check-mounts';
 import { loadPolicy } from '@suzumio/runtime/disk/load-policy';
-import { defaultPolicy, policySchema } from '../../src/policy/policy.js';
-import { renderPolicy } from '../../src/policy/render-policy.js';
+import { defaultPolicy, policySchema } from '@suzumio/core/policy/policy';
+import { renderPolicy } from '@suzumio/core/policy/render-policy';
 import { withFiles } from '../config/project-files.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/policy.md'), 'utf8');

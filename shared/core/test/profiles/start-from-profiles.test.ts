@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadProjectText } from '../../src/profiles/load-project.js';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { loadProjectFile, readProjectFile } from '@suzumio/runtime/disk/load-project-file';
-import { renderConfig } from '../../src/config/render-config.js';
-import { formatProblem } from '../../src/config/config-problem.js';
+import { renderConfig } from '@suzumio/core/config/render-config';
+import { formatProblem } from '@suzumio/core/config/config-problem';
 import type { ProfileView } from '@suzumio/contract/model/profile';
-import type { ProfileRegistry } from '../../src/profiles/registry.js';
+import type { ProfileRegistry } from '@suzumio/core/profiles/registry';
 import { type Found, problemsIn, withFiles } from '../config/project-files.js';
 
 const akari: ProfileView = {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { readProjectText } from '../../src/config/read-project.js';
-import { personaVariables } from '../../src/profiles/persona.js';
-import { withMembers } from '../../src/profiles/with-members.js';
+import { readProjectText } from '@suzumio/core/config/read-project';
+import { personaVariables } from '@suzumio/core/profiles/persona';
+import { withMembers } from '@suzumio/core/profiles/with-members';
 import { type Found, problemsIn } from '../config/project-files.js';
 
 const members = ['Akari', 'Mio', 'Ren'].map((nickname, index) => ({ id: `id-${String(index)}`, nickname, role: 'r' }));

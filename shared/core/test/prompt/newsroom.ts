@@ -1,5 +1,5 @@
-import type { SelectedMail } from '../../src/prompt/select-mail.js';
-import type { PromptInput } from '../../src/prompt/render-prompt.js';
+import type { SelectedMail } from '@suzumio/core/prompt/select-mail';
+import type { PromptInput } from '@suzumio/core/prompt/render-prompt';
 
 /** The prompt of a reporter's first turn, as the parts of `over` change it. */
 export function newsroomPrompt(over: Partial<PromptInput> = {}): PromptInput {

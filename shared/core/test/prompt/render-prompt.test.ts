@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { renderPrompt } from '../../src/prompt/render-prompt.js';
+import { renderPrompt } from '@suzumio/core/prompt/render-prompt';
 import { newsroomMail, newsroomPrompt } from './newsroom.js';
 
 const golden = (name: string) => readFileSync(new URL(`golden/${name}.txt`, import.meta.url), 'utf8');

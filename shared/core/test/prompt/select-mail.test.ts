@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type SelectedMail, selectMail, type UnreadMessage } from '../../src/prompt/select-mail.js';
-import { renderedBodyBytes } from '../../src/prompt/body.js';
+import { type SelectedMail, selectMail, type UnreadMessage } from '@suzumio/core/prompt/select-mail';
+import { renderedBodyBytes } from '@suzumio/core/prompt/body';
 import { priority } from '@suzumio/protocol/ids';
 import { hostileText } from './hostile-text.js';
 

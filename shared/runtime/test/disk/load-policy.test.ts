@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadPolicy, policyFileOf } from '../../src/disk/load-policy.js';
+import { loadPolicy, policyFileOf } from '@suzumio/runtime/disk/load-policy';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { brief, problemsIn, withFiles } from '../../../core/test/config/project-files.js';
 

@@ -1,8 +1,8 @@
 import { Agent, get as httpGet } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { type HttpServer, startHttpServer } from '../../src/http/http-server.js';
-import type { BodyPace } from '../../src/http/slow-bodies.js';
+import { type HttpServer, startHttpServer } from '@suzumio/runtime/http/http-server';
+import type { BodyPace } from '@suzumio/runtime/http/slow-bodies';
 import { gate } from '../queue/jobs.js';
 import { eventually } from '../../../../test/support/poll.js';
 import { rawSocket } from '../../../../test/support/raw-socket.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { jsonFault } from '../../src/http/json-fault.js';
+import { jsonFault } from '@suzumio/runtime/http/json-fault';
 
 test.each([
   ['', 'it is empty'],

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import express, { type Express } from 'express';
 import { z } from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { type HttpServer, startHttpServer } from '../../src/http/http-server.js';
-import { notFoundHandler, problemHandler } from '../../src/http/problem-handler.js';
-import { parse } from '../../src/http/validate.js';
+import { type HttpServer, startHttpServer } from '@suzumio/runtime/http/http-server';
+import { notFoundHandler, problemHandler } from '@suzumio/runtime/http/problem-handler';
+import { parse } from '@suzumio/runtime/http/validate';
 import { recordingLogger } from '../../../../test/support/logs.js';
 import { eventually } from '../../../../test/support/poll.js';
 

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { beforeEach, expect, test } from '@jest/globals';
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { refusalLog } from '../../src/http/refusal-log.js';
-import { createMetrics, type Metrics } from '../../src/observability/metrics.js';
+import { refusalLog } from '@suzumio/runtime/http/refusal-log';
+import { createMetrics, type Metrics } from '@suzumio/runtime/observability/metrics';
 import { recordingLogger } from '../../../../test/support/logs.js';
 
 let metrics: Metrics;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { isLoopback, type ListenerNames, sourceCheck } from '../../src/http/request-source.js';
+import { isLoopback, type ListenerNames, sourceCheck } from '@suzumio/runtime/http/request-source';
 
 /** What becomes of a request: `let in`, or the code that it is refused with. */
 function outcome(names: ListenerNames, headers: Record<string, string>, method = 'GET'): string {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { sendFile } from '../../src/http/send-file.js';
+import { sendFile } from '@suzumio/runtime/http/send-file';
 import { eventually } from '../../../../test/support/poll.js';
 
 /** More than the buffers of both ends of a connection take. */

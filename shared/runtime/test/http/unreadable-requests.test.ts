@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type HttpServer, startHttpServer } from '../../src/http/http-server.js';
+import { type HttpServer, startHttpServer } from '@suzumio/runtime/http/http-server';
 import { problem } from '@suzumio/protocol/problem';
 
 /** More than the buffers of a connection hold. */

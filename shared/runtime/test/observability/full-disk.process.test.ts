@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 
 const script = `
-import { createLogger } from '../../src/observability/logger.js';
+import { createLogger } from '@suzumio/runtime/observability/logger';
 const logger = createLogger({ service: 'test' });
 for (let line = 0; line < 5000; line += 1) logger.info({ line }, 'x'.repeat(500));
 await new Promise((resolve) => setTimeout(resolve, 50));

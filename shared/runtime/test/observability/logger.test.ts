@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { createLogger } from '../../src/observability/logger.js';
-import { createRedactor } from '../../src/observability/redactor.js';
+import { createLogger } from '@suzumio/runtime/observability/logger';
+import { createRedactor } from '@suzumio/runtime/observability/redactor';
 
 const leaseToken = `lease.main.newsroom.1.turn_${'0'.repeat(26)}.2.${'a1B2'.repeat(11)}`;
 const toolToken = leaseToken.replace('lease', 'tool');

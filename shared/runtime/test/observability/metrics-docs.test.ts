@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { createMetrics } from '../../src/observability/metrics.js';
+import { createMetrics } from '@suzumio/runtime/observability/metrics';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/metrics.md'), 'utf8');
 

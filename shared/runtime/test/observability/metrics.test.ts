@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createMetrics } from '../../src/observability/metrics.js';
+import { createMetrics } from '@suzumio/runtime/observability/metrics';
 
 test('every metric of ours follows the conventions: prefix, unit or total, help', async () => {
   const definitions = (await createMetrics('api').registry.getMetricsAsJSON()).filter(({ name }) =>

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { request as httpRequest } from 'node:http';
 import { Registry } from 'prom-client';
-import type { HttpServer } from '../../src/http/http-server.js';
-import { type Readiness, startHealthListener } from '../../src/process/health-listener.js';
-import { createMetrics, type Metrics } from '../../src/observability/metrics.js';
+import type { HttpServer } from '@suzumio/runtime/http/http-server';
+import { type Readiness, startHealthListener } from '@suzumio/runtime/process/health-listener';
+import { createMetrics, type Metrics } from '@suzumio/runtime/observability/metrics';
 import { recordingLogger } from '../../../../test/support/logs.js';
 
 let listener: HttpServer;

@@ -1,13 +1,13 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { exitCodes, type ProcessService, runService, type ServiceTools } from '../../src/process/run-service.js';
-import { secretSetting } from '../../src/process/secret-setting.js';
+import { exitCodes, type ProcessService, runService, type ServiceTools } from '@suzumio/runtime/process/run-service';
+import { secretSetting } from '@suzumio/runtime/process/secret-setting';
 import {
   controlPlaneEnvironment,
   parseEnvironment,
   serviceEnvironment,
-} from '../../src/process/service-environment.js';
+} from '@suzumio/runtime/process/service-environment';
 import { freePort } from '../../../../test/support/free-port.js';
 import { eventually } from '../../../../test/support/poll.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { createRedactor } from '../../src/observability/redactor.js';
-import { environmentSecrets } from '../../src/process/secret-source.js';
+import { createRedactor } from '@suzumio/runtime/observability/redactor';
+import { environmentSecrets } from '@suzumio/runtime/process/secret-source';
 
 const read = (value: string | undefined) => {
   const redactor = createRedactor();

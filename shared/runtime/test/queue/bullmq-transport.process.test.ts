@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Queue } from 'bullmq';
-import { silentLogger } from '../../src/observability/logger.js';
-import { createBullMqTransport } from '../../src/queue/bullmq-transport.js';
-import { queues } from '../../src/queue/jobs.js';
+import { silentLogger } from '@suzumio/runtime/observability/logger';
+import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
+import { queues } from '@suzumio/runtime/queue/jobs';
 import { turnJobId } from '@suzumio/protocol/turn-job';
 import { eventually } from '../../../../test/support/poll.js';
 import { startRedis, type TestRedis } from '../../../../test/support/redis.js';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
-import { silentLogger } from '../../src/observability/logger.js';
-import { createBullMqTransport } from '../../src/queue/bullmq-transport.js';
-import { checkRedis } from '../../src/queue/check-redis.js';
+import { silentLogger } from '@suzumio/runtime/observability/logger';
+import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
+import { checkRedis } from '@suzumio/runtime/queue/check-redis';
 import { transportContract } from './transport-contract.js';
 
 /** Built by `npm run images`; `npm test` sees to it. */

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { checkRedis } from '../../src/queue/check-redis.js';
+import { checkRedis } from '@suzumio/runtime/queue/check-redis';
 import { freePort } from '../../../../test/support/free-port.js';
 import { startRedis, type TestRedis } from '../../../../test/support/redis.js';
 

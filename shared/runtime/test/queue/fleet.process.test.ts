@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { createFleet } from '../../src/queue/fleet.js';
-import { presenceMs } from '../../src/queue/jobs.js';
-import { createPlaces } from '../../src/queue/places.js';
+import { createFleet } from '@suzumio/runtime/queue/fleet';
+import { presenceMs } from '@suzumio/runtime/queue/jobs';
+import { createPlaces } from '@suzumio/runtime/queue/places';
 import { startRedis, type TestRedis } from '../../../../test/support/redis.js';
 
 let redis: TestRedis;

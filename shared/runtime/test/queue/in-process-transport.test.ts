@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { silentLogger } from '../../src/observability/logger.js';
-import { presenceMs } from '../../src/queue/jobs.js';
-import { createInProcessTransport } from '../../src/queue/in-process-transport.js';
+import { silentLogger } from '@suzumio/runtime/observability/logger';
+import { presenceMs } from '@suzumio/runtime/queue/jobs';
+import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
 import { fleetSlots, noteIn } from './jobs.js';
 import { transportContract } from './transport-contract.js';
 

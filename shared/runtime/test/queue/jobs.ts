@@ -1,5 +1,5 @@
 import type { TurnJob } from '@suzumio/protocol/turn-job';
-import type { Transport } from '../../src/queue/transport.js';
+import type { Transport } from '@suzumio/runtime/queue/transport';
 
 /** A turn job; `n` makes its turn's id. */
 export function turnJob(n: number, change: Partial<TurnJob> = {}): TurnJob {

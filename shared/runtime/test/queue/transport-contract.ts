@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { type TurnJob, turnJobId } from '@suzumio/protocol/turn-job';
 import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
-import type { Transport } from '../../src/queue/transport.js';
+import type { Transport } from '@suzumio/runtime/queue/transport';
 import { eventually } from '../../../../test/support/poll.js';
 import { fleetSlots, gate, noteIn, turnJob } from './jobs.js';
 

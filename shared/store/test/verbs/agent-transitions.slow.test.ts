@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { agentStates } from '@suzumio/contract/model/states';
-import { listAgents } from '../../src/queries/agents.js';
-import { listInbox } from '../../src/queries/messages.js';
-import { resetAgent, startAgent, stopAgent } from '../../src/verbs/agent-transitions.js';
-import { cancelActiveTurn } from '../../src/verbs/cancel-turn.js';
-import { retryTurn } from '../../src/verbs/retry-turn.js';
+import { listAgents } from '@suzumio/store/queries/agents';
+import { listInbox } from '@suzumio/store/queries/messages';
+import { resetAgent, startAgent, stopAgent } from '@suzumio/store/verbs/agent-transitions';
+import { cancelActiveTurn } from '@suzumio/store/verbs/cancel-turn';
+import { retryTurn } from '@suzumio/store/verbs/retry-turn';
 import { refusedAs, type Team, teams } from '../team.js';
 
 const team = teams();

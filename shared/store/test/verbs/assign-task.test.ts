@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { listTasks } from '../../src/queries/tasks.js';
-import { stopAgent } from '../../src/verbs/agent-transitions.js';
-import { assignTask } from '../../src/verbs/assign-task.js';
-import { pauseAgent, pauseProject } from '../../src/verbs/pause.js';
-import { replyToMessage } from '../../src/verbs/reply-to-message.js';
+import { listTasks } from '@suzumio/store/queries/tasks';
+import { stopAgent } from '@suzumio/store/verbs/agent-transitions';
+import { assignTask } from '@suzumio/store/verbs/assign-task';
+import { pauseAgent, pauseProject } from '@suzumio/store/verbs/pause';
+import { replyToMessage } from '@suzumio/store/verbs/reply-to-message';
 import { deskYaml, said } from '../desk.js';
 import { refusedAs, type Team, teams } from '../team.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { findMessage } from '../../src/queries/messages.js';
-import { broadcast } from '../../src/verbs/broadcast.js';
+import { findMessage } from '@suzumio/store/queries/messages';
+import { broadcast } from '@suzumio/store/verbs/broadcast';
 import { deskYaml, said } from '../desk.js';
 import { refusedAs, type Team, teams } from '../team.js';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { handlerPresence, handlerPresentMs, turnsForHandler } from '../../src/queries/handlers.js';
-import { prepareTurn } from '../../src/verbs/claim-turn.js';
-import { deliverableTurns } from '../../src/verbs/deliver-turn.js';
-import { agentsToNote, noteHandler } from '../../src/verbs/note-handler.js';
-import { expireLease, extendLease } from '../../src/verbs/report-attempt.js';
+import { handlerPresence, handlerPresentMs, turnsForHandler } from '@suzumio/store/queries/handlers';
+import { prepareTurn } from '@suzumio/store/verbs/claim-turn';
+import { deliverableTurns } from '@suzumio/store/verbs/deliver-turn';
+import { agentsToNote, noteHandler } from '@suzumio/store/verbs/note-handler';
+import { expireLease, extendLease } from '@suzumio/store/verbs/report-attempt';
 import { refusedAs, type Team, teams } from '../team.js';
 
 const yaml = `

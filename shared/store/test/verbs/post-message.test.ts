@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { findMessage } from '../../src/queries/messages.js';
-import { postMessage } from '../../src/verbs/post-message.js';
+import { findMessage } from '@suzumio/store/queries/messages';
+import { postMessage } from '@suzumio/store/verbs/post-message';
 import { refusedAs, teams } from '../team.js';
 
 const team = teams();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { postMessage } from '../../src/verbs/post-message.js';
-import { retryTurn } from '../../src/verbs/retry-turn.js';
-import type { Tx } from '../../src/tx.js';
+import { postMessage } from '@suzumio/store/verbs/post-message';
+import { retryTurn } from '@suzumio/store/verbs/retry-turn';
+import type { Tx } from '@suzumio/store/tx';
 import { type Begun, hashes, refusedAs, type Team, teams } from '../team.js';
 
 const team = teams();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { type ProjectStatus, projectStatuses } from '@suzumio/contract/model/project-status';
-import { readStatus } from '../../src/queries/projects.js';
-import { startProject, stopProject } from '../../src/verbs/project-transitions.js';
-import { expireLease } from '../../src/verbs/report-attempt.js';
+import { readStatus } from '@suzumio/store/queries/projects';
+import { startProject, stopProject } from '@suzumio/store/verbs/project-transitions';
+import { expireLease } from '@suzumio/store/verbs/report-attempt';
 import { leaseMs, refusedAs, type Team, teams } from '../team.js';
 
 const team = teams();

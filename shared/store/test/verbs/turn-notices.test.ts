@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { cancelActiveTurn } from '../../src/verbs/cancel-turn.js';
-import { postMessage } from '../../src/verbs/post-message.js';
-import { resetAgent } from '../../src/verbs/agent-transitions.js';
-import { retryTurn } from '../../src/verbs/retry-turn.js';
+import { cancelActiveTurn } from '@suzumio/store/verbs/cancel-turn';
+import { postMessage } from '@suzumio/store/verbs/post-message';
+import { resetAgent } from '@suzumio/store/verbs/agent-transitions';
+import { retryTurn } from '@suzumio/store/verbs/retry-turn';
 import { teamYaml } from '../../../../test/support/cell.js';
 import { type Team, teams } from '../team.js';
 
