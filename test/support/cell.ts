@@ -57,15 +57,18 @@ export interface TestCellOptions {
   storage?: StorageLimits;
   maxOpen?: number;
   freeBytes?: () => number;
+  /** What its clock begins at and goes on from, where a test depends on the time of day. @default the system's */
+  startMs?: number;
   /** Where its directory is made. @default the system's */
   parent?: string;
 }
 
-export async function testCell({ parent = tmpdir(), ...options }: TestCellOptions = {}): Promise<TestCell> {
+export async function testCell({ parent = tmpdir(), startMs, ...options }: TestCellOptions = {}): Promise<TestCell> {
   const root = await mkdtemp(join(parent, 'suzumio-cell-'));
   const system = systemContext();
+  const aheadMs = startMs === undefined ? 0 : startMs - system.now();
   let held: number | undefined;
-  const context: StoreContext = { ...system, now: () => held ?? system.now() };
+  const context: StoreContext = { ...system, now: () => held ?? system.now() + aheadMs };
   const open = () => Cell.open(root, { ...options, context });
   let cell = open();
   const testing: TestCell = {

@@ -11,6 +11,9 @@ import { type Behaviour, event, type ModelServer, startModelServer } from '../..
 import { eventually } from '../../../../test/support/poll.js';
 import { allowing, type Begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
+/** No test here lasts or moves its clock long enough to come to the end of this day unless it means to. */
+const noon = Date.UTC(2026, 10, 22, 12);
+
 let server: ModelServer;
 let other: ModelServer;
 let bench: ToolhostBench;
@@ -28,7 +31,8 @@ afterEach(async () => {
 
 async function open(budgetUsdPerDay?: number): Promise<void> {
   const policy = allowing({ baseURL: server.baseURL, ownPrices: true }, { baseURL: other.baseURL, ownPrices: true });
-  bench = await toolhostBench({ ...policy, ...(budgetUsdPerDay === undefined ? {} : { budgetUsdPerDay }) });
+  const budget = budgetUsdPerDay === undefined ? {} : { budgetUsdPerDay };
+  bench = await toolhostBench({ ...policy, ...budget }, {}, { startMs: noon });
 }
 
 /** An answer of 100 tokens costs $0.0002, and a question that it has to be held back for not much more. */
@@ -88,7 +92,12 @@ describe('what other calls hold back', () => {
     const all = [];
     for (let n = 1; n <= 20; n += 1) all.push(await bench.begin(project, `worker-${n}`));
     behaviour = { text: 'Yes.', usage: { input: 10, output: 100 }, delayMs: 300 };
-    const limit = await bench.testing.cell.catalog.spending.hold('somebody', 4_000_000, 6_000_000, Date.now() + 3_000);
+    const limit = await bench.testing.cell.catalog.spending.hold(
+      'somebody',
+      4_000_000,
+      6_000_000,
+      bench.testing.cell.context.now() + 3_000,
+    );
     expect(limit).toBeUndefined();
     const answers = Promise.all(all.map((one) => ask(one)));
     await eventually('some are asked', () => server.requests.length > 3);
@@ -116,7 +125,12 @@ describe('what other calls hold back', () => {
     await open(0.006);
     const project = await bench.testing.create(yaml());
     const one = await bench.begin(project, 'worker-1');
-    await bench.testing.cell.catalog.spending.hold('somebody', 6_000_000, 6_000_000, Date.now() + 60_000);
+    await bench.testing.cell.catalog.spending.hold(
+      'somebody',
+      6_000_000,
+      6_000_000,
+      bench.testing.cell.context.now() + 60_000,
+    );
     const answer = ask(one);
     await eventually('it has begun', async () => (await rows(project, 'SELECT 1 FROM model_calls')).length === 1);
     await one.report('fail', { failure: { code: 'non-zero-exit', message: 'Gone.' } });
@@ -161,8 +175,7 @@ describe('a day that is spent', () => {
     const [turn] = await rows<{ status: string }>(project, 'SELECT status FROM turns');
     expect(turn?.status).toBe('queued');
     expect(await rows(project, 'SELECT counted FROM turn_attempts')).toEqual([{ counted: 0 }]);
-    const now = bench.testing.cell.context.now();
-    bench.testing.setNow(now + 120_000);
+    bench.testing.setNow(noon + 120_000);
     const waiting = await facts(project, 'worker-1');
     expect(waiting).toMatchObject({ wanting: [], codes: expect.arrayContaining(['day-budget-reached']) });
     expect(waiting.sentence).toContain('$0.0010, is reached: $0.00075 is spent');
@@ -172,7 +185,7 @@ describe('a day that is spent', () => {
     expect((await facts(project, 'worker-1')).wanting).toEqual([one.turn]);
     await bench.testing.cell.catalog.spending.limitTo(1_000_000);
     expect((await facts(project, 'worker-1')).wanting).toEqual([]);
-    bench.testing.setNow(Date.parse(`${new Date(now).toISOString().slice(0, 10)}T00:00:00Z`) + 24 * 3_600_000 + 1);
+    bench.testing.setNow(Date.UTC(2026, 10, 23));
     expect((await facts(project, 'worker-1')).wanting).toEqual([one.turn]);
     expect((await bench.claim(project, one.turn)).status).toBe(200);
   });
@@ -264,7 +277,7 @@ describe('a call that ends half way', () => {
     const other2 = await bench.testing.create(
       yaml('budget: { usd: 0.0007 }').replace('name: spenders', 'name: spenders-2'),
     );
-    bench.testing.setNow(Date.now() + 60_000);
+    bench.testing.setNow(noon + 60_000);
     const before = other.requests.length;
     const refused = await ask(await bench.begin(other2, 'both'));
     expect(refused).toMatchObject({ status: 402, json: { code: 'budget-reached' } });
