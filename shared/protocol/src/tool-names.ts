@@ -28,6 +28,9 @@ export const toolpackTools = {
   files: ['file.read', 'file.write', 'file.patch'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
+/** The packs whose tools this version executes. */
+export const servedToolpacks: readonly string[] = ['core'];
+
 export type BuiltInToolpack = keyof typeof toolpackTools;
 
 /** The name under which a tool is executed and recorded. */

@@ -130,7 +130,7 @@ function explain(issue: Issue, node: ConfigNode): string {
 
 function meantChoice(node: ConfigNode, choices: readonly string[]): string {
   const text = textOf(node);
-  const meant = text === undefined ? undefined : suggest(text, choices);
+  const meant = text === undefined || choices.length < 2 ? undefined : suggest(text, choices);
   return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
