@@ -21,7 +21,7 @@ await main(async () => {
   // In parts: the client of models is most of it, and a turn that plays a script never loads it.
   await build({ ...common, entryPoints: { runner: 'runner/src/main.ts' }, outdir: runnerDir, splitting: true });
   const parts = (await readdir(runnerDir)).map((file) => `${runnerDir}/${file}`);
-  // Read by another user inside a container, whatever the umask here.
+  // Read by another user inside a container, under any umask here.
   await chmod(runnerDir, 0o755);
   for (const file of ['runner/dist/shim.mjs', ...parts]) await chmod(file, 0o644);
 });

@@ -81,7 +81,7 @@ async function copySqlite() {
   }
 }
 
-/** Whatever the umask here: the services run as a user who owns nothing of this. */
+/** Set explicitly, since the umask may differ: the services run as a user who owns none of these files. */
 async function readableByAll(directory) {
   await chmod(directory, 0o755);
   for (const entry of await readdir(directory, { withFileTypes: true })) {

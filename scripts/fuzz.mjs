@@ -1,4 +1,4 @@
-// npm run fuzz: hostile cases that nobody has tried before, many of them. FUZZ_CASES and FUZZ_SEED say how many and which.
+// npm run fuzz: many new hostile cases. FUZZ_CASES and FUZZ_SEED say how many and which.
 import { randomInt } from 'node:crypto';
 import process from 'node:process';
 import { build } from './lib/checks.mjs';

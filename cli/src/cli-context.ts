@@ -23,7 +23,7 @@ export interface CliContext {
   /** Aborted when the person wants an end (Ctrl-C, SIGTERM). */
   readonly interrupted: AbortSignal;
   /**
-   * Asks the person something and returns the answer; undefined where nobody is there to answer. Rejects when there
+   * Asks the person something and returns the answer; undefined without a terminal. Rejects when there
    * will be no answer.
    */
   readonly ask: ((question: string) => Promise<string>) | undefined;

@@ -2,7 +2,7 @@ import type { Environment } from '@suzumio/core/config/environment';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 /**
- * What all projects together may spend on models in a day, in dollars; undefined where nobody has said.
+ * What all projects together may spend on models in a day, in dollars; undefined where it is not set.
  *
  * @throws SuzumioError `settings-invalid`
  */

@@ -11,7 +11,7 @@ import { describePair, type ProviderPair } from './providers/provider-pair.js';
 import { dayBudgetOf } from './day-budget.js';
 import type { Session } from './session.js';
 
-/** Lets projects run turns as processes for as long as a command runs, whatever the policy says. */
+/** Lets projects run turns as processes for as long as a command runs, even against the policy. */
 export interface PolicyOptions {
   readonly allowProcess?: boolean;
 }
@@ -52,7 +52,7 @@ export interface Admission {
  * allowed when it was made.
  *
  * @param allowProvider providers that the command allows, besides those that the person agrees to
- * @throws {ConfigErrors} `policy-denied` where nobody is there to be asked
+ * @throws {ConfigErrors} `policy-denied` where nobody can be asked
  */
 export async function admission(
   session: Session,
@@ -61,14 +61,14 @@ export async function admission(
 ): Promise<Admission> {
   const ofHost = hostPolicy(session, options);
   const policy = policyWithGrants(ofHost, new DataDirectory(session.root))(source.config.name);
-  // Whatever is refused anyway is refused without a question.
+  // What is refused anyway is refused without a question.
   admitOwnFile(session, source, { policy, providers: providersBeyond(policy, source) });
   return { policy, providers: await allowProviders(session, source, policy, allowProvider) };
 }
 
 /**
- * Checks a project of this person's own disk. Its directory and its image are allowed, because whoever runs the file
- * could use them without Suzumio, too, and the providers that were agreed to; all else is the policy's.
+ * Checks a project of this person's own disk. Its directory and its image are allowed, because the person could use them
+ * without Suzumio, too. The providers that the person agreed to are allowed. The policy decides all else.
  *
  * @returns what has to be kept with the project, so that its turns are allowed what was allowed now
  * @throws {ConfigErrors} `policy-denied`

@@ -9,7 +9,7 @@ const interruptedCode = 130;
 
 function output(stream: NodeJS.WriteStream): Output {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // Whoever read our output has read enough, as `head` does.
+    // The reader of our output has closed it, as `head` does.
     process.exit(error.code === 'EPIPE' ? 0 : 1);
   });
   const { FORCE_COLOR = '', NO_COLOR = '' } = process.env;

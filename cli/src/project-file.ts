@@ -76,7 +76,7 @@ export async function postProject(
   await api.create({ file: renderConfig(config), ...(labels === undefined ? {} : { labels }) });
 }
 
-/** @throws SuzumioError `invalid-request` for whoever would overrule the policy of a server elsewhere */
+/** @throws SuzumioError `invalid-request` where the policy of a server elsewhere would be overruled */
 export function refuseOverrulingThere({ allowProcess = false, allowProvider = [] }: OwnFileOptions): void {
   const option = allowProcess ? '--allow-process' : '--allow-provider';
   if (!allowProcess && allowProvider.length === 0) return;

@@ -88,7 +88,7 @@ function tool(name: string, input: Readonly<Record<string, string>>): string {
   return `{ tool: ${name}, input: { ${fields.join(', ')} } }`;
 }
 
-/** A text as YAML takes it in quotes, whatever is in it. JSON's escapes are YAML's, too. */
+/** Any text as a quoted scalar of YAML. JSON's escapes are YAML's, too. */
 function quoted(text: string): string {
   return JSON.stringify(literal(text).replace(/^@(?=@*import\()/, '@@'));
 }

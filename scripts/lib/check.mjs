@@ -28,7 +28,7 @@ export async function checkAll(report) {
 /** Style and suites of some files and directories, and the types of everything. */
 export async function checkPaths(report, paths) {
   const named = paths.every((path) => path.endsWith('.test.ts'));
-  // Named by itself, a suite is run whatever it needs; npm run build comes first where it starts the built programs.
+  // Named by itself, a suite of any kind is run; npm run build comes first where it starts the built programs.
   const args = [...paths.map(suitesOf), '--passWithNoTests', ...(named ? [] : unit)];
   await report.suites('Tests', () => withScratch((scratch) => runSuites({ args, scratch })));
   const anyFiles = ['--no-warn-ignored', '--no-error-on-unmatched-pattern'];

@@ -45,7 +45,7 @@ export async function openStack(file, project) {
   return {
     states,
     up: (profiles, variables, ...args) => compose(profiles, ['up', '--detach', ...args], variables),
-    /** For what is already there, whatever it was started with. */
+    /** For what is already there, with any settings. */
     compose: (...args) => compose(['metrics'], args),
 
     /** Waits until every container is healthy; says of those that do not become so what they last wrote. */

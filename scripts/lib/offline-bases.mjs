@@ -72,7 +72,7 @@ async function withTarball({ files, applets }, use) {
     await mkdir(join(rootfs, 'tmp'));
     await chmod(join(rootfs, 'tmp'), 0o1777);
     const tarball = join(directory, 'rootfs.tar');
-    // Whatever the umask here, every user of the image reads all of it.
+    // Every user of the image reads all of it, under any umask here.
     const asRoots = ['--owner=0', '--group=0', '--numeric-owner', '--mode=a+rX'];
     await run('tar', [...asRoots, '-C', rootfs, '-cf', tarball, '.']);
     await use(tarball, changes);

@@ -11,7 +11,7 @@ const secret = () => randomBytes(32).toString('hex');
 const isRoot = process.getuid?.() === 0;
 /** Only a worker that is root in its container can give files to another user than itself. */
 const workerUser = '0:0';
-/** A user that runs nothing else: neither the services, which are 1000, nor anybody on this machine. */
+/** A user that runs nothing else: neither the services, which are 1000, nor a person of this machine. */
 const turnUser = '39400:39400';
 const socket = '/var/run/docker.sock';
 
@@ -71,7 +71,7 @@ export async function stackSettings(file) {
 }
 
 /**
- * Writes a setting that somebody has just chosen into the file, in the place of what it says.
+ * Writes a newly chosen setting into the file, in place of the old one.
  *
  * @returns all settings with it
  */
@@ -123,7 +123,7 @@ async function makeFile(file, text, mode) {
   if (existsSync(file)) return;
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, text, { mode });
-  // Read by other users inside the containers, whatever the umask here.
+  // Read by other users inside the containers, under any umask here.
   await chmod(file, mode);
 }
 

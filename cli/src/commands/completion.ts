@@ -32,7 +32,7 @@ export const registerCompletion: Register = (program, action) => {
     .action(action((session: Session, words: string[]) => answer(program, session, words)));
 };
 
-/** Answers a shell. Whatever goes wrong, a person who presses Tab wants no error. */
+/** Answers a shell. It prints no error: a person who presses Tab wants none. */
 async function answer(program: Command, asked: Session, words: string[]): Promise<undefined> {
   const { context } = asked;
   const [root, url] = [optionValue(words, '--root'), optionValue(words, '--url')];

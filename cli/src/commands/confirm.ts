@@ -2,9 +2,9 @@ import { UsageError } from '../usage-error.js';
 import type { Session } from '../session.js';
 
 /**
- * Says what cannot be taken back and asks whether to go on. Where nobody can answer, the command itself has to say so.
+ * Says what cannot be taken back and asks whether to go on. Without a terminal, the command itself has to say so.
  *
- * @throws UsageError where nobody agrees
+ * @throws UsageError where the person does not agree
  */
 export async function confirm(
   { context, json }: Session,

@@ -108,7 +108,7 @@ async function show(session: Session, project: string, name: string): Promise<un
   );
 }
 
-/** How one answers, unless nobody would read the answer. */
+/** How one answers; undefined where the answer would not be read. */
 function replyTo(project: string, { seq, sender }: MessageView): string[] {
   return sender === USER_ID || sender === SYSTEM_ID ? [] : [`reply ${project} ${seq} "…"`];
 }

@@ -61,7 +61,7 @@ async function interview(ask: Ask, tell: Tell): Promise<Answers> {
   return { name, task, agents };
 }
 
-/** Who is suggested for each place; from the third on, nobody. */
+/** The role suggested for each place; from the third on, none. */
 const suggestedAgents = ['editor', 'writer', ...Array.from({ length: 18 }, () => '-')];
 
 /** Asks until the answer will do. */

@@ -16,7 +16,7 @@ const mostProjects = 200;
 
 /**
  * Asks each provider that the policy names, and that running projects use, for its list of models: with the key that this
- * process has for it, since only providers that somebody allowed are asked.
+ * process has for it, since only allowed providers are asked.
  *
  * @param serving whether a server runs, whose variables are not known here
  */

@@ -14,7 +14,7 @@ import { describePair, isSamePair, pairsOf, type ProviderPair, wordOf } from './
  *
  * @param policy what the project is allowed already
  * @param agreed what the command itself allows
- * @throws {ConfigErrors} `policy-denied` where nobody is there to be asked
+ * @throws {ConfigErrors} `policy-denied` where nobody can be asked
  * @throws UsageError where the person does not allow it
  */
 export async function allowProviders(

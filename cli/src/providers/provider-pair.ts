@@ -30,7 +30,7 @@ export function describePair({ baseURL, baseURLEnv, apiKeyEnv }: ProviderPair): 
 }
 
 function withoutSecrets(address: string): string {
-  // Of what is no URL, nobody knows where the password ends.
+  // Where a password ends is unknown in what is no URL.
   const credentials = URL.canParse(address) ? /^([^/]*\/\/)?[^/?#]*@/ : /^([^/]*\/\/)?.*@/s;
   return address.replace(credentials, '$1***@').replace(/\?.*$/s, '?…');
 }

@@ -169,7 +169,7 @@ function attached(artifacts: number): string {
 
 type DataReader = ReturnType<typeof readerOf>;
 
-/** Reads fields of an event's data, whatever a later version may have put there. */
+/** Reads fields of an event's data, of later versions, too. */
 function readerOf(data: ProjectEvent['data']) {
   return {
     text: (field: string) => {

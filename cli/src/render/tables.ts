@@ -30,7 +30,7 @@ export function messageTable(messages: readonly MessageView[], { context }: Sess
   );
 }
 
-/** Whether it is no more than mail to somebody. */
+/** Whether it tells of mail and nothing else. */
 function isPlain({ kind }: MessageView): boolean {
   return kind === 'direct' || kind === 'channel';
 }

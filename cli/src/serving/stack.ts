@@ -32,13 +32,13 @@ export interface StackOptions {
   readonly port: number;
   /** Where `/metrics`, `/healthz` and `/readyz` are answered, on loopback; 0 takes any free port. @default nowhere */
   readonly metricsPort?: number | undefined;
-  /** Whether to start turns; without, somebody else's scheduler must. */
+  /** Whether to start turns; otherwise another process's scheduler must. */
   readonly scheduler: boolean;
   /** What projects may ask of this machine. */
   readonly policy: Policy;
   /** Where the keys of providers are, by the names that project files give. */
   readonly environment: Environment;
-  /** Who may use the API. @default whoever has a token */
+  /** Who may use the API. @default holders of a token */
   readonly access?: Omit<ApiGuards, 'host'>;
 }
 

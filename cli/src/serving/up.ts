@@ -178,7 +178,7 @@ async function createThere(session: Session, api: ApiClient, source: ProjectSour
 }
 
 /**
- * A project that is there already stays as it was made, whatever its file says now.
+ * A project that is there already stays as it was made, even where its file has changed.
  *
  * @param changed the fields in which the file differs from what the project was made with
  */

@@ -2,7 +2,7 @@ import type { Environment } from '@suzumio/core/config/environment';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 /**
- * The port at which handlers of external agents find the ToolHost; 0, which takes any free one, where nobody has said.
+ * The port at which handlers of external agents find the ToolHost; 0, which takes any free one, where it is not set.
  *
  * @throws SuzumioError `settings-invalid`
  */

@@ -1,5 +1,5 @@
 /**
- * Every error code that can reach a person, a program or a log, with what it means for whoever gets it.
+ * Every error code that can reach a person, a program or a log, with what it means to its reader.
  *
  * `status` is the HTTP status of the problem document; `retryable` says whether the same request may succeed
  * later without being changed. Codes are stable: scripts and alerts match on them. Failures of turns have codes of

@@ -1,4 +1,4 @@
-/** Names that are compared; whoever has more has to look for a slip themselves. */
+/** How many known names are compared. */
 const mostKnown = 200;
 
 /** The known name that was probably meant; `undefined` where none is close. */

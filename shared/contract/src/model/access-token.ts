@@ -28,7 +28,7 @@ export const secretPrefix = 'szm_';
 /** Who acts where no token is asked for. */
 export const anonymousActor = 'anonymous';
 
-/** Names of actors that are nobody's token. */
+/** Names of actors that no token may have. */
 const reservedNames: readonly string[] = [...Object.keys(ownTokens), anonymousActor, 'user', 'system'];
 
 /** A token's name is the actor of what is done with it. */
@@ -66,7 +66,7 @@ export const tokenAgents = z.array(agentId).min(1).max(100);
 
 const time = z.iso.datetime();
 
-/** A token without its secret, which nobody has but its holder. */
+/** A token without its secret, which its holder alone has. */
 export const tokenView = z.object({
   name: z.string(),
   scope: tokenScope,

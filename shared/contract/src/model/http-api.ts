@@ -208,7 +208,7 @@ export const resetAgentRequest = request({
   redeliver: z.boolean().default(false),
 });
 export const pauseRequest = request({
-  /** For whoever looks at it later. */
+  /** A note for the record. */
   reason: z.string().trim().min(1).max(500).optional(),
 });
 /** Limits over those of the project file; what is not named stays. At least one. */

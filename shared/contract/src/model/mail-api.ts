@@ -26,7 +26,7 @@ export const replyRequest = request({
 });
 /** An announcement to a team, or without one to all agents. */
 export const broadcastRequest = request({ team: named.optional(), ...mailFields });
-/** Work for whoever has a role, and least to do. */
+/** Work for the least loaded agent of a role. */
 export const assignTaskRequest = request({
   role: z.string().trim().min(1).max(200),
   /** The team that the agent has to be of. */

@@ -34,7 +34,7 @@ const time = z.iso.datetime();
 
 /** A persistent identity, as lists have it. */
 export const profileSummary = z.object({
-  /** Stays the same whatever changes. */
+  /** Never changes. */
   id: z.uuid(),
   nickname: z.string(),
   role: z.string(),

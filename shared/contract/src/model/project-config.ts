@@ -163,7 +163,7 @@ export type AgentConfig = z.infer<typeof agentConfig>;
 export const fileAgentConfig = agentConfig.partial({ role: true, prompt: true });
 export type FileAgentConfig = z.infer<typeof fileAgentConfig>;
 
-/** A rule of every `agents`: a project without agents would have nobody to do it. */
+/** A rule of every `agents`: a project without agents could not do its task. */
 export const hasEntries = (agents: object) => Object.keys(agents).length > 0;
 export const atLeastOneAgent = 'a project needs at least one agent';
 

@@ -63,7 +63,7 @@ export type StorageReached = z.infer<typeof storageReached>;
 /** What is stored, in bytes. */
 export const storedView = z.object({
   bytes: kindBytes,
-  /** Of each owner, where one project was asked for; `system` for what is nobody's. */
+  /** Of each owner, where one project was asked for; `system` for what belongs to no agent. */
   owners: z.array(z.object({ owner: z.string(), bytes: kindBytes })),
   /** How many projects have reached a quota, their own or one of their agents. */
   projectsOverQuota: z.int(),

@@ -52,7 +52,7 @@ export const agentView = z.object({
   state: z.enum(agentStates),
   /** Whether it stops when its turn has ended. */
   stopping: z.boolean(),
-  /** Set where it starts no turns for a while, whatever its state. */
+  /** Set where it starts no turns for a while, in any state. */
   paused: pause.nullable(),
   activeTurn: z
     .object({

@@ -20,7 +20,7 @@ export function agentVariables(config: FileConfig): AgentVariable[] {
   );
 }
 
-/** A project without the values of its agents' variables: which of them are secrets, nobody says. */
+/** A project without the values of its agents' variables: any of them may be a secret. */
 export function withoutEnvValues<Config extends FileConfig>(config: Config): Config {
   const agents = Object.fromEntries(
     Object.entries(config.agents).map(([id, agent]) => {

@@ -5,7 +5,7 @@ import { visitVariables } from './environment.js';
 import { importPathOf } from './import-marker.js';
 
 /**
- * Refuses what would read this machine's environment or disk: a file that somebody posted may ask for neither.
+ * Refuses what would read this machine's environment or disk: a posted file may ask for neither.
  * Such a file is rendered first, where its author's files and variables are.
  */
 export function refuseReadingThisMachine(root: ConfigNode, problems: ProblemList): void {

@@ -11,7 +11,7 @@ import { indexOfKey, indexOfPassword, isCredentialHeader, isSecretVariable } fro
  * What an agent's `env` gives to its container may be a secret, whose value stands in a variable: there, only a key that
  * is written down in the file is refused.
  *
- * @param options.literal whether the tree holds what variables stood for, rather than what somebody wrote
+ * @param options.literal whether the tree holds the values of variables instead of the text of the file
  */
 export function refuseSecrets(root: ConfigNode, problems: ProblemList, { literal = false } = {}): ConfigNode {
   return mapScalars(root, (scalar, path) => {

@@ -90,7 +90,7 @@ export class ConfigErrors extends SuzumioError {
 export class ProblemList {
   readonly #problems = new Map<string, ConfigProblem>();
 
-  /** Adds a problem; past the first few hundred, which nobody reads, it does nothing, and asks for no message. */
+  /** Adds a problem; after the first few hundred it does nothing and does not call for the message. */
   add(code: ConfigProblemCode, where: Place | (() => Place), said: string | (() => string)): void {
     if (this.#problems.size >= configLimits.problems) return;
     const { file, line, column } = typeof where === 'function' ? where() : where;

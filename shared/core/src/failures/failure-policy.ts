@@ -36,7 +36,7 @@ export type FailureDecision =
 const startBackoff = { firstMs: 1_000, mostMs: 60_000 };
 /** Two ToolHosts may differ on what a day may cost: a turn goes to and fro between them no more often than this. */
 const dayCheckMs = 60_000;
-/** Turns end within their time limit, and nobody tells a worker when those of another one do. */
+/** Turns end within their time limit, and a worker does not learn when those of another worker do. */
 const mountCheckMs = 10_000;
 const providerBackoff = { firstMs: 5_000, mostMs: 15 * 60_000 };
 

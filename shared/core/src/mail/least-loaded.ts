@@ -10,8 +10,8 @@ export interface Candidate {
 }
 
 /**
- * Who gets the next piece of work: whoever has the least unread mail, of those the one with the fewest unfinished tasks,
- * of those the one that has been idle longest, and last the one whose id comes first.
+ * The agent that gets the next piece of work: the one with the least unread mail; of those, the one with the fewest
+ * unfinished tasks; of those, the one that has been idle longest; of those, the one whose id comes first.
  */
 export function leastLoaded(candidates: readonly [Candidate, ...Candidate[]]): string {
   return candidates.reduce((best, other) => (byLoad(other, best) < 0 ? other : best)).id;

@@ -15,7 +15,10 @@ export interface SchedulableProject {
 export interface SchedulableAgent {
   readonly id: string;
   readonly state: AgentState;
-  /** Whether a handler runs its turns: that has a bound of its own, and where it is away its turns keep nobody from one. */
+  /**
+   * Whether a handler runs its turns. A handler has a bound of its own, and its turns take no slot of another agent while
+   * it is away.
+   */
   readonly external: boolean;
   readonly unread: {
     readonly count: number;

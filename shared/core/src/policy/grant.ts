@@ -40,7 +40,7 @@ export function directoryOf([file]: ProjectSource['files']): string[] {
   return directory === '/' ? [] : [directory];
 }
 
-/** A policy with what one project was allowed. Whoever agreed to its providers is believed what they cost. */
+/** A policy with what one project was allowed. The person who agreed to its providers also agreed to their prices. */
 export function withGrant(policy: Policy, { directories, images, providers }: Grant): Policy {
   return {
     ...policy,

@@ -60,7 +60,7 @@ export const policySchema = z.strictObject({
   networks: names(
     z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,119}$/, { error: 'expected none, bridge, host or a name' }),
   ).default(['none']),
-  /** Patterns of `uid:gid` that containers may run as. Whatever they say, neither may be 0. */
+  /** Patterns of `uid:gid` that containers may run as. Neither may be 0, even where a pattern allows it. */
   users: names(pattern).default(['*']),
   /** Runtimes, besides the engine's own, that may be asked for. */
   runtimes: names(line(120)).default([]),

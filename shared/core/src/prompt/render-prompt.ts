@@ -41,7 +41,7 @@ export interface PromptInput {
 }
 
 /**
- * Renders a turn's prompt. Whatever a mail body holds, it stays in its own frame: every line of it is prefixed, the
+ * Renders a turn's prompt. A mail body stays in its own frame: every line of it is prefixed, the
  * frames are not, and a frame ends with the id of its message.
  */
 export function renderPrompt(input: PromptInput): string {

@@ -22,7 +22,7 @@ export function whyReasons(facts: ProjectFacts, cell: CellFacts, nowMs: number):
   if (turn?.running) return running(facts, turn, cell, nowMs);
   const gates = [...heldUp(facts, cell), ...heldBack(facts, cell, nowMs)];
   const wanted = turn !== null || agent.unread > 0;
-  // They stop no turn: whatever it makes is refused, or not kept.
+  // They stop no turn: what it makes is refused or not kept.
   const files = storageReached(facts, ['files']);
   if (!wanted) return withFirst([...gates, noMail(facts), ...files]);
   const machinery = [...servicesMissing(cell, nowMs), ...(facts.runsIn ? [] : handlerReasons(facts, nowMs))];

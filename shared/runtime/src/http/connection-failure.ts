@@ -1,5 +1,5 @@
 /**
- * Why a provider could not be reached, in words for whoever wrote its address, with what to look at.
+ * Why a provider could not be reached, in words for the person who wrote its address, with what to look at.
  *
  * @param address where it was asked; of it only the host is told
  */

@@ -42,7 +42,7 @@ export async function startHttpServer(handler: RequestListener, options: HttpSer
     keepAliveTimeout: keepAliveTimeoutMs,
     connectionsCheckingInterval: 1_000,
     noDelay: true,
-    // Whoever names no host is refused with those that name a foreign one.
+    // A request without a host is refused like one with a foreign host.
     requireHostHeader: false,
   });
   refuseUnreadable(server);

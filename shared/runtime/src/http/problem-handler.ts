@@ -8,7 +8,7 @@ import { problemMediaType } from '@suzumio/protocol/problem';
 import { jsonFault } from './json-fault.js';
 import { invalidRequest } from './validate.js';
 
-/** The last handler but one: whatever no route took. */
+/** The last handler but one: requests that no route took. */
 export const notFoundHandler: RequestHandler = (request, _response, next) => {
   next(new SuzumioError('not-found', `There is no ${request.method} ${request.path} here.`));
 };
@@ -25,7 +25,7 @@ export function problemHandler(logger: Logger): ErrorRequestHandler {
       if (problem.status >= 500) logger.warn({ code, detail: message, method, path }, 'a request may be repeated');
     } else if (problem.status >= 500) logger.error({ err: error, method, path }, 'a request failed');
     if (response.headersSent) {
-      // Too late for an answer; Express cuts the connection, so that nobody takes half a body for a whole one.
+      // Too late for an answer. Express cuts the connection, so that half a body is not taken for a whole one.
       next(error);
       return;
     }

@@ -20,9 +20,9 @@ const linesPerSecond = 20;
 const shownCharacters = 200;
 
 /**
- * Makes what is told of every error of one listener: whoever was not let in leaves a count and a line, with nothing in
- * it of what was shown to get in. Lines are bounded in number and length, since those outside write them: a page or a
- * container that asks without end would fill the disk.
+ * Logs the errors of one listener. A client that was not let in leaves a count and a line without its credentials. Lines
+ * are bounded in number and length, since strangers cause them: a page or a container that asks without end would fill
+ * the disk.
  *
  * @param now milliseconds of a clock that only goes on
  */

@@ -11,7 +11,7 @@ export interface ListenerNames {
   allowedHosts?: readonly string[] | undefined;
 }
 
-/** Throws where a request was addressed to somebody else, or a page of somebody else's sends a write. */
+/** Throws where a request was addressed to another host, or a page of another origin sends a write. */
 export type SourceCheck = (request: Pick<IncomingMessage, 'method' | 'headers'>) => void;
 
 const loopbackNames = ['localhost', '127.0.0.1', '[::1]'];

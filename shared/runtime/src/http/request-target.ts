@@ -3,7 +3,7 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 /**
  * Reads for whom a request is, as RFC 9112 has it: one `Host` at most, and where the target is a whole address, that
- * says it instead of `Host`. Whoever handles the request afterwards sees a path and one host.
+ * says it instead of `Host`. The handlers after it see a path and one host.
  *
  * @throws SuzumioError `invalid-request`
  */

@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream/promises';
 const leaving = new Set(['ERR_STREAM_UNABLE_TO_PIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'EPIPE', 'ECONNRESET']);
 
 /**
- * Streams a file, and closes it whatever happens. A client that leaves, before it or in the middle, is no failure of
- * ours; whatever `content` fails with is.
+ * Streams a file, and closes it whatever happens. A client that disconnects is
+ * no error; a failure of `content` is one.
  */
 export async function sendFile(response: ServerResponse, content: Readable): Promise<void> {
   try {

@@ -57,7 +57,7 @@ export class SlowBodies {
 
   #look(): void {
     const now = performance.now();
-    // Whoever was paused himself has not been kept waiting.
+    // A process that was paused itself has not been kept waiting.
     const passedMs = Math.min(now - this.#lookedAtMs, 2 * this.#everyMs);
     this.#lookedAtMs = now;
     for (const body of this.#arriving) {
@@ -68,7 +68,7 @@ export class SlowBodies {
       }
       const arrivedBytes = request.socket.bytesRead - body.countedBytes;
       body.countedBytes += arrivedBytes;
-      // Of a body whose request is answered, nobody wants the rest.
+      // The rest of a body whose request is answered is not needed.
       const regainedMs = response.writableEnded ? 0 : arrivedBytes / this.#bytesPerMs;
       if (!response.writableEnded && isFull(request)) continue;
       body.creditMs = Math.min(this.#graceMs, body.creditMs - passedMs + regainedMs);
@@ -83,7 +83,7 @@ function isFull(request: IncomingMessage): boolean {
   return request.readableLength >= request.readableHighWaterMark;
 }
 
-/** Whoever waits for the rest of the body is told that there will be none. */
+/** Tells the reader of the body that the rest will not come. */
 function cutOff(request: IncomingMessage, response: ServerResponse): void {
   if (response.headersSent) {
     request.destroy();

@@ -18,7 +18,7 @@ export function refuseUnreadable(server: Server): void {
     unfinished.set(request.socket, responses.add(response));
     response.once('close', () => responses.delete(response));
   });
-  // Whatever a client expects besides `100-continue`, it gets an answer without it.
+  // `Expect` values other than `100-continue` are ignored.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   // Nothing is reached through this server.
   server.on('connect', (_request, socket) => {
@@ -58,7 +58,7 @@ function end(socket: Duplex, error: SuzumioError): void {
     socket.destroy();
     return;
   }
-  // Whoever leaves while this is on its way is no failure of ours.
+  // A client that disconnects meanwhile is no error.
   socket.on('error', () => socket.destroy());
   socket.end(refusal(error));
   // To close while the client still sends would throw away what it has not received yet.

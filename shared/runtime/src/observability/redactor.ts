@@ -11,7 +11,7 @@ const bearer = /\b(Bearer|Basic) +[A-Za-z0-9._~+/=-]+/gi;
 /** A value shorter than this would blank out ordinary text. */
 export const shortestSecret = 8;
 
-/** Takes secrets out of text: those it was told of, and whatever looks like one of our tokens. */
+/** Takes secrets out of text: those that it was told of, and what looks like one of our tokens. */
 export interface Redactor {
   /** From now on `secret` is taken out. Shorter ones than eight characters are refused. */
   add(secret: string): void;

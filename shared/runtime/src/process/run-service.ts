@@ -47,7 +47,7 @@ export const exitCodes = { stopped: 0, failed: 1, settings: 2 } as const;
 
 /**
  * Runs a service as a process of its own, until SIGTERM or SIGINT, and returns the exit code. The service then has
- * `stopWithinMs` to stop; a second signal does not wait for it. An error that nobody caught ends it at once: every
+ * `stopWithinMs` to stop; a second signal does not wait for it. An uncaught error ends it at once: every
  * service is made to be killed at any moment.
  */
 export async function runService<Environment extends ServiceEnvironment>(

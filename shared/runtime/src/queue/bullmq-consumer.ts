@@ -21,7 +21,7 @@ export interface BullMqConsumerOptions<T> {
   logger: Logger;
 }
 
-/** Takes jobs of one queue. Whatever becomes of a handler, its job is done: the store decides what follows. */
+/** Takes jobs of one queue. A job is done even where its handler fails: the store decides what follows. */
 export function consumeBullMq<T>(options: BullMqConsumerOptions<T>): TurnConsumer {
   const { queue, schema, handler, logger } = options;
   const connection = options.clients.patient();

@@ -76,7 +76,7 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
     });
   }
 
-  /** Runs a command for which somebody waits. */
+  /** Runs a command whose caller waits. */
   async function command<R>(run: () => Promise<R>): Promise<R> {
     try {
       return await forJobs.run(run);
@@ -85,7 +85,7 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
     }
   }
 
-  /** Runs a command for which nobody waits. */
+  /** Runs a command whose caller does not wait. */
   function attempt(run: () => Promise<unknown>): void {
     forHints.run(run).catch((error: unknown) => logger.debug({ err: error }, 'a hint was lost'));
   }
@@ -136,7 +136,7 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
     },
 
     takePlaces: (wanted) => command(() => places.take(wanted)),
-    // On the connection of wakes: whoever is woken by one sent later finds the places free.
+    // On the connection of wakes: a scheduler that a later wake wakes finds the places free.
     givePlacesBack: (held) => attempt(() => forHints.client.zrem(places.key, ...held)),
     heldPlaces: (olderThanMs) => command(() => places.held(olderThanMs)),
 

@@ -37,7 +37,7 @@ export function createInProcessQueue<T>(rules: InProcessQueueRules<T>, logger: L
   const consumers = new Set<TurnConsumer>();
   let scheduled: NodeJS.Immediate | undefined;
 
-  /** Handlers start in a turn of the event loop of their own, so that `add` delays nobody. */
+  /** Handlers start in a turn of the event loop of their own, so that `add` does not wait for them. */
   function schedule(): void {
     scheduled ??= setImmediate(() => {
       scheduled = undefined;

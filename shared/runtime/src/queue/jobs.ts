@@ -20,7 +20,7 @@ export const turnJobPriority = 4;
  * that fails is healed by the sweep, a turn job's outcome is decided in the store.
  */
 export const queues = {
-  /** One per cell: nobody but that cell's schedulers takes its wakes. At most `concurrency` projects at a time. */
+  /** One per cell: only that cell's schedulers take its wakes. At most `concurrency` projects at a time. */
   wakes: {
     name: (cell: string) => `wakes-${cell}`,
     schema: wakeJob,

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { countSlots } from './fleet.js';
 
-/** Slots that a fleet is taken to have of which nobody has heard yet: one worker's, unless told otherwise. */
+/** Slots of a fleet that has not reported yet. @default one worker's */
 export const slotsWhereUnknown = 4;
 
 /** A place's score is the moment (of Redis) at which it was taken. */

@@ -49,7 +49,7 @@ export function createRedisClients(url: string, logger: Logger): RedisClients {
 
   function track(client: Redis): Redis {
     all.add(client);
-    // An outage is reported once by whoever watches it; without a listener ioredis prints every failure.
+    // The watcher reports an outage once; without a listener ioredis prints every failure.
     client.on('error', (error) => logger.debug({ err: error }, 'a Redis connection failed'));
     return client;
   }

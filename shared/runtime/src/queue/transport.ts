@@ -24,7 +24,7 @@ export interface PlacesTaken {
 }
 
 /**
- * What carries hints and jobs between the services of a cell. It holds no truth: whatever it loses, the sweep finds
+ * What carries hints and jobs between the services of a cell. It holds no truth: what it loses, the sweep finds
  * in SQLite. `wake` and `hint` never throw, never wait and never delay an answer.
  */
 export interface Transport {
@@ -39,7 +39,7 @@ export interface Transport {
 
   /**
    * Takes places in the queue (`placeOf`) for turns of this cell, in their order: as many places are held at a time as the
-   * fleet has slots, whoever takes them. One that is held already counts as taken. Rejects as `addTurnJob` does.
+   * fleet has slots, whichever cell takes them. One that is held already counts as taken. Rejects as `addTurnJob` does.
    */
   takePlaces(places: readonly string[]): Promise<PlacesTaken>;
   /** Gives places back. A hint: a place that stays held without a turn that waits is found by the sweep. */
@@ -55,7 +55,7 @@ export interface Transport {
   addTurnJob(job: TurnJob): Promise<void>;
   /** The ids (`turnJobId`) of those of these jobs that wait in the queue or run. Rejects as `addTurnJob` does. */
   liveTurnJobs(jobs: readonly TurnJobRef[]): Promise<ReadonlySet<string>>;
-  /** How many jobs on the turn queue, of whatever cell, no worker has taken. Rejects as `addTurnJob` does. */
+  /** How many jobs on the turn queue, of all cells, no worker has taken. Rejects as `addTurnJob` does. */
   waitingTurnJobs(): Promise<number>;
   /** How many jobs are taken before this one; undefined where it does not wait. Rejects as `addTurnJob` does. */
   turnJobsAhead(job: TurnJobRef): Promise<number | undefined>;
