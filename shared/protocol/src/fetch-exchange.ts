@@ -1,0 +1,33 @@
+import type { Exchange } from './http-client.js';
+
+/** What `fetch` can send. */
+export type FetchBody = Uint8Array<ArrayBuffer> | Blob;
+
+/** Exchanges by the platform's `fetch`. `timeoutMs` bounds the whole exchange, the answer's body included. */
+export function fetchExchange(options: Pick<RequestInit, 'redirect'> = {}): Exchange<FetchBody> {
+  return async ({ method, url, headers, body, timeoutMs, signal }) => {
+    const bounds = [
+      ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(Math.ceil(timeoutMs))]),
+      ...(signal === undefined ? [] : [signal]),
+    ];
+    const response = await fetch(url, {
+      ...options,
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+      ...(bounds.length === 0 ? {} : { signal: AbortSignal.any(bounds) }),
+    });
+    return {
+      status: response.status,
+      header: (name) => response.headers.get(name) ?? undefined,
+      body: chunksOf(response),
+      discard: () => {
+        response.body?.cancel().catch(() => undefined);
+      },
+    };
+  };
+}
+
+async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> {
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) yield chunk;
+}

@@ -1,0 +1,193 @@
+import { HttpAnswerInvalid, HttpRefusal, HttpUnavailable, problemIn } from './http-failures.js';
+
+export interface HttpRequest<Body = never> {
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
+  /** Begins with a slash; it is below the client's base address. */
+  readonly path: string;
+  /** Shown as a bearer token. */
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as it is. */
+  readonly body?: Body | undefined;
+  /** What it bounds, the whole exchange or a time of silence, is the exchange's to say. @default no limit */
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A request as it is sent. */
+export interface OutgoingRequest<Body> extends Pick<HttpRequest, 'method' | 'timeoutMs' | 'signal'> {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Body | string | undefined;
+}
+
+/** The head of an answer. Its body is read to its end, or discarded. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly header: (name: string) => string | undefined;
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly discard: () => void;
+}
+
+/** Sends one request, over `fetch`, kept connections, a unix socket or a pipe. Throws where there is no answer. */
+export type Exchange<Body> = (request: OutgoingRequest<Body>) => Promise<HttpAnswer>;
+
+export interface HttpClientOptions<Body> {
+  /** The base address. */
+  readonly url: string;
+  readonly exchange: Exchange<Body>;
+  /** The largest answer that is taken into memory. @default 64 MiB */
+  readonly maxAnswerBytes?: number;
+  /** Whether a status says that the same request may succeed later. @default 408, and 500 or more */
+  readonly isTransient?: (status: number, method: HttpRequest['method']) => boolean;
+}
+
+/** What parses an answer: a zod schema is one. */
+interface Parser<Value> {
+  parse(value: unknown): Value;
+}
+
+const defaultMaxAnswerBytes = 64 * 1024 * 1024;
+
+/** Requests to one server. What goes wrong is thrown by whether repeating the request may help. */
+export class HttpClient<Body = Uint8Array<ArrayBuffer>> {
+  readonly #options: Required<HttpClientOptions<Body>>;
+
+  constructor({
+    url,
+    exchange,
+    maxAnswerBytes = defaultMaxAnswerBytes,
+    isTransient = isServersFault,
+  }: HttpClientOptions<Body>) {
+    this.#options = { url: url.replace(/\/+$/, ''), exchange, maxAnswerBytes, isTransient };
+  }
+
+  /**
+   * Any answer, also a refusal, but none that says that the server cannot answer now.
+   *
+   * @throws HttpUnavailable, or the reason of the request's signal
+   */
+  async ask(request: HttpRequest<Body>): Promise<HttpAnswer> {
+    const { url, exchange, isTransient } = this.#options;
+    const { method, path, signal, timeoutMs } = request;
+    let answer: HttpAnswer;
+    try {
+      answer = await exchange({ method, url: url + path, signal, timeoutMs, ...contentOf(request) });
+    } catch (error) {
+      throw this.#unavailable(error, signal);
+    }
+    if (!isTransient(answer.status, method)) return answer;
+    const problem = problemIn(await this.#text(answer));
+    const told = problem ? `${problem.code}: ${problem.detail}` : 'not by Suzumio';
+    const { status } = answer;
+    throw new HttpUnavailable(`${method} ${path} was answered ${String(status)} (${told})`, {
+      answer: { status, problem },
+    });
+  }
+
+  /**
+   * A successful answer, whose body is the caller's to read.
+   *
+   * @throws HttpUnavailable, HttpRefusal, or the reason of the request's signal
+   */
+  async open(request: HttpRequest<Body>): Promise<HttpAnswer> {
+    const answer = await this.ask(request);
+    const { status } = answer;
+    if (status >= 200 && status < 300) return answer;
+    const text = await this.#text(answer);
+    const problem = problemIn(text);
+    const { method, path } = request;
+    const message = problem?.detail ?? (text.slice(0, 200) || `${method} ${path} was answered ${String(status)}.`);
+    throw new HttpRefusal(message, { status, problem });
+  }
+
+  /** The body of a successful answer, whole. Throws as {@link open} does. */
+  async send(request: HttpRequest<Body>): Promise<Uint8Array<ArrayBuffer>> {
+    const answer = await this.open(request);
+    try {
+      return await bytesOf(answer, this.#options.maxAnswerBytes);
+    } catch (error) {
+      throw this.#unavailable(error, request.signal);
+    }
+  }
+
+  /**
+   * The value in a successful answer. Throws as {@link open} does.
+   *
+   * @throws HttpAnswerInvalid where the answer does not parse
+   */
+  async json<Value>(parser: Parser<Value>, request: HttpRequest<Body>): Promise<Value> {
+    const bytes = await this.send(request);
+    try {
+      return parser.parse(JSON.parse(new TextDecoder().decode(bytes)));
+    } catch (cause) {
+      const { method, path } = request;
+      throw new HttpAnswerInvalid(`The answer of ${method} ${path} cannot be read.`, { cause });
+    }
+  }
+
+  /** As much of an answer as there is; what only explains a failure need not be whole. */
+  async #text(answer: HttpAnswer): Promise<string> {
+    const bytes = await bytesOf(answer, this.#options.maxAnswerBytes).catch(() => undefined);
+    return new TextDecoder().decode(bytes);
+  }
+
+  #unavailable(error: unknown, signal: AbortSignal | undefined): HttpUnavailable {
+    signal?.throwIfAborted();
+    return new HttpUnavailable(`${this.#options.url} does not answer: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/**
+ * An answer's body.
+ *
+ * @throws RangeError when it is longer than `maxBytes`; what ended the body too early
+ */
+export async function bytesOf({ body, discard }: HttpAnswer, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > maxBytes) {
+      discard();
+      throw new RangeError(`an answer of more than ${String(maxBytes)} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+/** `fetch` says only that it failed; why is the cause. */
+function reasonOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return String(error);
+  if ('cause' in error && error.cause !== undefined) return reasonOf(error.cause);
+  return 'message' in error ? String(error.message) : 'no reason given';
+}
+
+/** 408: the server gave up waiting for the body, as after a pause of this process. */
+export function isServersFault(status: number): boolean {
+  return status >= 500 || status === 408;
+}
+
+function contentOf<Body>({ token, headers, json, body }: HttpRequest<Body>): {
+  headers: Record<string, string>;
+  body: Body | string | undefined;
+} {
+  const type = json !== undefined ? 'application/json' : body === undefined ? undefined : 'application/octet-stream';
+  return {
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(type === undefined ? {} : { 'content-type': type }),
+      ...headers,
+    },
+    body: json === undefined ? body : JSON.stringify(json),
+  };
+}

@@ -1,0 +1,56 @@
+/** What a problem document says (RFC 9457), as far as clients need it. */
+export interface ToldProblem {
+  readonly code: string;
+  readonly detail: string;
+}
+
+interface FailedAnswer {
+  readonly status: number;
+  /** Absent where the answer is no problem document, as of a proxy. */
+  readonly problem: ToldProblem | undefined;
+}
+
+/** There was no answer, or one that says that the server cannot answer now. The same request may succeed later. */
+export class HttpUnavailable extends Error {
+  override readonly name = 'HttpUnavailable';
+  /** Absent where there was no answer. */
+  readonly answer: FailedAnswer | undefined;
+
+  constructor(message: string, { answer, cause }: { answer?: FailedAnswer; cause?: unknown } = {}) {
+    super(message, { cause });
+    this.answer = answer;
+  }
+}
+
+/** The server refused the request. Repeating it changes nothing. */
+export class HttpRefusal extends Error {
+  override readonly name = 'HttpRefusal';
+  readonly status: number;
+  /** The problem's code; `http-<status>` where the answer is no problem document. */
+  readonly code: string;
+
+  constructor(
+    message: string,
+    readonly answer: FailedAnswer,
+  ) {
+    super(message);
+    this.status = answer.status;
+    this.code = answer.problem?.code ?? `http-${String(answer.status)}`;
+  }
+}
+
+/** The answer is not of the form that was expected, as where something else than Suzumio stands at the address. */
+export class HttpAnswerInvalid extends HttpUnavailable {}
+
+/** The problem document in a text, if it is one. */
+export function problemIn(text: string): ToldProblem | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null || !('code' in value) || !('detail' in value)) return undefined;
+  const { code, detail } = value;
+  return typeof code === 'string' && typeof detail === 'string' ? { code, detail } : undefined;
+}
