@@ -3,8 +3,16 @@ import { type ErrorCode, errorCodes } from '@suzumio/contract/errors/codes';
 import type { ApiScope } from '@suzumio/contract/model/access-token';
 import { idempotencyKey } from '@suzumio/contract/model/http-api';
 import { problemMediaType } from '@suzumio/protocol/problem';
-import { answerSchemas, operations, pathParameters, requestSchemas } from './catalogue.js';
-import { isOpen, type Operation, type OperationAnswer, refusalsOf, scopeOf, takesKey } from './operation.js';
+import { allOperations } from '@suzumio/contract/operations/operations';
+import { answerSchemas, pathParameters, requestSchemas } from './schemas.js';
+import {
+  isOpen,
+  type Operation,
+  type OperationAnswer,
+  refusalsOf,
+  scopeOf,
+  takesKey,
+} from '@suzumio/contract/operations/operation';
 import type { JsonSchema, OpenApiDocument, OpenApiOperation, OpenApiParameter, OpenApiResponse } from './types.js';
 
 type Io = 'input' | 'output';
@@ -13,10 +21,10 @@ const names = new Map(
   [...Object.entries(requestSchemas), ...Object.entries(answerSchemas)].map(([name, schema]) => [schema, name]),
 );
 
-/** The API's description, made from the catalogue of its operations. The same each time for the same version. */
+/** The API's description, made from the operations of the contract. The same each time for the same version. */
 export function openApiDocument(version: string): OpenApiDocument {
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
-  for (const operation of operations) {
+  for (const operation of allOperations) {
     const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
     (paths[path] ??= {})[operation.method] = describe(operation);
   }
@@ -57,11 +65,11 @@ function needs(scope: ApiScope): Pick<OpenApiOperation, 'description' | 'securit
   return { description: `Needs a token of the scope \`${scope}\`${orMore}.`, security: [{ token: [scope] }] };
 }
 
-function bodyOf({ request, upload }: Operation): Pick<OpenApiOperation, 'requestBody'> {
+function bodyOf({ body, upload }: Operation): Pick<OpenApiOperation, 'requestBody'> {
   if (upload) return { requestBody: { required: true, content: { [upload.media]: { schema: {} } } } };
-  if (!request) return {};
-  const content = { 'application/json': { schema: schemaOf(request, 'input') } };
-  return { requestBody: { required: !accepts(request, {}), content } };
+  if (!body) return {};
+  const content = { 'application/json': { schema: schemaOf(body, 'input') } };
+  return { requestBody: { required: !accepts(body, {}), content } };
 }
 
 function parametersOf(operation: Operation): OpenApiParameter[] {

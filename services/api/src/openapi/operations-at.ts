@@ -1,5 +1,5 @@
-import { operations } from './catalogue.js';
-import type { Operation } from './operation.js';
+import { allOperations } from '@suzumio/contract/operations/operations';
+import type { Operation } from '@suzumio/contract/operations/operation';
 
 /** The operations of a path, and what stands in it where they have names. */
 export interface Located {
@@ -7,18 +7,18 @@ export interface Located {
   parts: Readonly<Record<string, string>>;
 }
 
-const patterns = operations.map((operation) => ({
+const patterns = allOperations.map((operation) => ({
   operation,
   pattern: new RegExp(`^${operation.path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}/?$`, 'i'),
 }));
 
-/** What a request asks for; undefined where the catalogue has nothing like it. */
+/** What a request asks for; undefined where the contract has nothing like it. */
 export function operationFor(method: string, path: string): Operation | undefined {
   const asked = method === 'HEAD' ? 'get' : method.toLowerCase();
   return operationsAt(path).operations.find((operation) => operation.method === asked);
 }
 
-/** What the catalogue has at a path, by whatever method; as Express reads paths. */
+/** What the contract has at a path, by whatever method; as Express reads paths. */
 export function operationsAt(path: string): Located {
   const matches = patterns.flatMap(({ operation, pattern }) => {
     const match = pattern.exec(path);

@@ -7,8 +7,8 @@ import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { maxContentBytes } from '@suzumio/store/content-store';
 import { apiApp } from '../../src/app.js';
 import { EventHub } from '../../src/events/event-hub.js';
-import { operations } from '../../src/openapi/catalogue.js';
-import { isOpen, type Operation, refusalsOf, takesKey } from '../../src/openapi/operation.js';
+import { allOperations } from '@suzumio/contract/operations/operations';
+import { isOpen, type Operation, refusalsOf, takesKey } from '@suzumio/contract/operations/operation';
 import type { Answer } from '../support/api.js';
 import {
   type ContractWorld,
@@ -114,13 +114,13 @@ describe('the catalogue', () => {
     const routes = routesOf(apiApp(context, hub, local));
     await hub.close();
     expect(routes.length).toBeGreaterThan(20);
-    const listed = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    const listed = allOperations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
     expect(routes.sort()).toEqual(listed.sort());
   });
 });
 
 const streams = new Set(['streamEvents']);
-const succeeding = operations.flatMap((operation) =>
+const succeeding = allOperations.flatMap((operation) =>
   Object.entries(operation.answers)
     .filter(([status]) => Number(status) < 300 && !streams.has(operation.id))
     .map(([status, answer]) => ({ name: `${operation.id} ${status}`, operation, status: Number(status), answer })),
@@ -303,7 +303,7 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
   },
 };
 
-const refused = operations.flatMap((operation) =>
+const refused = allOperations.flatMap((operation) =>
   refusalsOf(operation)
     .filter((code) => code !== 'store-busy')
     .map((code) => ({ name: `${operation.id} ${code}`, operation, code })),
@@ -321,7 +321,7 @@ describe('refusing as described', () => {
   });
 
   test('every write store-busy, while something else holds the databases', async () => {
-    const writing = operations.filter((operation) => refusalsOf(operation).includes('store-busy'));
+    const writing = allOperations.filter((operation) => refusalsOf(operation).includes('store-busy'));
     const answers = await world.whileBusy(() =>
       Promise.all(writing.map((operation) => world.call(operation, requestOf(operation)))),
     );
@@ -330,12 +330,12 @@ describe('refusing as described', () => {
   });
 
   test('nothing that is open needs a token', () => {
-    expect(operations.filter(isOpen).map(({ path }) => path)).toEqual(['/health', '/openapi.json', '/docs']);
+    expect(allOperations.filter(isOpen).map(({ path }) => path)).toEqual(['/health', '/openapi.json', '/docs']);
   });
 });
 
 function operationCalled(id: string): Operation {
-  const operation = operations.find((candidate) => candidate.id === id);
+  const operation = allOperations.find((candidate) => candidate.id === id);
   if (!operation) throw new Error(`there is no operation ${id}`);
   return operation;
 }
@@ -344,8 +344,8 @@ function post(id: string, body: unknown): Promise<Answer> {
   return world.call(operationCalled(id), { body });
 }
 
-function nonsense({ request }: Operation): Sample {
-  return request === undefined ? { query: 'nonsense=1' } : { body: { nonsense: 1 } };
+function nonsense({ body }: Operation): Sample {
+  return body === undefined ? { query: 'nonsense=1' } : { body: { nonsense: 1 } };
 }
 
 /** A query only where the name is no part of the address. */

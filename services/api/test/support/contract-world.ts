@@ -10,7 +10,7 @@ import { teamYaml } from '../../../../test/support/cell.js';
 import { apiApp } from '../../src/app.js';
 import { EventHub } from '../../src/events/event-hub.js';
 import { defaultRateLimits } from '../../src/rate-limiter.js';
-import type { Operation } from '../../src/openapi/operation.js';
+import type { Operation } from '@suzumio/contract/operations/operation';
 import { type Answer, type CallOptions, type TestApi, testApi } from './api.js';
 import { registerSamples } from './register-samples.js';
 import { beginTurn, failTurn, publish, publishDirectory, submit } from './play.js';

@@ -1,4 +1,4 @@
-import type { Operation } from '../../src/openapi/operation.js';
+import type { Operation } from '@suzumio/contract/operations/operation';
 import type { Answer } from './api.js';
 import type { ContractWorld, Sample } from './contract-world.js';
 import { standingYaml } from './register-samples.js';

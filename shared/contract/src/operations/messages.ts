@@ -1,30 +1,24 @@
 import {
+  noQuery,
   inboxQuery,
   messageListAnswer,
-  noQuery,
   pageQuery,
   postedMessage,
   sendMessageRequest,
-} from '@suzumio/contract/model/http-api';
+} from '../model/http-api.js';
 import {
-  assignedTask,
-  assignTaskRequest,
   broadcastRequest,
   postedReply,
   redeliveredMessage,
   redeliverRequest,
   replyRequest,
-  taskListAnswer,
-  tasksQuery,
-} from '@suzumio/contract/model/mail-api';
-import { messageDetail } from '@suzumio/contract/model/views';
-import { json, type Operation } from './operation.js';
+} from '../model/mail-api.js';
+import { messageDetail } from '../model/views.js';
+import { json, resource } from './operation.js';
 
 /** Mail: reading it, sending it, and what becomes of it. */
-export const mailOperations: readonly Operation[] = [
-  {
-    id: 'listInbox',
-    group: 'Mail',
+export const messages = resource('Mail', {
+  listInbox: {
     method: 'get',
     path: '/api/projects/:project/inbox',
     summary: 'Unread mail, or mail that was read by turns which failed or were cancelled; of all agents or of one.',
@@ -32,23 +26,19 @@ export const mailOperations: readonly Operation[] = [
     answers: { 200: { description: 'A part of the list.', content: json(messageListAnswer) } },
     refusals: ['agent-unknown'],
   },
-  {
-    id: 'listMessages',
-    group: 'Mail',
+  listMessages: {
     method: 'get',
     path: '/api/projects/:project/messages',
     summary: 'All mail of a project.',
     query: pageQuery,
     answers: { 200: { description: 'A part of the list.', content: json(messageListAnswer) } },
   },
-  {
-    id: 'sendMessage',
-    group: 'Mail',
+  sendMessage: {
     method: 'post',
     path: '/api/projects/:project/messages',
     scope: 'mail',
     summary: 'Sends mail from the person, to an agent or to a channel.',
-    request: sendMessageRequest,
+    body: sendMessageRequest,
     answers: { 201: { description: 'The message is in the inboxes that it is for.', content: json(postedMessage) } },
     refusals: [
       'recipient-unknown',
@@ -61,14 +51,12 @@ export const mailOperations: readonly Operation[] = [
       'idempotency-mismatch',
     ],
   },
-  {
-    id: 'replyToMessage',
-    group: 'Mail',
+  replyToMessage: {
     method: 'post',
     path: '/api/projects/:project/replies',
     scope: 'mail',
     summary: 'Answers a message, in its thread: whoever wrote it, unless it names another recipient or a channel.',
-    request: replyRequest,
+    body: replyRequest,
     answers: { 201: { description: 'The answer is in the inboxes that it is for.', content: json(postedReply) } },
     refusals: [
       'message-unknown',
@@ -83,48 +71,16 @@ export const mailOperations: readonly Operation[] = [
       'idempotency-mismatch',
     ],
   },
-  {
-    id: 'broadcast',
-    group: 'Mail',
+  broadcast: {
     method: 'post',
     path: '/api/projects/:project/broadcasts',
     scope: 'mail',
     summary: 'Sends one message to every agent of a team, or to all.',
-    request: broadcastRequest,
+    body: broadcastRequest,
     answers: { 201: { description: 'The message is in their inboxes.', content: json(postedMessage) } },
     refusals: ['team-unknown', 'attachment-unknown', 'priority-unknown', 'sender-forged', 'idempotency-mismatch'],
   },
-  {
-    id: 'listTasks',
-    group: 'Mail',
-    method: 'get',
-    path: '/api/projects/:project/tasks',
-    summary: 'Work that was assigned, and how it stands.',
-    query: tasksQuery,
-    answers: { 200: { description: 'A part of the list.', content: json(taskListAnswer) } },
-    refusals: ['agent-unknown', 'team-unknown'],
-  },
-  {
-    id: 'assignTask',
-    group: 'Mail',
-    method: 'post',
-    path: '/api/projects/:project/tasks',
-    scope: 'mail',
-    summary: 'Assigns work to an agent that has a role: whoever of those that can begin has least to do.',
-    request: assignTaskRequest,
-    answers: { 201: { description: 'The task is in the inbox of its assignee.', content: json(assignedTask) } },
-    refusals: [
-      'nobody-fits',
-      'team-unknown',
-      'attachment-unknown',
-      'priority-unknown',
-      'sender-forged',
-      'idempotency-mismatch',
-    ],
-  },
-  {
-    id: 'getMessage',
-    group: 'Mail',
+  getMessage: {
     method: 'get',
     path: '/api/projects/:project/messages/:message',
     summary: 'A message, and what became of it: who has it unread, who read it in which turn, and how that turn went.',
@@ -132,20 +88,16 @@ export const mailOperations: readonly Operation[] = [
     answers: { 200: { description: 'The message.', content: json(messageDetail) } },
     refusals: ['message-unknown'],
   },
-  {
-    id: 'redeliverMessage',
-    group: 'Mail',
+  redeliverMessage: {
     method: 'post',
     path: '/api/projects/:project/messages/:message/redeliver',
     scope: 'operate',
     summary: 'Makes an undelivered message unread again: a new turn reads it, and may repeat what an earlier one did.',
-    request: redeliverRequest,
+    body: redeliverRequest,
     answers: { 200: { description: 'It is unread again.', content: json(redeliveredMessage) } },
     refusals: ['message-unknown', 'agent-unknown', 'redelivery-refused', 'idempotency-mismatch'],
   },
-  {
-    id: 'listThread',
-    group: 'Mail',
+  listThread: {
     method: 'get',
     path: '/api/projects/:project/threads/:thread',
     summary: 'The messages of one thread.',
@@ -153,4 +105,4 @@ export const mailOperations: readonly Operation[] = [
     answers: { 200: { description: 'A part of the list.', content: json(messageListAnswer) } },
     refusals: ['thread-unknown'],
   },
-];
+});

@@ -1,19 +1,17 @@
 import {
+  noQuery,
+  pageQuery,
   auditAnswer,
   createdTokenAnswer,
   createTokenRequest,
-  noQuery,
-  pageQuery,
   tokenAnswer,
   tokenListAnswer,
-} from '@suzumio/contract/model/http-api';
-import { json, type Operation } from './operation.js';
+} from '../model/http-api.js';
+import { json, resource } from './operation.js';
 
 /** Who may use the cell: for administrators. */
-export const accessOperations: readonly Operation[] = [
-  {
-    id: 'listTokens',
-    group: 'Access',
+export const tokens = resource('Access', {
+  listTokens: {
     method: 'get',
     path: '/api/tokens',
     scope: 'admin',
@@ -21,21 +19,17 @@ export const accessOperations: readonly Operation[] = [
     query: noQuery,
     answers: { 200: { description: 'The tokens.', content: json(tokenListAnswer) } },
   },
-  {
-    id: 'createToken',
-    group: 'Access',
+  createToken: {
     method: 'post',
     path: '/api/tokens',
     scope: 'admin',
     summary: 'Makes a token. Its secret is in the answer and nowhere else.',
-    request: createTokenRequest,
+    body: createTokenRequest,
     repeatable: false,
     answers: { 201: { description: 'The token and its secret.', content: json(createdTokenAnswer) } },
     refusals: ['token-exists', 'project-unknown'],
   },
-  {
-    id: 'revokeToken',
-    group: 'Access',
+  revokeToken: {
     method: 'delete',
     path: '/api/tokens/:token',
     scope: 'admin',
@@ -44,9 +38,7 @@ export const accessOperations: readonly Operation[] = [
     answers: { 200: { description: 'It is revoked.', content: json(tokenAnswer) } },
     refusals: ['token-unknown'],
   },
-  {
-    id: 'listAudit',
-    group: 'Access',
+  listAudit: {
     method: 'get',
     path: '/api/audit',
     scope: 'admin',
@@ -54,4 +46,4 @@ export const accessOperations: readonly Operation[] = [
     query: pageQuery,
     answers: { 200: { description: 'A part of the list.', content: json(auditAnswer) } },
   },
-];
+});

@@ -1,6 +1,4 @@
 import {
-  agentAnswer,
-  agentListAnswer,
   createProjectAnswer,
   createProjectRequest,
   deleteProjectAnswer,
@@ -12,36 +10,27 @@ import {
   projectsQuery,
   requestChangesAnswer,
   requestChangesRequest,
-  resetAgentAnswer,
-  resetAgentRequest,
-  retryAnswer,
-  stopAgentRequest,
   stopRequest,
   tickAnswer,
-} from '@suzumio/contract/model/http-api';
-import { projectConfig } from '@suzumio/contract/model/project-config';
-import { whyAnswer } from '@suzumio/contract/model/why';
-import { json, type Operation } from './operation.js';
+} from '../model/http-api.js';
+import { projectConfig } from '../model/project-config.js';
+import { json, resource } from './operation.js';
 
-/** Projects, what is done to them as a whole, and to their agents. */
-export const projectOperations: readonly Operation[] = [
-  {
-    id: 'listProjects',
-    group: 'Projects',
+/** Projects, and what is done to them as a whole. */
+export const projects = resource('Projects', {
+  listProjects: {
     method: 'get',
     path: '/api/projects',
     summary: 'The projects that the token may read, or those of them that have all of the labels; oldest first.',
     query: projectsQuery,
     answers: { 200: { description: 'A part of the list.', content: json(projectListAnswer) } },
   },
-  {
-    id: 'createProject',
-    group: 'Projects',
+  createProject: {
     method: 'post',
     path: '/api/projects',
     summary:
       'Makes a project from the text of a project file; with its first mail and its start, where they are given.',
-    request: createProjectRequest,
+    body: createProjectRequest,
     answers: {
       201: {
         description: 'The project was made.',
@@ -66,18 +55,14 @@ export const projectOperations: readonly Operation[] = [
       'idempotency-mismatch',
     ],
   },
-  {
-    id: 'getProject',
-    group: 'Projects',
+  getProject: {
     method: 'get',
     path: '/api/projects/:project',
     summary: 'A project and its agents.',
     query: noQuery,
     answers: { 200: { description: 'The project.', content: json(projectDetailAnswer) } },
   },
-  {
-    id: 'deleteProject',
-    group: 'Projects',
+  deleteProject: {
     method: 'delete',
     path: '/api/projects/:project',
     scope: 'admin',
@@ -86,65 +71,46 @@ export const projectOperations: readonly Operation[] = [
     repeatable: true,
     answers: { 200: { description: 'It is no more, and its name is free.', content: json(deleteProjectAnswer) } },
   },
-  {
-    id: 'listAgents',
-    group: 'Projects',
-    method: 'get',
-    path: '/api/projects/:project/agents',
-    summary: 'The agents of a project.',
-    query: noQuery,
-    answers: { 200: { description: 'The agents.', content: json(agentListAnswer) } },
-  },
-  {
-    id: 'getResolvedConfig',
-    group: 'Projects',
+  getResolvedConfig: {
     method: 'get',
     path: '/api/projects/:project/config/resolved',
     summary: 'The project file with everything resolved. Durations are milliseconds, sizes bytes.',
     query: noQuery,
     answers: { 200: { description: 'The resolved project file.', content: json(projectConfig) } },
   },
-  {
-    id: 'startProject',
-    group: 'Projects',
+  startProject: {
     method: 'post',
     path: '/api/projects/:project/start',
     scope: 'operate',
     summary: 'Starts a project, or starts it again after it was stopped.',
-    request: emptyRequest,
+    body: emptyRequest,
     answers: { 200: { description: 'It runs.', content: json(projectAnswer) } },
     refusals: ['transition-refused'],
   },
-  {
-    id: 'stopProject',
-    group: 'Projects',
+  stopProject: {
     method: 'post',
     path: '/api/projects/:project/stop',
     scope: 'operate',
     summary: 'Stops a project: no turn begins any more.',
-    request: stopRequest,
+    body: stopRequest,
     answers: { 200: { description: 'It is stopped.', content: json(projectAnswer) } },
     refusals: ['transition-refused', 'idempotency-mismatch'],
   },
-  {
-    id: 'approveProject',
-    group: 'Projects',
+  approveProject: {
     method: 'post',
     path: '/api/projects/:project/approve',
     scope: 'operate',
     summary: 'Accepts the submitted report and completes the project.',
-    request: emptyRequest,
+    body: emptyRequest,
     answers: { 200: { description: 'It is completed.', content: json(projectAnswer) } },
     refusals: ['transition-refused'],
   },
-  {
-    id: 'requestChanges',
-    group: 'Projects',
+  requestChanges: {
     method: 'post',
     path: '/api/projects/:project/request-changes',
     scope: 'operate',
     summary: 'Sends the report back with a message, and lets the project run again.',
-    request: requestChangesRequest,
+    body: requestChangesRequest,
     answers: { 200: { description: 'It runs, and the message is sent.', content: json(requestChangesAnswer) } },
     refusals: [
       'transition-refused',
@@ -154,70 +120,12 @@ export const projectOperations: readonly Operation[] = [
       'idempotency-mismatch',
     ],
   },
-  {
-    id: 'whyAgent',
-    group: 'Projects',
-    method: 'get',
-    path: '/api/projects/:project/agents/:agent/why',
-    summary: 'Why an agent is quiet, or what it is at, with the command that would change it.',
-    query: noQuery,
-    answers: {
-      200: { description: 'Everything that holds, the first to be dealt with first.', content: json(whyAnswer) },
-    },
-    refusals: ['agent-unknown'],
-  },
-  {
-    id: 'retryAgent',
-    group: 'Projects',
-    method: 'post',
-    path: '/api/projects/:project/agents/:agent/retry',
-    scope: 'operate',
-    summary: 'Queues the failed or cancelled turn of an agent again: it goes on from where it stood.',
-    request: emptyRequest,
-    answers: { 200: { description: 'The turn is queued.', content: json(retryAnswer) } },
-    refusals: ['agent-unknown', 'agent-state-refused'],
-  },
-  {
-    id: 'resetAgent',
-    group: 'Projects',
-    method: 'post',
-    path: '/api/projects/:project/agents/:agent/reset',
-    scope: 'operate',
-    summary: 'Gives up the failed turn of an agent; its mail is unread again, where that is asked for.',
-    request: resetAgentRequest,
-    answers: { 200: { description: 'The agent is free.', content: json(resetAgentAnswer) } },
-    refusals: ['agent-unknown', 'agent-state-refused', 'idempotency-mismatch'],
-  },
-  {
-    id: 'stopAgent',
-    group: 'Projects',
-    method: 'post',
-    path: '/api/projects/:project/agents/:agent/stop',
-    scope: 'operate',
-    summary: 'Keeps an agent from starting turns; its mail waits.',
-    request: stopAgentRequest,
-    answers: { 200: { description: 'It is stopped, or will be after its turn.', content: json(agentAnswer) } },
-    refusals: ['agent-unknown', 'agent-state-refused', 'idempotency-mismatch'],
-  },
-  {
-    id: 'startAgent',
-    group: 'Projects',
-    method: 'post',
-    path: '/api/projects/:project/agents/:agent/start',
-    scope: 'operate',
-    summary: 'Lets a stopped agent start turns again.',
-    request: emptyRequest,
-    answers: { 200: { description: 'It wakes on mail.', content: json(agentAnswer) } },
-    refusals: ['agent-unknown', 'agent-state-refused'],
-  },
-  {
-    id: 'tickProject',
-    group: 'Projects',
+  tickProject: {
     method: 'post',
     path: '/api/projects/:project/tick',
     scope: 'operate',
     summary: 'Has a scheduler look at a project now.',
-    request: emptyRequest,
+    body: emptyRequest,
     answers: { 200: { description: 'It was told to.', content: json(tickAnswer) } },
   },
-];
+});

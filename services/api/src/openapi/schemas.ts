@@ -15,23 +15,6 @@ import { workerListAnswer, workerView } from '@suzumio/contract/model/workers';
 import * as views from '@suzumio/contract/model/views';
 import { directoryEntry } from '@suzumio/protocol/artifacts';
 import { problem } from '@suzumio/protocol/problem';
-import { accessOperations } from './access-operations.js';
-import { mailOperations } from './mail-operations.js';
-import type { Operation } from './operation.js';
-import { profileOperations } from './profile-operations.js';
-import { projectOperations } from './project-operations.js';
-import { recordOperations } from './record-operations.js';
-import { usageOperations } from './usage-operations.js';
-
-/** Every operation of the API. A route that is not here, and an entry without a route, fail the contract test. */
-export const operations: readonly Operation[] = [
-  ...projectOperations,
-  ...mailOperations,
-  ...recordOperations,
-  ...usageOperations,
-  ...accessOperations,
-  ...profileOperations,
-];
 
 /** What the description calls the schemas of requests. */
 export const requestSchemas: Readonly<Record<string, z.ZodType>> = {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { ErrorCode } from '@suzumio/contract/errors/codes';
-import type { ApiScope } from '@suzumio/contract/model/access-token';
+import type { ErrorCode } from '../errors/codes.js';
+import type { ApiScope } from '../model/access-token.js';
 
 /** What an operation answers with one status. */
 export interface OperationAnswer {
@@ -11,11 +11,8 @@ export interface OperationAnswer {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** One operation of the HTTP API, as its description knows it. */
-export interface Operation {
-  /** Its name in generated clients. */
-  id: string;
-  group: 'Projects' | 'Profiles' | 'Mail' | 'Turns' | 'Artifacts' | 'Events' | 'Usage' | 'Access' | 'Service';
+/** What an operation of the HTTP API takes, answers and refuses with. */
+export interface OperationShape {
   method: 'get' | 'post' | 'delete';
   /** As Express writes it. */
   path: string;
@@ -24,7 +21,7 @@ export interface Operation {
   /** Headers that it heeds, besides those that every one does. */
   headers?: Readonly<Record<string, { description: string; schema: z.ZodType }>>;
   /** Its JSON body. */
-  request?: z.ZodType;
+  body?: z.ZodType;
   /** Its body, where that is a file's bytes. */
   upload?: { media: string };
   /** What a token has to be for. @default `read` for a `GET`, else `write` */
@@ -36,8 +33,24 @@ export interface Operation {
   refusals?: readonly ErrorCode[];
 }
 
+/** One operation of the HTTP API: its route, description and client are made from it. */
+export interface Operation extends OperationShape {
+  /** Its name in clients. */
+  id: string;
+  /** What its description is grouped by. */
+  group: Group;
+}
+
+type Group = 'Projects' | 'Profiles' | 'Mail' | 'Turns' | 'Artifacts' | 'Events' | 'Usage' | 'Access' | 'Service';
+
+/** The operations of one resource, by their names in clients. */
+export function resource<const Shapes extends Readonly<Record<string, OperationShape>>>(group: Group, shapes: Shapes) {
+  const named = Object.entries(shapes).map(([id, shape]) => [id, { ...shape, id, group }]);
+  return Object.fromEntries(named) as { readonly [Id in keyof Shapes & string]: Shapes[Id] & { id: Id; group: Group } };
+}
+
 /** A JSON body. */
-export function json(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
+export function json<Schema extends z.ZodType>(schema: Schema): { 'application/json': Schema } {
   return { 'application/json': schema };
 }
 

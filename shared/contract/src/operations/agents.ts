@@ -1,0 +1,69 @@
+import {
+  agentAnswer,
+  agentListAnswer,
+  emptyRequest,
+  noQuery,
+  resetAgentAnswer,
+  resetAgentRequest,
+  retryAnswer,
+  stopAgentRequest,
+} from '../model/http-api.js';
+import { whyAnswer } from '../model/why.js';
+import { json, resource } from './operation.js';
+
+/** The agents of a project: how they stand, why, and what an operator does to one. */
+export const agents = resource('Projects', {
+  listAgents: {
+    method: 'get',
+    path: '/api/projects/:project/agents',
+    summary: 'The agents of a project.',
+    query: noQuery,
+    answers: { 200: { description: 'The agents.', content: json(agentListAnswer) } },
+  },
+  whyAgent: {
+    method: 'get',
+    path: '/api/projects/:project/agents/:agent/why',
+    summary: 'Why an agent is quiet, or what it is at, with the command that would change it.',
+    query: noQuery,
+    answers: {
+      200: { description: 'Everything that holds, the first to be dealt with first.', content: json(whyAnswer) },
+    },
+    refusals: ['agent-unknown'],
+  },
+  retryAgent: {
+    method: 'post',
+    path: '/api/projects/:project/agents/:agent/retry',
+    scope: 'operate',
+    summary: 'Queues the failed or cancelled turn of an agent again: it goes on from where it stood.',
+    body: emptyRequest,
+    answers: { 200: { description: 'The turn is queued.', content: json(retryAnswer) } },
+    refusals: ['agent-unknown', 'agent-state-refused'],
+  },
+  resetAgent: {
+    method: 'post',
+    path: '/api/projects/:project/agents/:agent/reset',
+    scope: 'operate',
+    summary: 'Gives up the failed turn of an agent; its mail is unread again, where that is asked for.',
+    body: resetAgentRequest,
+    answers: { 200: { description: 'The agent is free.', content: json(resetAgentAnswer) } },
+    refusals: ['agent-unknown', 'agent-state-refused', 'idempotency-mismatch'],
+  },
+  stopAgent: {
+    method: 'post',
+    path: '/api/projects/:project/agents/:agent/stop',
+    scope: 'operate',
+    summary: 'Keeps an agent from starting turns; its mail waits.',
+    body: stopAgentRequest,
+    answers: { 200: { description: 'It is stopped, or will be after its turn.', content: json(agentAnswer) } },
+    refusals: ['agent-unknown', 'agent-state-refused', 'idempotency-mismatch'],
+  },
+  startAgent: {
+    method: 'post',
+    path: '/api/projects/:project/agents/:agent/start',
+    scope: 'operate',
+    summary: 'Lets a stopped agent start turns again.',
+    body: emptyRequest,
+    answers: { 200: { description: 'It wakes on mail.', content: json(agentAnswer) } },
+    refusals: ['agent-unknown', 'agent-state-refused'],
+  },
+});

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import {
+  noQuery,
+  artifactListAnswer,
+  artifactsQuery,
+  contentQuery,
+  entryListAnswer,
+  reportQuery,
+  uploadQuery,
+} from '../model/http-api.js';
+import { artifactView } from '../model/views.js';
+import { json, resource } from './operation.js';
+
+const bytes = { 'application/octet-stream': z.unknown() };
+const archive = { 'application/x-tar': z.unknown() };
+const contentHeaders = {
+  ETag: "The content's SHA-256.",
+  'Content-Disposition': "The file's name.",
+  'Accept-Ranges': 'Whether a part can be asked for.',
+};
+
+/** Published files and directories, and the report. */
+export const artifacts = resource('Artifacts', {
+  listArtifacts: {
+    method: 'get',
+    path: '/api/projects/:project/artifacts',
+    summary: 'What has been published in a project, or what has one name.',
+    query: artifactsQuery,
+    answers: { 200: { description: 'A part of the list.', content: json(artifactListAnswer) } },
+  },
+  uploadArtifact: {
+    method: 'post',
+    path: '/api/projects/:project/artifacts',
+    scope: 'mail',
+    summary: 'Publishes a file of the person, which the agents may read.',
+    query: uploadQuery,
+    upload: { media: 'application/octet-stream' },
+    answers: {
+      201: {
+        description: 'The file is published.',
+        content: json(artifactView),
+        headers: { Location: 'Where the artifact is.' },
+      },
+    },
+    refusals: ['idempotency-mismatch'],
+  },
+  getArtifact: {
+    method: 'get',
+    path: '/api/projects/:project/artifacts/:artifact',
+    summary: 'What is known of a published file or directory.',
+    query: noQuery,
+    answers: { 200: { description: 'The artifact.', content: json(artifactView) } },
+    refusals: ['artifact-unknown'],
+  },
+  listArtifactEntries: {
+    method: 'get',
+    path: '/api/projects/:project/artifacts/:artifact/entries',
+    summary: 'What is in a published directory.',
+    query: noQuery,
+    answers: { 200: { description: 'All of it.', content: json(entryListAnswer) } },
+    refusals: ['artifact-unknown', 'artifact-entry-unknown'],
+  },
+  getArtifactContent: {
+    method: 'get',
+    path: '/api/projects/:project/artifacts/:artifact/content',
+    summary: 'The bytes of a published file; a directory as a tar, or with `path` the bytes of a file in it.',
+    query: contentQuery,
+    headers: {
+      'If-None-Match': { description: 'An `ETag` that the client has.', schema: z.string().optional() },
+      Range: { description: 'The part that is wanted, such as `bytes=1000-`.', schema: z.string().optional() },
+      'If-Range': { description: 'The `ETag` of which it is a part.', schema: z.string().optional() },
+    },
+    answers: {
+      200: { description: 'The bytes.', content: { ...bytes, ...archive }, headers: contentHeaders },
+      206: {
+        description: 'The part.',
+        content: bytes,
+        headers: { ...contentHeaders, 'Content-Range': 'Which part of how many bytes it is.' },
+      },
+      304: { description: 'The client has them.' },
+    },
+    refusals: ['artifact-unknown', 'artifact-entry-unknown', 'range-not-satisfiable'],
+  },
+  getReport: {
+    method: 'get',
+    path: '/api/projects/:project/report',
+    summary: 'The submitted report; the newest version, unless another is asked for.',
+    query: reportQuery,
+    answers: {
+      200: {
+        description: 'The report.',
+        content: { 'text/markdown': z.string() },
+        headers: { 'Suzumio-Report-Version': 'Which version it is.' },
+      },
+    },
+    refusals: ['report-missing'],
+  },
+});

@@ -1,0 +1,35 @@
+import { agents } from './agents.js';
+import { artifacts } from './artifacts.js';
+import { events } from './events.js';
+import { messages } from './messages.js';
+import type { Operation } from './operation.js';
+import { pauses } from './pauses.js';
+import { profiles } from './profiles.js';
+import { projects } from './projects.js';
+import { service } from './service.js';
+import { tasks } from './tasks.js';
+import { teams } from './teams.js';
+import { tokens } from './tokens.js';
+import { turns } from './turns.js';
+import { usage } from './usage.js';
+
+/** Every operation of the API, by its name in clients. */
+export const operations = {
+  ...projects,
+  ...agents,
+  ...messages,
+  ...tasks,
+  ...turns,
+  ...artifacts,
+  ...events,
+  ...usage,
+  ...pauses,
+  ...profiles,
+  ...teams,
+  ...tokens,
+  ...service,
+};
+export type Operations = typeof operations;
+
+/** All of them, in the order in which they are described. */
+export const allOperations: readonly Operation[] = Object.values(operations);
