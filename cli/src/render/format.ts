@@ -1,3 +1,4 @@
+import stringWidth from 'string-width';
 import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import { dollars as dollarsOf } from '@suzumio/core/budgets/model-cost';
 import type { CliContext } from '../cli-context.js';
@@ -57,11 +58,24 @@ export function shortHash(hash: string): string {
   return `${hash.slice(0, 4)}…`;
 }
 
-/** A text cut to `width` characters, with a mark where it was cut. */
-export function cut(text: string, width: number | undefined): string {
-  if (width === undefined || text.length <= width) return text;
-  const characters = Array.from(text);
-  return characters.length <= width ? text : `${characters.slice(0, Math.max(1, width - 1)).join('')}…`;
+const graphemes = new Intl.Segmenter();
+
+/** A text cut to `columns` of a terminal, with a mark where it was cut. */
+export function cut(text: string, columns: number | undefined): string {
+  if (columns === undefined || stringWidth(text) <= columns) return text;
+  let room = columns - 1;
+  let end = 0;
+  for (const { segment, index } of graphemes.segment(text)) {
+    room -= stringWidth(segment);
+    if (room < 0 && end > 0) break;
+    end = index + segment.length;
+  }
+  return `${text.slice(0, end)}…`;
+}
+
+/** A text followed by spaces, as wide as `columns` of a terminal. */
+export function padded(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - stringWidth(text)));
 }
 
 /**
@@ -79,12 +93,12 @@ function wrapLine(
   columns: number | undefined,
   { indent, mark }: { indent: string; mark: string },
 ): string[] {
-  if (columns === undefined || text.length <= columns) return [text];
+  if (columns === undefined || stringWidth(text) <= columns) return [text];
   const lines: string[] = [];
   let line = '';
   for (const part of text.split(/(?<=\S) (?=\S)/)) {
     const longer = line === '' ? part : `${line} ${part}`;
-    if (line.trim() === '' || longer.length + mark.length <= columns) line = longer;
+    if (line.trim() === '' || stringWidth(longer) + mark.length <= columns) line = longer;
     else {
       lines.push(`${line}${mark}`);
       line = `${indent}${part}`;

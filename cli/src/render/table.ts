@@ -1,6 +1,7 @@
+import stringWidth from 'string-width';
 import type { Output } from '../cli-context.js';
 import { paint, type Paint } from './colors.js';
-import { cut } from './format.js';
+import { cut, padded } from './format.js';
 
 /** What stands in a cell, and how it feels where it feels like anything. */
 export type Cell = string | readonly [text: string, tone: Tone];
@@ -11,7 +12,7 @@ const gap = '  ';
 /** Rows under a heading, in aligned columns; the last column takes what room is left. */
 export function table(headings: readonly string[], rows: readonly (readonly Cell[])[], out: Output): string[] {
   const widths = headings.map((heading, column) =>
-    Math.max(heading.length, ...rows.map((row) => textOf(row[column]).length)),
+    Math.max(heading.length, ...rows.map((row) => stringWidth(textOf(row[column])))),
   );
   const colors = paint(out);
   return [
@@ -29,9 +30,9 @@ function line(texts: readonly string[], widths: readonly number[], columns: numb
   let room = columns;
   const cells = texts.map((text, column) => {
     if (room !== undefined && room <= 0) return '';
-    const whole = column === texts.length - 1 ? text : `${text.padEnd(widths[column] ?? 0)}${gap}`;
+    const whole = column === texts.length - 1 ? text : `${padded(text, widths[column] ?? 0)}${gap}`;
     const cell = cut(whole, room);
-    if (room !== undefined) room -= cell.length;
+    if (room !== undefined) room -= stringWidth(cell);
     return cell;
   });
   while (cells.length > 0 && cells.at(-1)?.trim() === '') cells.pop();

@@ -24,7 +24,10 @@ describe('figures for people', () => {
 
   test('counts, cuts and tells the time', () => {
     expect([count(1, 'turn'), count(0, 'turn')]).toEqual(['1 turn', '0 turns']);
-    expect([cut('abcdef', 4), cut('abcd', 4), cut('😀😀😀', 3)]).toEqual(['abc…', 'abcd', '😀😀😀']);
+    expect([cut('abcdef', 4), cut('abcd', 4), cut('abcd', undefined)]).toEqual(['abc…', 'abcd', 'abcd']);
+    // Wide characters take two columns; what a reader sees as one character is not cut in two.
+    expect([cut('日本語', 6), cut('日本語', 5), cut('日本語', 4)]).toEqual(['日本語', '日本…', '日…']);
+    expect([cut('👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 4), cut('👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 3), cut('e\u0301e\u0301e\u0301', 2)]).toEqual(['👩‍👩‍👧‍👦👩‍👩‍👧‍👦', '👩‍👩‍👧‍👦…', 'e\u0301…']);
     expect(timeOfDay('2026-11-21T00:05:09.999Z', { timeZone: 'UTC' })).toBe('00:05:09');
     expect(dayAndTime('2026-11-21T23:30:00.000Z', { timeZone: 'Asia/Tokyo' })).toBe('2026-11-22 08:30:00');
   });
