@@ -10,7 +10,11 @@ export type Tone = 'good' | 'bad' | 'warning' | 'quiet';
 const gap = '  ';
 
 /** Rows under a heading, in aligned columns; the last column takes what room is left. */
-export function table(headings: readonly string[], rows: readonly (readonly Cell[])[], out: Output): string[] {
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  out: Pick<Output, 'columns' | 'colors'>,
+): string[] {
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...rows.map((row) => stringWidth(textOf(row[column])))),
   );
