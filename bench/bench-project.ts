@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Sql, type SqlParams } from '@suzumio/store/sql';
+import { Sql, type SqlParams } from '@suzumio/store/sqlite/sql';
 import type { Stack } from '../test/support/stack.js';
 import type { HttpTarget } from './http-load.js';
 

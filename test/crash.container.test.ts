@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { Sql } from '../shared/store/src/sql.js';
+import { Sql } from '../shared/store/src/sqlite/sql.js';
 import { eventually } from './support/poll.js';
 import { docker } from './support/images.js';
 import { count, overlappingAttempts, unhurried } from './support/outcomes.js';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { Sql } from '@suzumio/store/sql';
+import { Sql } from '@suzumio/store/sqlite/sql';
 import {
   type Behaviour,
   type ModelRequest,

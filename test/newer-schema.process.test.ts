@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { Sql } from '@suzumio/store/sql';
+import { Sql } from '@suzumio/store/sqlite/sql';
 import { eventually } from './support/poll.js';
 import { type Stack, startStack } from './support/stack.js';
 

@@ -6,10 +6,10 @@ import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import type { StorageLimits } from '@suzumio/contract/model/storage';
 import type { NewEntry } from '@suzumio/store/catalog';
 import { Cell } from '@suzumio/store/cell';
-import { type StoreContext, systemContext } from '@suzumio/store/context';
+import { type StoreContext, systemContext } from '@suzumio/store/sqlite/context';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import type { ProjectStoreHooks } from '@suzumio/store/project-store';
-import type { Tx } from '@suzumio/store/tx';
+import type { Tx } from '@suzumio/store/sqlite/tx';
 import { startProject } from '@suzumio/store/verbs/project-transitions';
 
 /** A cell in a temporary directory, with a clock that a test can hold. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sql } from '../../shared/store/src/sql.js';
+import type { Sql } from '../../shared/store/src/sqlite/sql.js';
 
 /** One number that a query without parameters answers. */
 export function count(project: Sql, sql: string): number {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Sql } from '../../shared/store/src/sql.js';
+import { Sql } from '../../shared/store/src/sqlite/sql.js';
 
 /** A project's database, read beside the services that write it. */
 export function openProject(root: string, project: string): Sql {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freeBytesAt } from '@suzumio/store/disk-space';
+import { freeBytesAt } from '@suzumio/store/sqlite/disk-space';
 
 const run = promisify(execFile);
 

@@ -11,7 +11,7 @@ import {
   type UpdateTeamRequest,
 } from '@suzumio/contract/model/profile-api';
 import { Catalog } from '@suzumio/store/catalog';
-import { systemContext } from '@suzumio/store/context';
+import { systemContext } from '@suzumio/store/sqlite/context';
 import { DataDirectory } from '@suzumio/store/data-directory';
 import type { Session } from '../session.js';
 import { type ApiRequests, createApiRequests } from './api-requests.js';

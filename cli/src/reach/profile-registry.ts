@@ -1,6 +1,6 @@
 import { type ProfileRegistry, noProfiles } from '@suzumio/core/profiles/registry';
 import { Catalog } from '@suzumio/store/catalog';
-import { systemContext } from '@suzumio/store/context';
+import { systemContext } from '@suzumio/store/sqlite/context';
 import { DataDirectory } from '@suzumio/store/data-directory';
 
 /** Runs `body` with the profiles of a data directory; there are none where it does not exist. */

@@ -8,7 +8,7 @@ import {
   tokenListAnswer,
 } from '@suzumio/contract/model/http-api';
 import { Catalog } from '@suzumio/store/catalog';
-import { systemContext } from '@suzumio/store/context';
+import { systemContext } from '@suzumio/store/sqlite/context';
 import { DataDirectory } from '@suzumio/store/data-directory';
 import type { ApiRequests } from './api-requests.js';
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FileConfig } from '@suzumio/contract/model/project-config';
 import { readAgentEnv } from '@suzumio/store/queries/agents';
 import { readConfig } from '@suzumio/store/queries/projects';
-import type { SqlReader } from '@suzumio/store/sql';
+import type { SqlReader } from '@suzumio/store/sqlite/sql';
 
 /** What a project was made with, the values of its agents' variables among it. */
 export function madeWith(reader: SqlReader): FileConfig {

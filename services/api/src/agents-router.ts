@@ -8,7 +8,7 @@ import {
   stopAgentRequest,
 } from '@suzumio/contract/model/http-api';
 import { readAgent } from '@suzumio/store/queries/agents';
-import type { Json, Tx } from '@suzumio/store/tx';
+import type { Json, Tx } from '@suzumio/store/sqlite/tx';
 import { resetAgent, startAgent, stopAgent } from '@suzumio/store/verbs/agent-transitions';
 import { retryTurn } from '@suzumio/store/verbs/retry-turn';
 import { identityOf } from './auth.js';

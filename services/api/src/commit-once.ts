@@ -4,8 +4,8 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { parse } from '@suzumio/runtime/http/validate';
 import { idempotencyKey } from '@suzumio/contract/model/http-api';
 import type { ProjectStore } from '@suzumio/store/project-store';
-import type { Json, Tx } from '@suzumio/store/tx';
-import { type IdempotencyKey, once } from '@suzumio/store/verbs/once';
+import type { Json, Tx } from '@suzumio/store/sqlite/tx';
+import { type IdempotencyKey, once } from '@suzumio/store/sqlite/once';
 import { identityOf } from './auth.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import type { IdempotencyKey } from '@suzumio/store/verbs/once';
+import type { IdempotencyKey } from '@suzumio/store/sqlite/once';
 import { identityOf, requireProject } from './auth.js';
 import type { ApiContext } from './context.js';
 import { orUnknown } from './project-access.js';

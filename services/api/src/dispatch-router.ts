@@ -3,7 +3,7 @@ import { assignTaskRequest, broadcastRequest, replyRequest, tasksQuery } from '@
 import { USER_ID } from '@suzumio/contract/model/project-config';
 import { messageCalled } from '@suzumio/store/queries/messages';
 import { listTasks } from '@suzumio/store/queries/tasks';
-import type { Json, Tx } from '@suzumio/store/tx';
+import type { Json, Tx } from '@suzumio/store/sqlite/tx';
 import { assignTask } from '@suzumio/store/verbs/assign-task';
 import { broadcast } from '@suzumio/store/verbs/broadcast';
 import { replyToMessage } from '@suzumio/store/verbs/reply-to-message';

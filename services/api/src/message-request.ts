@@ -4,7 +4,7 @@ import { parse } from '@suzumio/runtime/http/validate';
 import { type SendMessageRequest, sendMessageRequest } from '@suzumio/contract/model/http-api';
 import { USER_ID } from '@suzumio/contract/model/project-config';
 import { priority } from '@suzumio/protocol/ids';
-import type { Tx } from '@suzumio/store/tx';
+import type { Tx } from '@suzumio/store/sqlite/tx';
 import { postMessage } from '@suzumio/store/verbs/post-message';
 
 const claims = z.object({ sender: z.string().optional(), priority: z.string().optional() });

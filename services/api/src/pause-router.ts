@@ -8,7 +8,7 @@ import {
 } from '@suzumio/contract/model/http-api';
 import { readAgent } from '@suzumio/store/queries/agents';
 import { readProject } from '@suzumio/store/queries/projects';
-import type { Json, Tx } from '@suzumio/store/tx';
+import type { Json, Tx } from '@suzumio/store/sqlite/tx';
 import { pauseAgent, pauseProject, resumeAgent, resumeProject } from '@suzumio/store/verbs/pause';
 import { identityOf, requireAdmin } from './auth.js';
 import { bodyOf } from './body.js';

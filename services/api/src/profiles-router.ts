@@ -12,7 +12,7 @@ import {
 } from '@suzumio/contract/model/profile-api';
 import type { ProfileView } from '@suzumio/contract/model/profile';
 import { refuseRetired } from '@suzumio/store/profiles';
-import type { Tx } from '@suzumio/store/tx';
+import type { Tx } from '@suzumio/store/sqlite/tx';
 import { identityOf, wholeCellOnly } from './auth.js';
 import { bodyOf, queryOf } from './body.js';
 import { commitOnce, keyOf } from './commit-once.js';

@@ -7,7 +7,7 @@ import {
   stopRequest,
 } from '@suzumio/contract/model/http-api';
 import { readProject } from '@suzumio/store/queries/projects';
-import type { Json, Tx } from '@suzumio/store/tx';
+import type { Json, Tx } from '@suzumio/store/sqlite/tx';
 import { approveProject, requestChanges, startProject, stopProject } from '@suzumio/store/verbs/project-transitions';
 import { identityOf } from './auth.js';
 import { bodyOf } from './body.js';

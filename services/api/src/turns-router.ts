@@ -13,7 +13,7 @@ import type { TurnDetail } from '@suzumio/contract/model/views';
 import { listConversation } from '@suzumio/store/queries/conversation';
 import { findTurn, listToolCalls, listTurns, turnCalled } from '@suzumio/store/queries/turns';
 import { agentRow } from '@suzumio/store/rows';
-import type { SqlReader } from '@suzumio/store/sql';
+import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import { readTurnLog } from '@suzumio/store/turn-logs';
 import { cancelActiveTurn } from '@suzumio/store/verbs/cancel-turn';
 import { identityOf } from './auth.js';

@@ -13,7 +13,7 @@ import { listBudgets } from '@suzumio/store/queries/budgets';
 import { listSummaries } from '@suzumio/store/queries/model-calls';
 import { dayView, usageSlices, UsageSum } from '@suzumio/store/queries/model-usage';
 import { StoredSum } from '@suzumio/store/queries/storage';
-import { isBrokenProject } from '@suzumio/store/store-fault';
+import { isBrokenProject } from '@suzumio/store/sqlite/store-fault';
 import { changeBudget } from '@suzumio/store/verbs/change-budget';
 import { identityOf } from './auth.js';
 import { bodyOf, queryOf } from './body.js';

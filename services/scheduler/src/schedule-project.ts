@@ -4,7 +4,7 @@ import { type TurnJob, turnJobId, type TurnJobRef } from '@suzumio/protocol/turn
 import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import type { PlacesTaken, Transport } from '@suzumio/runtime/queue/transport';
 import type { ProjectStore } from '@suzumio/store/project-store';
-import type { SqlReader } from '@suzumio/store/sql';
+import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import {
   deliverableTurns,
   deliverTurn,

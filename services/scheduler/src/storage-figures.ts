@@ -1,6 +1,6 @@
 import { type StorageLimits, storedKinds } from '@suzumio/contract/model/storage';
 import type { Metrics } from '@suzumio/runtime/observability/metrics';
-import type { DiskSpace } from '@suzumio/store/disk-space';
+import type { DiskSpace } from '@suzumio/store/sqlite/disk-space';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import { StoredSum } from '@suzumio/store/queries/storage';
 

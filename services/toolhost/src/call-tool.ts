@@ -4,7 +4,7 @@ import type { ToolResponse } from '@suzumio/protocol/runner';
 import { authorizeTool } from '@suzumio/store/authorize';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import { attemptRow } from '@suzumio/store/rows';
-import type { Tx } from '@suzumio/store/tx';
+import type { Tx } from '@suzumio/store/sqlite/tx';
 import {
   type RecordedResult,
   recordedResult,

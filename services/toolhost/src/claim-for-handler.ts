@@ -4,7 +4,7 @@ import type { ApiIdentity } from '@suzumio/store/api-tokens';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import { mailOfTurn, turnsForHandler } from '@suzumio/store/queries/handlers';
 import { agentRow, turnRow } from '@suzumio/store/rows';
-import type { SqlReader } from '@suzumio/store/sql';
+import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import { turnOfClaim } from '@suzumio/store/verbs/claim-turn';
 import { agentsToNote, noteHandler } from '@suzumio/store/verbs/note-handler';
 import type { z } from 'zod';

@@ -11,13 +11,13 @@ import type { Grant } from '@suzumio/core/policy/grant';
 import { grantFileName } from './grants.js';
 import type { Catalog, NewEntry } from './catalog.js';
 import { ContentStore, syncDirectory } from './content-store.js';
-import type { StoreContext } from './context.js';
+import type { StoreContext } from './sqlite/context.js';
 import type { DataDirectory } from './data-directory.js';
 import { placeOf } from './file-place.js';
 import { ProjectStore } from './project-store.js';
 import { projectRow } from './rows.js';
-import type { Tx } from './tx.js';
-import type { KeyedTx } from './verbs/once.js';
+import type { Tx } from './sqlite/tx.js';
+import type { KeyedTx } from './sqlite/once.js';
 import { initializeProject } from './verbs/initialize-project.js';
 import { snapshotDirectory } from './workspace-seed.js';
 

@@ -9,7 +9,7 @@ import type { DataDirectory } from './data-directory.js';
 import type { PendingDeletion } from './project-deletions.js';
 import type { ProjectStores } from './project-stores.js';
 import { projectRow } from './rows.js';
-import type { IdempotencyKey } from './verbs/once.js';
+import type { IdempotencyKey } from './sqlite/once.js';
 
 /**
  * What a deletion does, in this order. Each step is durable before the next, and doing it again changes nothing.

@@ -2,18 +2,18 @@ import type { EventType } from '@suzumio/contract/model/event';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
 import { ChargedContent } from './charged-content.js';
-import type { StoreContext } from './context.js';
+import type { StoreContext } from './sqlite/context.js';
 import { filePlace, placeOf, samePlace } from './file-place.js';
-import { assertNotNewer, migrate } from './migrate.js';
+import { assertNotNewer, migrate } from './sqlite/migrate.js';
 import { projectMigrations } from './migrations/project.js';
 import { readConfig } from './queries/projects.js';
-import { immediately, Sql, type SqlReader } from './sql.js';
-import { unknownProject } from './project-unknown.js';
-import { empty, misplaced } from './store-fault.js';
-import { Tx } from './tx.js';
+import { immediately, Sql, type SqlReader } from './sqlite/sql.js';
+import { unknownProject } from './sqlite/project-unknown.js';
+import { empty, misplaced } from './sqlite/store-fault.js';
+import { Tx } from './sqlite/tx.js';
 import { deleteProject, isDeleted } from './verbs/delete-project.js';
 import { beginEpoch, type EpochChange } from './verbs/begin-epoch.js';
-import { type TransactionOutcome, Writer } from './writer.js';
+import { type TransactionOutcome, Writer } from './sqlite/writer.js';
 
 /** An event as a commit appended it. */
 export interface AppendedEvent {

@@ -1,6 +1,6 @@
-import type { StoreContext } from './context.js';
-import type { Sql, SqlReader } from './sql.js';
-import type { Writer } from './writer.js';
+import type { StoreContext } from './sqlite/context.js';
+import type { Sql, SqlReader } from './sqlite/sql.js';
+import type { Writer } from './sqlite/writer.js';
 
 /** Whether a model may be asked. */
 export type Admission =

@@ -4,11 +4,11 @@ import type { Labels } from '@suzumio/contract/model/labels';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import { projectId } from '@suzumio/protocol/ids';
 import { DataDirectory } from './data-directory.js';
-import { assertNotNewer, type Migration } from './migrate.js';
+import { assertNotNewer, type Migration } from './sqlite/migrate.js';
 import { catalogMigrations } from './migrations/catalog.js';
 import { projectMigrations } from './migrations/project.js';
-import { Sql, type SqlReader } from './sql.js';
-import { empty, misplaced, storeFault } from './store-fault.js';
+import { Sql, type SqlReader } from './sqlite/sql.js';
+import { empty, misplaced, storeFault } from './sqlite/store-fault.js';
 import { isDeleted } from './verbs/delete-project.js';
 
 /**

@@ -3,7 +3,7 @@ import type { Pause } from '@suzumio/contract/model/pause';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import type { AgentState, TurnStatus } from '@suzumio/contract/model/states';
 import type { Priority } from '@suzumio/protocol/ids';
-import type { SqlReader } from './sql.js';
+import type { SqlReader } from './sqlite/sql.js';
 
 /** Rows as verbs read them. The tables are described in `migrations/project.ts`. */
 export interface ProjectRow {

@@ -10,7 +10,7 @@ import { ContentStore } from './content-store.js';
 import { contradictionsIn } from './contradictions.js';
 import { readConfig, readStatus } from './queries/projects.js';
 import type { ReadOnlyCell } from './read-only-cell.js';
-import type { SqlReader } from './sql.js';
+import type { SqlReader } from './sqlite/sql.js';
 
 /** Something in the data directory that is not as it has to be. */
 export interface Flaw {

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { projectMigrations } from '@suzumio/store/migrations/project';
-import { migrate } from '@suzumio/store/migrate';
+import { migrate } from '../src/sqlite/migrate.js';
 import { readAgentEnv } from '@suzumio/store/queries/agents';
 import { readConfig } from '@suzumio/store/queries/projects';
-import { Sql } from '@suzumio/store/sql';
+import { Sql } from '../src/sqlite/sql.js';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 
 let testing: TestCell;

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { tokenName } from '@suzumio/contract/model/access-token';
 import { createRedactor } from '@suzumio/runtime/observability/redactor';
 import { Catalog } from '@suzumio/store/catalog';
-import { systemContext } from '@suzumio/store/context';
-import { migrate } from '@suzumio/store/migrate';
+import { systemContext } from '../src/sqlite/context.js';
+import { migrate } from '../src/sqlite/migrate.js';
 import { catalogMigrations } from '@suzumio/store/migrations/catalog';
-import { Sql } from '@suzumio/store/sql';
+import { Sql } from '../src/sqlite/sql.js';
 import { hashToken } from '@suzumio/store/tokens';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 

@@ -1,7 +1,7 @@
 import { cp, mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { Sql } from '@suzumio/store/sql';
+import { Sql } from '../src/sqlite/sql.js';
 import { postMessage } from '@suzumio/store/verbs/post-message';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 import { eventually } from '../../../test/support/poll.js';

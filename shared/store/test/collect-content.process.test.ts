@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { collectContent, unreferencedMs } from '@suzumio/store/collect-content';
 import { ContentStore } from '@suzumio/store/content-store';
 import type { ProjectStore } from '@suzumio/store/project-store';
-import type { Tx } from '@suzumio/store/tx';
+import type { Tx } from '../src/sqlite/tx.js';
 import { postMessage } from '@suzumio/store/verbs/post-message';
 import { publishArtifact } from '@suzumio/store/verbs/publish-artifact';
 import { startTurns } from '@suzumio/store/verbs/start-turns';

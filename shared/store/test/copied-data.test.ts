@@ -6,7 +6,7 @@ import { authorizeLease, authorizeTool } from '@suzumio/store/authorize';
 import { Cell } from '@suzumio/store/cell';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import { projectRow } from '@suzumio/store/rows';
-import { Sql } from '@suzumio/store/sql';
+import { Sql } from '../src/sqlite/sql.js';
 import { claimTurn, prepareTurn } from '@suzumio/store/verbs/claim-turn';
 import { deliverTurn, deliverableTurns } from '@suzumio/store/verbs/deliver-turn';
 import { postMessage } from '@suzumio/store/verbs/post-message';

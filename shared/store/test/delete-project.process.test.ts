@@ -11,7 +11,7 @@ import { projectRow } from '@suzumio/store/rows';
 import { writeTurnLog } from '@suzumio/store/turn-logs';
 import { postMessage } from '@suzumio/store/verbs/post-message';
 import { startTurns } from '@suzumio/store/verbs/start-turns';
-import type { Tx } from '@suzumio/store/tx';
+import type { Tx } from '../src/sqlite/tx.js';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 import { children } from '../../../test/support/child.js';
 

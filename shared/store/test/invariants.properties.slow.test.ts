@@ -13,7 +13,7 @@ import { expireLease, extendLease } from '@suzumio/store/verbs/report-attempt';
 import { redeliverMessage } from '@suzumio/store/verbs/redeliver-message';
 import { replyToMessage } from '@suzumio/store/verbs/reply-to-message';
 import { retryTurn } from '@suzumio/store/verbs/retry-turn';
-import type { Tx } from '@suzumio/store/tx';
+import type { Tx } from '../src/sqlite/tx.js';
 import { teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
 import { contradictionsIn } from '@suzumio/store/contradictions';
 import { type Begun, hashes, leaseMs, makeTeam, type Team } from './team.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { pageBytes } from '@suzumio/store/queries/page';
+import { pageBytes } from '../src/sqlite/page.js';
 import { findMessage, listInbox, listMessages } from '@suzumio/store/queries/messages';
 import { broadcast } from '@suzumio/store/verbs/broadcast';
 import { postMessage } from '@suzumio/store/verbs/post-message';

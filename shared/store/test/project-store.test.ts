@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { ProjectStores } from '@suzumio/store/project-stores';
-import { Sql } from '@suzumio/store/sql';
+import { Sql } from '../src/sqlite/sql.js';
 import { postMessage } from '@suzumio/store/verbs/post-message';
-import type { Tx } from '@suzumio/store/tx';
+import type { Tx } from '../src/sqlite/tx.js';
 import { gate } from '../../runtime/test/queue/jobs.js';
 import { teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
 

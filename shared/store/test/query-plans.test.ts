@@ -1,7 +1,7 @@
 import { expect, jest, test } from '@jest/globals';
-import type { SqlReader, SqlValue } from '@suzumio/store/sql';
+import type { SqlReader, SqlValue } from '../src/sqlite/sql.js';
 import { deliverableTurns, deliverTurn } from '@suzumio/store/verbs/deliver-turn';
-import { once } from '@suzumio/store/verbs/once';
+import { once } from '../src/sqlite/once.js';
 import { isPublished } from '@suzumio/store/queries/artifacts';
 import { handlerPresence, mailOfTurn, turnsForHandler } from '@suzumio/store/queries/handlers';
 import { listTasks } from '@suzumio/store/queries/tasks';

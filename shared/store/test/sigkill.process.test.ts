@@ -3,7 +3,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Cell } from '@suzumio/store/cell';
-import { systemContext } from '@suzumio/store/context';
+import { systemContext } from '../src/sqlite/context.js';
 import { constructionMs } from '@suzumio/store/create-project';
 import { children } from '../../../test/support/child.js';
 import { teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';

@@ -7,7 +7,7 @@ import type { ToolResponse } from '@suzumio/protocol/runner';
 import { keptInput } from '@suzumio/store/kept-input';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import { hashToken } from '@suzumio/store/tokens';
-import type { Tx } from '@suzumio/store/tx';
+import type { Tx } from '../src/sqlite/tx.js';
 import { type Claim, claimTurn, prepareTurn } from '@suzumio/store/verbs/claim-turn';
 import { type NewMessage, postMessage } from '@suzumio/store/verbs/post-message';
 import { approveProject, requestChanges, submitReport } from '@suzumio/store/verbs/project-transitions';

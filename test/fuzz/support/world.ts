@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ClaimAnswer } from '../../../shared/protocol/src/attempts.js';
-import { Sql } from '../../../shared/store/src/sql.js';
+import { Sql } from '../../../shared/store/src/sqlite/sql.js';
 import { eventually } from '../../support/poll.js';
 import { type Stack, startStack } from '../../support/stack.js';
 import { vitalsArguments, Watch } from './vitals.js';

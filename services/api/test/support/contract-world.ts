@@ -5,7 +5,7 @@ import { unseenHost } from '@suzumio/core/policy/host-paths';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { writeMessage } from '@suzumio/store/mail/write-message';
 import { stopAgent } from '@suzumio/store/verbs/agent-transitions';
-import { Sql } from '@suzumio/store/sql';
+import { Sql } from '@suzumio/store/sqlite/sql';
 import { teamYaml } from '../../../../test/support/cell.js';
 import { apiApp } from '../../src/app.js';
 import { EventHub } from '../../src/events/event-hub.js';

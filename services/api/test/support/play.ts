@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { byPath, type DirectoryFile } from '@suzumio/protocol/artifacts';
 import { ContentStore } from '@suzumio/store/content-store';
 import { keptInput } from '@suzumio/store/kept-input';
-import type { Tx } from '@suzumio/store/tx';
+import type { Tx } from '@suzumio/store/sqlite/tx';
 import { claimTurn, prepareTurn } from '@suzumio/store/verbs/claim-turn';
 import { postMessage } from '@suzumio/store/verbs/post-message';
 import { submitReport } from '@suzumio/store/verbs/project-transitions';

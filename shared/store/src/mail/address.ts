@@ -1,6 +1,6 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { USER_ID } from '@suzumio/contract/model/project-config';
-import type { SqlReader } from '../sql.js';
+import type { SqlReader } from '../sqlite/sql.js';
 import { findTeam, teamMembers } from './team-members.js';
 
 /** Where a message goes: what stands in it, and the agents that get it. */

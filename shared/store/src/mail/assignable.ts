@@ -4,7 +4,7 @@ import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { AgentState } from '@suzumio/contract/model/states';
 import { budgetOf } from '../queries/budget-of.js';
 import { spentBudgetOf } from '../queries/usage.js';
-import type { SqlReader } from '../sql.js';
+import type { SqlReader } from '../sqlite/sql.js';
 
 /** Whom work is for. */
 export interface WantedRole {

@@ -1,7 +1,7 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type Attachment, maxAttachments } from '@suzumio/protocol/artifacts';
 import { findArtifact } from '../queries/artifacts.js';
-import type { SqlReader } from '../sql.js';
+import type { SqlReader } from '../sqlite/sql.js';
 
 /**
  * What names stand for, each artifact once, in their order.

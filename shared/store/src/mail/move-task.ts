@@ -1,7 +1,7 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { assertTaskAllows, type TaskMove, type TaskState } from '@suzumio/contract/model/task-states';
 import { noteEffect } from '../protection/watch.js';
-import type { Tx } from '../tx.js';
+import type { Tx } from '../sqlite/tx.js';
 import type { MessageText } from './write-message.js';
 
 /** A task and how it stands now. Its id is that of the message that assigned it, and of the thread that began with it. */

@@ -1,6 +1,6 @@
 import type { Priority } from '@suzumio/protocol/ids';
 import { isQueued } from '../rows.js';
-import type { Tx } from '../tx.js';
+import type { Tx } from '../sqlite/tx.js';
 
 /** Makes a message one that an agent has unread. */
 export function putInInbox(tx: Tx, recipient: string, message: { seq: number; priority: Priority }): void {

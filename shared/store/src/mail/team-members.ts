@@ -1,6 +1,6 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { ALL_AGENTS } from '@suzumio/contract/model/team-name';
-import type { SqlReader } from '../sql.js';
+import type { SqlReader } from '../sqlite/sql.js';
 
 /**
  * The team that is meant by a name, with or without the `@` that stands before it in mail; none where all agents are.

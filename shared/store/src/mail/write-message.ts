@@ -2,7 +2,7 @@ import { SYSTEM_ID, USER_ID } from '@suzumio/contract/model/project-config';
 import type { Priority } from '@suzumio/protocol/ids';
 import type { MessageKind } from '@suzumio/protocol/message-kind';
 import { watchMail } from '../protection/watch.js';
-import type { Tx } from '../tx.js';
+import type { Tx } from '../sqlite/tx.js';
 import type { Address } from './address.js';
 import { attachmentsOf } from './attach.js';
 import { excerptOf } from './excerpt.js';

@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.js';
+import type { Migration } from '../sqlite/migrate.js';
 
 /** The schema of the catalog. What it says of projects is an index: each project's own database decides. */
 export const catalogMigrations: readonly Migration[] = [

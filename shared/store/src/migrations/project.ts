@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.js';
+import type { Migration } from '../sqlite/migrate.js';
 import { storedBytesSql } from './stored-bytes.js';
 
 /**

@@ -1,6 +1,6 @@
 import { hourMs } from '@suzumio/core/mail/protection';
-import type { SqlReader } from '../sql.js';
-import type { Tx } from '../tx.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import type { Tx } from '../sqlite/tx.js';
 
 /**
  * Counts the turns in which an agent got mail from the same one, with no other between, and returns how many. All that is

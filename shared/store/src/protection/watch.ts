@@ -3,7 +3,7 @@ import { hourMs, protectionOf } from '@suzumio/core/mail/protection';
 import type { PausingLimit } from '@suzumio/contract/model/pause';
 import { SYSTEM_ID, USER_ID } from '@suzumio/contract/model/project-config';
 import { agentRow } from '../rows.js';
-import type { Tx } from '../tx.js';
+import type { Tx } from '../sqlite/tx.js';
 import { pauseAgent } from '../verbs/pause.js';
 import {
   countEmptyTurn,

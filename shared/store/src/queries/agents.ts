@@ -1,8 +1,8 @@
 import type { AgentView } from '@suzumio/contract/model/views';
 import type { TurnStatus } from '@suzumio/contract/model/states';
 import { type AgentRow, isUndelivered, pauseOf, unknownAgent } from '../rows.js';
-import type { SqlReader } from '../sql.js';
-import { iso, parsed } from './page.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import { iso, parsed } from '../sqlite/page.js';
 
 type Row = AgentRow & {
   failure_json: string | null;

@@ -1,7 +1,7 @@
 import type { ArtifactView } from '@suzumio/contract/model/views';
 import type { ArtifactKind, Attachment } from '@suzumio/protocol/artifacts';
-import type { SqlReader } from '../sql.js';
-import { iso, type Page } from './page.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import { iso, type Page } from '../sqlite/page.js';
 
 interface Row {
   seq: number;

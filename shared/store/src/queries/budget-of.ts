@@ -1,6 +1,6 @@
 import type { BudgetChange } from '@suzumio/contract/model/budget';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
-import type { SqlReader } from '../sql.js';
+import type { SqlReader } from '../sqlite/sql.js';
 
 export type Budget = NonNullable<ProjectConfig['budget']>;
 

@@ -3,7 +3,7 @@ import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { BudgetReached, BudgetView } from '@suzumio/contract/model/budget';
 import { isQueued } from '../rows.js';
-import type { SqlReader } from '../sql.js';
+import type { SqlReader } from '../sqlite/sql.js';
 import { budgetOf } from './budget-of.js';
 import { leastHeld, spentBudgetOf, used } from './usage.js';
 

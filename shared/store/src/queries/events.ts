@@ -1,7 +1,7 @@
 import type { EventType, ProjectEvent } from '@suzumio/contract/model/event';
 import { projectRow } from '../rows.js';
-import type { SqlReader } from '../sql.js';
-import { iso, type Page } from './page.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import { iso, type Page } from '../sqlite/page.js';
 
 interface Row {
   seq: number;

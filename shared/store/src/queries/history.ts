@@ -12,7 +12,7 @@ import { tokensOf } from '@suzumio/protocol/estimated-tokens';
 import type { ChatMessage, ModelAnswer, ModelToolCall } from '@suzumio/protocol/model-chat';
 import { toldNotes, toldTranscript, transcriptRoom } from '@suzumio/protocol/notes';
 import type { ToolResponse } from '@suzumio/protocol/runner';
-import type { SqlReader } from '../sql.js';
+import type { SqlReader } from '../sqlite/sql.js';
 
 /**
  * Which of an agent's earlier turns a turn remembers. Turns that have ended never change, so this is all that has to be

@@ -1,4 +1,4 @@
-import type { SqlReader } from '../sql.js';
+import type { SqlReader } from '../sqlite/sql.js';
 
 /** Attempts whose deadline has passed. */
 export function overdueAttempts(reader: SqlReader, nowMs: number): { turn: string; attempt: number }[] {

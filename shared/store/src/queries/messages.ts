@@ -3,9 +3,9 @@ import { maxListedRecipients, type MessageView } from '@suzumio/contract/model/v
 import type { Priority } from '@suzumio/protocol/ids';
 import type { MessageKind } from '@suzumio/protocol/message-kind';
 import { isUndelivered } from '../rows.js';
-import type { SqlParams, SqlReader } from '../sql.js';
+import type { SqlParams, SqlReader } from '../sqlite/sql.js';
 import { listAttachments } from './artifacts.js';
-import { iso, type Page, pageBytes, untilFull } from './page.js';
+import { iso, type Page, pageBytes, untilFull } from '../sqlite/page.js';
 
 export interface MessageRow {
   seq: number;

@@ -1,8 +1,8 @@
 import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import type { ModelCallView, SummaryView } from '@suzumio/contract/model/views';
 import { agentRow } from '../rows.js';
-import type { SqlReader } from '../sql.js';
-import { iso } from './page.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import { iso } from '../sqlite/page.js';
 
 interface Row {
   id: string;

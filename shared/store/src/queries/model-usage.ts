@@ -2,7 +2,7 @@ import type { DaySpending } from '@suzumio/core/budgets/day-budget';
 import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import type { StoredView } from '@suzumio/contract/model/storage';
 import type { DaySpendingView, UsageAnswer, UsageFigures, UsageGroup, UsageRow } from '@suzumio/contract/model/usage';
-import type { SqlReader } from '../sql.js';
+import type { SqlReader } from '../sqlite/sql.js';
 
 /** Which calls count: those that ended from the one moment on, and before the other. */
 export interface UsageSpan {

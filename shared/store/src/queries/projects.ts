@@ -5,8 +5,8 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import { pauseOf, projectRow } from '../rows.js';
-import type { SqlReader } from '../sql.js';
-import { iso } from './page.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import { iso } from '../sqlite/page.js';
 
 /** The resolved file that the project was made from. */
 export function readConfig(reader: SqlReader): ProjectConfig {

@@ -2,7 +2,7 @@ import type { CellFacts, ServiceFacts } from '@suzumio/core/why/facts';
 import { readCellPause } from '../cell-pause.js';
 import { readOpenCircuits } from '../providers.js';
 import { readDayBudget } from '../spending.js';
-import type { SqlReader } from '../sql.js';
+import type { SqlReader } from '../sqlite/sql.js';
 import { readWaitingLine } from '../waiting-line.js';
 
 /** A process counts as alive for this long after its last beat. */

@@ -6,8 +6,8 @@ import {
   type StoredKind,
   type StoredView,
 } from '@suzumio/contract/model/storage';
-import type { DiskSpace } from '../disk-space.js';
-import type { SqlReader } from '../sql.js';
+import type { DiskSpace } from '../sqlite/disk-space.js';
+import type { SqlReader } from '../sqlite/sql.js';
 import { reachedQuotas, storedByOwner } from '../stored-bytes.js';
 
 const uses: readonly DiskUse[] = ['files', 'rows', 'mail'];

@@ -5,8 +5,8 @@ import type { Priority } from '@suzumio/protocol/ids';
 import { excerptOf } from '../mail/excerpt.js';
 import { findTeam } from '../mail/team-members.js';
 import { agentRow } from '../rows.js';
-import type { SqlReader } from '../sql.js';
-import { iso, type Page } from './page.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import { iso, type Page } from '../sqlite/page.js';
 
 /** Which tasks are wanted. */
 export interface TaskPage extends Page {

@@ -3,9 +3,9 @@ import type { TurnStatus } from '@suzumio/contract/model/states';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Priority } from '@suzumio/protocol/ids';
 import type { TurnRow } from '../rows.js';
-import type { SqlReader } from '../sql.js';
+import type { SqlReader } from '../sqlite/sql.js';
 import { listModelCalls } from './model-calls.js';
-import { iso, type Page, pageBytes, parsed, untilFull } from './page.js';
+import { iso, type Page, pageBytes, parsed, untilFull } from '../sqlite/page.js';
 
 interface Row {
   seq: number;

@@ -2,9 +2,9 @@ import { type Cost, dollars, nanoPerUsd, worstCost } from '@suzumio/core/budgets
 import { candidatesFor, presetOf } from '@suzumio/core/budgets/presets';
 import { isExternal } from '@suzumio/core/config/sandbox-of';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
-import type { SqlReader } from '../sql.js';
+import type { SqlReader } from '../sqlite/sql.js';
 import { type Budget, budgetOf } from './budget-of.js';
-import type { Tx } from '../tx.js';
+import type { Tx } from '../sqlite/tx.js';
 
 /** A budget that would be passed. */
 export interface ExhaustedBudget {

@@ -5,11 +5,11 @@ import type { TurnStatus } from '@suzumio/contract/model/states';
 import type { Priority } from '@suzumio/protocol/ids';
 import type { ProjectFacts, TurnFacts } from '@suzumio/core/why/facts';
 import { isDue, isQueued, pauseOf, projectRow } from '../rows.js';
-import type { SqlReader } from '../sql.js';
+import type { SqlReader } from '../sqlite/sql.js';
 import { activeTurns } from '../verbs/start-turns.js';
 import { readAgent } from './agents.js';
 import { handlerPresence } from './handlers.js';
-import { parsed } from './page.js';
+import { parsed } from '../sqlite/page.js';
 import { leastHeld, spentBudget } from './usage.js';
 
 /**

@@ -1,7 +1,7 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type AgentAction, assertAgentAllows } from '@suzumio/core/failures/agent-actions';
 import { agentRow, type AgentRow, turnRow } from '../rows.js';
-import type { Tx } from '../tx.js';
+import type { Tx } from '../sqlite/tx.js';
 import { cancelTurn } from './end-turn.js';
 import { giveBack, undeliveredMail } from './redeliver-message.js';
 

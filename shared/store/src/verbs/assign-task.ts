@@ -4,7 +4,7 @@ import { excerptOf } from '../mail/excerpt.js';
 import { findTeam } from '../mail/team-members.js';
 import { type MessageText, type PostedMessage, writeMessage } from '../mail/write-message.js';
 import { noteAssigned } from '../protection/watch.js';
-import type { Tx } from '../tx.js';
+import type { Tx } from '../sqlite/tx.js';
 
 /** Work for whoever has a role. */
 export interface NewTask extends MessageText {

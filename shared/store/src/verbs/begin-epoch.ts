@@ -1,7 +1,7 @@
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { epochFrom, type FilePlace } from '../file-place.js';
 import { type AttemptRow, projectRow, turnRow } from '../rows.js';
-import type { Tx } from '../tx.js';
+import type { Tx } from '../sqlite/tx.js';
 import { closeAttempt } from './end-turn.js';
 
 /** What a new epoch came after. */

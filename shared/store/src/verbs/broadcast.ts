@@ -1,6 +1,6 @@
 import { teamAddress } from '../mail/address.js';
 import { type MessageText, type PostedMessage, writeMessage } from '../mail/write-message.js';
-import type { Tx } from '../tx.js';
+import type { Tx } from '../sqlite/tx.js';
 
 /** An announcement. */
 export interface NewBroadcast extends MessageText {

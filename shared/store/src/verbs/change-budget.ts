@@ -1,7 +1,7 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { BudgetChange } from '@suzumio/contract/model/budget';
 import { agentRow } from '../rows.js';
-import type { Tx } from '../tx.js';
+import type { Tx } from '../sqlite/tx.js';
 
 /**
  * Sets limits of a project's budget, or of one agent's, over those of the project file. What has been used stays used.

@@ -14,9 +14,9 @@ import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { planHistory, type HistoryPlan } from '../queries/history.js';
 import { agentRow, type AgentRow, isDue, projectRow, turnRow, type TurnRow } from '../rows.js';
 import { listAttachments } from '../queries/artifacts.js';
-import type { SqlReader } from '../sql.js';
+import type { SqlReader } from '../sqlite/sql.js';
 import { keepToolSet } from '../tool-sets.js';
-import type { Tx } from '../tx.js';
+import type { Tx } from '../sqlite/tx.js';
 import { cancelTurn } from './end-turn.js';
 import { noticeTurn } from './turn-notices.js';
 

@@ -1,6 +1,6 @@
 import { projectRow } from '../rows.js';
-import type { SqlReader } from '../sql.js';
-import type { Tx } from '../tx.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import type { Tx } from '../sqlite/tx.js';
 import { cancelTurns } from './project-transitions.js';
 
 /**

@@ -1,8 +1,8 @@
 import type { Priority } from '@suzumio/protocol/ids';
 import type { TurnJob } from '@suzumio/protocol/turn-job';
 import { isDue, isQueued, projectRow } from '../rows.js';
-import type { SqlReader } from '../sql.js';
-import type { Tx } from '../tx.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import type { Tx } from '../sqlite/tx.js';
 import { activeTurns } from './start-turns.js';
 
 /** A delivery older than this without a job in the queue is taken for lost. */

@@ -1,5 +1,5 @@
 import type { Failure } from '@suzumio/protocol/failure-codes';
-import type { Tx } from '../tx.js';
+import type { Tx } from '../sqlite/tx.js';
 import type { AttemptRow, TurnRow } from '../rows.js';
 import { noticeTurn } from './turn-notices.js';
 

@@ -1,7 +1,7 @@
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { isQueued, projectRow, turnRow } from '../rows.js';
-import type { SqlReader } from '../sql.js';
-import type { Tx } from '../tx.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import type { Tx } from '../sqlite/tx.js';
 import type { ProvidersAway } from './deliver-turn.js';
 import { failTurn } from './report-attempt.js';
 

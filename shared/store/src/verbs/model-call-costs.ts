@@ -1,7 +1,7 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Cost } from '@suzumio/core/budgets/model-cost';
 import type { ChatPurpose } from '@suzumio/protocol/model-chat';
-import type { Tx } from '../tx.js';
+import type { Tx } from '../sqlite/tx.js';
 
 /** Who answered, and what it came to. */
 export interface AnsweredBy {

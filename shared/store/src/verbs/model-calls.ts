@@ -8,9 +8,9 @@ import { authorizeTool } from '../authorize.js';
 import type { HistoryPlan } from '../queries/history.js';
 import { type ExhaustedBudget, exhaustedBudget } from '../queries/usage.js';
 import { attemptRow, projectRow, turnRow, type TurnRow } from '../rows.js';
-import type { SqlReader } from '../sql.js';
+import type { SqlReader } from '../sqlite/sql.js';
 import { passedQuota } from '../stored-bytes.js';
-import type { Tx } from '../tx.js';
+import type { Tx } from '../sqlite/tx.js';
 import {
   type AnsweredBy,
   type CallRow,

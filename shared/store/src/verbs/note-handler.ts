@@ -1,5 +1,5 @@
-import type { SqlReader } from '../sql.js';
-import type { Tx } from '../tx.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import type { Tx } from '../sqlite/tx.js';
 
 /** That a handler is there is written down no more often than this. */
 const noteEveryMs = 10_000;

@@ -1,5 +1,5 @@
 import type { TurnRow } from '../rows.js';
-import type { Tx } from '../tx.js';
+import type { Tx } from '../sqlite/tx.js';
 import { failTurn } from './report-attempt.js';
 
 /**

@@ -1,6 +1,6 @@
 import { addressOf } from '../mail/address.js';
 import { type MessageText, type PostedMessage, writeMessage } from '../mail/write-message.js';
-import type { Tx } from '../tx.js';
+import type { Tx } from '../sqlite/tx.js';
 
 /** A message to be written. Exactly one of `recipient` and `channel`. */
 export interface NewMessage extends MessageText {

@@ -3,7 +3,7 @@ import { USER_ID } from '@suzumio/contract/model/project-config';
 import { nextProjectStatus, type ProjectAction, type ProjectStatus } from '@suzumio/contract/model/project-status';
 import { isQueued, projectRow, type TurnRow } from '../rows.js';
 import { noteEffect } from '../protection/watch.js';
-import type { Tx } from '../tx.js';
+import type { Tx } from '../sqlite/tx.js';
 import type { PostedMessage } from '../mail/write-message.js';
 import { cancelTurn } from './end-turn.js';
 import { type NewMessage, postMessage } from './post-message.js';

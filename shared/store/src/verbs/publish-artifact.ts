@@ -1,6 +1,6 @@
 import type { ArtifactKind } from '@suzumio/protocol/artifacts';
 import { noteEffect } from '../protection/watch.js';
-import type { Tx } from '../tx.js';
+import type { Tx } from '../sqlite/tx.js';
 
 export interface NewArtifact {
   /** The agent that published it, or `user`. */

@@ -4,8 +4,8 @@ import type { Priority } from '@suzumio/protocol/ids';
 import { putInInbox } from '../mail/put-in-inbox.js';
 import { messageCalled } from '../queries/messages.js';
 import { agentRow, isUndelivered } from '../rows.js';
-import type { SqlParams, SqlReader } from '../sql.js';
-import type { Tx } from '../tx.js';
+import type { SqlParams, SqlReader } from '../sqlite/sql.js';
+import type { Tx } from '../sqlite/tx.js';
 
 /** A message that an agent has read in a turn which did not do what it asks for. */
 export interface UndeliveredMail {

@@ -2,7 +2,7 @@ import { callInput } from '@suzumio/protocol/call-input';
 import { beginningOf } from '@suzumio/protocol/cut-text';
 import type { ModelToolCall } from '@suzumio/protocol/model-chat';
 import { keptInput } from '../kept-input.js';
-import type { Tx } from '../tx.js';
+import type { Tx } from '../sqlite/tx.js';
 import { callRow } from './model-call-costs.js';
 import { recordRefusal } from './record-tool-call.js';
 

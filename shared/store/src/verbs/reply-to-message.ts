@@ -5,8 +5,8 @@ import { addressOf } from '../mail/address.js';
 import { type MovedTask, moveTask } from '../mail/move-task.js';
 import { type MessageText, type PostedMessage, writeMessage } from '../mail/write-message.js';
 import { messageCalled, type MessageRow } from '../queries/messages.js';
-import type { SqlReader } from '../sql.js';
-import type { Tx } from '../tx.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import type { Tx } from '../sqlite/tx.js';
 
 /**
  * An answer to a message. Without `recipient` and `channel` it goes to whoever wrote that one; where it says how a task

@@ -7,7 +7,7 @@ import { type Failure, type FailureCode, failureCodes } from '@suzumio/protocol/
 import type { TurnOutput } from '@suzumio/protocol/runner';
 import { watchTurnEnd } from '../protection/watch.js';
 import { attemptRow, type AttemptRow, turnRow, type TurnRow } from '../rows.js';
-import type { Tx } from '../tx.js';
+import type { Tx } from '../sqlite/tx.js';
 import { closeAttempt, closeTurn } from './end-turn.js';
 import { noticeTurn } from './turn-notices.js';
 

@@ -1,8 +1,8 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { assertAgentAllows } from '@suzumio/core/failures/agent-actions';
 import { agentRow, type TurnRow } from '../rows.js';
-import type { SqlReader } from '../sql.js';
-import type { Tx } from '../tx.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import type { Tx } from '../sqlite/tx.js';
 
 /**
  * Puts the last turn of an agent back in the queue, where it failed or was cancelled: the next attempt goes on from the

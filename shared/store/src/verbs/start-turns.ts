@@ -6,8 +6,8 @@ import type { Priority } from '@suzumio/protocol/ids';
 import { overTurnsPerHour, turnsPerHour } from '@suzumio/core/mail/turns-per-hour';
 import { agentRow, projectRow } from '../rows.js';
 import { leastHeld, spentBudget } from '../queries/usage.js';
-import type { SqlReader } from '../sql.js';
-import type { Tx } from '../tx.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import type { Tx } from '../sqlite/tx.js';
 import { pauseAgent } from './pause.js';
 
 /** Agents with unread mail that nobody has paused, as the scheduling rule sees them. Reads the inbox only: its size is the unread mail. */

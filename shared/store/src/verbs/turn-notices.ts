@@ -4,8 +4,8 @@ import { oneLine } from '@suzumio/core/prompt/body';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { writeMessage } from '../mail/write-message.js';
 import { projectRow, type TurnRow } from '../rows.js';
-import type { SqlReader } from '../sql.js';
-import type { Tx } from '../tx.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import type { Tx } from '../sqlite/tx.js';
 
 /** What of a failure stands in a notice. */
 const maxReasonLength = 300;

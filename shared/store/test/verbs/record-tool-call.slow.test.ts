@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { postMessage } from '@suzumio/store/verbs/post-message';
 import { retryTurn } from '@suzumio/store/verbs/retry-turn';
-import type { Tx } from '@suzumio/store/tx';
+import type { Tx } from '../../src/sqlite/tx.js';
 import { type Begun, hashes, refusedAs, type Team, teams } from '../team.js';
 
 const team = teams();

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { databaseMemory } from '@suzumio/store/memory-limits';
+import { databaseMemory } from '../../src/sqlite/memory-limits.js';
 
 const mib = 1024 * 1024;
 

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { Sql } from '@suzumio/store/sql';
-import { children } from '../../../test/support/child.js';
+import { Sql } from '../../src/sqlite/sql.js';
+import { children } from '../../../../test/support/child.js';
 
-const holdNewFile = new URL('./fixtures/hold-new-file.mjs', import.meta.url);
+const holdNewFile = new URL('../fixtures/hold-new-file.mjs', import.meta.url);
 
 let file: string;
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { once } from '@suzumio/store/verbs/once';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { once } from '../../src/sqlite/once.js';
+import { postMessage } from '../../src/verbs/post-message.js';
 import { refusedAs, type Team, teams } from '../team.js';
 
 const team = teams();

@@ -1,6 +1,6 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { Sql } from '../sql.js';
-import type { Json, Tx } from '../tx.js';
+import type { Sql } from './sql.js';
+import type { Json, Tx } from './tx.js';
 
 /** What makes a request recognisable when it comes again. */
 export interface IdempotencyKey {
