@@ -9,7 +9,7 @@ import {
 import { readAgent } from '@suzumio/store/queries/agents';
 import { readProject } from '@suzumio/store/queries/projects';
 import type { Json, Tx } from '@suzumio/store/sqlite/tx';
-import { pauseAgent, pauseProject, resumeAgent, resumeProject } from '@suzumio/store/verbs/pause';
+import { pauseAgent, pauseProject, resumeAgent, resumeProject } from '@suzumio/store/protection/pause';
 import { identityOf, requireAdmin } from './auth.js';
 import { bodyOf } from './body.js';
 import { commitOnce, keyOf } from './commit-once.js';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import { contradictionsIn } from '@suzumio/store/contradictions';
 import { stopAgent } from '@suzumio/store/verbs/agent-transitions';
-import { pauseAgent } from '@suzumio/store/verbs/pause';
+import { pauseAgent } from '@suzumio/store/protection/pause';
 import { postMessage } from '@suzumio/store/verbs/post-message';
 import { startTurns } from '@suzumio/store/verbs/start-turns';
 import { children } from '../../../test/support/child.js';

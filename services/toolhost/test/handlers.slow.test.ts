@@ -8,7 +8,7 @@ import { chatPath } from '@suzumio/protocol/model-chat';
 import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
 import { handlerPresence } from '@suzumio/store/queries/handlers';
 import { findTurn } from '@suzumio/store/queries/turns';
-import { pauseAgent } from '@suzumio/store/verbs/pause';
+import { pauseAgent } from '@suzumio/store/protection/pause';
 import { postMessage } from '@suzumio/store/verbs/post-message';
 import { expireLease } from '@suzumio/store/verbs/report-attempt';
 import { startTurns } from '@suzumio/store/verbs/start-turns';

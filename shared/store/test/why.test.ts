@@ -12,7 +12,7 @@ import { startAgent, stopAgent } from '@suzumio/store/verbs/agent-transitions';
 import { changeBudget } from '@suzumio/store/verbs/change-budget';
 import { deliverTurn } from '@suzumio/store/verbs/deliver-turn';
 import { noteHandler } from '@suzumio/store/verbs/note-handler';
-import { pauseAgent, pauseProject } from '@suzumio/store/verbs/pause';
+import { pauseAgent, pauseProject } from '../src/protection/pause.js';
 import { stopProject } from '@suzumio/store/verbs/project-transitions';
 import { endByFailure } from '@suzumio/store/verbs/report-attempt';
 import { attemptRow, turnRow } from '@suzumio/store/rows';

@@ -4,7 +4,7 @@ import type { PausingLimit } from '@suzumio/contract/model/pause';
 import { SYSTEM_ID, USER_ID } from '@suzumio/contract/model/project-config';
 import { agentRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
-import { pauseAgent } from '../verbs/pause.js';
+import { pauseAgent } from './pause.js';
 import {
   countEmptyTurn,
   countHeard,

@@ -8,7 +8,7 @@ import { agentRow, projectRow } from '../rows.js';
 import { leastHeld, spentBudget } from '../queries/usage.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
-import { pauseAgent } from './pause.js';
+import { pauseAgent } from '../protection/pause.js';
 
 /** Agents with unread mail that nobody has paused, as the scheduling rule sees them. Reads the inbox only: its size is the unread mail. */
 export function agentsWithMail(reader: SqlReader): SchedulableAgent[] {

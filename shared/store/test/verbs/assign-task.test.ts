@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { listTasks } from '@suzumio/store/queries/tasks';
 import { stopAgent } from '@suzumio/store/verbs/agent-transitions';
 import { assignTask } from '@suzumio/store/verbs/assign-task';
-import { pauseAgent, pauseProject } from '@suzumio/store/verbs/pause';
+import { pauseAgent, pauseProject } from '../../src/protection/pause.js';
 import { replyToMessage } from '@suzumio/store/verbs/reply-to-message';
 import { deskYaml, said } from '../desk.js';
 import { refusedAs, type Team, teams } from '../team.js';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { listAgents, readAgent } from '@suzumio/store/queries/agents';
-import { readProject } from '@suzumio/store/queries/projects';
-import { deliverableTurns } from '@suzumio/store/verbs/deliver-turn';
-import { pauseAgent, pauseProject, resumeAgent, resumeProject } from '@suzumio/store/verbs/pause';
-import { agentsToStart } from '@suzumio/store/verbs/start-turns';
+import { listAgents, readAgent } from '../../src/queries/agents.js';
+import { readProject } from '../../src/queries/projects.js';
+import { deliverableTurns } from '../../src/verbs/deliver-turn.js';
+import { pauseAgent, pauseProject, resumeAgent, resumeProject } from '../../src/protection/pause.js';
+import { agentsToStart } from '../../src/verbs/start-turns.js';
 import { teamYaml } from '../../../../test/support/cell.js';
 import { refusedAs, type Team, teams } from '../team.js';
 

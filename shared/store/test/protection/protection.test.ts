@@ -3,12 +3,12 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { defaultProtection } from '@suzumio/core/mail/protection';
 import type { Pause } from '@suzumio/contract/model/pause';
 import type { TaskMove } from '@suzumio/contract/model/task-states';
-import { assignTask } from '@suzumio/store/verbs/assign-task';
-import { postMessage } from '@suzumio/store/verbs/post-message';
-import { resumeAgent } from '@suzumio/store/verbs/pause';
-import { publishArtifact } from '@suzumio/store/verbs/publish-artifact';
-import { replyToMessage } from '@suzumio/store/verbs/reply-to-message';
-import { completeTurn } from '@suzumio/store/verbs/report-attempt';
+import { assignTask } from '../../src/verbs/assign-task.js';
+import { postMessage } from '../../src/verbs/post-message.js';
+import { resumeAgent } from '../../src/protection/pause.js';
+import { publishArtifact } from '../../src/verbs/publish-artifact.js';
+import { replyToMessage } from '../../src/verbs/reply-to-message.js';
+import { completeTurn } from '../../src/verbs/report-attempt.js';
 import { teamYaml, withModel } from '../../../../test/support/cell.js';
 import { type Begun, type Team, teams } from '../team.js';
 

@@ -1,7 +1,7 @@
 import type { Pause, PausingLimit } from '@suzumio/contract/model/pause';
 import { agentRow, pauseOf } from '../rows.js';
 import { iso } from '../sqlite/page.js';
-import { forgetAgent } from '../protection/counts.js';
+import { forgetAgent } from './counts.js';
 import type { Tx } from '../sqlite/tx.js';
 
 /** Who pauses or resumes, and why. */
