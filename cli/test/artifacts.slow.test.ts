@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { runCli } from '@suzumio/cli/program';
 import { artifactView } from '@suzumio/contract/model/views';
-import { findArtifact } from '@suzumio/store/queries/artifacts';
+import { findArtifact } from '@suzumio/store/content/artifacts';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { publish, publishDirectory } from '../../services/api/test/support/play.js';
 import { type CliResult, type CliWorld, createCliWorld } from './support/cli.js';

@@ -9,7 +9,7 @@ import { recordToolCall } from '@suzumio/store/verbs/record-tool-call';
 import { replyToMessage } from '@suzumio/store/verbs/reply-to-message';
 import { failAttempt } from '@suzumio/store/verbs/report-attempt';
 import { startTurns } from '@suzumio/store/verbs/start-turns';
-import { writeTurnLog } from '@suzumio/store/turn-logs';
+import { writeTurnLog } from '@suzumio/store/content/turn-logs';
 import { hashToken } from '@suzumio/store/tokens';
 import { type TestApi, testApi } from '../../../services/api/test/support/api.js';
 import { beginTurn, publish, submit } from '../../../services/api/test/support/play.js';

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { type Header, type Pack, pack } from 'tar-stream';
 import type { ArtifactView } from '@suzumio/contract/model/views';
 import type { DirectoryEntry, DirectoryManifest } from '@suzumio/protocol/artifacts';
-import type { ContentStore } from '@suzumio/store/content-store';
+import type { ContentStore } from '@suzumio/store/content/content-store';
 
 /**
  * A published directory as a tar: the same bytes each time. Everything in it lies in one directory with the artifact's

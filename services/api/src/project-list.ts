@@ -4,7 +4,7 @@ import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectDetailAnswer, ProjectListAnswer } from '@suzumio/contract/model/http-api';
 import type { ListedProject } from '@suzumio/store/catalog';
 import { listAgents } from '@suzumio/store/queries/agents';
-import { storageReached } from '@suzumio/store/queries/storage';
+import { storageReached } from '@suzumio/store/content/storage';
 import { budgetsReached } from '@suzumio/store/queries/budgets';
 import { pageBytes } from '@suzumio/store/sqlite/page';
 import { readProject } from '@suzumio/store/queries/projects';

@@ -2,8 +2,8 @@ import type { Request, Response } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { sendFile } from '@suzumio/runtime/http/send-file';
 import type { ArtifactView } from '@suzumio/contract/model/views';
-import type { ContentStore } from '@suzumio/store/content-store';
-import { publishedDirectory } from '@suzumio/store/directories';
+import type { ContentStore } from '@suzumio/store/content/content-store';
+import { publishedDirectory } from '@suzumio/store/content/directories';
 import { directoryArchive } from './directory-archive.js';
 
 /** One file of the content store, and what it is to be called. */

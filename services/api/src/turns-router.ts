@@ -14,7 +14,7 @@ import { listConversation } from '@suzumio/store/queries/conversation';
 import { findTurn, listToolCalls, listTurns, turnCalled } from '@suzumio/store/queries/turns';
 import { agentRow } from '@suzumio/store/rows';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
-import { readTurnLog } from '@suzumio/store/turn-logs';
+import { readTurnLog } from '@suzumio/store/content/turn-logs';
 import { cancelActiveTurn } from '@suzumio/store/verbs/cancel-turn';
 import { identityOf } from './auth.js';
 import { bodyOf, queryOf } from './body.js';

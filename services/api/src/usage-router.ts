@@ -12,7 +12,7 @@ import type { UsageAnswer } from '@suzumio/contract/model/usage';
 import { listBudgets } from '@suzumio/store/queries/budgets';
 import { listSummaries } from '@suzumio/store/queries/model-calls';
 import { dayView, usageSlices, UsageSum } from '@suzumio/store/queries/model-usage';
-import { StoredSum } from '@suzumio/store/queries/storage';
+import { StoredSum } from '@suzumio/store/content/storage';
 import { isBrokenProject } from '@suzumio/store/sqlite/store-fault';
 import { changeBudget } from '@suzumio/store/verbs/change-budget';
 import { identityOf } from './auth.js';

@@ -8,8 +8,8 @@ import {
   turnListAnswer,
 } from '@suzumio/contract/model/http-api';
 import { artifactView, turnDetail } from '@suzumio/contract/model/views';
-import { ContentStore } from '@suzumio/store/content-store';
-import { writeTurnLog } from '@suzumio/store/turn-logs';
+import { ContentStore } from '@suzumio/store/content/content-store';
+import { writeTurnLog } from '@suzumio/store/content/turn-logs';
 import { type TestApi, testApi } from './support/api.js';
 import { failTurn, publish, submit } from './support/play.js';
 import { refusal } from './support/refusal.js';

@@ -4,7 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { artifactView } from '@suzumio/contract/model/views';
-import { maxContentBytes } from '@suzumio/store/content-store';
+import { maxContentBytes } from '@suzumio/store/content/content-store';
 import { eventually } from '../../../test/support/poll.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';

@@ -7,7 +7,7 @@ import type { Cell } from '@suzumio/store/cell';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import { type ActiveTurns, countActiveTurns } from '@suzumio/store/queries/turns';
 import { isMigrating } from '@suzumio/store/large-migrations';
-import { collectContent } from '@suzumio/store/collect-content';
+import { collectContent } from '@suzumio/store/content/collect-content';
 import { readStatus } from '@suzumio/store/queries/projects';
 import { unclaimedDelivery } from '@suzumio/store/verbs/deliver-turn';
 import { agentsToStart } from '@suzumio/store/verbs/start-turns';

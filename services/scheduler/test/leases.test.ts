@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
-import { ContentStore } from '@suzumio/store/content-store';
+import { ContentStore } from '@suzumio/store/content/content-store';
 import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
 import { entryOf, teamYaml } from '../../../test/support/cell.js';
 import { eventually } from '../../../test/support/poll.js';

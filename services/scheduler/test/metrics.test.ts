@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
-import { ContentStore } from '@suzumio/store/content-store';
+import { ContentStore } from '@suzumio/store/content/content-store';
 import { counted } from '../../../test/support/counted.js';
 import { eventually } from '../../../test/support/poll.js';
 import { benches } from './bench.js';

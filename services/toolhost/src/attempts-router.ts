@@ -14,7 +14,7 @@ import { projectId, turnId } from '@suzumio/protocol/ids';
 import { externalEngine } from '@suzumio/protocol/handlers';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import { type AttemptRow, turnRow } from '@suzumio/store/rows';
-import { turnLogBytes, writeTurnLog } from '@suzumio/store/turn-logs';
+import { turnLogBytes, writeTurnLog } from '@suzumio/store/content/turn-logs';
 import { completeTurn, extendLease, failAttempt, isFresh, isOverTime } from '@suzumio/store/verbs/report-attempt';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { rejected } from '@suzumio/store/authorize';

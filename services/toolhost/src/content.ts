@@ -3,8 +3,8 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { sendFile } from '@suzumio/runtime/http/send-file';
 import { parse } from '@suzumio/runtime/http/validate';
 import { sha256 } from '@suzumio/protocol/ids';
-import type { ContentOwner } from '@suzumio/store/charged-content';
-import { ContentStore } from '@suzumio/store/content-store';
+import type { ContentOwner } from '@suzumio/store/content/charged-content';
+import { ContentStore } from '@suzumio/store/content/content-store';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import type { ToolhostContext } from './context.js';
 

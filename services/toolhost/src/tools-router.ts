@@ -4,7 +4,7 @@ import { allowsTool } from '@suzumio/protocol/tool-names';
 import { authorizeTool } from '@suzumio/store/authorize';
 import { keptInput } from '@suzumio/store/kept-input';
 import type { ProjectStore } from '@suzumio/store/project-store';
-import { isPublished } from '@suzumio/store/queries/artifacts';
+import { isPublished } from '@suzumio/store/content/artifacts';
 import { agentRow } from '@suzumio/store/rows';
 import { attemptTokenOf, senderOf, type PresentedToken, requireRunner } from './auth.js';
 import { closeOf } from './bodies/close-of.js';

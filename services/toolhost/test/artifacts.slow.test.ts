@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { maxDirectoryEntries, maxManifestBytes } from '@suzumio/protocol/artifacts';
-import { ContentStore } from '@suzumio/store/content-store';
+import { ContentStore } from '@suzumio/store/content/content-store';
 import { expireLease } from '@suzumio/store/verbs/report-attempt';
 import { type Begun, begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 

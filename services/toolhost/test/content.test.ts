@@ -1,7 +1,7 @@
 import { stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { ContentStore } from '@suzumio/store/content-store';
+import { ContentStore } from '@suzumio/store/content/content-store';
 import { type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
 let bench: ToolhostBench;

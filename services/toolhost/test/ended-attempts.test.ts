@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { readTurnLog } from '@suzumio/store/turn-logs';
+import { readTurnLog } from '@suzumio/store/content/turn-logs';
 import { type Begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
 let bench: ToolhostBench;

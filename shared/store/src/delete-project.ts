@@ -4,7 +4,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Catalog } from './catalog.js';
-import { syncDirectory } from './content-store.js';
+import { syncDirectory } from './content/content-store.js';
 import type { DataDirectory } from './data-directory.js';
 import type { PendingDeletion } from './project-deletions.js';
 import type { ProjectStores } from './project-stores.js';

@@ -1,7 +1,7 @@
 import type { EventType } from '@suzumio/contract/model/event';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
-import { ChargedContent } from './charged-content.js';
+import { ChargedContent } from './content/charged-content.js';
 import type { StoreContext } from './sqlite/context.js';
 import { filePlace, placeOf, samePlace } from './file-place.js';
 import { assertNotNewer, migrate } from './sqlite/migrate.js';

@@ -6,7 +6,7 @@ import { isSuzumioError, messageOf } from '@suzumio/contract/errors/suzumio-erro
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import { type ArtifactKind, directoryManifest } from '@suzumio/protocol/artifacts';
 import { workspaceManifest } from '@suzumio/protocol/workspace-manifest';
-import { ContentStore } from './content-store.js';
+import { ContentStore } from './content/content-store.js';
 import { contradictionsIn } from './contradictions.js';
 import { readConfig, readStatus } from './queries/projects.js';
 import type { ReadOnlyCell } from './read-only-cell.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { publishArtifact } from '@suzumio/store/verbs/publish-artifact';
+import { publishArtifact } from '../src/content/publish-artifact.js';
 import { postMessage } from '@suzumio/store/verbs/post-message';
 import { start, teams } from './team.js';
 

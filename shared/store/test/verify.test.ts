@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ContentStore } from '@suzumio/store/content-store';
+import { ContentStore } from '../src/content/content-store.js';
 import { ReadOnlyCell } from '@suzumio/store/read-only-cell';
 import { verifyCatalogue, verifyProject } from '@suzumio/store/verify';
-import { publishArtifact } from '@suzumio/store/verbs/publish-artifact';
+import { publishArtifact } from '../src/content/publish-artifact.js';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 
 let testing: TestCell;

@@ -6,7 +6,7 @@ import { turnJobId } from '@suzumio/protocol/turn-job';
 import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { Transport } from '@suzumio/runtime/queue/transport';
 import { defaultStorageLimits } from '@suzumio/contract/model/storage';
-import { storageReached } from '@suzumio/store/queries/storage';
+import { storageReached } from '../src/content/storage.js';
 import { readProjectFacts } from '@suzumio/store/queries/why';
 import { startAgent, stopAgent } from '@suzumio/store/verbs/agent-transitions';
 import { changeBudget } from '@suzumio/store/verbs/change-budget';

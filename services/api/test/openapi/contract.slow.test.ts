@@ -4,7 +4,7 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { unseenHost } from '@suzumio/core/policy/host-paths';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
-import { maxContentBytes } from '@suzumio/store/content-store';
+import { maxContentBytes } from '@suzumio/store/content/content-store';
 import { apiApp } from '../../src/app.js';
 import { EventHub } from '../../src/events/event-hub.js';
 import { allOperations } from '@suzumio/contract/operations/operations';

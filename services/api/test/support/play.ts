@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { byPath, type DirectoryFile } from '@suzumio/protocol/artifacts';
-import { ContentStore } from '@suzumio/store/content-store';
+import { ContentStore } from '@suzumio/store/content/content-store';
 import { keptInput } from '@suzumio/store/kept-input';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import { claimTurn, prepareTurn } from '@suzumio/store/verbs/claim-turn';
 import { postMessage } from '@suzumio/store/verbs/post-message';
 import { submitReport } from '@suzumio/store/verbs/project-transitions';
-import { publishArtifact } from '@suzumio/store/verbs/publish-artifact';
+import { publishArtifact } from '@suzumio/store/content/publish-artifact';
 import { recordToolCall, type ToolCallSite } from '@suzumio/store/verbs/record-tool-call';
 import { completeTurn, failAttempt } from '@suzumio/store/verbs/report-attempt';
 import { startTurns } from '@suzumio/store/verbs/start-turns';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { listArtifacts } from '@suzumio/store/queries/artifacts';
+import { listArtifacts } from '@suzumio/store/content/artifacts';
 import { defineTool } from './tool.js';
 
 const maxListed = 500;

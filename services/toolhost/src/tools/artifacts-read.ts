@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ArtifactView } from '@suzumio/contract/model/views';
 import { filesOf, type HandedArtifact } from '@suzumio/protocol/artifacts';
-import type { ContentStore } from '@suzumio/store/content-store';
-import { publishedDirectory } from '@suzumio/store/directories';
-import { findArtifact } from '@suzumio/store/queries/artifacts';
+import type { ContentStore } from '@suzumio/store/content/content-store';
+import { publishedDirectory } from '@suzumio/store/content/directories';
+import { findArtifact } from '@suzumio/store/content/artifacts';
 import { pathInWorkspace } from './path-in-workspace.js';
 import { defineTool } from './tool.js';
 

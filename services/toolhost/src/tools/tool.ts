@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { CoreToolName } from '@suzumio/protocol/tool-names';
 import type { ToolDefinition, ToolResponse } from '@suzumio/protocol/runner';
-import type { ContentStore } from '@suzumio/store/content-store';
+import type { ContentStore } from '@suzumio/store/content/content-store';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import type { ToolCallSite } from '@suzumio/store/verbs/record-tool-call';

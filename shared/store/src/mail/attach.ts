@@ -1,6 +1,6 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type Attachment, maxAttachments } from '@suzumio/protocol/artifacts';
-import { findArtifact } from '../queries/artifacts.js';
+import { findArtifact } from '../content/artifacts.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { HandlerMail } from '@suzumio/protocol/handlers';
 import { agentRow, isDue, isQueued, projectRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
-import { listAttachments } from './artifacts.js';
+import { listAttachments } from '../content/artifacts.js';
 import { iso } from '../sqlite/page.js';
 
 /** A handler that asked less than this ago is taken to be there: it waits for up to 30 s, and asks again at once. */

@@ -4,7 +4,7 @@ import type { Priority } from '@suzumio/protocol/ids';
 import type { MessageKind } from '@suzumio/protocol/message-kind';
 import { isUndelivered } from '../rows.js';
 import type { SqlParams, SqlReader } from '../sqlite/sql.js';
-import { listAttachments } from './artifacts.js';
+import { listAttachments } from '../content/artifacts.js';
 import { iso, type Page, pageBytes, untilFull } from '../sqlite/page.js';
 
 export interface MessageRow {

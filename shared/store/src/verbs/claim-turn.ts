@@ -13,7 +13,7 @@ import { admittedTools, coreToolNames } from '@suzumio/protocol/tool-names';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { planHistory, type HistoryPlan } from '../queries/history.js';
 import { agentRow, type AgentRow, isDue, projectRow, turnRow, type TurnRow } from '../rows.js';
-import { listAttachments } from '../queries/artifacts.js';
+import { listAttachments } from '../content/artifacts.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { keepToolSet } from '../tool-sets.js';
 import type { Tx } from '../sqlite/tx.js';

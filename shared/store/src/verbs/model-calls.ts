@@ -9,7 +9,7 @@ import type { HistoryPlan } from '../queries/history.js';
 import { type ExhaustedBudget, exhaustedBudget } from '../queries/usage.js';
 import { attemptRow, projectRow, turnRow, type TurnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
-import { passedQuota } from '../stored-bytes.js';
+import { passedQuota } from '../content/stored-bytes.js';
 import type { Tx } from '../sqlite/tx.js';
 import {
   type AnsweredBy,

@@ -8,7 +8,7 @@ import { wasAskedFor } from '../queries/asked-calls.js';
 import { agentRow, attemptRow, projectRow, turnRow, type TurnRow } from '../rows.js';
 import { authorizeTool } from '../authorize.js';
 import type { SqlReader } from '../sqlite/sql.js';
-import { passedQuota } from '../stored-bytes.js';
+import { passedQuota } from '../content/stored-bytes.js';
 import type { Json, Tx } from '../sqlite/tx.js';
 import { noteContradiction } from './note-contradiction.js';
 import { noteRefusedCall } from './note-refused-call.js';

@@ -6,7 +6,7 @@ import type { TaskMove } from '@suzumio/contract/model/task-states';
 import { assignTask } from '../../src/verbs/assign-task.js';
 import { postMessage } from '../../src/verbs/post-message.js';
 import { resumeAgent } from '../../src/protection/pause.js';
-import { publishArtifact } from '../../src/verbs/publish-artifact.js';
+import { publishArtifact } from '../../src/content/publish-artifact.js';
 import { replyToMessage } from '../../src/verbs/reply-to-message.js';
 import { completeTurn } from '../../src/verbs/report-attempt.js';
 import { teamYaml, withModel } from '../../../../test/support/cell.js';

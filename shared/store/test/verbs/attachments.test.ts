@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { maxAttachments } from '@suzumio/protocol/artifacts';
 import { findMessage } from '@suzumio/store/queries/messages';
-import { publishArtifact } from '@suzumio/store/verbs/publish-artifact';
+import { publishArtifact } from '../../src/content/publish-artifact.js';
 import { refusedAs, type Team, teams } from '../team.js';
 
 const team = teams();

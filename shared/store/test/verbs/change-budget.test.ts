@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { StoredSum } from '@suzumio/store/queries/storage';
+import { StoredSum } from '../../src/content/storage.js';
 import { defaultStorageLimits } from '@suzumio/contract/model/storage';
 import { budgetsReached, listBudgets } from '@suzumio/store/queries/budgets';
 import { projectUsage, UsageSum } from '@suzumio/store/queries/model-usage';

@@ -1,8 +1,8 @@
 import { USER_ID } from '@suzumio/contract/model/project-config';
 import type { ContentOwner } from './charged-content.js';
-import type { ProjectStore } from './project-store.js';
-import { listReports } from './queries/projects.js';
-import type { SqlReader } from './sqlite/sql.js';
+import type { ProjectStore } from '../project-store.js';
+import { listReports } from '../queries/projects.js';
+import type { SqlReader } from '../sqlite/sql.js';
 import { systemOwner } from './stored-bytes.js';
 
 /** A file of a project. */

@@ -1,11 +1,11 @@
 import { readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { collectContent, unreferencedMs } from '@suzumio/store/collect-content';
-import { keptLogs } from '@suzumio/store/collect-logs';
-import { storedByOwner } from '@suzumio/store/stored-bytes';
-import { writeTurnLog } from '@suzumio/store/turn-logs';
-import { type TestCell, testCell } from '../../../test/support/cell.js';
+import { collectContent, unreferencedMs } from '../../src/content/collect-content.js';
+import { keptLogs } from '../../src/content/collect-logs.js';
+import { storedByOwner } from '../../src/content/stored-bytes.js';
+import { writeTurnLog } from '../../src/content/turn-logs.js';
+import { type TestCell, testCell } from '../../../../test/support/cell.js';
 
 let testing: TestCell;
 let directory: string;

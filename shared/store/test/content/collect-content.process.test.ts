@@ -2,17 +2,17 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { collectContent, unreferencedMs } from '@suzumio/store/collect-content';
-import { ContentStore } from '@suzumio/store/content-store';
-import type { ProjectStore } from '@suzumio/store/project-store';
-import type { Tx } from '../src/sqlite/tx.js';
-import { postMessage } from '@suzumio/store/verbs/post-message';
-import { publishArtifact } from '@suzumio/store/verbs/publish-artifact';
-import { startTurns } from '@suzumio/store/verbs/start-turns';
-import { type TestCell, testCell } from '../../../test/support/cell.js';
-import { children } from '../../../test/support/child.js';
+import { collectContent, unreferencedMs } from '../../src/content/collect-content.js';
+import { ContentStore } from '../../src/content/content-store.js';
+import type { ProjectStore } from '../../src/project-store.js';
+import type { Tx } from '../../src/sqlite/tx.js';
+import { postMessage } from '../../src/verbs/post-message.js';
+import { publishArtifact } from '../../src/content/publish-artifact.js';
+import { startTurns } from '../../src/verbs/start-turns.js';
+import { type TestCell, testCell } from '../../../../test/support/cell.js';
+import { children } from '../../../../test/support/child.js';
 
-const collectInChild = new URL('./fixtures/collect-content.mjs', import.meta.url);
+const collectInChild = new URL('../fixtures/collect-content.mjs', import.meta.url);
 const startChild = children();
 
 let testing: TestCell;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeSubdirectory } from './make-subdirectory.js';
-import type { AttemptRow } from './rows.js';
+import type { AttemptRow } from '../rows.js';
 
 /** What an attempt's container wrote to its output, as its worker kept it. */
 export async function writeTurnLog(

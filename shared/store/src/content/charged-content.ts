@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { poolOf, type StorageLimits, type StoredKind } from '@suzumio/contract/model/storage';
 import { type ContentStore, hashOf } from './content-store.js';
-import type { DiskSpace } from './sqlite/disk-space.js';
-import type { Sql } from './sqlite/sql.js';
+import type { DiskSpace } from '../sqlite/disk-space.js';
+import type { Sql } from '../sqlite/sql.js';
 import { passedQuota, quotaExceeded } from './stored-bytes.js';
 
 /** Whose some content is, and as what it was stored. */

@@ -1,7 +1,7 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { USER_ID } from '@suzumio/contract/model/project-config';
 import { bytesInWords, type StorageLimits, type StoredKind, type StoredPool } from '@suzumio/contract/model/storage';
-import type { SqlReader } from './sqlite/sql.js';
+import type { SqlReader } from '../sqlite/sql.js';
 
 /** Whose the bytes are that no agent and no person has stored, such as what turns are told. */
 export const systemOwner = 'system';

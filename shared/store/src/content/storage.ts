@@ -8,7 +8,7 @@ import {
 } from '@suzumio/contract/model/storage';
 import type { DiskSpace } from '../sqlite/disk-space.js';
 import type { SqlReader } from '../sqlite/sql.js';
-import { reachedQuotas, storedByOwner } from '../stored-bytes.js';
+import { reachedQuotas, storedByOwner } from './stored-bytes.js';
 
 const uses: readonly DiskUse[] = ['files', 'rows', 'mail'];
 

@@ -6,10 +6,10 @@ import { workspaceManifest } from '@suzumio/protocol/workspace-manifest';
 import { chargeFound, type StoredFile } from './charge-found.js';
 import { collectLogs } from './collect-logs.js';
 import { ContentStore } from './content-store.js';
-import type { ProjectStore } from './project-store.js';
-import { isPublished, publishedContents } from './queries/artifacts.js';
-import { listReports } from './queries/projects.js';
-import type { SqlReader } from './sqlite/sql.js';
+import type { ProjectStore } from '../project-store.js';
+import { isPublished, publishedContents } from './artifacts.js';
+import { listReports } from '../queries/projects.js';
+import type { SqlReader } from '../sqlite/sql.js';
 
 /** Content may be stored, or found stored, this long before something refers to it. */
 export const unreferencedMs = 24 * 60 * 60 * 1000;
