@@ -6,7 +6,7 @@ import { publishedDirectory } from '@suzumio/store/content/directories';
 import { readCellPause } from '@suzumio/store/cell-pause';
 import { listAgents } from '@suzumio/store/queries/agents';
 import { findArtifact, listArtifacts } from '@suzumio/store/content/artifacts';
-import { budgetsReached, listBudgets } from '@suzumio/store/queries/budgets';
+import { budgetsReached, listBudgets } from '@suzumio/store/budgets/read-budgets';
 import { listEvents } from '@suzumio/store/queries/events';
 import { listInbox, listMessages, listThread } from '@suzumio/store/queries/messages';
 import type { StorageLimits } from '@suzumio/contract/model/storage';

@@ -9,7 +9,7 @@ import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { Policy } from '@suzumio/core/policy/policy';
 import type { Cell } from '@suzumio/store/cell';
 import { dollars } from '@suzumio/core/budgets/model-cost';
-import { projectUsage } from '@suzumio/store/queries/usage';
+import { projectUsage } from '@suzumio/store/budgets/usage';
 import { checkDocker } from '@suzumio/turn-worker';
 import { type ExitCode, exitCodes } from '../exit-codes.js';
 import { hostPolicy } from '../host-policy.js';

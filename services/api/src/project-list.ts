@@ -5,7 +5,7 @@ import type { ProjectDetailAnswer, ProjectListAnswer } from '@suzumio/contract/m
 import type { ListedProject } from '@suzumio/store/catalog';
 import { listAgents } from '@suzumio/store/queries/agents';
 import { storageReached } from '@suzumio/store/content/storage';
-import { budgetsReached } from '@suzumio/store/queries/budgets';
+import { budgetsReached } from '@suzumio/store/budgets/read-budgets';
 import { pageBytes } from '@suzumio/store/sqlite/page';
 import { readProject } from '@suzumio/store/queries/projects';
 import { isBrokenProject } from '@suzumio/store/sqlite/store-fault';

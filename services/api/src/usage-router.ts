@@ -9,12 +9,12 @@ import {
   usageQuery,
 } from '@suzumio/contract/model/http-api';
 import type { UsageAnswer } from '@suzumio/contract/model/usage';
-import { listBudgets } from '@suzumio/store/queries/budgets';
+import { listBudgets } from '@suzumio/store/budgets/read-budgets';
 import { listSummaries } from '@suzumio/store/queries/model-calls';
 import { dayView, usageSlices, UsageSum } from '@suzumio/store/queries/model-usage';
 import { StoredSum } from '@suzumio/store/content/storage';
 import { isBrokenProject } from '@suzumio/store/sqlite/store-fault';
-import { changeBudget } from '@suzumio/store/verbs/change-budget';
+import { changeBudget } from '@suzumio/store/budgets/change-budget';
 import { identityOf } from './auth.js';
 import { bodyOf, queryOf } from './body.js';
 import { commitOnce, keyOf } from './commit-once.js';

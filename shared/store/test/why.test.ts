@@ -9,7 +9,7 @@ import { defaultStorageLimits } from '@suzumio/contract/model/storage';
 import { storageReached } from '../src/content/storage.js';
 import { readProjectFacts } from '@suzumio/store/queries/why';
 import { startAgent, stopAgent } from '@suzumio/store/verbs/agent-transitions';
-import { changeBudget } from '@suzumio/store/verbs/change-budget';
+import { changeBudget } from '../src/budgets/change-budget.js';
 import { deliverTurn } from '@suzumio/store/verbs/deliver-turn';
 import { noteHandler } from '@suzumio/store/verbs/note-handler';
 import { pauseAgent, pauseProject } from '../src/protection/pause.js';

@@ -7,7 +7,7 @@ import type { ChatRequest, ModelAnswer } from '@suzumio/protocol/model-chat';
 import { authorizeTool } from '@suzumio/store/authorize';
 import type { Caller } from '@suzumio/store/providers';
 import type { ProjectStore } from '@suzumio/store/project-store';
-import { hasBudget } from '@suzumio/store/queries/budget-of';
+import { hasBudget } from '@suzumio/store/budgets/budget-of';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import type { AnsweredBy } from '@suzumio/store/verbs/model-call-costs';
 import {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { stepHeader } from '@suzumio/protocol/model-chat';
-import { budgetsReached } from '@suzumio/store/queries/budgets';
+import { budgetsReached } from '@suzumio/store/budgets/read-budgets';
 import { projectUsage } from '@suzumio/store/queries/model-usage';
 import { readProjectFacts } from '@suzumio/store/queries/why';
 import { deliverableTurns } from '@suzumio/store/verbs/deliver-turn';

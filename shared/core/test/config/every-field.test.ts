@@ -157,8 +157,8 @@ const shownElsewhere: [string, string, string][] = [
   ['turn.maxSteps', 'services/toolhost/test/models/gateway.slow.test.ts', 'maxSteps: '],
   ['turn.providerPatience', 'shared/core/test/failures/failure-policy.test.ts', 'providerPatienceMs'],
   ...['tokens', 'usd', 'turns'].flatMap((key): [string, string, string][] => [
-    [`budget.${key}`, 'shared/store/test/budgets.test.ts', `${key}: `],
-    [`agents.ada.budget.${key}`, 'shared/store/test/budgets.test.ts', `${key}: `],
+    [`budget.${key}`, 'shared/store/test/budgets/budgets.test.ts', `${key}: `],
+    [`agents.ada.budget.${key}`, 'shared/store/test/budgets/budgets.test.ts', `${key}: `],
   ]),
   ['agents.ada.model', 'services/toolhost/test/models/gateway.slow.test.ts', 'model: spare'],
   ['observability.http.host', 'cli/test/policy.container.test.ts', 'host: 127.0.0.1'],

@@ -2,8 +2,8 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Candidate } from '@suzumio/core/mail/least-loaded';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { AgentState } from '@suzumio/contract/model/states';
-import { budgetOf } from '../queries/budget-of.js';
-import { spentBudgetOf } from '../queries/usage.js';
+import { budgetOf } from '../budgets/budget-of.js';
+import { spentBudgetOf } from '../budgets/usage.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
 /** Whom work is for. */

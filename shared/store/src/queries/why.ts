@@ -10,7 +10,7 @@ import { activeTurns } from '../verbs/start-turns.js';
 import { readAgent } from './agents.js';
 import { handlerPresence } from './handlers.js';
 import { parsed } from '../sqlite/page.js';
-import { leastHeld, spentBudget } from './usage.js';
+import { leastHeld, spentBudget } from '../budgets/usage.js';
 
 /**
  * What a project's database knows of why an agent does what it does.

@@ -6,7 +6,7 @@ import type { Failure } from '@suzumio/protocol/failure-codes';
 import { notesIn } from '@suzumio/protocol/notes';
 import { authorizeTool } from '../authorize.js';
 import type { HistoryPlan } from '../queries/history.js';
-import { type ExhaustedBudget, exhaustedBudget } from '../queries/usage.js';
+import { type ExhaustedBudget, exhaustedBudget } from '../budgets/usage.js';
 import { attemptRow, projectRow, turnRow, type TurnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { passedQuota } from '../content/stored-bytes.js';

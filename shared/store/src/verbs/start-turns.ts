@@ -5,7 +5,7 @@ import type { AgentState } from '@suzumio/contract/model/states';
 import type { Priority } from '@suzumio/protocol/ids';
 import { overTurnsPerHour, turnsPerHour } from '@suzumio/core/mail/turns-per-hour';
 import { agentRow, projectRow } from '../rows.js';
-import { leastHeld, spentBudget } from '../queries/usage.js';
+import { leastHeld, spentBudget } from '../budgets/usage.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 import { pauseAgent } from '../protection/pause.js';

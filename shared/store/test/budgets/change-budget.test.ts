@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { StoredSum } from '../../src/content/storage.js';
 import { defaultStorageLimits } from '@suzumio/contract/model/storage';
-import { budgetsReached, listBudgets } from '@suzumio/store/queries/budgets';
-import { projectUsage, UsageSum } from '@suzumio/store/queries/model-usage';
-import { listModelCalls } from '@suzumio/store/queries/model-calls';
-import { readProject } from '@suzumio/store/queries/projects';
-import { exhaustedBudget } from '@suzumio/store/queries/usage';
-import { changeBudget } from '@suzumio/store/verbs/change-budget';
-import { beginModelCall, recordModelAnswer } from '@suzumio/store/verbs/model-calls';
+import { budgetsReached, listBudgets } from '../../src/budgets/read-budgets.js';
+import { projectUsage, UsageSum } from '../../src/queries/model-usage.js';
+import { listModelCalls } from '../../src/queries/model-calls.js';
+import { readProject } from '../../src/queries/projects.js';
+import { exhaustedBudget } from '../../src/budgets/usage.js';
+import { changeBudget } from '../../src/budgets/change-budget.js';
+import { beginModelCall, recordModelAnswer } from '../../src/verbs/model-calls.js';
 import { type Begun, hashes, refusedAs, start, type Team, teams } from '../team.js';
 
 const team = teams();

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { exhaustedBudget, spentBudget } from '@suzumio/store/queries/usage';
-import { postMessage } from '@suzumio/store/verbs/post-message';
-import { startTurns } from '@suzumio/store/verbs/start-turns';
-import { type TestCell, testCell } from '../../../test/support/cell.js';
+import { exhaustedBudget, spentBudget } from '../../src/budgets/usage.js';
+import { postMessage } from '../../src/verbs/post-message.js';
+import { startTurns } from '../../src/verbs/start-turns.js';
+import { type TestCell, testCell } from '../../../../test/support/cell.js';
 
 let testing: TestCell;
 
