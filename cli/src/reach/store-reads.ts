@@ -8,7 +8,7 @@ import { listAgents } from '@suzumio/store/queries/agents';
 import { findArtifact, listArtifacts } from '@suzumio/store/content/artifacts';
 import { budgetsReached, listBudgets } from '@suzumio/store/budgets/read-budgets';
 import { listEvents } from '@suzumio/store/queries/events';
-import { listInbox, listMessages, listThread } from '@suzumio/store/queries/messages';
+import { listInbox, listMessages, listThread } from '@suzumio/store/mail/messages';
 import type { StorageLimits } from '@suzumio/contract/model/storage';
 import { storageReached, StoredSum } from '@suzumio/store/content/storage';
 import { DiskSpace } from '@suzumio/store/sqlite/disk-space';
@@ -19,7 +19,7 @@ import { dayView, projectUsage, UsageSum } from '@suzumio/store/queries/model-us
 import { readMessageDetail } from '@suzumio/store/queries/receipts';
 import { listReports, readConfig, readProject } from '@suzumio/store/queries/projects';
 import { readCatalogFacts } from '@suzumio/store/queries/services';
-import { listTasks } from '@suzumio/store/queries/tasks';
+import { listTasks } from '@suzumio/store/mail/tasks';
 import { listConversation } from '@suzumio/store/queries/conversation';
 import { findTurn, listToolCalls, listTurns, turnCalled } from '@suzumio/store/queries/turns';
 import { readProjectFacts } from '@suzumio/store/queries/why';

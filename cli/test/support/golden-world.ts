@@ -1,12 +1,12 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { assignTask } from '@suzumio/store/verbs/assign-task';
-import { broadcast } from '@suzumio/store/verbs/broadcast';
+import { assignTask } from '@suzumio/store/mail/assign-task';
+import { broadcast } from '@suzumio/store/mail/broadcast';
 import { cancelActiveTurn } from '@suzumio/store/verbs/cancel-turn';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { postMessage } from '@suzumio/store/mail/post-message';
 import { keptInput } from '@suzumio/store/kept-input';
 import { recordToolCall } from '@suzumio/store/verbs/record-tool-call';
-import { replyToMessage } from '@suzumio/store/verbs/reply-to-message';
+import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
 import { failAttempt } from '@suzumio/store/verbs/report-attempt';
 import { startTurns } from '@suzumio/store/verbs/start-turns';
 import { writeTurnLog } from '@suzumio/store/content/turn-logs';

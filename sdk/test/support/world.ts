@@ -1,6 +1,6 @@
 import type { HandlerLogger, TeamHandlerOptions } from '../../src/index.js';
 import { findTurn } from '../../../shared/store/src/queries/turns.js';
-import { postMessage } from '../../../shared/store/src/verbs/post-message.js';
+import { postMessage } from '../../../shared/store/src/mail/post-message.js';
 import { startTurns } from '../../../shared/store/src/verbs/start-turns.js';
 import type { ToolhostConfig } from '../../../services/toolhost/src/index.js';
 import { type ToolhostBench, toolhostBench } from '../../../services/toolhost/test/toolhost-client.js';

@@ -1,12 +1,12 @@
 import express, { type Request, type Response, type Router } from 'express';
 import { assignTaskRequest, broadcastRequest, replyRequest, tasksQuery } from '@suzumio/contract/model/mail-api';
 import { USER_ID } from '@suzumio/contract/model/project-config';
-import { messageCalled } from '@suzumio/store/queries/messages';
-import { listTasks } from '@suzumio/store/queries/tasks';
+import { messageCalled } from '@suzumio/store/mail/messages';
+import { listTasks } from '@suzumio/store/mail/tasks';
 import type { Json, Tx } from '@suzumio/store/sqlite/tx';
-import { assignTask } from '@suzumio/store/verbs/assign-task';
-import { broadcast } from '@suzumio/store/verbs/broadcast';
-import { replyToMessage } from '@suzumio/store/verbs/reply-to-message';
+import { assignTask } from '@suzumio/store/mail/assign-task';
+import { broadcast } from '@suzumio/store/mail/broadcast';
+import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
 import { identityOf } from './auth.js';
 import { queryOf } from './body.js';
 import { commitOnce, keyOf } from './commit-once.js';

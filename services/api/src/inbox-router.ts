@@ -1,6 +1,6 @@
 import express, { type Router } from 'express';
 import { inboxQuery } from '@suzumio/contract/model/http-api';
-import { listInbox } from '@suzumio/store/queries/messages';
+import { listInbox } from '@suzumio/store/mail/messages';
 import { agentRow } from '@suzumio/store/rows';
 import { queryOf } from './body.js';
 import type { ApiContext } from './context.js';

@@ -5,7 +5,7 @@ import { type SendMessageRequest, sendMessageRequest } from '@suzumio/contract/m
 import { USER_ID } from '@suzumio/contract/model/project-config';
 import { priority } from '@suzumio/protocol/ids';
 import type { Tx } from '@suzumio/store/sqlite/tx';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { postMessage } from '@suzumio/store/mail/post-message';
 
 const claims = z.object({ sender: z.string().optional(), priority: z.string().optional() });
 

@@ -1,9 +1,9 @@
 import express, { type Router } from 'express';
 import { noQuery, pageQuery } from '@suzumio/contract/model/http-api';
 import { redeliverRequest } from '@suzumio/contract/model/mail-api';
-import { listMessages, listThread } from '@suzumio/store/queries/messages';
+import { listMessages, listThread } from '@suzumio/store/mail/messages';
 import { readMessageDetail } from '@suzumio/store/queries/receipts';
-import { redeliverMessage } from '@suzumio/store/verbs/redeliver-message';
+import { redeliverMessage } from '@suzumio/store/mail/redeliver-message';
 import { identityOf } from './auth.js';
 import { bodyOf, queryOf } from './body.js';
 import { commitOnce, keyOf } from './commit-once.js';

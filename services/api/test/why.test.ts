@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { type WhyAnswer, whyAnswer } from '@suzumio/contract/model/why';
 import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { postMessage } from '@suzumio/store/mail/post-message';
 import { teamYaml } from '../../../test/support/cell.js';
 import { freePort } from '../../../test/support/free-port.js';
 import { eventually } from '../../../test/support/poll.js';

@@ -5,7 +5,7 @@ import { createScheduler, type Scheduler } from '@suzumio/scheduler';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { createMetrics } from '@suzumio/runtime/observability/metrics';
 import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { postMessage } from '@suzumio/store/mail/post-message';
 import { teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
 import { counted } from '../../../test/support/counted.js';
 import { eventually } from '../../../test/support/poll.js';

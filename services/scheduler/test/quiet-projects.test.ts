@@ -1,6 +1,6 @@
 import { utimes } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { postMessage } from '@suzumio/store/mail/post-message';
 import { QuietProjects } from '../src/quiet-projects.js';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { cancelActiveTurn } from '@suzumio/store/verbs/cancel-turn';
 import { expireLease } from '@suzumio/store/verbs/report-attempt';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { postMessage } from '@suzumio/store/mail/post-message';
 import { stopProject } from '@suzumio/store/verbs/project-transitions';
 import { eventually } from '../../../test/support/poll.js';
 import { begun, claimId, type ToolhostBench, toolhostBench } from './toolhost-client.js';

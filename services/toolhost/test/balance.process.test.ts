@@ -4,7 +4,7 @@ import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import { contradictionsIn } from '@suzumio/store/contradictions';
 import { stopAgent } from '@suzumio/store/verbs/agent-transitions';
 import { pauseAgent } from '@suzumio/store/protection/pause';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { postMessage } from '@suzumio/store/mail/post-message';
 import { startTurns } from '@suzumio/store/verbs/start-turns';
 import { children } from '../../../test/support/child.js';
 import { type TestCell, testCell } from '../../../test/support/cell.js';

@@ -9,7 +9,7 @@ import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-tran
 import { handlerPresence } from '@suzumio/store/queries/handlers';
 import { findTurn } from '@suzumio/store/queries/turns';
 import { pauseAgent } from '@suzumio/store/protection/pause';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { postMessage } from '@suzumio/store/mail/post-message';
 import { expireLease } from '@suzumio/store/verbs/report-attempt';
 import { startTurns } from '@suzumio/store/verbs/start-turns';
 import { recordingLogger } from '../../../test/support/logs.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { postMessage } from '@suzumio/store/mail/post-message';
 import { type Begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
 let bench: ToolhostBench;

@@ -9,7 +9,7 @@ import { projectRow } from '@suzumio/store/rows';
 import { Sql } from '../src/sqlite/sql.js';
 import { claimTurn, prepareTurn } from '@suzumio/store/verbs/claim-turn';
 import { deliverTurn, deliverableTurns } from '@suzumio/store/verbs/deliver-turn';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { postMessage } from '../src/mail/post-message.js';
 import { startTurns } from '@suzumio/store/verbs/start-turns';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 

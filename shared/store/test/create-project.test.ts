@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { constructionMs, type NewProject } from '@suzumio/store/create-project';
 import { listAgents } from '@suzumio/store/queries/agents';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { postMessage } from '../src/mail/post-message.js';
 import { startProject } from '@suzumio/store/verbs/project-transitions';
 import { entryOf, teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
 

@@ -9,7 +9,7 @@ import type { ProjectStore } from '@suzumio/store/project-store';
 import { ReadOnlyCell } from '@suzumio/store/read-only-cell';
 import { projectRow } from '@suzumio/store/rows';
 import { writeTurnLog } from '../src/content/turn-logs.js';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { postMessage } from '../src/mail/post-message.js';
 import { startTurns } from '@suzumio/store/verbs/start-turns';
 import type { Tx } from '../src/sqlite/tx.js';
 import { type TestCell, testCell } from '../../../test/support/cell.js';

@@ -4,13 +4,13 @@ import { deliverableTurns, deliverTurn } from '@suzumio/store/verbs/deliver-turn
 import { once } from '../src/sqlite/once.js';
 import { isPublished } from '../src/content/artifacts.js';
 import { handlerPresence, mailOfTurn, turnsForHandler } from '@suzumio/store/queries/handlers';
-import { listTasks } from '@suzumio/store/queries/tasks';
-import { assignTask } from '@suzumio/store/verbs/assign-task';
+import { listTasks } from '../src/mail/tasks.js';
+import { assignTask } from '../src/mail/assign-task.js';
 import { turnOfClaim } from '@suzumio/store/verbs/claim-turn';
 import { noteHandler } from '@suzumio/store/verbs/note-handler';
-import { broadcast } from '@suzumio/store/verbs/broadcast';
-import { postMessage } from '@suzumio/store/verbs/post-message';
-import { replyToMessage } from '@suzumio/store/verbs/reply-to-message';
+import { broadcast } from '../src/mail/broadcast.js';
+import { postMessage } from '../src/mail/post-message.js';
+import { replyToMessage } from '../src/mail/reply-to-message.js';
 import { publishArtifact } from '../src/content/publish-artifact.js';
 import { watchTurnEnd } from '@suzumio/store/protection/watch';
 import Database from 'better-sqlite3';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { publishArtifact } from '../src/content/publish-artifact.js';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { postMessage } from '../src/mail/post-message.js';
 import { start, teams } from './team.js';
 
 const team = teams();

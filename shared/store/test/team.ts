@@ -9,7 +9,7 @@ import type { ProjectStore } from '@suzumio/store/project-store';
 import { hashToken } from '@suzumio/store/tokens';
 import type { Tx } from '../src/sqlite/tx.js';
 import { type Claim, claimTurn, prepareTurn } from '@suzumio/store/verbs/claim-turn';
-import { type NewMessage, postMessage } from '@suzumio/store/verbs/post-message';
+import { type NewMessage, postMessage } from '../src/mail/post-message.js';
 import { approveProject, requestChanges, submitReport } from '@suzumio/store/verbs/project-transitions';
 import { recordToolCall, type ToolCall } from '@suzumio/store/verbs/record-tool-call';
 import { completeTurn, failAttempt } from '@suzumio/store/verbs/report-attempt';

@@ -4,7 +4,7 @@ import { ContentStore } from '@suzumio/store/content/content-store';
 import { keptInput } from '@suzumio/store/kept-input';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import { claimTurn, prepareTurn } from '@suzumio/store/verbs/claim-turn';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { postMessage } from '@suzumio/store/mail/post-message';
 import { submitReport } from '@suzumio/store/verbs/project-transitions';
 import { publishArtifact } from '@suzumio/store/content/publish-artifact';
 import { recordToolCall, type ToolCallSite } from '@suzumio/store/verbs/record-tool-call';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { broadcast } from '@suzumio/store/verbs/broadcast';
+import { broadcast } from '@suzumio/store/mail/broadcast';
 import { messageFields, name } from './message-fields.js';
 import { defineTool } from './tool.js';
 

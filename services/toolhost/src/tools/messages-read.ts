@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { messageFor } from '@suzumio/store/queries/messages';
+import { messageFor } from '@suzumio/store/mail/messages';
 import { defineTool } from './tool.js';
 
 export const messagesRead = defineTool({

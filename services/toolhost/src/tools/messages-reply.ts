@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { taskMoves } from '@suzumio/contract/model/task-states';
-import { replyToMessage } from '@suzumio/store/verbs/reply-to-message';
+import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
 import { messageFields, name } from './message-fields.js';
 import { defineTool } from './tool.js';
 

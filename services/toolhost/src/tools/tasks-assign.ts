@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { assignTask } from '@suzumio/store/verbs/assign-task';
+import { assignTask } from '@suzumio/store/mail/assign-task';
 import { messageFields, name } from './message-fields.js';
 import { defineTool } from './tool.js';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { taskStates } from '@suzumio/contract/model/task-states';
 import type { TaskView } from '@suzumio/contract/model/views';
-import { listTasks } from '@suzumio/store/queries/tasks';
+import { listTasks } from '@suzumio/store/mail/tasks';
 import { name } from './message-fields.js';
 import { defineTool } from './tool.js';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { postMessage } from '@suzumio/store/mail/post-message';
 import { defineTool } from './tool.js';
 
 const projectManager = 'pm';

@@ -3,7 +3,7 @@ import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import { stepHeader } from '@suzumio/protocol/model-chat';
 import { deliverableTurns, deliverTurn } from '@suzumio/store/verbs/deliver-turn';
 import { activeTurns, agentsToStart, startTurns } from '@suzumio/store/verbs/start-turns';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { postMessage } from '@suzumio/store/mail/post-message';
 import {
   type Behaviour,
   event,

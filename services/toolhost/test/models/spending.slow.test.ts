@@ -4,7 +4,7 @@ import { budgetsReached } from '@suzumio/store/budgets/read-budgets';
 import { projectUsage } from '@suzumio/store/queries/model-usage';
 import { readProjectFacts } from '@suzumio/store/queries/why';
 import { deliverableTurns } from '@suzumio/store/verbs/deliver-turn';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { postMessage } from '@suzumio/store/mail/post-message';
 import { agentsToStart } from '@suzumio/store/verbs/start-turns';
 import { whyAnswerOf } from '@suzumio/core/why/reasons';
 import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';

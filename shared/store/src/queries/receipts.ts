@@ -2,7 +2,7 @@ import type { TurnStatus } from '@suzumio/contract/model/states';
 import type { MessageDetail, MessageReceipt } from '@suzumio/contract/model/views';
 import { isUndelivered } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
-import { messageCalled, type MessageRow, messageView } from './messages.js';
+import { messageCalled, type MessageRow, messageView } from '../mail/messages.js';
 import { iso, parsed } from '../sqlite/page.js';
 import { listAttempts } from './turns.js';
 

@@ -3,7 +3,7 @@ import { type AgentAction, assertAgentAllows } from '@suzumio/core/failures/agen
 import { agentRow, type AgentRow, turnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
 import { cancelTurn } from './end-turn.js';
-import { giveBack, undeliveredMail } from './redeliver-message.js';
+import { giveBack, undeliveredMail } from '../mail/redeliver-message.js';
 
 /**
  * Keeps an agent from starting turns; its mail waits. A turn that no worker has claimed is cancelled, which costs

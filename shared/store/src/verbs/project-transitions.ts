@@ -6,7 +6,7 @@ import { noteEffect } from '../protection/watch.js';
 import type { Tx } from '../sqlite/tx.js';
 import type { PostedMessage } from '../mail/write-message.js';
 import { cancelTurn } from './end-turn.js';
-import { type NewMessage, postMessage } from './post-message.js';
+import { type NewMessage, postMessage } from '../mail/post-message.js';
 
 /** @throws SuzumioError `transition-refused`, as every verb here */
 export function startProject(tx: Tx, actor: string): void {

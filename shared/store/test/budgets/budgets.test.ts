@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { exhaustedBudget, spentBudget } from '../../src/budgets/usage.js';
-import { postMessage } from '../../src/verbs/post-message.js';
+import { postMessage } from '../../src/mail/post-message.js';
 import { startTurns } from '../../src/verbs/start-turns.js';
 import { type TestCell, testCell } from '../../../../test/support/cell.js';
 

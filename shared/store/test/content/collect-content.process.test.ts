@@ -6,7 +6,7 @@ import { collectContent, unreferencedMs } from '../../src/content/collect-conten
 import { ContentStore } from '../../src/content/content-store.js';
 import type { ProjectStore } from '../../src/project-store.js';
 import type { Tx } from '../../src/sqlite/tx.js';
-import { postMessage } from '../../src/verbs/post-message.js';
+import { postMessage } from '../../src/mail/post-message.js';
 import { publishArtifact } from '../../src/content/publish-artifact.js';
 import { startTurns } from '../../src/verbs/start-turns.js';
 import { type TestCell, testCell } from '../../../../test/support/cell.js';

@@ -8,7 +8,7 @@ import { collectContent, unreferencedMs } from '../../src/content/collect-conten
 import { ContentStore } from '../../src/content/content-store.js';
 import { storedBytesSql } from '../../src/migrations/stored-bytes.js';
 import { storedByOwner, storedBytes } from '../../src/content/stored-bytes.js';
-import { postMessage } from '../../src/verbs/post-message.js';
+import { postMessage } from '../../src/mail/post-message.js';
 import { publishArtifact } from '../../src/content/publish-artifact.js';
 import { type TestCell, testCell, type TestCellOptions } from '../../../../test/support/cell.js';
 

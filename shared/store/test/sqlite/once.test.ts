@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { once } from '../../src/sqlite/once.js';
-import { postMessage } from '../../src/verbs/post-message.js';
+import { postMessage } from '../../src/mail/post-message.js';
 import { refusedAs, type Team, teams } from '../team.js';
 
 const team = teams();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { agentStates } from '@suzumio/contract/model/states';
 import { listAgents } from '@suzumio/store/queries/agents';
-import { listInbox } from '@suzumio/store/queries/messages';
+import { listInbox } from '../../src/mail/messages.js';
 import { resetAgent, startAgent, stopAgent } from '@suzumio/store/verbs/agent-transitions';
 import { cancelActiveTurn } from '@suzumio/store/verbs/cancel-turn';
 import { retryTurn } from '@suzumio/store/verbs/retry-turn';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { postMessage } from '../../src/mail/post-message.js';
 import { retryTurn } from '@suzumio/store/verbs/retry-turn';
 import type { Tx } from '../../src/sqlite/tx.js';
 import { type Begun, hashes, refusedAs, type Team, teams } from '../team.js';

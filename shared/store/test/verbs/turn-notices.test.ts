@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { cancelActiveTurn } from '@suzumio/store/verbs/cancel-turn';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { postMessage } from '../../src/mail/post-message.js';
 import { resetAgent } from '@suzumio/store/verbs/agent-transitions';
 import { retryTurn } from '@suzumio/store/verbs/retry-turn';
 import { teamYaml } from '../../../../test/support/cell.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { findMessage } from '@suzumio/store/queries/messages';
-import { postMessage } from '@suzumio/store/verbs/post-message';
+import { findMessage } from '../../src/mail/messages.js';
+import { postMessage } from '../../src/mail/post-message.js';
 import { refusedAs, teams } from '../team.js';
 
 const team = teams();

@@ -1,5 +1,5 @@
-import { addressOf } from '../mail/address.js';
-import { type MessageText, type PostedMessage, writeMessage } from '../mail/write-message.js';
+import { addressOf } from './address.js';
+import { type MessageText, type PostedMessage, writeMessage } from './write-message.js';
 import type { Tx } from '../sqlite/tx.js';
 
 /** A message to be written. Exactly one of `recipient` and `channel`. */

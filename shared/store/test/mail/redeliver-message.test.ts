@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { contradictionsIn } from '@suzumio/store/contradictions';
-import { listInbox } from '@suzumio/store/queries/messages';
-import { readMessageDetail } from '@suzumio/store/queries/receipts';
-import { resetAgent } from '@suzumio/store/verbs/agent-transitions';
-import { cancelActiveTurn } from '@suzumio/store/verbs/cancel-turn';
-import { postMessage } from '@suzumio/store/verbs/post-message';
-import { redeliverMessage } from '@suzumio/store/verbs/redeliver-message';
-import { retryTurn } from '@suzumio/store/verbs/retry-turn';
+import { contradictionsIn } from '../../src/contradictions.js';
+import { listInbox } from '../../src/mail/messages.js';
+import { readMessageDetail } from '../../src/queries/receipts.js';
+import { resetAgent } from '../../src/verbs/agent-transitions.js';
+import { cancelActiveTurn } from '../../src/verbs/cancel-turn.js';
+import { postMessage } from '../../src/mail/post-message.js';
+import { redeliverMessage } from '../../src/mail/redeliver-message.js';
+import { retryTurn } from '../../src/verbs/retry-turn.js';
 import { type Begun, refusedAs, start, type Team, teams } from '../team.js';
 
 const team = teams();

@@ -1,10 +1,10 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { USER_ID } from '@suzumio/contract/model/project-config';
 import type { TaskMove } from '@suzumio/contract/model/task-states';
-import { addressOf } from '../mail/address.js';
-import { type MovedTask, moveTask } from '../mail/move-task.js';
-import { type MessageText, type PostedMessage, writeMessage } from '../mail/write-message.js';
-import { messageCalled, type MessageRow } from '../queries/messages.js';
+import { addressOf } from './address.js';
+import { type MovedTask, moveTask } from './move-task.js';
+import { type MessageText, type PostedMessage, writeMessage } from './write-message.js';
+import { messageCalled, type MessageRow } from './messages.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 

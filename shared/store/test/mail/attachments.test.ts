@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { maxAttachments } from '@suzumio/protocol/artifacts';
-import { findMessage } from '@suzumio/store/queries/messages';
+import { findMessage } from '../../src/mail/messages.js';
 import { publishArtifact } from '../../src/content/publish-artifact.js';
 import { refusedAs, type Team, teams } from '../team.js';
 

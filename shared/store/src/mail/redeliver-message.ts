@@ -1,8 +1,8 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { TurnStatus } from '@suzumio/contract/model/states';
 import type { Priority } from '@suzumio/protocol/ids';
-import { putInInbox } from '../mail/put-in-inbox.js';
-import { messageCalled } from '../queries/messages.js';
+import { putInInbox } from './put-in-inbox.js';
+import { messageCalled } from './messages.js';
 import { agentRow, isUndelivered } from '../rows.js';
 import type { SqlParams, SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';

@@ -1,5 +1,5 @@
-import { teamAddress } from '../mail/address.js';
-import { type MessageText, type PostedMessage, writeMessage } from '../mail/write-message.js';
+import { teamAddress } from './address.js';
+import { type MessageText, type PostedMessage, writeMessage } from './write-message.js';
 import type { Tx } from '../sqlite/tx.js';
 
 /** An announcement. */

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { TaskMove } from '@suzumio/contract/model/task-states';
-import { keptInput } from '@suzumio/store/kept-input';
-import { findMessage } from '@suzumio/store/queries/messages';
-import { listTasks } from '@suzumio/store/queries/tasks';
-import { resetAgent } from '@suzumio/store/verbs/agent-transitions';
-import { assignTask } from '@suzumio/store/verbs/assign-task';
-import { broadcast } from '@suzumio/store/verbs/broadcast';
-import { type NewReply, replyToMessage } from '@suzumio/store/verbs/reply-to-message';
-import { writeMessage } from '@suzumio/store/mail/write-message';
+import { keptInput } from '../../src/kept-input.js';
+import { findMessage } from '../../src/mail/messages.js';
+import { listTasks } from '../../src/mail/tasks.js';
+import { resetAgent } from '../../src/verbs/agent-transitions.js';
+import { assignTask } from '../../src/mail/assign-task.js';
+import { broadcast } from '../../src/mail/broadcast.js';
+import { type NewReply, replyToMessage } from '../../src/mail/reply-to-message.js';
+import { writeMessage } from '../../src/mail/write-message.js';
 import { deskYaml, said } from '../desk.js';
 import { type Begun, refusedAs, type Team, teams } from '../team.js';
 

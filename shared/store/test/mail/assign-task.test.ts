@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { listTasks } from '@suzumio/store/queries/tasks';
-import { stopAgent } from '@suzumio/store/verbs/agent-transitions';
-import { assignTask } from '@suzumio/store/verbs/assign-task';
+import { listTasks } from '../../src/mail/tasks.js';
+import { stopAgent } from '../../src/verbs/agent-transitions.js';
+import { assignTask } from '../../src/mail/assign-task.js';
 import { pauseAgent, pauseProject } from '../../src/protection/pause.js';
-import { replyToMessage } from '@suzumio/store/verbs/reply-to-message';
+import { replyToMessage } from '../../src/mail/reply-to-message.js';
 import { deskYaml, said } from '../desk.js';
 import { refusedAs, type Team, teams } from '../team.js';
 

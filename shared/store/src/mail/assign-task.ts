@@ -1,8 +1,8 @@
 import { leastLoaded } from '@suzumio/core/mail/least-loaded';
-import { assignableAgents } from '../mail/assignable.js';
-import { excerptOf } from '../mail/excerpt.js';
-import { findTeam } from '../mail/team-members.js';
-import { type MessageText, type PostedMessage, writeMessage } from '../mail/write-message.js';
+import { assignableAgents } from './assignable.js';
+import { excerptOf } from './excerpt.js';
+import { findTeam } from './team-members.js';
+import { type MessageText, type PostedMessage, writeMessage } from './write-message.js';
 import { noteAssigned } from '../protection/watch.js';
 import type { Tx } from '../sqlite/tx.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { findMessage } from '@suzumio/store/queries/messages';
-import { broadcast } from '@suzumio/store/verbs/broadcast';
+import { findMessage } from '../../src/mail/messages.js';
+import { broadcast } from '../../src/mail/broadcast.js';
 import { deskYaml, said } from '../desk.js';
 import { refusedAs, type Team, teams } from '../team.js';
 
