@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import type { RunnerTurnOutput } from '@suzumio/protocol/runner';
 import { postMessage } from '@suzumio/store/mail/post-message';
-import { startTurns } from '@suzumio/store/verbs/start-turns';
+import { startTurns } from '@suzumio/store/turns/start-turns';
 import { askProvider } from '../../services/toolhost/src/models/ask-provider.js';
 import { chatFormat } from '../../services/toolhost/src/models/chat-answer.js';
 import { allowing, begun, type ToolhostBench, toolhostBench } from '../../services/toolhost/test/toolhost-client.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { cancelTurn } from '../../shared/store/src/verbs/end-turn.js';
-import { expireLease } from '../../shared/store/src/verbs/report-attempt.js';
+import { cancelTurn } from '../../shared/store/src/turns/end-turn.js';
+import { expireLease } from '../../shared/store/src/turns/report-attempt.js';
 import { turnRow } from '../../shared/store/src/rows.js';
 import { eventually } from '../../test/support/poll.js';
 import { type HandleTurn, RetryLater, type RunningHandler, SuzumioError, TeamHandler } from '../src/index.js';

@@ -1,7 +1,7 @@
 import type { HandlerLogger, TeamHandlerOptions } from '../../src/index.js';
-import { findTurn } from '../../../shared/store/src/queries/turns.js';
+import { findTurn } from '../../../shared/store/src/turns/read-turns.js';
 import { postMessage } from '../../../shared/store/src/mail/post-message.js';
-import { startTurns } from '../../../shared/store/src/verbs/start-turns.js';
+import { startTurns } from '../../../shared/store/src/turns/start-turns.js';
 import type { ToolhostConfig } from '../../../services/toolhost/src/index.js';
 import { type ToolhostBench, toolhostBench } from '../../../services/toolhost/test/toolhost-client.js';
 import { eventually } from '../../../test/support/poll.js';

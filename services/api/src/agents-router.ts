@@ -9,8 +9,8 @@ import {
 } from '@suzumio/contract/model/http-api';
 import { readAgent } from '@suzumio/store/queries/agents';
 import type { Json, Tx } from '@suzumio/store/sqlite/tx';
-import { resetAgent, startAgent, stopAgent } from '@suzumio/store/verbs/agent-transitions';
-import { retryTurn } from '@suzumio/store/verbs/retry-turn';
+import { resetAgent, startAgent, stopAgent } from '@suzumio/store/turns/agent-transitions';
+import { retryTurn } from '@suzumio/store/turns/retry-turn';
 import { identityOf } from './auth.js';
 import { bodyOf } from './body.js';
 import { commitOnce, keyOf } from './commit-once.js';

@@ -2,7 +2,7 @@ import express, { type Router } from 'express';
 import { noQuery, pageQuery } from '@suzumio/contract/model/http-api';
 import { redeliverRequest } from '@suzumio/contract/model/mail-api';
 import { listMessages, listThread } from '@suzumio/store/mail/messages';
-import { readMessageDetail } from '@suzumio/store/queries/receipts';
+import { readMessageDetail } from '@suzumio/store/turns/receipts';
 import { redeliverMessage } from '@suzumio/store/mail/redeliver-message';
 import { identityOf } from './auth.js';
 import { bodyOf, queryOf } from './body.js';

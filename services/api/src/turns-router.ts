@@ -10,12 +10,12 @@ import {
   turnsQuery,
 } from '@suzumio/contract/model/http-api';
 import type { TurnDetail } from '@suzumio/contract/model/views';
-import { listConversation } from '@suzumio/store/queries/conversation';
-import { findTurn, listToolCalls, listTurns, turnCalled } from '@suzumio/store/queries/turns';
+import { listConversation } from '@suzumio/store/turns/conversation';
+import { findTurn, listToolCalls, listTurns, turnCalled } from '@suzumio/store/turns/read-turns';
 import { agentRow } from '@suzumio/store/rows';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import { readTurnLog } from '@suzumio/store/content/turn-logs';
-import { cancelActiveTurn } from '@suzumio/store/verbs/cancel-turn';
+import { cancelActiveTurn } from '@suzumio/store/turns/cancel-turn';
 import { identityOf } from './auth.js';
 import { bodyOf, queryOf } from './body.js';
 import { commitOnce, keyOf } from './commit-once.js';

@@ -10,7 +10,7 @@ import {
 } from '@suzumio/contract/model/http-api';
 import type { UsageAnswer } from '@suzumio/contract/model/usage';
 import { listBudgets } from '@suzumio/store/budgets/read-budgets';
-import { listSummaries } from '@suzumio/store/queries/model-calls';
+import { listSummaries } from '@suzumio/store/turns/list-model-calls';
 import { dayView, usageSlices, UsageSum } from '@suzumio/store/queries/model-usage';
 import { StoredSum } from '@suzumio/store/content/storage';
 import { isBrokenProject } from '@suzumio/store/sqlite/store-fault';

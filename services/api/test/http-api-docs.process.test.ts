@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { startTurns } from '@suzumio/store/verbs/start-turns';
+import { startTurns } from '@suzumio/store/turns/start-turns';
 import { type TestApi, testApi } from './support/api.js';
 import { submit } from './support/play.js';
 

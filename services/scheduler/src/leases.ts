@@ -1,6 +1,6 @@
 import type { ProjectStore } from '@suzumio/store/project-store';
-import { deadlinesOf, overdueAttempts } from '@suzumio/store/queries/leases';
-import { expireLease, shortenLeases } from '@suzumio/store/verbs/report-attempt';
+import { deadlinesOf, overdueAttempts } from '@suzumio/store/turns/leases';
+import { expireLease, shortenLeases } from '@suzumio/store/turns/report-attempt';
 
 /**
  * When a lease of each project may run out next. A lease is much longer than a sweep takes to come round, so every

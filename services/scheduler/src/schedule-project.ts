@@ -12,9 +12,9 @@ import {
   type ProvidersAway,
   type QueuedTurn,
   unclaimedDelivery,
-} from '@suzumio/store/verbs/deliver-turn';
-import { giveUpWaiting, impatientTurns } from '@suzumio/store/verbs/give-up-waiting';
-import { agentsToStart, type CellBounds, startTurns } from '@suzumio/store/verbs/start-turns';
+} from '@suzumio/store/turns/deliver-turn';
+import { giveUpWaiting, impatientTurns } from '@suzumio/store/turns/give-up-waiting';
+import { agentsToStart, type CellBounds, startTurns } from '@suzumio/store/turns/start-turns';
 import type { WaitingLine } from '@suzumio/store/waiting-line';
 
 export interface ProjectSchedulerDependencies {

@@ -5,12 +5,12 @@ import { type Consumer, closeWithinMs, type Transport } from '@suzumio/runtime/q
 import { settledWithin } from '@suzumio/runtime/queue/within';
 import type { Cell } from '@suzumio/store/cell';
 import type { ProjectStore } from '@suzumio/store/project-store';
-import { type ActiveTurns, countActiveTurns } from '@suzumio/store/queries/turns';
+import { type ActiveTurns, countActiveTurns } from '@suzumio/store/turns/read-turns';
 import { isMigrating } from '@suzumio/store/large-migrations';
 import { collectContent } from '@suzumio/store/content/collect-content';
 import { readStatus } from '@suzumio/store/queries/projects';
-import { unclaimedDelivery } from '@suzumio/store/verbs/deliver-turn';
-import { agentsToStart } from '@suzumio/store/verbs/start-turns';
+import { unclaimedDelivery } from '@suzumio/store/turns/deliver-turn';
+import { agentsToStart } from '@suzumio/store/turns/start-turns';
 import { Leases } from './leases.js';
 import { QuietProjects } from './quiet-projects.js';
 import { Refill } from './refill.js';

@@ -4,7 +4,7 @@ import { placeOf } from '@suzumio/runtime/queue/jobs';
 import type { TurnJob } from '@suzumio/protocol/turn-job';
 import type { Transport } from '@suzumio/runtime/queue/transport';
 import type { Priority } from '@suzumio/protocol/ids';
-import { type Claimed, claimTurn, prepareTurn } from '@suzumio/store/verbs/claim-turn';
+import { type Claimed, claimTurn, prepareTurn } from '@suzumio/store/turns/claim-turn';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { createScheduler, type Scheduler, type SchedulerConfig } from '@suzumio/scheduler';
 import { type TestCell, testCell } from '../../../test/support/cell.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { turnJobId } from '@suzumio/protocol/turn-job';
 import type { Transport } from '@suzumio/runtime/queue/transport';
-import { completeTurn, failAttempt } from '@suzumio/store/verbs/report-attempt';
+import { completeTurn, failAttempt } from '@suzumio/store/turns/report-attempt';
 import { pauseProject } from '@suzumio/store/protection/pause';
 import { approveProject, stopProject, submitReport } from '@suzumio/store/verbs/project-transitions';
 import { eventually } from '../../../test/support/poll.js';

@@ -3,9 +3,14 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { projectId } from '@suzumio/protocol/ids';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import type { ApiIdentity } from '@suzumio/store/api-tokens';
-import { authorizeLease, authorizeTool, rejected } from '@suzumio/store/authorize';
+import { authorizeLease, authorizeTool, rejected } from '@suzumio/store/turns/authorize';
 import type { AttemptRow } from '@suzumio/store/rows';
-import { type AttemptTokenClaims, type AttemptTokenKind, hashToken, parseAttemptToken } from '@suzumio/store/tokens';
+import {
+  type AttemptTokenClaims,
+  type AttemptTokenKind,
+  hashToken,
+  parseAttemptToken,
+} from '@suzumio/store/turns/tokens';
 import type { BodySender } from './bodies/body-gate.js';
 import type { ToolhostContext } from './context.js';
 

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ToolResponse } from '@suzumio/protocol/runner';
-import { authorizeTool } from '@suzumio/store/authorize';
+import { authorizeTool } from '@suzumio/store/turns/authorize';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import { attemptRow } from '@suzumio/store/rows';
 import type { Tx } from '@suzumio/store/sqlite/tx';
@@ -13,7 +13,7 @@ import {
   refuseToolCall,
   type ToolCall,
   type ToolCallSite,
-} from '@suzumio/store/verbs/record-tool-call';
+} from '@suzumio/store/turns/record-tool-call';
 import { type PresentedToken, senderOf } from './auth.js';
 import type { CallBody } from './bodies/call.js';
 import { contentOf } from './content.js';

@@ -2,13 +2,13 @@ import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-e
 import { externalEngine, type handlerClaimRequest, type HandlerTurn } from '@suzumio/protocol/handlers';
 import type { ApiIdentity } from '@suzumio/store/api-tokens';
 import type { ProjectStore } from '@suzumio/store/project-store';
-import { mailOfTurn, turnsForHandler } from '@suzumio/store/queries/handlers';
+import { mailOfTurn, turnsForHandler } from '@suzumio/store/turns/handlers';
 import { agentRow, turnRow } from '@suzumio/store/rows';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
-import { turnOfClaim } from '@suzumio/store/verbs/claim-turn';
-import { agentsToNote, noteHandler } from '@suzumio/store/verbs/note-handler';
+import { turnOfClaim } from '@suzumio/store/turns/claim-turn';
+import { agentsToNote, noteHandler } from '@suzumio/store/turns/note-handler';
 import type { z } from 'zod';
-import { rejected } from '@suzumio/store/authorize';
+import { rejected } from '@suzumio/store/turns/authorize';
 import { counted, grant, type Granted } from './claim.js';
 import type { ClaimWait } from './claim-waits.js';
 import type { ToolhostContext } from './context.js';

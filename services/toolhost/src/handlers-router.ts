@@ -10,7 +10,7 @@ import {
 } from '@suzumio/protocol/handlers';
 import { projectId } from '@suzumio/protocol/ids';
 import { attemptRow } from '@suzumio/store/rows';
-import { rejected } from '@suzumio/store/authorize';
+import { rejected } from '@suzumio/store/turns/authorize';
 import { attemptTokenOf, requireScope } from './auth.js';
 import { claimForHandler, type HandlerIdentity } from './claim-for-handler.js';
 import type { ClaimWaits } from './claim-waits.js';

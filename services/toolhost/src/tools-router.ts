@@ -1,8 +1,8 @@
 import express, { type Router } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { allowsTool } from '@suzumio/protocol/tool-names';
-import { authorizeTool } from '@suzumio/store/authorize';
-import { keptInput } from '@suzumio/store/kept-input';
+import { authorizeTool } from '@suzumio/store/turns/authorize';
+import { keptInput } from '@suzumio/store/turns/kept-input';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import { isPublished } from '@suzumio/store/content/artifacts';
 import { agentRow } from '@suzumio/store/rows';

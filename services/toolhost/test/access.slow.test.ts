@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { TokenScope } from '@suzumio/contract/model/access-token';
-import { findTurn } from '@suzumio/store/queries/turns';
+import { findTurn } from '@suzumio/store/turns/read-turns';
 import { rawSocket } from '../../../test/support/raw-socket.js';
 import { claimId, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { maxMessageBytes } from '@suzumio/protocol/message-kind';
-import { startTurns } from '@suzumio/store/verbs/start-turns';
+import { startTurns } from '@suzumio/store/turns/start-turns';
 import { deskYaml } from '../../../shared/store/test/desk.js';
 import { eventually } from '../../../test/support/poll.js';
 import { type Answer, type Begun, begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';

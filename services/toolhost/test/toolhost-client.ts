@@ -6,7 +6,7 @@ import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import { createMetrics, type Metrics } from '@suzumio/runtime/observability/metrics';
 import { defaultPolicy, type Policy } from '@suzumio/core/policy/policy';
 import { postMessage } from '@suzumio/store/mail/post-message';
-import { startTurns } from '@suzumio/store/verbs/start-turns';
+import { startTurns } from '@suzumio/store/turns/start-turns';
 import { createToolhost, type Toolhost, type ToolhostConfig } from '@suzumio/toolhost';
 import { type TestCell, testCell, type TestCellOptions } from '../../../test/support/cell.js';
 import { recordingLogger } from '../../../test/support/logs.js';

@@ -9,7 +9,7 @@ import {
 import type { StoreContext } from './sqlite/context.js';
 import { iso } from './sqlite/page.js';
 import type { Sql } from './sqlite/sql.js';
-import { hashToken, newSecret, sameHash } from './tokens.js';
+import { hashToken, newSecret, sameHash } from './turns/tokens.js';
 import type { Writer } from './sqlite/writer.js';
 
 /** Who a request comes from. */

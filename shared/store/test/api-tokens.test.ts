@@ -7,7 +7,7 @@ import { systemContext } from '../src/sqlite/context.js';
 import { migrate } from '../src/sqlite/migrate.js';
 import { catalogMigrations } from '@suzumio/store/migrations/catalog';
 import { Sql } from '../src/sqlite/sql.js';
-import { hashToken } from '@suzumio/store/tokens';
+import { hashToken } from '../src/turns/tokens.js';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 
 const start = Date.UTC(2026, 10, 21, 20, 0, 0);

@@ -4,13 +4,13 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { Cell } from '@suzumio/store/cell';
 import { ContentStore } from '../src/content/content-store.js';
 import type { DeletionStep } from '@suzumio/store/delete-project';
-import { authorizeTool } from '@suzumio/store/authorize';
+import { authorizeTool } from '../src/turns/authorize.js';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import { ReadOnlyCell } from '@suzumio/store/read-only-cell';
 import { projectRow } from '@suzumio/store/rows';
 import { writeTurnLog } from '../src/content/turn-logs.js';
 import { postMessage } from '../src/mail/post-message.js';
-import { startTurns } from '@suzumio/store/verbs/start-turns';
+import { startTurns } from '../src/turns/start-turns.js';
 import type { Tx } from '../src/sqlite/tx.js';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 import { children } from '../../../test/support/child.js';

@@ -1,13 +1,13 @@
 import { expect, jest, test } from '@jest/globals';
 import type { SqlReader, SqlValue } from '../src/sqlite/sql.js';
-import { deliverableTurns, deliverTurn } from '@suzumio/store/verbs/deliver-turn';
+import { deliverableTurns, deliverTurn } from '../src/turns/deliver-turn.js';
 import { once } from '../src/sqlite/once.js';
 import { isPublished } from '../src/content/artifacts.js';
-import { handlerPresence, mailOfTurn, turnsForHandler } from '@suzumio/store/queries/handlers';
+import { handlerPresence, mailOfTurn, turnsForHandler } from '../src/turns/handlers.js';
 import { listTasks } from '../src/mail/tasks.js';
 import { assignTask } from '../src/mail/assign-task.js';
-import { turnOfClaim } from '@suzumio/store/verbs/claim-turn';
-import { noteHandler } from '@suzumio/store/verbs/note-handler';
+import { turnOfClaim } from '../src/turns/claim-turn.js';
+import { noteHandler } from '../src/turns/note-handler.js';
 import { broadcast } from '../src/mail/broadcast.js';
 import { postMessage } from '../src/mail/post-message.js';
 import { replyToMessage } from '../src/mail/reply-to-message.js';

@@ -4,7 +4,7 @@ import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { unseenHost } from '@suzumio/core/policy/host-paths';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { writeMessage } from '@suzumio/store/mail/write-message';
-import { stopAgent } from '@suzumio/store/verbs/agent-transitions';
+import { stopAgent } from '@suzumio/store/turns/agent-transitions';
 import { Sql } from '@suzumio/store/sqlite/sql';
 import { teamYaml } from '../../../../test/support/cell.js';
 import { apiApp } from '../../src/app.js';

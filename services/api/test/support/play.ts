@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { byPath, type DirectoryFile } from '@suzumio/protocol/artifacts';
 import { ContentStore } from '@suzumio/store/content/content-store';
-import { keptInput } from '@suzumio/store/kept-input';
+import { keptInput } from '@suzumio/store/turns/kept-input';
 import type { Tx } from '@suzumio/store/sqlite/tx';
-import { claimTurn, prepareTurn } from '@suzumio/store/verbs/claim-turn';
+import { claimTurn, prepareTurn } from '@suzumio/store/turns/claim-turn';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { submitReport } from '@suzumio/store/verbs/project-transitions';
 import { publishArtifact } from '@suzumio/store/content/publish-artifact';
-import { recordToolCall, type ToolCallSite } from '@suzumio/store/verbs/record-tool-call';
-import { completeTurn, failAttempt } from '@suzumio/store/verbs/report-attempt';
-import { startTurns } from '@suzumio/store/verbs/start-turns';
+import { recordToolCall, type ToolCallSite } from '@suzumio/store/turns/record-tool-call';
+import { completeTurn, failAttempt } from '@suzumio/store/turns/report-attempt';
+import { startTurns } from '@suzumio/store/turns/start-turns';
 import type { TestApi } from './api.js';
 
 const lease = createHash('sha256').update('lease').digest('hex');

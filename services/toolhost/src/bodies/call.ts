@@ -1,8 +1,8 @@
 import { parse } from '@suzumio/runtime/http/validate';
 import { toolRequest } from '@suzumio/protocol/runner';
 import { canonicalToolName } from '@suzumio/protocol/tool-names';
-import { type KeptInput, keptInput } from '@suzumio/store/kept-input';
-import { requestHash } from '@suzumio/store/request-hash';
+import { type KeptInput, keptInput } from '@suzumio/store/turns/kept-input';
+import { requestHash } from '@suzumio/store/turns/request-hash';
 import { uploadFacts } from '../tools/upload-facts.js';
 import { jsonBody } from './json-body.js';
 

@@ -4,11 +4,11 @@ import { type Candidate, candidatesFor, presetOf } from '@suzumio/core/budgets/p
 import { countedPrice } from '@suzumio/core/policy/check-provider';
 import { externalEngine } from '@suzumio/protocol/handlers';
 import type { ChatPurpose } from '@suzumio/protocol/model-chat';
-import { authorizeTool } from '@suzumio/store/authorize';
+import { authorizeTool } from '@suzumio/store/turns/authorize';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import { attemptRow } from '@suzumio/store/rows';
 import { beginModelCall, type ModelQuestion, type RecordedAnswer } from '@suzumio/store/verbs/model-calls';
-import { rejected } from '@suzumio/store/authorize';
+import { rejected } from '@suzumio/store/turns/authorize';
 import { type PresentedToken } from '../auth.js';
 import type { Question } from '../bodies/question.js';
 import type { ToolhostContext } from '../context.js';

@@ -1,8 +1,8 @@
 import { presetsFor } from '@suzumio/core/budgets/presets';
 import { externalEngine } from '@suzumio/protocol/handlers';
-import { authorizeTool } from '@suzumio/store/authorize';
+import { authorizeTool } from '@suzumio/store/turns/authorize';
 import { attemptRow } from '@suzumio/store/rows';
-import { rejected } from '@suzumio/store/authorize';
+import { rejected } from '@suzumio/store/turns/authorize';
 import { type PresentedToken } from '../auth.js';
 import type { ToolhostContext } from '../context.js';
 

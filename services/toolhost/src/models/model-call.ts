@@ -4,7 +4,7 @@ import type { Candidate } from '@suzumio/core/budgets/presets';
 import { allowedProvider, modelDenial, priceDenial, providerDenial } from '@suzumio/core/policy/check-provider';
 import { estimatedTokens } from '@suzumio/protocol/estimated-tokens';
 import type { ChatRequest, ModelAnswer } from '@suzumio/protocol/model-chat';
-import { authorizeTool } from '@suzumio/store/authorize';
+import { authorizeTool } from '@suzumio/store/turns/authorize';
 import type { Caller } from '@suzumio/store/providers';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import { hasBudget } from '@suzumio/store/budgets/budget-of';

@@ -5,7 +5,7 @@ import type { ToolDefinition, ToolResponse } from '@suzumio/protocol/runner';
 import type { ContentStore } from '@suzumio/store/content/content-store';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import type { Tx } from '@suzumio/store/sqlite/tx';
-import type { ToolCallSite } from '@suzumio/store/verbs/record-tool-call';
+import type { ToolCallSite } from '@suzumio/store/turns/record-tool-call';
 
 /** What a tool may use before its transaction. */
 export interface ToolEnvironment {

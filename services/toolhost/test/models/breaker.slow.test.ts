@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import { stepHeader } from '@suzumio/protocol/model-chat';
-import { deliverableTurns, deliverTurn } from '@suzumio/store/verbs/deliver-turn';
-import { activeTurns, agentsToStart, startTurns } from '@suzumio/store/verbs/start-turns';
+import { deliverableTurns, deliverTurn } from '@suzumio/store/turns/deliver-turn';
+import { activeTurns, agentsToStart, startTurns } from '@suzumio/store/turns/start-turns';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import {
   type Behaviour,

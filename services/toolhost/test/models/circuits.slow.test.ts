@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { stepHeader } from '@suzumio/protocol/model-chat';
-import { deliverableTurns } from '@suzumio/store/verbs/deliver-turn';
+import { deliverableTurns } from '@suzumio/store/turns/deliver-turn';
 import {
   type Behaviour,
   type ModelRequest,

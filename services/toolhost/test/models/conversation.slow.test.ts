@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { stepHeader } from '@suzumio/protocol/model-chat';
-import { listConversation } from '@suzumio/store/queries/conversation';
-import { listToolCalls } from '@suzumio/store/queries/turns';
+import { listConversation } from '@suzumio/store/turns/conversation';
+import { listToolCalls } from '@suzumio/store/turns/read-turns';
 import { type Behaviour, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { allowing, type Begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 

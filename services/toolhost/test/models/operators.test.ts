@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import { stepHeader } from '@suzumio/protocol/model-chat';
 import { changeBudget } from '@suzumio/store/budgets/change-budget';
-import { deliverableTurns, deliverTurn } from '@suzumio/store/verbs/deliver-turn';
-import { retryTurn } from '@suzumio/store/verbs/retry-turn';
+import { deliverableTurns, deliverTurn } from '@suzumio/store/turns/deliver-turn';
+import { retryTurn } from '@suzumio/store/turns/retry-turn';
 import { type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { allowing, type Begun, begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import { stepHeader } from '@suzumio/protocol/model-chat';
-import { deliverableTurns, deliverTurn } from '@suzumio/store/verbs/deliver-turn';
+import { deliverableTurns, deliverTurn } from '@suzumio/store/turns/deliver-turn';
 import { postMessage } from '@suzumio/store/mail/post-message';
-import { startTurns } from '@suzumio/store/verbs/start-turns';
+import { startTurns } from '@suzumio/store/turns/start-turns';
 import { type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { allowing, begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 

@@ -5,7 +5,7 @@ import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { backendOf, sandboxOf } from '@suzumio/core/config/sandbox-of';
 import { sourceConfig } from '@suzumio/core/config/source-schema';
 import { unsupportedFields } from '@suzumio/core/config/unsupported';
-import { prepareTurn } from '@suzumio/store/verbs/claim-turn';
+import { prepareTurn } from '@suzumio/store/turns/claim-turn';
 import type { z } from 'zod';
 import { teams } from '../../../store/test/team.js';
 
@@ -75,17 +75,17 @@ const ofThePrompt: [string, Change, Change?][] = [
 /** What another test shows: the file, and what it says. */
 const shownElsewhere: [string, string, string][] = [
   ['scheduler.kind', 'shared/contract/src/model/project-config.ts', "kind: z.literal('nonpreemptive-mailbox')"],
-  ['scheduler.maxConcurrentTurns', 'shared/store/test/verbs/start-turns.test.ts', 'maxConcurrentTurns'],
+  ['scheduler.maxConcurrentTurns', 'shared/store/test/turns/start-turns.test.ts', 'maxConcurrentTurns'],
   ['scheduler.maxTurnsPerHour', 'shared/core/test/mail/turns-per-hour.test.ts', 'maxTurnsPerHour: project'],
   ['agents.ada.maxTurnsPerHour', 'shared/core/test/mail/turns-per-hour.test.ts', 'maxTurnsPerHour: agent'],
-  ['agents.ada.notices', 'shared/store/test/verbs/turn-notices.test.ts', 'notices: [finished]'],
+  ['agents.ada.notices', 'shared/store/test/turns/turn-notices.test.ts', 'notices: [finished]'],
   ['protection', 'shared/store/test/protection/protection.test.ts', "withProtection('off')"],
   ...['exchanges', 'sameMail', 'emptyTurns'].map((key): [string, string, string] => [
     `protection.${key}`,
     'shared/store/test/protection/protection.test.ts',
     `{ ${key}: `,
   ]),
-  ['turn.maxToolCalls', 'shared/store/test/verbs/record-tool-call.slow.test.ts', 'tool-limit-reached'],
+  ['turn.maxToolCalls', 'shared/store/test/turns/record-tool-call.slow.test.ts', 'tool-limit-reached'],
   ['turn.maxAttempts', 'shared/core/test/failures/failure-policy.test.ts', 'maxAttempts'],
   ['turn.startDeadline', 'shared/core/test/failures/failure-policy.test.ts', 'startDeadlineMs'],
   ['agents.ada.profile', 'shared/core/test/profiles/start-from-profiles.test.ts', 'profile: Akari'],

@@ -6,9 +6,9 @@ import type { Priority } from '@suzumio/protocol/ids';
 import type { ProjectFacts, TurnFacts } from '@suzumio/core/why/facts';
 import { isDue, isQueued, pauseOf, projectRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
-import { activeTurns } from '../verbs/start-turns.js';
+import { activeTurns } from '../turns/start-turns.js';
 import { readAgent } from './agents.js';
-import { handlerPresence } from './handlers.js';
+import { handlerPresence } from '../turns/handlers.js';
 import { parsed } from '../sqlite/page.js';
 import { leastHeld, spentBudget } from '../budgets/usage.js';
 

@@ -2,7 +2,7 @@ import type { Failure } from '@suzumio/protocol/failure-codes';
 import { epochFrom, type FilePlace } from '../file-place.js';
 import { type AttemptRow, projectRow, turnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
-import { closeAttempt } from './end-turn.js';
+import { closeAttempt } from '../turns/end-turn.js';
 
 /** What a new epoch came after. */
 export interface EpochChange {

@@ -4,8 +4,8 @@ import type { Cost } from '@suzumio/core/budgets/model-cost';
 import type { ChatPurpose, ModelAnswer } from '@suzumio/protocol/model-chat';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { notesIn } from '@suzumio/protocol/notes';
-import { authorizeTool } from '../authorize.js';
-import type { HistoryPlan } from '../queries/history.js';
+import { authorizeTool } from '../turns/authorize.js';
+import type { HistoryPlan } from '../turns/history.js';
 import { type ExhaustedBudget, exhaustedBudget } from '../budgets/usage.js';
 import { attemptRow, projectRow, turnRow, type TurnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
@@ -20,8 +20,8 @@ import {
   giveUpLostCalls,
   type LostCall,
 } from './model-call-costs.js';
-import { noteContradiction } from './note-contradiction.js';
-import { endByFailure, failTurn, type ProviderWait } from './report-attempt.js';
+import { noteContradiction } from '../turns/note-contradiction.js';
+import { endByFailure, failTurn, type ProviderWait } from '../turns/report-attempt.js';
 
 /** A question to a model, as the gateway takes it from a runner. */
 export interface ModelQuestion {

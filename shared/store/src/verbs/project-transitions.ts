@@ -5,7 +5,7 @@ import { isQueued, projectRow, type TurnRow } from '../rows.js';
 import { noteEffect } from '../protection/watch.js';
 import type { Tx } from '../sqlite/tx.js';
 import type { PostedMessage } from '../mail/write-message.js';
-import { cancelTurn } from './end-turn.js';
+import { cancelTurn } from '../turns/end-turn.js';
 import { type NewMessage, postMessage } from '../mail/post-message.js';
 
 /** @throws SuzumioError `transition-refused`, as every verb here */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { exhaustedBudget, spentBudget } from '../../src/budgets/usage.js';
 import { postMessage } from '../../src/mail/post-message.js';
-import { startTurns } from '../../src/verbs/start-turns.js';
+import { startTurns } from '../../src/turns/start-turns.js';
 import { type TestCell, testCell } from '../../../../test/support/cell.js';
 
 let testing: TestCell;

@@ -3,7 +3,7 @@ import { StoredSum } from '../../src/content/storage.js';
 import { defaultStorageLimits } from '@suzumio/contract/model/storage';
 import { budgetsReached, listBudgets } from '../../src/budgets/read-budgets.js';
 import { projectUsage, UsageSum } from '../../src/queries/model-usage.js';
-import { listModelCalls } from '../../src/queries/model-calls.js';
+import { listModelCalls } from '../../src/turns/list-model-calls.js';
 import { readProject } from '../../src/queries/projects.js';
 import { exhaustedBudget } from '../../src/budgets/usage.js';
 import { changeBudget } from '../../src/budgets/change-budget.js';

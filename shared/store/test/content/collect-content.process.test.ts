@@ -8,7 +8,7 @@ import type { ProjectStore } from '../../src/project-store.js';
 import type { Tx } from '../../src/sqlite/tx.js';
 import { postMessage } from '../../src/mail/post-message.js';
 import { publishArtifact } from '../../src/content/publish-artifact.js';
-import { startTurns } from '../../src/verbs/start-turns.js';
+import { startTurns } from '../../src/turns/start-turns.js';
 import { type TestCell, testCell } from '../../../../test/support/cell.js';
 import { children } from '../../../../test/support/child.js';
 

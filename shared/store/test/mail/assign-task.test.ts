@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { listTasks } from '../../src/mail/tasks.js';
-import { stopAgent } from '../../src/verbs/agent-transitions.js';
+import { stopAgent } from '../../src/turns/agent-transitions.js';
 import { assignTask } from '../../src/mail/assign-task.js';
 import { pauseAgent, pauseProject } from '../../src/protection/pause.js';
 import { replyToMessage } from '../../src/mail/reply-to-message.js';

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { contradictionsIn } from '../../src/contradictions.js';
 import { listInbox } from '../../src/mail/messages.js';
-import { readMessageDetail } from '../../src/queries/receipts.js';
-import { resetAgent } from '../../src/verbs/agent-transitions.js';
-import { cancelActiveTurn } from '../../src/verbs/cancel-turn.js';
+import { readMessageDetail } from '../../src/turns/receipts.js';
+import { resetAgent } from '../../src/turns/agent-transitions.js';
+import { cancelActiveTurn } from '../../src/turns/cancel-turn.js';
 import { postMessage } from '../../src/mail/post-message.js';
 import { redeliverMessage } from '../../src/mail/redeliver-message.js';
-import { retryTurn } from '../../src/verbs/retry-turn.js';
+import { retryTurn } from '../../src/turns/retry-turn.js';
 import { type Begun, refusedAs, start, type Team, teams } from '../team.js';
 
 const team = teams();

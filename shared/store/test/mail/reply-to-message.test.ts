@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { TaskMove } from '@suzumio/contract/model/task-states';
-import { keptInput } from '../../src/kept-input.js';
+import { keptInput } from '../../src/turns/kept-input.js';
 import { findMessage } from '../../src/mail/messages.js';
 import { listTasks } from '../../src/mail/tasks.js';
-import { resetAgent } from '../../src/verbs/agent-transitions.js';
+import { resetAgent } from '../../src/turns/agent-transitions.js';
 import { assignTask } from '../../src/mail/assign-task.js';
 import { broadcast } from '../../src/mail/broadcast.js';
 import { type NewReply, replyToMessage } from '../../src/mail/reply-to-message.js';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { listAgents, readAgent } from '../../src/queries/agents.js';
 import { readProject } from '../../src/queries/projects.js';
-import { deliverableTurns } from '../../src/verbs/deliver-turn.js';
+import { deliverableTurns } from '../../src/turns/deliver-turn.js';
 import { pauseAgent, pauseProject, resumeAgent, resumeProject } from '../../src/protection/pause.js';
-import { agentsToStart } from '../../src/verbs/start-turns.js';
+import { agentsToStart } from '../../src/turns/start-turns.js';
 import { teamYaml } from '../../../../test/support/cell.js';
 import { refusedAs, type Team, teams } from '../team.js';
 

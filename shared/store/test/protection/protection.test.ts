@@ -8,7 +8,7 @@ import { postMessage } from '../../src/mail/post-message.js';
 import { resumeAgent } from '../../src/protection/pause.js';
 import { publishArtifact } from '../../src/content/publish-artifact.js';
 import { replyToMessage } from '../../src/mail/reply-to-message.js';
-import { completeTurn } from '../../src/verbs/report-attempt.js';
+import { completeTurn } from '../../src/turns/report-attempt.js';
 import { teamYaml, withModel } from '../../../../test/support/cell.js';
 import { type Begun, type Team, teams } from '../team.js';
 

@@ -3,7 +3,7 @@ import { listEvents } from '@suzumio/store/queries/events';
 import { findMessage, listInbox, listMessages, listThread } from '../../src/mail/messages.js';
 import { listTasks } from '../../src/mail/tasks.js';
 import { writeMessage } from '@suzumio/store/mail/write-message';
-import { startAgent, stopAgent } from '@suzumio/store/verbs/agent-transitions';
+import { startAgent, stopAgent } from '../../src/turns/agent-transitions.js';
 import { assignTask } from '../../src/mail/assign-task.js';
 import { broadcast } from '../../src/mail/broadcast.js';
 import { postMessage } from '../../src/mail/post-message.js';

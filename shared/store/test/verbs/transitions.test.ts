@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type ProjectStatus, projectStatuses } from '@suzumio/contract/model/project-status';
 import { readStatus } from '@suzumio/store/queries/projects';
 import { startProject, stopProject } from '@suzumio/store/verbs/project-transitions';
-import { expireLease } from '@suzumio/store/verbs/report-attempt';
+import { expireLease } from '../../src/turns/report-attempt.js';
 import { leaseMs, refusedAs, type Team, teams } from '../team.js';
 
 const team = teams();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { authorizeLease, authorizeTool } from '@suzumio/store/authorize';
-import { attemptToken, hashToken, parseAttemptToken, sameHash } from '@suzumio/store/tokens';
-import { hashes, refusedAs, teams } from './team.js';
+import { authorizeLease, authorizeTool } from '../../src/turns/authorize.js';
+import { attemptToken, hashToken, parseAttemptToken, sameHash } from '../../src/turns/tokens.js';
+import { hashes, refusedAs, teams } from '../team.js';
 
 const turn = `turn_${'0'.repeat(26)}`;
 const of = { cell: 'main', project: 'team', epoch: 1, turn, attempt: 2 };

@@ -1,6 +1,6 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { attemptRow, type AttemptRow } from './rows.js';
-import type { SqlReader } from './sqlite/sql.js';
+import { attemptRow, type AttemptRow } from '../rows.js';
+import type { SqlReader } from '../sqlite/sql.js';
 import { sameHash } from './tokens.js';
 
 interface TokenOf {

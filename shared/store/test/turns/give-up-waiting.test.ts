@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { attemptRow, turnRow } from '@suzumio/store/rows';
-import { giveUpWaiting, impatientTurns } from '@suzumio/store/verbs/give-up-waiting';
-import { endByFailure } from '@suzumio/store/verbs/report-attempt';
+import { attemptRow, turnRow } from '../../src/rows.js';
+import { giveUpWaiting, impatientTurns } from '../../src/turns/give-up-waiting.js';
+import { endByFailure } from '../../src/turns/report-attempt.js';
 import { type Begun, type Team, teams } from '../team.js';
 
 const team = teams();

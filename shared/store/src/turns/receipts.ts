@@ -4,7 +4,7 @@ import { isUndelivered } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { messageCalled, type MessageRow, messageView } from '../mail/messages.js';
 import { iso, parsed } from '../sqlite/page.js';
-import { listAttempts } from './turns.js';
+import { listAttempts } from './read-turns.js';
 
 /**
  * One message, by its id or number, with what each agent that it went to has made of it.

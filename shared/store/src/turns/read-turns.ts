@@ -4,7 +4,7 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Priority } from '@suzumio/protocol/ids';
 import type { TurnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
-import { listModelCalls } from './model-calls.js';
+import { listModelCalls } from './list-model-calls.js';
 import { iso, type Page, pageBytes, parsed, untilFull } from '../sqlite/page.js';
 
 interface Row {

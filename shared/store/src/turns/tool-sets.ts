@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ToolDefinition } from '@suzumio/protocol/runner';
-import type { SqlReader } from './sqlite/sql.js';
-import type { Tx } from './sqlite/tx.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import type { Tx } from '../sqlite/tx.js';
 
 // What models are told of their tools is frozen with each turn, as everything is that they are asked with: one that is run
 // again by a later version asks the same. Nearly all turns are told the same, so it is kept once, and they refer to it.

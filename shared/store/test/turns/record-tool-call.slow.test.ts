@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { postMessage } from '../../src/mail/post-message.js';
-import { retryTurn } from '@suzumio/store/verbs/retry-turn';
+import { retryTurn } from '../../src/turns/retry-turn.js';
 import type { Tx } from '../../src/sqlite/tx.js';
 import { type Begun, hashes, refusedAs, type Team, teams } from '../team.js';
 

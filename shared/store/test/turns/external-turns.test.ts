@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { handlerPresence, handlerPresentMs, turnsForHandler } from '@suzumio/store/queries/handlers';
-import { prepareTurn } from '@suzumio/store/verbs/claim-turn';
-import { deliverableTurns } from '@suzumio/store/verbs/deliver-turn';
-import { agentsToNote, noteHandler } from '@suzumio/store/verbs/note-handler';
-import { expireLease, extendLease } from '@suzumio/store/verbs/report-attempt';
+import { handlerPresence, handlerPresentMs, turnsForHandler } from '../../src/turns/handlers.js';
+import { prepareTurn } from '../../src/turns/claim-turn.js';
+import { deliverableTurns } from '../../src/turns/deliver-turn.js';
+import { agentsToNote, noteHandler } from '../../src/turns/note-handler.js';
+import { expireLease, extendLease } from '../../src/turns/report-attempt.js';
 import { refusedAs, type Team, teams } from '../team.js';
 
 const yaml = `

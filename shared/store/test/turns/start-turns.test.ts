@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { stopProject } from '@suzumio/store/verbs/project-transitions';
-import { deliverableTurns, deliverTurn, forgetDelivery, redeliverAfterMs } from '@suzumio/store/verbs/deliver-turn';
-import { failTurn } from '@suzumio/store/verbs/report-attempt';
-import { retryTurn } from '@suzumio/store/verbs/retry-turn';
-import { turnRow } from '@suzumio/store/rows';
+import { stopProject } from '../../src/verbs/project-transitions.js';
+import { deliverableTurns, deliverTurn, forgetDelivery, redeliverAfterMs } from '../../src/turns/deliver-turn.js';
+import { failTurn } from '../../src/turns/report-attempt.js';
+import { retryTurn } from '../../src/turns/retry-turn.js';
+import { turnRow } from '../../src/rows.js';
 import { type Team, teams } from '../team.js';
 
 const team = teams();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { agentStates } from '@suzumio/contract/model/states';
-import { listAgents } from '@suzumio/store/queries/agents';
+import { listAgents } from '../../src/queries/agents.js';
 import { listInbox } from '../../src/mail/messages.js';
-import { resetAgent, startAgent, stopAgent } from '@suzumio/store/verbs/agent-transitions';
-import { cancelActiveTurn } from '@suzumio/store/verbs/cancel-turn';
-import { retryTurn } from '@suzumio/store/verbs/retry-turn';
+import { resetAgent, startAgent, stopAgent } from '../../src/turns/agent-transitions.js';
+import { cancelActiveTurn } from '../../src/turns/cancel-turn.js';
+import { retryTurn } from '../../src/turns/retry-turn.js';
 import { refusedAs, type Team, teams } from '../team.js';
 
 const team = teams();

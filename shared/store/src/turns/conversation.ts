@@ -6,11 +6,11 @@ import { beginningOf } from '@suzumio/protocol/cut-text';
 import type { ChatMessage } from '@suzumio/protocol/model-chat';
 import { turnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
-import type { RecordedResult } from '../verbs/record-tool-call.js';
+import type { RecordedResult } from './record-tool-call.js';
 import type { RecordedAnswer } from '../verbs/model-calls.js';
-import type { FrozenInput } from '../verbs/claim-turn.js';
+import type { FrozenInput } from './claim-turn.js';
 import { readHistory } from './history.js';
-import { listModelCalls } from './model-calls.js';
+import { listModelCalls } from './list-model-calls.js';
 import { type Page, pageBytes } from '../sqlite/page.js';
 
 /** The longest text of one entry, and of one call's arguments, in UTF-16 code units. */

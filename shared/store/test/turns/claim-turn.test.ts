@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Claimed, claimTurn, prepareTurn } from '@suzumio/store/verbs/claim-turn';
+import { type Claimed, claimTurn, prepareTurn } from '../../src/turns/claim-turn.js';
 import { leaseMs, refusedAs, start, teams } from '../team.js';
 
 const team = teams();

@@ -1,7 +1,7 @@
 import { callInput } from '@suzumio/protocol/call-input';
 import { functionName } from '@suzumio/protocol/conversation';
 import type { ModelToolCall } from '@suzumio/protocol/model-chat';
-import { requestHash } from '../request-hash.js';
+import { requestHash } from './request-hash.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { RecordedAnswer } from '../verbs/model-calls.js';
 

@@ -1,5 +1,5 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { turnCalled } from '../queries/turns.js';
+import { turnCalled } from './read-turns.js';
 import type { Tx } from '../sqlite/tx.js';
 import { cancelTurn } from './end-turn.js';
 
