@@ -15,7 +15,7 @@ import { DiskSpace } from '@suzumio/store/sqlite/disk-space';
 import { loadPolicy } from '@suzumio/runtime/disk/load-policy';
 import { policyFile } from '../host-policy.js';
 import { listSummaries } from '@suzumio/store/turns/list-model-calls';
-import { dayView, projectUsage, UsageSum } from '@suzumio/store/queries/model-usage';
+import { dayView, projectUsage, UsageSum } from '@suzumio/store/models/model-usage';
 import { readMessageDetail } from '@suzumio/store/turns/receipts';
 import { listReports, readConfig, readProject } from '@suzumio/store/queries/projects';
 import { readCatalogFacts } from '@suzumio/store/queries/services';
@@ -25,7 +25,7 @@ import { findTurn, listToolCalls, listTurns, turnCalled } from '@suzumio/store/t
 import { readProjectFacts } from '@suzumio/store/queries/why';
 import { ReadOnlyCell } from '@suzumio/store/read-only-cell';
 import { agentRow } from '@suzumio/store/rows';
-import { readDayBudget, spendingOn } from '@suzumio/store/spending';
+import { readDayBudget, spendingOn } from '@suzumio/store/models/spending';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import { readTurnLog } from '@suzumio/store/content/turn-logs';
 import { whyAnswerOf } from '@suzumio/core/why/reasons';

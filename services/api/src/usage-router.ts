@@ -11,7 +11,7 @@ import {
 import type { UsageAnswer } from '@suzumio/contract/model/usage';
 import { listBudgets } from '@suzumio/store/budgets/read-budgets';
 import { listSummaries } from '@suzumio/store/turns/list-model-calls';
-import { dayView, usageSlices, UsageSum } from '@suzumio/store/queries/model-usage';
+import { dayView, usageSlices, UsageSum } from '@suzumio/store/models/model-usage';
 import { StoredSum } from '@suzumio/store/content/storage';
 import { isBrokenProject } from '@suzumio/store/sqlite/store-fault';
 import { changeBudget } from '@suzumio/store/budgets/change-budget';

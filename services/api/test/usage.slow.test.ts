@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { BudgetListAnswer, ProjectDetailAnswer, SummaryListAnswer } from '@suzumio/contract/model/http-api';
 import type { UsageAnswer } from '@suzumio/contract/model/usage';
-import { usageSlices } from '@suzumio/store/queries/model-usage';
+import { usageSlices } from '@suzumio/store/models/model-usage';
 import { teamYaml } from '../../../test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
 import { beginTurn } from './support/play.js';

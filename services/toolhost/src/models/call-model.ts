@@ -7,7 +7,7 @@ import type { ChatPurpose } from '@suzumio/protocol/model-chat';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import { attemptRow } from '@suzumio/store/rows';
-import { beginModelCall, type ModelQuestion, type RecordedAnswer } from '@suzumio/store/verbs/model-calls';
+import { beginModelCall, type ModelQuestion, type RecordedAnswer } from '@suzumio/store/models/model-calls';
 import { rejected } from '@suzumio/store/turns/authorize';
 import { type PresentedToken } from '../auth.js';
 import type { Question } from '../bodies/question.js';

@@ -5,11 +5,11 @@ import { allowedProvider, modelDenial, priceDenial, providerDenial } from '@suzu
 import { estimatedTokens } from '@suzumio/protocol/estimated-tokens';
 import type { ChatRequest, ModelAnswer } from '@suzumio/protocol/model-chat';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
-import type { Caller } from '@suzumio/store/providers';
+import type { Caller } from '@suzumio/store/models/providers';
 import type { ProjectStore } from '@suzumio/store/project-store';
 import { hasBudget } from '@suzumio/store/budgets/budget-of';
 import type { Tx } from '@suzumio/store/sqlite/tx';
-import type { AnsweredBy } from '@suzumio/store/verbs/model-call-costs';
+import type { AnsweredBy } from '@suzumio/store/models/model-call-costs';
 import {
   chargeModelCall,
   dropModelCall,
@@ -18,8 +18,8 @@ import {
   type RecordedAnswer,
   recordModelAnswer,
   recordModelRefusal,
-} from '@suzumio/store/verbs/model-calls';
-import { refuseUnmadeCalls } from '@suzumio/store/verbs/refuse-unmade-calls';
+} from '@suzumio/store/models/model-calls';
+import { refuseUnmadeCalls } from '@suzumio/store/models/refuse-unmade-calls';
 import type { PresentedToken } from '../auth.js';
 import type { ToolhostContext } from '../context.js';
 import { AskProgress } from './ask-progress.js';

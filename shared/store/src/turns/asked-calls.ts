@@ -3,7 +3,7 @@ import { functionName } from '@suzumio/protocol/conversation';
 import type { ModelToolCall } from '@suzumio/protocol/model-chat';
 import { requestHash } from './request-hash.js';
 import type { SqlReader } from '../sqlite/sql.js';
-import type { RecordedAnswer } from '../verbs/model-calls.js';
+import type { RecordedAnswer } from '../models/model-calls.js';
 
 /** A call that a turn makes. */
 interface MadeCall {

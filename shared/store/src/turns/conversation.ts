@@ -7,7 +7,7 @@ import type { ChatMessage } from '@suzumio/protocol/model-chat';
 import { turnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { RecordedResult } from './record-tool-call.js';
-import type { RecordedAnswer } from '../verbs/model-calls.js';
+import type { RecordedAnswer } from '../models/model-calls.js';
 import type { FrozenInput } from './claim-turn.js';
 import { readHistory } from './history.js';
 import { listModelCalls } from './list-model-calls.js';

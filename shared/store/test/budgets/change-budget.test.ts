@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { StoredSum } from '../../src/content/storage.js';
 import { defaultStorageLimits } from '@suzumio/contract/model/storage';
 import { budgetsReached, listBudgets } from '../../src/budgets/read-budgets.js';
-import { projectUsage, UsageSum } from '../../src/queries/model-usage.js';
+import { projectUsage, UsageSum } from '../../src/models/model-usage.js';
 import { listModelCalls } from '../../src/turns/list-model-calls.js';
 import { readProject } from '../../src/queries/projects.js';
 import { exhaustedBudget } from '../../src/budgets/usage.js';
 import { changeBudget } from '../../src/budgets/change-budget.js';
-import { beginModelCall, recordModelAnswer } from '../../src/verbs/model-calls.js';
+import { beginModelCall, recordModelAnswer } from '../../src/models/model-calls.js';
 import { type Begun, hashes, refusedAs, start, type Team, teams } from '../team.js';
 
 const team = teams();

@@ -1,6 +1,6 @@
-import type { StoreContext } from './sqlite/context.js';
-import type { Sql, SqlReader } from './sqlite/sql.js';
-import type { Writer } from './sqlite/writer.js';
+import type { StoreContext } from '../sqlite/context.js';
+import type { Sql, SqlReader } from '../sqlite/sql.js';
+import type { Writer } from '../sqlite/writer.js';
 
 /** Whether a model may be asked. */
 export type Admission =

@@ -1,7 +1,7 @@
 import { type DayBudget, dayBudget, type DaySpending } from '@suzumio/core/budgets/day-budget';
-import type { StoreContext } from './sqlite/context.js';
-import type { Sql, SqlReader } from './sqlite/sql.js';
-import type { Writer } from './sqlite/writer.js';
+import type { StoreContext } from '../sqlite/context.js';
+import type { Sql, SqlReader } from '../sqlite/sql.js';
+import type { Writer } from '../sqlite/writer.js';
 
 /** The cell's spending by day, which a budget of the operator may bound. Each project counts its own besides. */
 export class Spending {

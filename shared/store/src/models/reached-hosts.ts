@@ -1,6 +1,6 @@
-import type { StoreContext } from './sqlite/context.js';
-import type { Sql } from './sqlite/sql.js';
-import type { Writer } from './sqlite/writer.js';
+import type { StoreContext } from '../sqlite/context.js';
+import type { Sql } from '../sqlite/sql.js';
+import type { Writer } from '../sqlite/writer.js';
 
 /** The hosts of providers to which the cell has ever had a connection: what is away, and was never there, may be a mistake. */
 export class ReachedHosts {
