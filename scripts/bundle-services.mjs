@@ -14,7 +14,7 @@ const stores = ['api', 'scheduler', 'toolhost'];
 const threads = {
   'toolhost/dist/bodies/body-thread': 'services/toolhost/src/bodies/body-thread.ts',
   ...Object.fromEntries(
-    stores.map((name) => [`${name}/dist/migration-thread`, 'shared/store/src/migration-thread.ts']),
+    stores.map((name) => [`${name}/dist/migration-thread`, 'shared/store/src/projects/migration-thread.ts']),
   ),
 };
 

@@ -6,7 +6,7 @@ import { checkProviders } from '@suzumio/cli/doctor/check-providers';
 import { createSession } from '@suzumio/cli/session';
 import { Cell } from '@suzumio/store/cell';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
-import { startProject } from '@suzumio/store/verbs/project-transitions';
+import { startProject } from '@suzumio/store/projects/project-transitions';
 import { freePort } from '../../test/support/free-port.js';
 import { type CliWorld, createCliWorld } from './support/cli.js';
 

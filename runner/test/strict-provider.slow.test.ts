@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { requestChanges } from '@suzumio/store/verbs/project-transitions';
+import { requestChanges } from '@suzumio/store/projects/project-transitions';
 import { expireLease } from '@suzumio/store/turns/report-attempt';
 import {
   type Behaviour,

@@ -7,10 +7,10 @@ import type { StorageLimits } from '@suzumio/contract/model/storage';
 import type { NewEntry } from '@suzumio/store/catalog';
 import { Cell } from '@suzumio/store/cell';
 import { type StoreContext, systemContext } from '@suzumio/store/sqlite/context';
-import type { ProjectStore } from '@suzumio/store/project-store';
-import type { ProjectStoreHooks } from '@suzumio/store/project-store';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
+import type { ProjectStoreHooks } from '@suzumio/store/projects/project-store';
 import type { Tx } from '@suzumio/store/sqlite/tx';
-import { startProject } from '@suzumio/store/verbs/project-transitions';
+import { startProject } from '@suzumio/store/projects/project-transitions';
 
 /** A cell in a temporary directory, with a clock that a test can hold. */
 export interface TestCell {

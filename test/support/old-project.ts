@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import Database from 'better-sqlite3';
-import { projectMigrations } from '@suzumio/store/migrations/project';
+import { projectMigrations } from '@suzumio/store/projects/migrations';
 import type { TestCell } from './cell.js';
 
 /** How many messages make a database that is not migrated in passing. */

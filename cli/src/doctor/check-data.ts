@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { isSuzumioError, messageOf } from '@suzumio/contract/errors/suzumio-error';
 import { networkFileSystemOf, type StatFs } from '@suzumio/store/data-directory';
-import { readStatus } from '@suzumio/store/queries/projects';
+import { readStatus } from '@suzumio/store/projects/read-project';
 import { ReadOnlyCell } from '@suzumio/store/read-only-cell';
 import { count } from '../render/format.js';
 import { broken, type Finding, ok } from './check.js';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FileConfig } from '@suzumio/contract/model/project-config';
-import { readAgentEnv } from '@suzumio/store/queries/agents';
-import { readConfig } from '@suzumio/store/queries/projects';
+import { readAgentEnv } from '@suzumio/store/projects/agents';
+import { readConfig } from '@suzumio/store/projects/read-project';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
 
 /** What a project was made with, the values of its agents' variables among it. */

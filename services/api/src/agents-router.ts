@@ -7,7 +7,7 @@ import {
   type RetryAnswer,
   stopAgentRequest,
 } from '@suzumio/contract/model/http-api';
-import { readAgent } from '@suzumio/store/queries/agents';
+import { readAgent } from '@suzumio/store/projects/agents';
 import type { Json, Tx } from '@suzumio/store/sqlite/tx';
 import { resetAgent, startAgent, stopAgent } from '@suzumio/store/turns/agent-transitions';
 import { retryTurn } from '@suzumio/store/turns/retry-turn';

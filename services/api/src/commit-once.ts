@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { parse } from '@suzumio/runtime/http/validate';
 import { idempotencyKey } from '@suzumio/contract/model/http-api';
-import type { ProjectStore } from '@suzumio/store/project-store';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import type { Json, Tx } from '@suzumio/store/sqlite/tx';
 import { type IdempotencyKey, once } from '@suzumio/store/sqlite/once';
 import { identityOf } from './auth.js';

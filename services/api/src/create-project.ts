@@ -7,10 +7,10 @@ import type { CreateProjectAnswer, SendMessageRequest } from '@suzumio/contract/
 import type { Labels } from '@suzumio/contract/model/labels';
 import { refuseByPolicy } from '@suzumio/core/policy/check-project';
 import type { Cell } from '@suzumio/store/cell';
-import { readProject } from '@suzumio/store/queries/projects';
+import { readProject } from '@suzumio/store/projects/read-project';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import { type IdempotencyKey, once } from '@suzumio/store/sqlite/once';
-import { startProject } from '@suzumio/store/verbs/project-transitions';
+import { startProject } from '@suzumio/store/projects/project-transitions';
 import type { ApiContext } from './context.js';
 import { postFromUser } from './message-request.js';
 

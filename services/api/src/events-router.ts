@@ -1,7 +1,7 @@
 import express, { type Request, type Response, type Router } from 'express';
 import { parse } from '@suzumio/runtime/http/validate';
 import { eventCursor, eventsQuery, streamQuery } from '@suzumio/contract/model/http-api';
-import { listEvents } from '@suzumio/store/queries/events';
+import { listEvents } from '@suzumio/store/projects/events';
 import { queryOf } from './body.js';
 import type { ApiContext } from './context.js';
 import type { EventHub } from './events/event-hub.js';

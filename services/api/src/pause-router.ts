@@ -6,8 +6,8 @@ import {
   pauseRequest,
   type ProjectAnswer,
 } from '@suzumio/contract/model/http-api';
-import { readAgent } from '@suzumio/store/queries/agents';
-import { readProject } from '@suzumio/store/queries/projects';
+import { readAgent } from '@suzumio/store/projects/agents';
+import { readProject } from '@suzumio/store/projects/read-project';
 import type { Json, Tx } from '@suzumio/store/sqlite/tx';
 import { pauseAgent, pauseProject, resumeAgent, resumeProject } from '@suzumio/store/protection/pause';
 import { identityOf, requireAdmin } from './auth.js';

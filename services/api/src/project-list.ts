@@ -3,13 +3,13 @@ import type { Response } from 'express';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectDetailAnswer, ProjectListAnswer } from '@suzumio/contract/model/http-api';
 import type { ListedProject } from '@suzumio/store/catalog';
-import { listAgents } from '@suzumio/store/queries/agents';
+import { listAgents } from '@suzumio/store/projects/agents';
 import { storageReached } from '@suzumio/store/content/storage';
 import { budgetsReached } from '@suzumio/store/budgets/read-budgets';
 import { pageBytes } from '@suzumio/store/sqlite/page';
-import { readProject } from '@suzumio/store/queries/projects';
+import { readProject } from '@suzumio/store/projects/read-project';
 import { isBrokenProject } from '@suzumio/store/sqlite/store-fault';
-import type { ProjectStore } from '@suzumio/store/project-store';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import type { ApiContext } from './context.js';
 import { withProject } from './project-access.js';
 

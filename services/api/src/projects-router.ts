@@ -9,7 +9,7 @@ import {
   projectsQuery,
 } from '@suzumio/contract/model/http-api';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
-import { listAgents } from '@suzumio/store/queries/agents';
+import { listAgents } from '@suzumio/store/projects/agents';
 import { identityOf, requireWholeCell } from './auth.js';
 import { bodyOf, queryOf } from './body.js';
 import { keyOf } from './commit-once.js';

@@ -5,7 +5,7 @@ import express, { type Router } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { sendFile } from '@suzumio/runtime/http/send-file';
 import { reportQuery } from '@suzumio/contract/model/http-api';
-import { listReports, type ReportRow } from '@suzumio/store/queries/projects';
+import { listReports, type ReportRow } from '@suzumio/store/projects/read-project';
 import { queryOf } from './body.js';
 import type { ApiContext } from './context.js';
 import { withProject } from './project-access.js';

@@ -15,9 +15,9 @@ import {
 } from '@suzumio/contract/model/profile-api';
 import { refuseByPolicy } from '@suzumio/core/policy/check-project';
 import { differencesOf, makeStandingProject } from '@suzumio/store/standing-project';
-import { readProject } from '@suzumio/store/queries/projects';
+import { readProject } from '@suzumio/store/projects/read-project';
 import { projectRow } from '@suzumio/store/rows';
-import { startProject } from '@suzumio/store/verbs/project-transitions';
+import { startProject } from '@suzumio/store/projects/project-transitions';
 import { identityOf, wholeCellOnly } from './auth.js';
 import { bodyOf, queryOf } from './body.js';
 import { keyOf, refuseKey } from './commit-once.js';

@@ -1,6 +1,6 @@
 import express, { type Router } from 'express';
 import { emptyRequest, type TickAnswer } from '@suzumio/contract/model/http-api';
-import { readStatus } from '@suzumio/store/queries/projects';
+import { readStatus } from '@suzumio/store/projects/read-project';
 import { bodyOf } from './body.js';
 import type { ApiContext } from './context.js';
 import { withProject } from './project-access.js';

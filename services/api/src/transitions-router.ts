@@ -6,9 +6,9 @@ import {
   type RequestChangesAnswer,
   stopRequest,
 } from '@suzumio/contract/model/http-api';
-import { readProject } from '@suzumio/store/queries/projects';
+import { readProject } from '@suzumio/store/projects/read-project';
 import type { Json, Tx } from '@suzumio/store/sqlite/tx';
-import { approveProject, requestChanges, startProject, stopProject } from '@suzumio/store/verbs/project-transitions';
+import { approveProject, requestChanges, startProject, stopProject } from '@suzumio/store/projects/project-transitions';
 import { identityOf } from './auth.js';
 import { bodyOf } from './body.js';
 import { commitOnce, keyOf } from './commit-once.js';

@@ -3,7 +3,7 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { uploadQuery } from '@suzumio/contract/model/http-api';
 import { USER_ID } from '@suzumio/contract/model/project-config';
 import { ContentStore, maxContentBytes } from '@suzumio/store/content/content-store';
-import type { ProjectStore } from '@suzumio/store/project-store';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { findArtifact } from '@suzumio/store/content/artifacts';
 import { publishArtifact } from '@suzumio/store/content/publish-artifact';
 import { identityOf, requireStillGood } from './auth.js';

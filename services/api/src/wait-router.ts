@@ -1,7 +1,7 @@
 import express, { type Response, type Router } from 'express';
 import { type WaitAnswer, waitQuery } from '@suzumio/contract/model/http-api';
-import { eventPosition } from '@suzumio/store/queries/events';
-import { readProject } from '@suzumio/store/queries/projects';
+import { eventPosition } from '@suzumio/store/projects/events';
+import { readProject } from '@suzumio/store/projects/read-project';
 import { queryOf } from './body.js';
 import type { ApiContext } from './context.js';
 import type { EventHub } from './events/event-hub.js';

@@ -3,7 +3,7 @@ import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { noQuery } from '@suzumio/contract/model/http-api';
 import type { WhyAnswer } from '@suzumio/contract/model/why';
 import { storageReached } from '@suzumio/store/content/storage';
-import { readProjectFacts } from '@suzumio/store/queries/why';
+import { readProjectFacts } from '@suzumio/store/projects/why';
 import type { CellFacts, ProjectFacts } from '@suzumio/core/why/facts';
 import { whyAnswerOf } from '@suzumio/core/why/reasons';
 import { queryOf } from './body.js';

@@ -1,7 +1,7 @@
 import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import type { EventType } from '@suzumio/contract/model/event';
 import type { Metrics } from '@suzumio/runtime/observability/metrics';
-import type { AppendedEvent } from '@suzumio/store/project-store';
+import type { AppendedEvent } from '@suzumio/store/projects/project-store';
 
 /**
  * Counts what happened by the events that say so: each is appended once and by one process, whoever asked for it, so

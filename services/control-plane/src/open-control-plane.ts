@@ -4,7 +4,7 @@ import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
 import type { Transport } from '@suzumio/runtime/queue/transport';
 import { Cell } from '@suzumio/store/cell';
-import type { ProjectStoreHooks } from '@suzumio/store/project-store';
+import type { ProjectStoreHooks } from '@suzumio/store/projects/project-store';
 import { eventCounter } from './event-counter.js';
 
 /** What the services of a control plane share: the data and what carries hints and jobs. */

@@ -1,4 +1,4 @@
-import type { ProjectStore } from '@suzumio/store/project-store';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { deadlinesOf, overdueAttempts } from '@suzumio/store/turns/leases';
 import { expireLease, shortenLeases } from '@suzumio/store/turns/report-attempt';
 

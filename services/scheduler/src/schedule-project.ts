@@ -3,7 +3,7 @@ import { holderOf, placeOf } from '@suzumio/runtime/queue/jobs';
 import { type TurnJob, turnJobId, type TurnJobRef } from '@suzumio/protocol/turn-job';
 import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import type { PlacesTaken, Transport } from '@suzumio/runtime/queue/transport';
-import type { ProjectStore } from '@suzumio/store/project-store';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import {
   deliverableTurns,

@@ -1,7 +1,7 @@
 import { type StorageLimits, storedKinds } from '@suzumio/contract/model/storage';
 import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import type { DiskSpace } from '@suzumio/store/sqlite/disk-space';
-import type { ProjectStore } from '@suzumio/store/project-store';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { StoredSum } from '@suzumio/store/content/storage';
 
 /** No project is asked more often than this what it has stored. */

@@ -3,7 +3,7 @@ import { turnJobId } from '@suzumio/protocol/turn-job';
 import type { Transport } from '@suzumio/runtime/queue/transport';
 import { completeTurn, failAttempt } from '@suzumio/store/turns/report-attempt';
 import { pauseProject } from '@suzumio/store/protection/pause';
-import { approveProject, stopProject, submitReport } from '@suzumio/store/verbs/project-transitions';
+import { approveProject, stopProject, submitReport } from '@suzumio/store/projects/project-transitions';
 import { eventually } from '../../../test/support/poll.js';
 import { benches } from './bench.js';
 

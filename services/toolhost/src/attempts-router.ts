@@ -12,7 +12,7 @@ import {
 import { maxOutputBytes } from '@suzumio/protocol/runner';
 import { projectId, turnId } from '@suzumio/protocol/ids';
 import { externalEngine } from '@suzumio/protocol/handlers';
-import type { ProjectStore } from '@suzumio/store/project-store';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { type AttemptRow, turnRow } from '@suzumio/store/rows';
 import { turnLogBytes, writeTurnLog } from '@suzumio/store/content/turn-logs';
 import { completeTurn, extendLease, failAttempt, isFresh, isOverTime } from '@suzumio/store/turns/report-attempt';

@@ -2,7 +2,7 @@ import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ToolResponse } from '@suzumio/protocol/runner';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
-import type { ProjectStore } from '@suzumio/store/project-store';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { attemptRow } from '@suzumio/store/rows';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import {

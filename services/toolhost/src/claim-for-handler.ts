@@ -1,7 +1,7 @@
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { externalEngine, type handlerClaimRequest, type HandlerTurn } from '@suzumio/protocol/handlers';
 import type { ApiIdentity } from '@suzumio/store/api-tokens';
-import type { ProjectStore } from '@suzumio/store/project-store';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { mailOfTurn, turnsForHandler } from '@suzumio/store/turns/handlers';
 import { agentRow, turnRow } from '@suzumio/store/rows';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';

@@ -8,8 +8,8 @@ import { attemptsProtocol, type ClaimAnswer, type ClaimRequest } from '@suzumio/
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { runnerProtocol } from '@suzumio/protocol/runner';
 import { placeOf } from '@suzumio/runtime/queue/jobs';
-import type { ProjectStore } from '@suzumio/store/project-store';
-import { readAgentEnv } from '@suzumio/store/queries/agents';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
+import { readAgentEnv } from '@suzumio/store/projects/agents';
 import { readHistory } from '@suzumio/store/turns/history';
 import { agentRow, turnRow } from '@suzumio/store/rows';
 import { attemptToken, hashToken } from '@suzumio/store/turns/tokens';

@@ -5,7 +5,7 @@ import { parse } from '@suzumio/runtime/http/validate';
 import { sha256 } from '@suzumio/protocol/ids';
 import type { ContentOwner } from '@suzumio/store/content/charged-content';
 import { ContentStore } from '@suzumio/store/content/content-store';
-import type { ProjectStore } from '@suzumio/store/project-store';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import type { ToolhostContext } from './context.js';
 
 /** The files of one project. */

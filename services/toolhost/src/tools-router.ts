@@ -3,7 +3,7 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { allowsTool } from '@suzumio/protocol/tool-names';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
 import { keptInput } from '@suzumio/store/turns/kept-input';
-import type { ProjectStore } from '@suzumio/store/project-store';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { isPublished } from '@suzumio/store/content/artifacts';
 import { agentRow } from '@suzumio/store/rows';
 import { attemptTokenOf, senderOf, type PresentedToken, requireRunner } from './auth.js';

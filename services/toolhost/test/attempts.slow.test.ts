@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { cancelActiveTurn } from '@suzumio/store/turns/cancel-turn';
 import { expireLease } from '@suzumio/store/turns/report-attempt';
 import { postMessage } from '@suzumio/store/mail/post-message';
-import { stopProject } from '@suzumio/store/verbs/project-transitions';
+import { stopProject } from '@suzumio/store/projects/project-transitions';
 import { eventually } from '../../../test/support/poll.js';
 import { begun, claimId, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 

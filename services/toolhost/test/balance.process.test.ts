@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
-import { contradictionsIn } from '@suzumio/store/contradictions';
+import { contradictionsIn } from '@suzumio/store/projects/contradictions';
 import { stopAgent } from '@suzumio/store/turns/agent-transitions';
 import { pauseAgent } from '@suzumio/store/protection/pause';
 import { postMessage } from '@suzumio/store/mail/post-message';

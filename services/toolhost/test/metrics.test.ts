@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { expireLease } from '@suzumio/store/turns/report-attempt';
-import { stopProject } from '@suzumio/store/verbs/project-transitions';
+import { stopProject } from '@suzumio/store/projects/project-transitions';
 import { counted } from '../../../test/support/counted.js';
 import { claimId, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 

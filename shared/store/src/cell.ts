@@ -15,13 +15,13 @@ import {
   finishDeletions,
 } from './delete-project.js';
 import { DiskSpace } from './sqlite/disk-space.js';
-import { placeOf } from './file-place.js';
-import { ProjectStore, type ProjectStoreHooks } from './project-store.js';
+import { placeOf } from './projects/file-place.js';
+import { ProjectStore, type ProjectStoreHooks } from './projects/project-store.js';
 import { ProjectStores } from './project-stores.js';
-import { readLabels, readStatus } from './queries/projects.js';
+import { readLabels, readStatus } from './projects/read-project.js';
 import { projectRow } from './rows.js';
 import { storeFault } from './sqlite/store-fault.js';
-import { beginEpoch } from './verbs/begin-epoch.js';
+import { beginEpoch } from './projects/begin-epoch.js';
 
 /** A control plane's data: one directory, its catalog and its projects, as one process holds them. */
 export class Cell {

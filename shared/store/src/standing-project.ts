@@ -8,7 +8,7 @@ import type { Cell } from './cell.js';
 import { iso } from './sqlite/page.js';
 import { projectRow } from './rows.js';
 import type { SqlReader } from './sqlite/sql.js';
-import { startProject } from './verbs/project-transitions.js';
+import { startProject } from './projects/project-transitions.js';
 import { startFromProfiles } from '@suzumio/core/profiles/start-from-profiles';
 import { withMembers } from '@suzumio/core/profiles/with-members';
 

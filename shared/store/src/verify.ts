@@ -7,8 +7,8 @@ import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import { type ArtifactKind, directoryManifest } from '@suzumio/protocol/artifacts';
 import { workspaceManifest } from '@suzumio/protocol/workspace-manifest';
 import { ContentStore } from './content/content-store.js';
-import { contradictionsIn } from './contradictions.js';
-import { readConfig, readStatus } from './queries/projects.js';
+import { contradictionsIn } from './projects/contradictions.js';
+import { readConfig, readStatus } from './projects/read-project.js';
 import type { ReadOnlyCell } from './read-only-cell.js';
 import type { SqlReader } from './sqlite/sql.js';
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { constructionMs, type NewProject } from '@suzumio/store/create-project';
-import { listAgents } from '@suzumio/store/queries/agents';
+import { listAgents } from '../src/projects/agents.js';
 import { postMessage } from '../src/mail/post-message.js';
-import { startProject } from '@suzumio/store/verbs/project-transitions';
+import { startProject } from '../src/projects/project-transitions.js';
 import { entryOf, teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
 
 let testing: TestCell;

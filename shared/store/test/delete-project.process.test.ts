@@ -5,7 +5,7 @@ import { Cell } from '@suzumio/store/cell';
 import { ContentStore } from '../src/content/content-store.js';
 import type { DeletionStep } from '@suzumio/store/delete-project';
 import { authorizeTool } from '../src/turns/authorize.js';
-import type { ProjectStore } from '@suzumio/store/project-store';
+import type { ProjectStore } from '../src/projects/project-store.js';
 import { ReadOnlyCell } from '@suzumio/store/read-only-cell';
 import { projectRow } from '@suzumio/store/rows';
 import { writeTurnLog } from '../src/content/turn-logs.js';

@@ -8,14 +8,14 @@ import { broadcast } from '../src/mail/broadcast.js';
 import { cancelActiveTurn } from '../src/turns/cancel-turn.js';
 import { deliverTurn } from '../src/turns/deliver-turn.js';
 import { postMessage } from '../src/mail/post-message.js';
-import { startProject, stopProject } from '@suzumio/store/verbs/project-transitions';
+import { startProject, stopProject } from '../src/projects/project-transitions.js';
 import { expireLease, extendLease } from '../src/turns/report-attempt.js';
 import { redeliverMessage } from '../src/mail/redeliver-message.js';
 import { replyToMessage } from '../src/mail/reply-to-message.js';
 import { retryTurn } from '../src/turns/retry-turn.js';
 import type { Tx } from '../src/sqlite/tx.js';
 import { teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
-import { contradictionsIn } from '@suzumio/store/contradictions';
+import { contradictionsIn } from '../src/projects/contradictions.js';
 import { type Begun, hashes, leaseMs, makeTeam, type Team } from './team.js';
 
 const agents = ['ada', 'ben', 'cat'] as const;

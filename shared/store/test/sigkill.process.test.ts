@@ -7,7 +7,7 @@ import { systemContext } from '../src/sqlite/context.js';
 import { constructionMs } from '@suzumio/store/create-project';
 import { children } from '../../../test/support/child.js';
 import { teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
-import { contradictionsIn } from '@suzumio/store/contradictions';
+import { contradictionsIn } from '../src/projects/contradictions.js';
 
 const busyProject = new URL('./fixtures/busy-project.mjs', import.meta.url);
 const createProjects = new URL('./fixtures/create-projects.mjs', import.meta.url);

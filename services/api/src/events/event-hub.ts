@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
-import { eventPosition, listEvents } from '@suzumio/store/queries/events';
+import { eventPosition, listEvents } from '@suzumio/store/projects/events';
 import type { ApiDependencies } from '../context.js';
 import type { Follower } from './follower.js';
 import { type EventPage, ProjectFeed } from './project-feed.js';

@@ -5,7 +5,7 @@ import { keptInput } from '@suzumio/store/turns/kept-input';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import { claimTurn, prepareTurn } from '@suzumio/store/turns/claim-turn';
 import { postMessage } from '@suzumio/store/mail/post-message';
-import { submitReport } from '@suzumio/store/verbs/project-transitions';
+import { submitReport } from '@suzumio/store/projects/project-transitions';
 import { publishArtifact } from '@suzumio/store/content/publish-artifact';
 import { recordToolCall, type ToolCallSite } from '@suzumio/store/turns/record-tool-call';
 import { completeTurn, failAttempt } from '@suzumio/store/turns/report-attempt';

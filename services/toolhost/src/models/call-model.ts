@@ -5,7 +5,7 @@ import { countedPrice } from '@suzumio/core/policy/check-provider';
 import { externalEngine } from '@suzumio/protocol/handlers';
 import type { ChatPurpose } from '@suzumio/protocol/model-chat';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
-import type { ProjectStore } from '@suzumio/store/project-store';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { attemptRow } from '@suzumio/store/rows';
 import { beginModelCall, type ModelQuestion, type RecordedAnswer } from '@suzumio/store/models/model-calls';
 import { rejected } from '@suzumio/store/turns/authorize';

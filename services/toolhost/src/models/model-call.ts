@@ -6,7 +6,7 @@ import { estimatedTokens } from '@suzumio/protocol/estimated-tokens';
 import type { ChatRequest, ModelAnswer } from '@suzumio/protocol/model-chat';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
 import type { Caller } from '@suzumio/store/models/providers';
-import type { ProjectStore } from '@suzumio/store/project-store';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { hasBudget } from '@suzumio/store/budgets/budget-of';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import type { AnsweredBy } from '@suzumio/store/models/model-call-costs';

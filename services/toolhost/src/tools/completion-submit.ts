@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { submitReport } from '@suzumio/store/verbs/project-transitions';
+import { submitReport } from '@suzumio/store/projects/project-transitions';
 import { defineTool } from './tool.js';
 
 const maxReportBytes = 1024 * 1024;

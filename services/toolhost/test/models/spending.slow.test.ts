@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { stepHeader } from '@suzumio/protocol/model-chat';
 import { budgetsReached } from '@suzumio/store/budgets/read-budgets';
 import { projectUsage } from '@suzumio/store/models/model-usage';
-import { readProjectFacts } from '@suzumio/store/queries/why';
+import { readProjectFacts } from '@suzumio/store/projects/why';
 import { deliverableTurns } from '@suzumio/store/turns/deliver-turn';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { agentsToStart } from '@suzumio/store/turns/start-turns';

@@ -1,7 +1,7 @@
 import { USER_ID } from '@suzumio/contract/model/project-config';
 import type { ContentOwner } from './charged-content.js';
-import type { ProjectStore } from '../project-store.js';
-import { listReports } from '../queries/projects.js';
+import type { ProjectStore } from '../projects/project-store.js';
+import { listReports } from '../projects/read-project.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { systemOwner } from './stored-bytes.js';
 

@@ -6,9 +6,9 @@ import { workspaceManifest } from '@suzumio/protocol/workspace-manifest';
 import { chargeFound, type StoredFile } from './charge-found.js';
 import { collectLogs } from './collect-logs.js';
 import { ContentStore } from './content-store.js';
-import type { ProjectStore } from '../project-store.js';
+import type { ProjectStore } from '../projects/project-store.js';
 import { isPublished, publishedContents } from './artifacts.js';
-import { listReports } from '../queries/projects.js';
+import { listReports } from '../projects/read-project.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
 /** Content may be stored, or found stored, this long before something refers to it. */

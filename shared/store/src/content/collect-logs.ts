@@ -1,7 +1,7 @@
 import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { addStoredBytes } from './charged-content.js';
-import type { ProjectStore } from '../project-store.js';
+import type { ProjectStore } from '../projects/project-store.js';
 import { parseLogName } from './turn-logs.js';
 
 /** The logs of so many of an agent's attempts are kept, the newest ones. */

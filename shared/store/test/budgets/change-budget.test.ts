@@ -4,7 +4,7 @@ import { defaultStorageLimits } from '@suzumio/contract/model/storage';
 import { budgetsReached, listBudgets } from '../../src/budgets/read-budgets.js';
 import { projectUsage, UsageSum } from '../../src/models/model-usage.js';
 import { listModelCalls } from '../../src/turns/list-model-calls.js';
-import { readProject } from '../../src/queries/projects.js';
+import { readProject } from '../../src/projects/read-project.js';
 import { exhaustedBudget } from '../../src/budgets/usage.js';
 import { changeBudget } from '../../src/budgets/change-budget.js';
 import { beginModelCall, recordModelAnswer } from '../../src/models/model-calls.js';

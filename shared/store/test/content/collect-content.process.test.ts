@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { collectContent, unreferencedMs } from '../../src/content/collect-content.js';
 import { ContentStore } from '../../src/content/content-store.js';
-import type { ProjectStore } from '../../src/project-store.js';
+import type { ProjectStore } from '../../src/projects/project-store.js';
 import type { Tx } from '../../src/sqlite/tx.js';
 import { postMessage } from '../../src/mail/post-message.js';
 import { publishArtifact } from '../../src/content/publish-artifact.js';

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
 import { collectContent, unreferencedMs } from '../../src/content/collect-content.js';
 import { ContentStore } from '../../src/content/content-store.js';
-import { storedBytesSql } from '../../src/migrations/stored-bytes.js';
+import { storedBytesSql } from '../../src/projects/stored-bytes-migration.js';
 import { storedByOwner, storedBytes } from '../../src/content/stored-bytes.js';
 import { postMessage } from '../../src/mail/post-message.js';
 import { publishArtifact } from '../../src/content/publish-artifact.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { contradictionsIn } from '../../src/contradictions.js';
+import { contradictionsIn } from '../../src/projects/contradictions.js';
 import { listInbox } from '../../src/mail/messages.js';
 import { readMessageDetail } from '../../src/turns/receipts.js';
 import { resetAgent } from '../../src/turns/agent-transitions.js';

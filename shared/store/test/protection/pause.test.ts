@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { listAgents, readAgent } from '../../src/queries/agents.js';
-import { readProject } from '../../src/queries/projects.js';
+import { listAgents, readAgent } from '../../src/projects/agents.js';
+import { readProject } from '../../src/projects/read-project.js';
 import { deliverableTurns } from '../../src/turns/deliver-turn.js';
 import { pauseAgent, pauseProject, resumeAgent, resumeProject } from '../../src/protection/pause.js';
 import { agentsToStart } from '../../src/turns/start-turns.js';

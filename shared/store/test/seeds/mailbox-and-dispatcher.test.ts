@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { listEvents } from '@suzumio/store/queries/events';
+import { listEvents } from '../../src/projects/events.js';
 import { findMessage, listInbox, listMessages, listThread } from '../../src/mail/messages.js';
 import { listTasks } from '../../src/mail/tasks.js';
 import { writeMessage } from '@suzumio/store/mail/write-message';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { migrate, type Migration } from '../../src/sqlite/migrate.js';
 import { catalogMigrations } from '../../src/migrations/catalog.js';
-import { projectMigrations } from '../../src/migrations/project.js';
+import { projectMigrations } from '../../src/projects/migrations.js';
 import { Sql } from '../../src/sqlite/sql.js';
 
 const first: Migration = { version: 1, sql: 'CREATE TABLE notes (text TEXT) STRICT;' };

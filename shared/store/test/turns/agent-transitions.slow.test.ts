@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { agentStates } from '@suzumio/contract/model/states';
-import { listAgents } from '../../src/queries/agents.js';
+import { listAgents } from '../../src/projects/agents.js';
 import { listInbox } from '../../src/mail/messages.js';
 import { resetAgent, startAgent, stopAgent } from '../../src/turns/agent-transitions.js';
 import { cancelActiveTurn } from '../../src/turns/cancel-turn.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { stopProject } from '../../src/verbs/project-transitions.js';
+import { stopProject } from '../../src/projects/project-transitions.js';
 import { deliverableTurns, deliverTurn, forgetDelivery, redeliverAfterMs } from '../../src/turns/deliver-turn.js';
 import { failTurn } from '../../src/turns/report-attempt.js';
 import { retryTurn } from '../../src/turns/retry-turn.js';

@@ -1,4 +1,4 @@
-import type { SqlReader } from './sqlite/sql.js';
+import type { SqlReader } from '../sqlite/sql.js';
 
 /**
  * What must hold of a project's database at every moment, whatever was done to it and wherever a process was killed.

@@ -1,5 +1,5 @@
 import type { Failure } from '@suzumio/protocol/failure-codes';
-import { epochFrom, type FilePlace } from '../file-place.js';
+import { epochFrom, type FilePlace } from './file-place.js';
 import { type AttemptRow, projectRow, turnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
 import { closeAttempt } from '../turns/end-turn.js';

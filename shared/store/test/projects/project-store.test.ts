@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { ProjectStores } from '@suzumio/store/project-stores';
-import { Sql } from '../src/sqlite/sql.js';
-import { postMessage } from '../src/mail/post-message.js';
-import type { Tx } from '../src/sqlite/tx.js';
-import { gate } from '../../runtime/test/queue/jobs.js';
-import { teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
+import { ProjectStores } from '../../src/project-stores.js';
+import { Sql } from '../../src/sqlite/sql.js';
+import { postMessage } from '../../src/mail/post-message.js';
+import type { Tx } from '../../src/sqlite/tx.js';
+import { gate } from '../../../runtime/test/queue/jobs.js';
+import { teamYaml, type TestCell, testCell } from '../../../../test/support/cell.js';
 
 let testing: TestCell;
 afterEach(() => testing.close());

@@ -1,9 +1,9 @@
 import { readdir, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { projectMigrations } from '@suzumio/store/migrations/project';
-import { type TestCell, teamYaml, testCell } from '../../../test/support/cell.js';
-import { holdDatabase, makeOld, manyMessages } from '../../../test/support/old-project.js';
+import { projectMigrations } from '../../src/projects/migrations.js';
+import { type TestCell, teamYaml, testCell } from '../../../../test/support/cell.js';
+import { holdDatabase, makeOld, manyMessages } from '../../../../test/support/old-project.js';
 
 let testing: TestCell;
 let file: string;

@@ -3,13 +3,16 @@ import { Worker } from 'node:worker_threads';
 import { type ErrorCode, errorCodes } from '@suzumio/contract/errors/codes';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { MigrationFailure } from './migration-thread.js';
-import { projectMigrations } from './migrations/project.js';
+import { projectMigrations } from './migrations.js';
 
 /** Migrating a database up to this size takes less time than anybody notices. */
 const smallBytes = 4 * 1024 * 1024;
 
-/** The entry of the thread, compiled: also where this is run from its source. */
-const threadEntry = new URL('../dist/migration-thread.js', import.meta.url);
+/** The thread's compiled entry: beside this file, but where this one runs from its source. */
+const threadEntry = new URL(
+  import.meta.url.endsWith('.ts') ? '../../dist/projects/migration-thread.js' : './migration-thread.js',
+  import.meta.url,
+);
 
 /** In the header of a database: where its `user_version` is. */
 const versionAt = 60;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { publishArtifact } from '../src/content/publish-artifact.js';
-import { postMessage } from '../src/mail/post-message.js';
-import { start, teams } from './team.js';
+import { publishArtifact } from '../../src/content/publish-artifact.js';
+import { postMessage } from '../../src/mail/post-message.js';
+import { start, teams } from '../team.js';
 
 const team = teams();
 

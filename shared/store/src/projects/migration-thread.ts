@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '@suzumio/contract/errors/suzumio-error';
-import { migrate } from './sqlite/migrate.js';
-import { projectMigrations } from './migrations/project.js';
-import { isBusy, Sql } from './sqlite/sql.js';
+import { migrate } from '../sqlite/migrate.js';
+import { projectMigrations } from './migrations.js';
+import { isBusy, Sql } from '../sqlite/sql.js';
 
 // The entry of the thread that LargeMigrations starts for a database.
 

@@ -1,5 +1,5 @@
 import type { Migration } from '../sqlite/migrate.js';
-import { storedBytesSql } from './stored-bytes.js';
+import { storedBytesSql } from './stored-bytes-migration.js';
 
 /**
  * The schema of a project's database. Times are milliseconds since 1970, JSON columns end in `_json`.

@@ -6,19 +6,19 @@ import { turnJobId } from '@suzumio/protocol/turn-job';
 import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { Transport } from '@suzumio/runtime/queue/transport';
 import { defaultStorageLimits } from '@suzumio/contract/model/storage';
-import { storageReached } from '../src/content/storage.js';
-import { readProjectFacts } from '@suzumio/store/queries/why';
-import { startAgent, stopAgent } from '../src/turns/agent-transitions.js';
-import { changeBudget } from '../src/budgets/change-budget.js';
-import { deliverTurn } from '../src/turns/deliver-turn.js';
-import { noteHandler } from '../src/turns/note-handler.js';
-import { pauseAgent, pauseProject } from '../src/protection/pause.js';
-import { stopProject } from '@suzumio/store/verbs/project-transitions';
-import { endByFailure } from '../src/turns/report-attempt.js';
-import { attemptRow, turnRow } from '@suzumio/store/rows';
+import { storageReached } from '../../src/content/storage.js';
+import { readProjectFacts } from '../../src/projects/why.js';
+import { startAgent, stopAgent } from '../../src/turns/agent-transitions.js';
+import { changeBudget } from '../../src/budgets/change-budget.js';
+import { deliverTurn } from '../../src/turns/deliver-turn.js';
+import { noteHandler } from '../../src/turns/note-handler.js';
+import { pauseAgent, pauseProject } from '../../src/protection/pause.js';
+import { stopProject } from '../../src/projects/project-transitions.js';
+import { endByFailure } from '../../src/turns/report-attempt.js';
+import { attemptRow, turnRow } from '../../src/rows.js';
 import { whyReasons } from '@suzumio/core/why/reasons';
-import { entryOf, teamYaml } from '../../../test/support/cell.js';
-import { leaseMs, type Team, teams } from './team.js';
+import { entryOf, teamYaml } from '../../../../test/support/cell.js';
+import { leaseMs, type Team, teams } from '../team.js';
 
 const good: WorkerPresence = {
   worker: 'w1',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type ProjectStatus, projectStatuses } from '@suzumio/contract/model/project-status';
-import { readStatus } from '@suzumio/store/queries/projects';
-import { startProject, stopProject } from '@suzumio/store/verbs/project-transitions';
+import { readStatus } from '../../src/projects/read-project.js';
+import { startProject, stopProject } from '../../src/projects/project-transitions.js';
 import { expireLease } from '../../src/turns/report-attempt.js';
 import { leaseMs, refusedAs, type Team, teams } from '../team.js';
 

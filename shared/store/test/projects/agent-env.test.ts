@@ -2,12 +2,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
-import { projectMigrations } from '@suzumio/store/migrations/project';
-import { migrate } from '../src/sqlite/migrate.js';
-import { readAgentEnv } from '@suzumio/store/queries/agents';
-import { readConfig } from '@suzumio/store/queries/projects';
-import { Sql } from '../src/sqlite/sql.js';
-import { type TestCell, testCell } from '../../../test/support/cell.js';
+import { projectMigrations } from '../../src/projects/migrations.js';
+import { migrate } from '../../src/sqlite/migrate.js';
+import { readAgentEnv } from '../../src/projects/agents.js';
+import { readConfig } from '../../src/projects/read-project.js';
+import { Sql } from '../../src/sqlite/sql.js';
+import { type TestCell, testCell } from '../../../../test/support/cell.js';
 
 let testing: TestCell;
 beforeEach(async () => {

@@ -2,7 +2,7 @@ import { agentVariables, withoutEnvValues } from '@suzumio/core/config/agent-env
 import { isExternal } from '@suzumio/core/config/sandbox-of';
 import type { Labels } from '@suzumio/contract/model/labels';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
-import type { FilePlace } from '../file-place.js';
+import type { FilePlace } from './file-place.js';
 import type { Tx } from '../sqlite/tx.js';
 
 /** Writes a new project's rows: the project, its roster and its channels. */

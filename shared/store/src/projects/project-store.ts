@@ -1,19 +1,19 @@
 import type { EventType } from '@suzumio/contract/model/event';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
-import { ChargedContent } from './content/charged-content.js';
-import type { StoreContext } from './sqlite/context.js';
+import { ChargedContent } from '../content/charged-content.js';
+import type { StoreContext } from '../sqlite/context.js';
 import { filePlace, placeOf, samePlace } from './file-place.js';
-import { assertNotNewer, migrate } from './sqlite/migrate.js';
-import { projectMigrations } from './migrations/project.js';
-import { readConfig } from './queries/projects.js';
-import { immediately, Sql, type SqlReader } from './sqlite/sql.js';
-import { unknownProject } from './sqlite/project-unknown.js';
-import { empty, misplaced } from './sqlite/store-fault.js';
-import { Tx } from './sqlite/tx.js';
-import { deleteProject, isDeleted } from './verbs/delete-project.js';
-import { beginEpoch, type EpochChange } from './verbs/begin-epoch.js';
-import { type TransactionOutcome, Writer } from './sqlite/writer.js';
+import { assertNotNewer, migrate } from '../sqlite/migrate.js';
+import { projectMigrations } from './migrations.js';
+import { readConfig } from './read-project.js';
+import { immediately, Sql, type SqlReader } from '../sqlite/sql.js';
+import { unknownProject } from '../sqlite/project-unknown.js';
+import { empty, misplaced } from '../sqlite/store-fault.js';
+import { Tx } from '../sqlite/tx.js';
+import { deleteProject, isDeleted } from './delete-project.js';
+import { beginEpoch, type EpochChange } from './begin-epoch.js';
+import { type TransactionOutcome, Writer } from '../sqlite/writer.js';
 
 /** An event as a commit appended it. */
 export interface AppendedEvent {
