@@ -1,11 +1,11 @@
 import { type PolicyCheckOptions, projectDenials, refuseByPolicy } from '@suzumio/core/policy/check-project';
 import type { ProjectSource } from '@suzumio/core/config/project-source';
 import { directoryOf, type Grant, grantFor, withGrant } from '@suzumio/core/policy/grant';
-import { policyWithGrants } from '@suzumio/store/grants';
+import { policyWithGrants } from '@suzumio/store/cell/grants';
 import { hostPaths } from '@suzumio/runtime/disk/this-host';
 import { loadPolicy, policyFileOf } from '@suzumio/runtime/disk/load-policy';
 import type { Policy } from '@suzumio/core/policy/policy';
-import { DataDirectory } from '@suzumio/store/data-directory';
+import { DataDirectory } from '@suzumio/store/cell/data-directory';
 import { allowProviders, providersBeyond } from './providers/allow-providers.js';
 import { describePair, type ProviderPair } from './providers/provider-pair.js';
 import { dayBudgetOf } from './day-budget.js';

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { checkProviders } from '@suzumio/cli/doctor/check-providers';
 import { createSession } from '@suzumio/cli/session';
-import { Cell } from '@suzumio/store/cell';
+import { Cell } from '@suzumio/store/cell/cell';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { startProject } from '@suzumio/store/projects/project-transitions';
 import { freePort } from '../../test/support/free-port.js';

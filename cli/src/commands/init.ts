@@ -1,7 +1,7 @@
 import type { LoadedProject, ProjectSource } from '@suzumio/core/config/project-source';
 import type { Labels } from '@suzumio/contract/model/labels';
 import type { FileConfig, ProjectConfig } from '@suzumio/contract/model/project-config';
-import { Cell } from '@suzumio/store/cell';
+import { Cell } from '@suzumio/store/cell/cell';
 import { checkDocker } from '@suzumio/turn-worker';
 import { admission, admitOwnFile, type OwnFileOptions } from '../host-policy.js';
 import {

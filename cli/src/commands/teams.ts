@@ -10,8 +10,8 @@ import {
   standUpAnswer,
   updateTeamRequest,
 } from '@suzumio/contract/model/profile-api';
-import { makeStandingProject } from '@suzumio/store/standing-project';
-import { Cell } from '@suzumio/store/cell';
+import { makeStandingProject } from '@suzumio/store/cell/standing-project';
+import { Cell } from '@suzumio/store/cell/cell';
 import { admission, admitOwnFile, type OwnFileOptions } from '../host-policy.js';
 import { refuseOverrulingThere, sayGrant } from '../project-file.js';
 import { createApiRequests } from '../reach/api-requests.js';

@@ -1,6 +1,6 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { ReadOnlyCell } from '@suzumio/store/read-only-cell';
-import { type ProjectVerdict, verifyCatalogue, verifyProject } from '@suzumio/store/verify';
+import { ReadOnlyCell } from '@suzumio/store/cell/read-only-cell';
+import { type ProjectVerdict, verifyCatalogue, verifyProject } from '@suzumio/store/cell/verify';
 import { type ExitCode, exitCodes } from '../exit-codes.js';
 import { paint } from '../render/colors.js';
 import { count, size } from '../render/format.js';

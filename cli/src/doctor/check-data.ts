@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { isSuzumioError, messageOf } from '@suzumio/contract/errors/suzumio-error';
-import { networkFileSystemOf, type StatFs } from '@suzumio/store/data-directory';
+import { networkFileSystemOf, type StatFs } from '@suzumio/store/cell/data-directory';
 import { readStatus } from '@suzumio/store/projects/read-project';
-import { ReadOnlyCell } from '@suzumio/store/read-only-cell';
+import { ReadOnlyCell } from '@suzumio/store/cell/read-only-cell';
 import { count } from '../render/format.js';
 import { broken, type Finding, ok } from './check.js';
 import { nearestExisting } from './check-machine.js';

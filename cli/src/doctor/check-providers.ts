@@ -1,9 +1,9 @@
 import { connectionFailure } from '@suzumio/runtime/http/connection-failure';
 import { messageOf } from '@suzumio/contract/errors/suzumio-error';
-import { policyWithGrants } from '@suzumio/store/grants';
-import { DataDirectory } from '@suzumio/store/data-directory';
+import { policyWithGrants } from '@suzumio/store/cell/grants';
+import { DataDirectory } from '@suzumio/store/cell/data-directory';
 import { readConfig } from '@suzumio/store/projects/read-project';
-import { ReadOnlyCell } from '@suzumio/store/read-only-cell';
+import { ReadOnlyCell } from '@suzumio/store/cell/read-only-cell';
 import { hostPolicy } from '../host-policy.js';
 import { describePair, isSamePair, pairsOf, type ProviderPair } from '../providers/provider-pair.js';
 import type { Session } from '../session.js';

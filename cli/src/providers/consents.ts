@@ -2,7 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { policySchema } from '@suzumio/core/policy/policy';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { DataDirectory } from '@suzumio/store/data-directory';
+import { DataDirectory } from '@suzumio/store/cell/data-directory';
 import { z } from 'zod';
 import { isSamePair, type ProviderPair } from './provider-pair.js';
 

@@ -10,9 +10,9 @@ import {
   type UpdateProfileRequest,
   type UpdateTeamRequest,
 } from '@suzumio/contract/model/profile-api';
-import { Catalog } from '@suzumio/store/catalog';
+import { Catalog } from '@suzumio/store/cell/catalog';
 import { systemContext } from '@suzumio/store/sqlite/context';
-import { DataDirectory } from '@suzumio/store/data-directory';
+import { DataDirectory } from '@suzumio/store/cell/data-directory';
 import type { Session } from '../session.js';
 import { type ApiRequests, createApiRequests } from './api-requests.js';
 import { tokenFor } from './server-token.js';

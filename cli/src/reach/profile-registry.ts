@@ -1,7 +1,7 @@
 import { type ProfileRegistry, noProfiles } from '@suzumio/core/profiles/registry';
-import { Catalog } from '@suzumio/store/catalog';
+import { Catalog } from '@suzumio/store/cell/catalog';
 import { systemContext } from '@suzumio/store/sqlite/context';
-import { DataDirectory } from '@suzumio/store/data-directory';
+import { DataDirectory } from '@suzumio/store/cell/data-directory';
 
 /** Runs `body` with the profiles of a data directory; there are none where it does not exist. */
 export async function withProfiles<Result>(

@@ -1,5 +1,5 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { DataDirectory } from '@suzumio/store/data-directory';
+import { DataDirectory } from '@suzumio/store/cell/data-directory';
 import type { Session } from '../session.js';
 import { type ApiClient, createApiClient } from './api-client.js';
 import { addressOf, createApiRequests } from './api-requests.js';

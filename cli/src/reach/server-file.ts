@@ -1,6 +1,6 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import * as z from 'zod';
-import type { DataDirectory } from '@suzumio/store/data-directory';
+import type { DataDirectory } from '@suzumio/store/cell/data-directory';
 
 const serverFile = z.object({ url: z.url(), pid: z.int().positive() });
 

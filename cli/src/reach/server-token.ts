@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { DataDirectory } from '@suzumio/store/data-directory';
+import { DataDirectory } from '@suzumio/store/cell/data-directory';
 import type { Session } from '../session.js';
 import { findServer } from './server-file.js';
 

@@ -7,9 +7,9 @@ import {
   tokenAnswer,
   tokenListAnswer,
 } from '@suzumio/contract/model/http-api';
-import { Catalog } from '@suzumio/store/catalog';
+import { Catalog } from '@suzumio/store/cell/catalog';
 import { systemContext } from '@suzumio/store/sqlite/context';
-import { DataDirectory } from '@suzumio/store/data-directory';
+import { DataDirectory } from '@suzumio/store/cell/data-directory';
 import type { ApiRequests } from './api-requests.js';
 
 /** Who may use a cell, and who tried what he may not. */

@@ -7,7 +7,7 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectEvent } from '@suzumio/contract/model/event';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { Policy } from '@suzumio/core/policy/policy';
-import type { Cell } from '@suzumio/store/cell';
+import type { Cell } from '@suzumio/store/cell/cell';
 import { dollars } from '@suzumio/core/budgets/model-cost';
 import { projectUsage } from '@suzumio/store/budgets/usage';
 import { checkDocker } from '@suzumio/turn-worker';

@@ -5,8 +5,8 @@ import { backendOf, isExternal } from '@suzumio/core/config/sandbox-of';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Grant } from '@suzumio/core/policy/grant';
 import { oneLine } from '@suzumio/core/prompt/body';
-import { Cell } from '@suzumio/store/cell';
-import { ReadOnlyCell } from '@suzumio/store/read-only-cell';
+import { Cell } from '@suzumio/store/cell/cell';
+import { ReadOnlyCell } from '@suzumio/store/cell/read-only-cell';
 import { admission, admitOwnFile, hostPolicy, type OwnFileOptions } from '../host-policy.js';
 import { followTimeline } from '../live-timeline.js';
 import {

@@ -4,7 +4,7 @@ import { isLoopback } from '@suzumio/runtime/http/request-source';
 import type { BodyPace } from '@suzumio/runtime/http/slow-bodies';
 import { hostPaths } from '@suzumio/runtime/disk/this-host';
 import { defaultPolicy, type Policy } from '@suzumio/core/policy/policy';
-import type { BrokenProject } from '@suzumio/store/delete-project';
+import type { BrokenProject } from '@suzumio/store/cell/delete-project';
 import { apiApp, type ApiGuards } from './app.js';
 import type { ApiDependencies } from './context.js';
 import { EventHub, type EventHubOptions } from './events/event-hub.js';

@@ -1,8 +1,8 @@
 import type { RequestHandler, Response } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { anonymousActor, type ApiScope, apiScopes, type TokenScope } from '@suzumio/contract/model/access-token';
-import type { ApiIdentity, ApiTokens } from '@suzumio/store/api-tokens';
-import type { Catalog } from '@suzumio/store/catalog';
+import type { ApiIdentity, ApiTokens } from '@suzumio/store/cell/api-tokens';
+import type { Catalog } from '@suzumio/store/cell/catalog';
 import { defaultScope, scopeOf } from '@suzumio/contract/operations/operation';
 import { operationFor } from './openapi/operations-at.js';
 import type { RateLimiter } from './rate-limiter.js';

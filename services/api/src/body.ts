@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { parse } from '@suzumio/runtime/http/validate';
 import { maxRequestBytes } from '@suzumio/contract/model/http-api';
-import type { ApiTokens } from '@suzumio/store/api-tokens';
+import type { ApiTokens } from '@suzumio/store/cell/api-tokens';
 import { requireStillGood } from './auth.js';
 
 /** Reads JSON bodies, and refuses to overlook one that says it is something else, or whose token ended on the way. */

@@ -3,7 +3,7 @@ import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import type { HostPaths } from '@suzumio/core/policy/host-paths';
 import type { Policy } from '@suzumio/core/policy/policy';
 import type { Transport } from '@suzumio/runtime/queue/transport';
-import type { Cell } from '@suzumio/store/cell';
+import type { Cell } from '@suzumio/store/cell/cell';
 
 /** What the API works with. */
 export interface ApiDependencies {

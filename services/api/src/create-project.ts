@@ -6,7 +6,7 @@ import { isSuzumioError, type SuzumioError } from '@suzumio/contract/errors/suzu
 import type { CreateProjectAnswer, SendMessageRequest } from '@suzumio/contract/model/http-api';
 import type { Labels } from '@suzumio/contract/model/labels';
 import { refuseByPolicy } from '@suzumio/core/policy/check-project';
-import type { Cell } from '@suzumio/store/cell';
+import type { Cell } from '@suzumio/store/cell/cell';
 import { readProject } from '@suzumio/store/projects/read-project';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import { type IdempotencyKey, once } from '@suzumio/store/sqlite/once';

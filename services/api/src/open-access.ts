@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import type { ApiTokens } from '@suzumio/store/api-tokens';
+import type { ApiTokens } from '@suzumio/store/cell/api-tokens';
 import { identityOf, tokenEnded } from './auth.js';
 
 const lookEveryMs = 1_000;

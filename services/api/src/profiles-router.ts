@@ -11,7 +11,7 @@ import {
   updateProfileRequest,
 } from '@suzumio/contract/model/profile-api';
 import type { ProfileView } from '@suzumio/contract/model/profile';
-import { refuseRetired } from '@suzumio/store/profiles';
+import { refuseRetired } from '@suzumio/store/cell/profiles';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import { identityOf, wholeCellOnly } from './auth.js';
 import { bodyOf, queryOf } from './body.js';

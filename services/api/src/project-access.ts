@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { hintFrom } from '@suzumio/contract/errors/suggest';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { Cell } from '@suzumio/store/cell';
+import type { Cell } from '@suzumio/store/cell/cell';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { identityOf, requireProject } from './auth.js';
 import type { ApiContext } from './context.js';

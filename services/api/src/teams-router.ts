@@ -14,7 +14,7 @@ import {
   updateTeamRequest,
 } from '@suzumio/contract/model/profile-api';
 import { refuseByPolicy } from '@suzumio/core/policy/check-project';
-import { differencesOf, makeStandingProject } from '@suzumio/store/standing-project';
+import { differencesOf, makeStandingProject } from '@suzumio/store/cell/standing-project';
 import { readProject } from '@suzumio/store/projects/read-project';
 import { projectRow } from '@suzumio/store/rows';
 import { startProject } from '@suzumio/store/projects/project-transitions';

@@ -5,7 +5,7 @@ import { createApi } from '@suzumio/api';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { createMetrics } from '@suzumio/runtime/observability/metrics';
 import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
-import { Cell } from '@suzumio/store/cell';
+import { Cell } from '@suzumio/store/cell/cell';
 import { projectRow } from '@suzumio/store/rows';
 import { eventually } from '../../../test/support/poll.js';
 import { teamYaml } from '../../../test/support/cell.js';

@@ -9,7 +9,7 @@ import {
 } from '@suzumio/contract/model/profile-api';
 import { projectDetailAnswer } from '@suzumio/contract/model/http-api';
 import { createApi } from '@suzumio/api';
-import { Cell } from '@suzumio/store/cell';
+import { Cell } from '@suzumio/store/cell/cell';
 import { type TestApi, testApi } from './support/api.js';
 import { beginTurn, submit } from './support/play.js';
 import { standingYaml } from './support/register-samples.js';

@@ -3,7 +3,7 @@ import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
 import type { Transport } from '@suzumio/runtime/queue/transport';
-import { Cell } from '@suzumio/store/cell';
+import { Cell } from '@suzumio/store/cell/cell';
 import type { ProjectStoreHooks } from '@suzumio/store/projects/project-store';
 import { eventCounter } from './event-counter.js';
 

@@ -1,7 +1,7 @@
 import { holderOf } from '@suzumio/runtime/queue/jobs';
 import { turnJobId, type TurnJobRef } from '@suzumio/protocol/turn-job';
 import type { Transport } from '@suzumio/runtime/queue/transport';
-import type { WaitingLine } from '@suzumio/store/waiting-line';
+import type { WaitingLine } from '@suzumio/store/cell/waiting-line';
 import { forEachBounded } from './rounds.js';
 
 export interface RefillDependencies {

@@ -15,7 +15,7 @@ import {
 } from '@suzumio/store/turns/deliver-turn';
 import { giveUpWaiting, impatientTurns } from '@suzumio/store/turns/give-up-waiting';
 import { agentsToStart, type CellBounds, startTurns } from '@suzumio/store/turns/start-turns';
-import type { WaitingLine } from '@suzumio/store/waiting-line';
+import type { WaitingLine } from '@suzumio/store/cell/waiting-line';
 
 export interface ProjectSchedulerDependencies {
   cell: string;

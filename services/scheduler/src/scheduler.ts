@@ -3,7 +3,7 @@ import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import { type Consumer, closeWithinMs, type Transport } from '@suzumio/runtime/queue/transport';
 import { settledWithin } from '@suzumio/runtime/queue/within';
-import type { Cell } from '@suzumio/store/cell';
+import type { Cell } from '@suzumio/store/cell/cell';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { type ActiveTurns, countActiveTurns } from '@suzumio/store/turns/read-turns';
 import { isMigrating } from '@suzumio/store/projects/large-migrations';

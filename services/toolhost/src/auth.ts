@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { projectId } from '@suzumio/protocol/ids';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
-import type { ApiIdentity } from '@suzumio/store/api-tokens';
+import type { ApiIdentity } from '@suzumio/store/cell/api-tokens';
 import { authorizeLease, authorizeTool, rejected } from '@suzumio/store/turns/authorize';
 import type { AttemptRow } from '@suzumio/store/rows';
 import {

@@ -1,6 +1,6 @@
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { externalEngine, type handlerClaimRequest, type HandlerTurn } from '@suzumio/protocol/handlers';
-import type { ApiIdentity } from '@suzumio/store/api-tokens';
+import type { ApiIdentity } from '@suzumio/store/cell/api-tokens';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { mailOfTurn, turnsForHandler } from '@suzumio/store/turns/handlers';
 import { agentRow, turnRow } from '@suzumio/store/rows';

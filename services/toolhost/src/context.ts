@@ -4,7 +4,7 @@ import type { HostPaths } from '@suzumio/core/policy/host-paths';
 import type { Policy } from '@suzumio/core/policy/policy';
 import type { SecretSource } from '@suzumio/runtime/process/secret-source';
 import type { Transport } from '@suzumio/runtime/queue/transport';
-import type { Cell } from '@suzumio/store/cell';
+import type { Cell } from '@suzumio/store/cell/cell';
 import type { BodyReader } from './bodies/body-reader.js';
 import type { RunnerBodies } from './bodies/runner-bodies.js';
 import type { RefusalPace } from './refusal-pace.js';

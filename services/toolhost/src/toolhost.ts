@@ -6,7 +6,7 @@ import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import { notFoundHandler, problemHandler } from '@suzumio/runtime/http/problem-handler';
 import { type ListenerNames, refuseForeignRequests } from '@suzumio/runtime/http/request-source';
 import type { BodyPace } from '@suzumio/runtime/http/slow-bodies';
-import { policyWithGrants } from '@suzumio/store/grants';
+import { policyWithGrants } from '@suzumio/store/cell/grants';
 import { hostPaths } from '@suzumio/runtime/disk/this-host';
 import { defaultPolicy, type Policy } from '@suzumio/core/policy/policy';
 import { attemptsRouter } from './attempts-router.js';

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Grant } from '@suzumio/core/policy/grant';
-import { grantFileName } from '@suzumio/store/grants';
+import { grantFileName } from '@suzumio/store/cell/grants';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { teamYaml } from '../../../test/support/cell.js';
 import { type ToolhostBench, toolhostBench } from './toolhost-client.js';

@@ -1,4 +1,4 @@
-import type { Cell } from '@suzumio/store/cell';
+import type { Cell } from '@suzumio/store/cell/cell';
 
 /** A project file whose agents are the members of a team. */
 export const standingYaml = (name: string, agents = 'member: { profile: "*", tools: ["*"] }'): string =>

@@ -89,7 +89,7 @@ const shownElsewhere: [string, string, string][] = [
   ['turn.maxAttempts', 'shared/core/test/failures/failure-policy.test.ts', 'maxAttempts'],
   ['turn.startDeadline', 'shared/core/test/failures/failure-policy.test.ts', 'startDeadlineMs'],
   ['agents.ada.profile', 'shared/core/test/profiles/start-from-profiles.test.ts', 'profile: Akari'],
-  ['agents.ada.workspace.from', 'shared/store/test/create-project.test.ts', 'workspace'],
+  ['agents.ada.workspace.from', 'shared/store/test/cell/create-project.test.ts', 'workspace'],
   ['backend.runner.script[].agent', 'runner/test/find-rule.test.ts', 'agent:'],
   ...['from', 'contains', 'channel', 'kind', 'priority', 'turn', 'attempt'].map((key): [string, string, string] => [
     `backend.runner.script[].when.${key}`,

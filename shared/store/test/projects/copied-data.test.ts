@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { authorizeLease, authorizeTool } from '../../src/turns/authorize.js';
-import { Cell } from '../../src/cell.js';
+import { Cell } from '../../src/cell/cell.js';
 import type { ProjectStore } from '../../src/projects/project-store.js';
 import { projectRow } from '../../src/rows.js';
 import { Sql } from '../../src/sqlite/sql.js';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { ProjectStores } from '../../src/project-stores.js';
+import { ProjectStores } from '../../src/cell/project-stores.js';
 import { Sql } from '../../src/sqlite/sql.js';
 import { postMessage } from '../../src/mail/post-message.js';
 import type { Tx } from '../../src/sqlite/tx.js';

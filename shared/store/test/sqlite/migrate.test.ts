@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { migrate, type Migration } from '../../src/sqlite/migrate.js';
-import { catalogMigrations } from '../../src/migrations/catalog.js';
+import { catalogMigrations } from '../../src/cell/migrations.js';
 import { projectMigrations } from '../../src/projects/migrations.js';
 import { Sql } from '../../src/sqlite/sql.js';
 

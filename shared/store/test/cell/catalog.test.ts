@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { Sql } from '../src/sqlite/sql.js';
-import { entryOf, type TestCell, testCell } from '../../../test/support/cell.js';
-import { eventually } from '../../../test/support/poll.js';
+import { Sql } from '../../src/sqlite/sql.js';
+import { entryOf, type TestCell, testCell } from '../../../../test/support/cell.js';
+import { eventually } from '../../../../test/support/poll.js';
 
 const start = Date.UTC(2026, 10, 21, 20, 0, 0);
 

@@ -5,24 +5,24 @@ import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import { ApiTokens } from './api-tokens.js';
 import { AuditLog } from './audit-log.js';
 import { CellPause } from './cell-pause.js';
-import type { StoreContext } from './sqlite/context.js';
+import type { StoreContext } from '../sqlite/context.js';
 import type { DataDirectory } from './data-directory.js';
-import { epochFrom, filePlace, placeOf, samePlace } from './projects/file-place.js';
-import { assertNotNewer, migrate } from './sqlite/migrate.js';
-import { catalogMigrations } from './migrations/catalog.js';
+import { epochFrom, filePlace, placeOf, samePlace } from '../projects/file-place.js';
+import { assertNotNewer, migrate } from '../sqlite/migrate.js';
+import { catalogMigrations } from './migrations.js';
 import { Profiles } from './profiles.js';
-import type { ProjectStoreHooks } from './projects/project-store.js';
+import type { ProjectStoreHooks } from '../projects/project-store.js';
 import { ProjectDeletions } from './project-deletions.js';
-import { immediately, Sql, type SqlParams } from './sqlite/sql.js';
-import { Providers } from './models/providers.js';
-import { ReachedHosts } from './models/reached-hosts.js';
-import { aliveMs, beatMs, isAlive, readCatalogFacts } from './queries/services.js';
-import { Spending } from './models/spending.js';
+import { immediately, Sql, type SqlParams } from '../sqlite/sql.js';
+import { Providers } from '../models/providers.js';
+import { ReachedHosts } from '../models/reached-hosts.js';
+import { aliveMs, beatMs, isAlive, readCatalogFacts } from './services.js';
+import { Spending } from '../models/spending.js';
 import { Teams } from './teams.js';
-import type { Json } from './sqlite/tx.js';
+import type { Json } from '../sqlite/tx.js';
 import { WaitingLine } from './waiting-line.js';
-import { answeredBefore, type IdempotencyKey, type KeyedTx, keyedTx } from './sqlite/once.js';
-import { Writer } from './sqlite/writer.js';
+import { answeredBefore, type IdempotencyKey, type KeyedTx, keyedTx } from '../sqlite/once.js';
+import { Writer } from '../sqlite/writer.js';
 
 /** A control-plane process as the others see it. */
 export interface ProcessIdentity {

@@ -1,15 +1,15 @@
 import { LRUCache } from 'lru-cache';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { projectId } from '@suzumio/protocol/ids';
-import type { StoreContext } from './sqlite/context.js';
+import type { StoreContext } from '../sqlite/context.js';
 import type { DataDirectory } from './data-directory.js';
 import type { PendingDeletion } from './project-deletions.js';
-import { LargeMigrations } from './projects/large-migrations.js';
-import { databaseMemory, memoryLimitBytes } from './sqlite/memory-limits.js';
-import { ProjectStore, type ProjectStoreHooks } from './projects/project-store.js';
-import { unknownProject } from './sqlite/project-unknown.js';
-import { fileIdentity } from './sqlite/sql.js';
-import { storeFault } from './sqlite/store-fault.js';
+import { LargeMigrations } from '../projects/large-migrations.js';
+import { databaseMemory, memoryLimitBytes } from '../sqlite/memory-limits.js';
+import { ProjectStore, type ProjectStoreHooks } from '../projects/project-store.js';
+import { unknownProject } from '../sqlite/project-unknown.js';
+import { fileIdentity } from '../sqlite/sql.js';
+import { storeFault } from '../sqlite/store-fault.js';
 
 interface Entry {
   store: ProjectStore;

@@ -1,8 +1,8 @@
 import type { AuditEntry } from '@suzumio/contract/model/access-token';
-import type { StoreContext } from './sqlite/context.js';
-import { iso, type Page } from './sqlite/page.js';
-import type { Sql } from './sqlite/sql.js';
-import type { Writer } from './sqlite/writer.js';
+import type { StoreContext } from '../sqlite/context.js';
+import { iso, type Page } from '../sqlite/page.js';
+import type { Sql } from '../sqlite/sql.js';
+import type { Writer } from '../sqlite/writer.js';
 
 /** How many entries are kept. */
 const mostEntries = 10_000;

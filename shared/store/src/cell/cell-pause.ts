@@ -1,10 +1,10 @@
 import type { Pause } from '@suzumio/contract/model/pause';
-import type { StoreContext } from './sqlite/context.js';
-import { iso } from './sqlite/page.js';
-import type { Sql, SqlReader } from './sqlite/sql.js';
-import type { Json } from './sqlite/tx.js';
-import { type IdempotencyKey, keyedTx, once } from './sqlite/once.js';
-import type { Writer } from './sqlite/writer.js';
+import type { StoreContext } from '../sqlite/context.js';
+import { iso } from '../sqlite/page.js';
+import type { Sql, SqlReader } from '../sqlite/sql.js';
+import type { Json } from '../sqlite/tx.js';
+import { type IdempotencyKey, keyedTx, once } from '../sqlite/once.js';
+import type { Writer } from '../sqlite/writer.js';
 
 /** The pause of the whole cell: while it lasts, no project starts turns, and none is given to a worker. */
 export class CellPause {

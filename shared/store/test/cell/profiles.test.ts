@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { nickname } from '@suzumio/contract/model/profile';
 import { agentId } from '@suzumio/protocol/ids';
-import { Cell } from '@suzumio/store/cell';
-import type { NewProfile } from '@suzumio/store/profiles';
-import { type TestCell, testCell } from '../../../test/support/cell.js';
+import { Cell } from '../../src/cell/cell.js';
+import type { NewProfile } from '../../src/cell/profiles.js';
+import { type TestCell, testCell } from '../../../../test/support/cell.js';
 
 let testing: TestCell;
 beforeEach(async () => {

@@ -1,12 +1,12 @@
 import { hintFrom } from '@suzumio/contract/errors/suggest';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { TeamSummary, TeamView } from '@suzumio/contract/model/profile';
-import type { StoreContext } from './sqlite/context.js';
-import { iso } from './sqlite/page.js';
-import type { Sql } from './sqlite/sql.js';
-import { type IdempotencyKey, once } from './sqlite/once.js';
-import type { Json } from './sqlite/tx.js';
-import type { Writer } from './sqlite/writer.js';
+import type { StoreContext } from '../sqlite/context.js';
+import { iso } from '../sqlite/page.js';
+import type { Sql } from '../sqlite/sql.js';
+import { type IdempotencyKey, once } from '../sqlite/once.js';
+import type { Json } from '../sqlite/tx.js';
+import type { Writer } from '../sqlite/writer.js';
 
 interface TeamRow {
   name: string;

@@ -4,7 +4,7 @@ import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
 import { projectId } from '@suzumio/protocol/ids';
 import { Catalog, type NewEntry } from './catalog.js';
-import { type StoreContext, systemContext } from './sqlite/context.js';
+import { type StoreContext, systemContext } from '../sqlite/context.js';
 import { constructionMs, createProject, type NewProject, removeUnfinishedProjects } from './create-project.js';
 import { DataDirectory } from './data-directory.js';
 import {
@@ -14,14 +14,14 @@ import {
   discardDeleted,
   finishDeletions,
 } from './delete-project.js';
-import { DiskSpace } from './sqlite/disk-space.js';
-import { placeOf } from './projects/file-place.js';
-import { ProjectStore, type ProjectStoreHooks } from './projects/project-store.js';
+import { DiskSpace } from '../sqlite/disk-space.js';
+import { placeOf } from '../projects/file-place.js';
+import { ProjectStore, type ProjectStoreHooks } from '../projects/project-store.js';
 import { ProjectStores } from './project-stores.js';
-import { readLabels, readStatus } from './projects/read-project.js';
-import { projectRow } from './rows.js';
-import { storeFault } from './sqlite/store-fault.js';
-import { beginEpoch } from './projects/begin-epoch.js';
+import { readLabels, readStatus } from '../projects/read-project.js';
+import { projectRow } from '../rows.js';
+import { storeFault } from '../sqlite/store-fault.js';
+import { beginEpoch } from '../projects/begin-epoch.js';
 
 /** A control plane's data: one directory, its catalog and its projects, as one process holds them. */
 export class Cell {

@@ -5,10 +5,10 @@ import type { StandingDifferences } from '@suzumio/contract/model/profile-api';
 import type { Grant } from '@suzumio/core/policy/grant';
 import type { Catalog } from './catalog.js';
 import type { Cell } from './cell.js';
-import { iso } from './sqlite/page.js';
-import { projectRow } from './rows.js';
-import type { SqlReader } from './sqlite/sql.js';
-import { startProject } from './projects/project-transitions.js';
+import { iso } from '../sqlite/page.js';
+import { projectRow } from '../rows.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import { startProject } from '../projects/project-transitions.js';
 import { startFromProfiles } from '@suzumio/core/profiles/start-from-profiles';
 import { withMembers } from '@suzumio/core/profiles/with-members';
 

@@ -6,11 +6,11 @@ import {
   type TokenScope,
   type TokenView,
 } from '@suzumio/contract/model/access-token';
-import type { StoreContext } from './sqlite/context.js';
-import { iso } from './sqlite/page.js';
-import type { Sql } from './sqlite/sql.js';
-import { hashToken, newSecret, sameHash } from './turns/tokens.js';
-import type { Writer } from './sqlite/writer.js';
+import type { StoreContext } from '../sqlite/context.js';
+import { iso } from '../sqlite/page.js';
+import type { Sql } from '../sqlite/sql.js';
+import { hashToken, newSecret, sameHash } from '../turns/tokens.js';
+import type { Writer } from '../sqlite/writer.js';
 
 /** Who a request comes from. */
 export interface ApiIdentity {

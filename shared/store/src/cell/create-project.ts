@@ -10,16 +10,16 @@ import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { Grant } from '@suzumio/core/policy/grant';
 import { grantFileName } from './grants.js';
 import type { Catalog, NewEntry } from './catalog.js';
-import { ContentStore, syncDirectory } from './content/content-store.js';
-import type { StoreContext } from './sqlite/context.js';
+import { ContentStore, syncDirectory } from '../content/content-store.js';
+import type { StoreContext } from '../sqlite/context.js';
 import type { DataDirectory } from './data-directory.js';
-import { placeOf } from './projects/file-place.js';
-import { ProjectStore } from './projects/project-store.js';
-import { projectRow } from './rows.js';
-import type { Tx } from './sqlite/tx.js';
-import type { KeyedTx } from './sqlite/once.js';
-import { initializeProject } from './projects/initialize-project.js';
-import { snapshotDirectory } from './content/workspace-seed.js';
+import { placeOf } from '../projects/file-place.js';
+import { ProjectStore } from '../projects/project-store.js';
+import { projectRow } from '../rows.js';
+import type { Tx } from '../sqlite/tx.js';
+import type { KeyedTx } from '../sqlite/once.js';
+import { initializeProject } from '../projects/initialize-project.js';
+import { snapshotDirectory } from '../content/workspace-seed.js';
 
 /** Everything that a project is made from. */
 export interface NewProject {

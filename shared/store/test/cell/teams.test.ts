@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
-import { type TestCell, teamYaml, testCell } from '../../../test/support/cell.js';
+import { type TestCell, teamYaml, testCell } from '../../../../test/support/cell.js';
 
 let testing: TestCell;
 beforeEach(async () => {

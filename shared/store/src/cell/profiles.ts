@@ -5,12 +5,12 @@ import type { ProfileSummary, ProfileView } from '@suzumio/contract/model/profil
 import type { Skill } from '@suzumio/contract/model/skill';
 import { checkPersona } from '@suzumio/core/profiles/persona';
 import type { ProfileRegistry } from '@suzumio/core/profiles/registry';
-import type { StoreContext } from './sqlite/context.js';
-import { iso } from './sqlite/page.js';
-import type { Sql } from './sqlite/sql.js';
+import type { StoreContext } from '../sqlite/context.js';
+import { iso } from '../sqlite/page.js';
+import type { Sql } from '../sqlite/sql.js';
 import { unknownTeam } from './teams.js';
-import { type IdempotencyKey, keyedTx, once } from './sqlite/once.js';
-import type { Writer } from './sqlite/writer.js';
+import { type IdempotencyKey, keyedTx, once } from '../sqlite/once.js';
+import type { Writer } from '../sqlite/writer.js';
 
 /** What a profile says of whoever it is. */
 export interface ProfileFields {

@@ -1,9 +1,9 @@
 import type { CellFacts, ServiceFacts } from '@suzumio/core/why/facts';
-import { readCellPause } from '../cell-pause.js';
+import { readCellPause } from './cell-pause.js';
 import { readOpenCircuits } from '../models/providers.js';
 import { readDayBudget } from '../models/spending.js';
 import type { SqlReader } from '../sqlite/sql.js';
-import { readWaitingLine } from '../waiting-line.js';
+import { readWaitingLine } from './waiting-line.js';
 
 /** A process counts as alive for this long after its last beat. */
 export const aliveMs = 5_000;

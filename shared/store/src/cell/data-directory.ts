@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { newSecret } from './turns/tokens.js';
+import { newSecret } from '../turns/tokens.js';
 
 /** File systems on which SQLite's locks or memory maps cannot be trusted, by `statfs` magic number. */
 const networkFileSystems = new Map([

@@ -1,8 +1,8 @@
-import type { StoreContext } from './sqlite/context.js';
-import { unknownProject } from './sqlite/project-unknown.js';
-import type { Sql } from './sqlite/sql.js';
-import { type IdempotencyKey, keyedTx, once } from './sqlite/once.js';
-import type { Writer } from './sqlite/writer.js';
+import type { StoreContext } from '../sqlite/context.js';
+import { unknownProject } from '../sqlite/project-unknown.js';
+import type { Sql } from '../sqlite/sql.js';
+import { type IdempotencyKey, keyedTx, once } from '../sqlite/once.js';
+import type { Writer } from '../sqlite/writer.js';
 
 /** A deletion that is under way. */
 export interface PendingDeletion {

@@ -4,12 +4,12 @@ import type { Labels } from '@suzumio/contract/model/labels';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import { projectId } from '@suzumio/protocol/ids';
 import { DataDirectory } from './data-directory.js';
-import { assertNotNewer, type Migration } from './sqlite/migrate.js';
-import { catalogMigrations } from './migrations/catalog.js';
-import { projectMigrations } from './projects/migrations.js';
-import { Sql, type SqlReader } from './sqlite/sql.js';
-import { empty, misplaced, storeFault } from './sqlite/store-fault.js';
-import { isDeleted } from './projects/delete-project.js';
+import { assertNotNewer, type Migration } from '../sqlite/migrate.js';
+import { catalogMigrations } from './migrations.js';
+import { projectMigrations } from '../projects/migrations.js';
+import { Sql, type SqlReader } from '../sqlite/sql.js';
+import { empty, misplaced, storeFault } from '../sqlite/store-fault.js';
+import { isDeleted } from '../projects/delete-project.js';
 
 /**
  * A data directory as it is looked at while nothing serves it: nothing is made, written or migrated.

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { Share, WaitingLine } from '@suzumio/store/waiting-line';
-import { entryOf, type TestCell, testCell } from '../../../test/support/cell.js';
+import type { Share, WaitingLine } from '../../src/cell/waiting-line.js';
+import { entryOf, type TestCell, testCell } from '../../../../test/support/cell.js';
 
 let testing: TestCell;
 let line: WaitingLine;

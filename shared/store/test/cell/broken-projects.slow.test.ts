@@ -1,10 +1,10 @@
 import { cp, mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { Sql } from '../src/sqlite/sql.js';
-import { postMessage } from '../src/mail/post-message.js';
-import { type TestCell, testCell } from '../../../test/support/cell.js';
-import { eventually } from '../../../test/support/poll.js';
+import { Sql } from '../../src/sqlite/sql.js';
+import { postMessage } from '../../src/mail/post-message.js';
+import { type TestCell, testCell } from '../../../../test/support/cell.js';
+import { eventually } from '../../../../test/support/poll.js';
 
 let testing: TestCell;
 const outdated: unknown[] = [];

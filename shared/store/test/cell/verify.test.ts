@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ContentStore } from '../src/content/content-store.js';
-import { ReadOnlyCell } from '@suzumio/store/read-only-cell';
-import { verifyCatalogue, verifyProject } from '@suzumio/store/verify';
-import { publishArtifact } from '../src/content/publish-artifact.js';
-import { type TestCell, testCell } from '../../../test/support/cell.js';
+import { ContentStore } from '../../src/content/content-store.js';
+import { ReadOnlyCell } from '../../src/cell/read-only-cell.js';
+import { verifyCatalogue, verifyProject } from '../../src/cell/verify.js';
+import { publishArtifact } from '../../src/content/publish-artifact.js';
+import { type TestCell, testCell } from '../../../../test/support/cell.js';
 
 let testing: TestCell;
 let cell: ReadOnlyCell;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { type TestCell, testCell } from '../../../test/support/cell.js';
+import { type TestCell, testCell } from '../../../../test/support/cell.js';
 
 let testing: TestCell;
 let project: string;

@@ -4,12 +4,12 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Catalog } from './catalog.js';
-import { syncDirectory } from './content/content-store.js';
+import { syncDirectory } from '../content/content-store.js';
 import type { DataDirectory } from './data-directory.js';
 import type { PendingDeletion } from './project-deletions.js';
 import type { ProjectStores } from './project-stores.js';
-import { projectRow } from './rows.js';
-import type { IdempotencyKey } from './sqlite/once.js';
+import { projectRow } from '../rows.js';
+import type { IdempotencyKey } from '../sqlite/once.js';
 
 /**
  * What a deletion does, in this order. Each step is durable before the next, and doing it again changes nothing.

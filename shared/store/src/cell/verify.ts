@@ -6,11 +6,11 @@ import { isSuzumioError, messageOf } from '@suzumio/contract/errors/suzumio-erro
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import { type ArtifactKind, directoryManifest } from '@suzumio/protocol/artifacts';
 import { workspaceManifest } from '@suzumio/protocol/workspace-manifest';
-import { ContentStore } from './content/content-store.js';
-import { contradictionsIn } from './projects/contradictions.js';
-import { readConfig, readStatus } from './projects/read-project.js';
+import { ContentStore } from '../content/content-store.js';
+import { contradictionsIn } from '../projects/contradictions.js';
+import { readConfig, readStatus } from '../projects/read-project.js';
 import type { ReadOnlyCell } from './read-only-cell.js';
-import type { SqlReader } from './sqlite/sql.js';
+import type { SqlReader } from '../sqlite/sql.js';
 
 /** Something in the data directory that is not as it has to be. */
 export interface Flaw {

@@ -1,6 +1,6 @@
 import { dealPlaces } from '@suzumio/core/mail/round-robin';
-import type { Sql, SqlReader } from './sqlite/sql.js';
-import type { Writer } from './sqlite/writer.js';
+import type { Sql, SqlReader } from '../sqlite/sql.js';
+import type { Writer } from '../sqlite/writer.js';
 
 /** What a deal gave a project: how many places, and where in the line it was and is now. */
 export interface Share {

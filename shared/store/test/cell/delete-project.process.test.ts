@@ -1,24 +1,24 @@
 import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { Cell } from '@suzumio/store/cell';
-import { ContentStore } from '../src/content/content-store.js';
-import type { DeletionStep } from '@suzumio/store/delete-project';
-import { authorizeTool } from '../src/turns/authorize.js';
-import type { ProjectStore } from '../src/projects/project-store.js';
-import { ReadOnlyCell } from '@suzumio/store/read-only-cell';
-import { projectRow } from '@suzumio/store/rows';
-import { writeTurnLog } from '../src/content/turn-logs.js';
-import { postMessage } from '../src/mail/post-message.js';
-import { startTurns } from '../src/turns/start-turns.js';
-import type { Tx } from '../src/sqlite/tx.js';
-import { type TestCell, testCell } from '../../../test/support/cell.js';
-import { children } from '../../../test/support/child.js';
+import { Cell } from '../../src/cell/cell.js';
+import { ContentStore } from '../../src/content/content-store.js';
+import type { DeletionStep } from '../../src/cell/delete-project.js';
+import { authorizeTool } from '../../src/turns/authorize.js';
+import type { ProjectStore } from '../../src/projects/project-store.js';
+import { ReadOnlyCell } from '../../src/cell/read-only-cell.js';
+import { projectRow } from '../../src/rows.js';
+import { writeTurnLog } from '../../src/content/turn-logs.js';
+import { postMessage } from '../../src/mail/post-message.js';
+import { startTurns } from '../../src/turns/start-turns.js';
+import type { Tx } from '../../src/sqlite/tx.js';
+import { type TestCell, testCell } from '../../../../test/support/cell.js';
+import { children } from '../../../../test/support/child.js';
 
 // Real processes, on machines that may be busy.
 jest.setTimeout(60_000);
 
-const deleting = new URL('./fixtures/delete-project.mjs', import.meta.url);
+const deleting = new URL('../fixtures/delete-project.mjs', import.meta.url);
 
 let testing: TestCell;
 /** Another process of the cell, as far as its open files are concerned. */
