@@ -32,6 +32,9 @@ export interface TestCell {
 /** What the catalog is told of a project without labels. */
 export const entryOf = (status: ProjectStatus): NewEntry => ({ status, labels: {}, epoch: 1 });
 
+/** The middle of a day, for what counts by days: no test lasts until midnight, or moves its clock there by mistake. */
+export const noon = Date.UTC(2026, 10, 22, 12);
+
 /** Two agents that may use every tool, and one that may use none. */
 export const teamYaml = `
 name: team
@@ -57,7 +60,7 @@ export interface TestCellOptions {
   storage?: StorageLimits;
   maxOpen?: number;
   freeBytes?: () => number;
-  /** What its clock begins at and goes on from, where a test depends on the time of day. @default the system's */
+  /** What its clock begins at and goes on from, such as {@link noon}. @default the system's */
   startMs?: number;
   /** Where its directory is made. @default the system's */
   parent?: string;

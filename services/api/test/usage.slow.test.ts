@@ -2,14 +2,14 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import type { BudgetListAnswer, ProjectDetailAnswer, SummaryListAnswer } from '@suzumio/contract/model/http-api';
 import type { UsageAnswer } from '@suzumio/contract/model/usage';
 import { usageSlices } from '@suzumio/store/models/model-usage';
-import { teamYaml } from '../../../test/support/cell.js';
+import { noon, teamYaml } from '../../../test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
 import { beginTurn } from './support/play.js';
 import { refusal } from './support/refusal.js';
 
 let api: TestApi;
 beforeEach(async () => {
-  api = await testApi({ budgetUsdPerDay: 2 });
+  api = await testApi({ budgetUsdPerDay: 2 }, undefined, { startMs: noon });
 });
 afterEach(() => api.close());
 

@@ -2,9 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { stepHeader } from '@suzumio/protocol/model-chat';
 import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
 import { expireLease } from '@suzumio/store/turns/report-attempt';
+import { noon } from '../../../../test/support/cell.js';
 import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { eventually } from '../../../../test/support/poll.js';
-import { createToolhost } from '@suzumio/toolhost';
+import { createToolhost, type ToolhostConfig } from '@suzumio/toolhost';
 import { recordingLogger } from '../../../../test/support/logs.js';
 import { allowing, type Begun, begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
@@ -19,7 +20,7 @@ beforeEach(async () => {
   otherBehaviour = { text: 'From the other.' };
   server = await startModelServer(() => behaviour);
   other = await startModelServer(() => otherBehaviour);
-  bench = await toolhostBench(allowed(), { FIRST_KEY: 'key-of-the-first', OTHER_KEY: 'key-of-the-other' });
+  await openWith({}, { FIRST_KEY: 'key-of-the-first', OTHER_KEY: 'key-of-the-other' });
 });
 afterEach(async () => {
   await bench.close();
@@ -31,6 +32,10 @@ const allowed = () =>
     { baseURL: server.baseURL, apiKeyEnv: 'FIRST_KEY', ownPrices: true },
     { baseURL: other.baseURL, apiKeyEnv: 'OTHER_KEY', ownPrices: true },
   );
+
+async function openWith(config: Partial<ToolhostConfig>, secrets: Readonly<Record<string, string>>): Promise<void> {
+  bench = await toolhostBench({ ...allowed(), ...config }, secrets, { startMs: noon });
+}
 
 const yaml = (extra = '') => `
 name: thinkers
@@ -147,7 +152,7 @@ describe('a question', () => {
     behaviour = { text: 'First.', delayMs: 300 };
     const both = await Promise.all([ask(ada, '0', question()), ask(ada, '0', question())]);
     expect(both.map(said)).toEqual(['First.', 'First.']);
-    bench.testing.setNow(Date.now() + 60_000);
+    bench.testing.setNow(noon + 60_000);
     await bench.testing.write(project, (tx) => expireLease(tx, { turn: ada.turn, attempt: 1 }));
     const { body } = await bench.claim(project, ada.turn);
     const second = begun(bench, project, 'ada', ada.turn, body as never);
@@ -302,14 +307,14 @@ describe('a provider that is away', () => {
     behaviour = { status: 503 };
     otherBehaviour = { status: 429, headers: { 'retry-after': '7' } };
     const { project, ada } = await start();
-    const before = Date.now();
+    bench.testing.setNow(noon);
     expect(await ask(ada, '0', question())).toMatchObject({ status: 424, json: { code: 'provider-unavailable' } });
     const [turn] = await rows<{ status: string; not_before_ms: number; waits_for: string }>(
       project,
       'SELECT status, not_before_ms, waits_for FROM turns',
     );
     expect(turn?.status).toBe('queued');
-    expect((turn?.not_before_ms ?? 0) - before).toBeGreaterThan(4_000);
+    expect((turn?.not_before_ms ?? 0) - noon).toBeGreaterThan(4_000);
     expect(turn?.waits_for).toMatch(/^127\.0\.0\.1:\d+#[0-9a-f]{8}\/quick-1-2026$/);
     const [attempt] = await rows<{ counted: number; failure_json: string }>(
       project,
@@ -325,12 +330,11 @@ describe('a provider that is away', () => {
   ])('is left alone for %s', async (_what, retryAfter, pauseMs) => {
     behaviour = { status: 503 };
     otherBehaviour = { status: 429, headers: { 'retry-after': retryAfter } };
-    const now = Date.now();
     const { project, ada } = await start();
-    bench.testing.setNow(now);
+    bench.testing.setNow(noon);
     expect(await ask(ada, '0', question())).toMatchObject({ status: 424 });
     const { providers } = bench.testing.cell.catalog;
-    expect([...providers.away(project).values()].map((until) => until - now).sort()).toEqual([5_000, pauseMs].sort());
+    expect([...providers.away(project).values()].map((until) => until - noon).sort()).toEqual([5_000, pauseMs].sort());
   });
 
   test('lets one call try it after a pause, and all when that went well', async () => {
@@ -338,10 +342,11 @@ describe('a provider that is away', () => {
     otherBehaviour = { status: 500 };
     const { project, ada } = await start();
     const ben = await bench.begin(project, 'ben');
+    bench.testing.setNow(noon);
     await ask(ada, '0', question());
     const { providers } = bench.testing.cell.catalog;
     expect(providers.away(project).size).toBe(2);
-    bench.testing.setNow(Date.now() + 6_000);
+    bench.testing.setNow(noon + 6_000);
     const [circuit = ''] = providers.away(project).keys();
     const [first, ...others] = await Promise.all(
       Array.from({ length: 5 }, (_, n) => providers.admit({ circuit, project, call: `call-${n}` }, 60_000)),
@@ -402,7 +407,7 @@ describe('a provider that is away', () => {
 
   test('is not a variable that is not set', async () => {
     await bench.close();
-    bench = await toolhostBench(allowed());
+    await openWith({}, {});
     const { project, ada } = await start();
     await ask(ada, '0', question());
     const [turn] = await rows<{ failure_json: string }>(project, 'SELECT failure_json FROM turns');
@@ -465,7 +470,7 @@ describe('what it costs', () => {
 
   test('is bounded for the whole cell and day', async () => {
     await bench.close();
-    bench = await toolhostBench({ ...allowed(), budgetUsdPerDay: 0.05 }, { FIRST_KEY: 'k' });
+    await openWith({ budgetUsdPerDay: 0.05 }, { FIRST_KEY: 'k' });
     behaviour = { text: 'Yes.', usage: { input: 40_000, output: 10 } };
     const { ada } = await start();
     expect(said(await ask(ada, '0', question()))).toBe('Yes.');
@@ -476,7 +481,7 @@ describe('what it costs', () => {
 
   test('is nothing that nobody knows, where the day has a budget: a preset needs its price', async () => {
     await bench.close();
-    bench = await toolhostBench({ ...allowed(), budgetUsdPerDay: 5 }, { FIRST_KEY: 'k', OTHER_KEY: 'k' });
+    await openWith({ budgetUsdPerDay: 5 }, { FIRST_KEY: 'k', OTHER_KEY: 'k' });
     const project = await bench.testing.create(yaml().replace(', price: { input: 3, output: 4 }', ''));
     const ben = await bench.begin(project, 'ben');
     const answer = await ask(ben, '0', question());
@@ -487,7 +492,7 @@ describe('what it costs', () => {
 
   test("stays within the day's budget that two projects race for", async () => {
     await bench.close();
-    bench = await toolhostBench({ ...allowed(), budgetUsdPerDay: 0.003 }, { FIRST_KEY: 'k' });
+    await openWith({ budgetUsdPerDay: 0.003 }, { FIRST_KEY: 'k' });
     behaviour = { text: 'Yes.', usage: { input: 10, output: 100 }, delayMs: 50 };
     const racing = (name: string) =>
       yaml()

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Policy } from '@suzumio/core/policy/policy';
+import { noon } from '../../../../test/support/cell.js';
 import { type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { allowing, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
@@ -26,10 +27,8 @@ async function ask(
   rules: Omit<AllowedProvider, 'baseURL'>,
   budgetUsdPerDay?: number,
 ): Promise<{ status: number; code?: string; detail?: string; spentUsd: number; calledUsd: number }> {
-  bench = await toolhostBench({
-    ...allowing({ baseURL: server.baseURL, ...rules }),
-    ...(budgetUsdPerDay === undefined ? {} : { budgetUsdPerDay }),
-  });
+  const budget = budgetUsdPerDay === undefined ? {} : { budgetUsdPerDay };
+  bench = await toolhostBench({ ...allowing({ baseURL: server.baseURL, ...rules }), ...budget }, {}, { startMs: noon });
   const project = await bench.testing.create(`
 name: spenders
 task: Spend.
