@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { waitAnswer } from '@suzumio/contract/model/http-api';
 import { eventually } from '../../../test/support/poll.js';
+import { uncut } from '../../../test/support/uncut.js';
 import { type TestApi, testApi } from './support/api.js';
 import { submit } from './support/play.js';
 import { refusal } from './support/refusal.js';
@@ -79,10 +80,8 @@ describe('waiting for a status', () => {
   test('ends with the service, which says that another may know', async () => {
     const answer = api.get(`${path}/wait?status=completed&timeout=60s`);
     await waiting();
-    const begun = performance.now();
-    await api.api.stop();
+    await uncut(() => api.api.stop());
     expect(refusal(await answer)).toMatchObject({ status: 503, code: 'server-unreachable' });
-    expect(performance.now() - begun).toBeLessThan(4_000);
   });
 
   test('leaves nothing behind when its client goes', async () => {

@@ -7,12 +7,10 @@ import { deliverableTurns } from '@suzumio/store/turns/deliver-turn';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { agentsToStart } from '@suzumio/store/turns/start-turns';
 import { whyAnswerOf } from '@suzumio/core/why/reasons';
+import { noon } from '../../../../test/support/cell.js';
 import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { eventually } from '../../../../test/support/poll.js';
 import { allowing, type Begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
-
-/** No test here lasts or moves its clock long enough to come to the end of this day unless it means to. */
-const noon = Date.UTC(2026, 10, 22, 12);
 
 let server: ModelServer;
 let other: ModelServer;
@@ -92,16 +90,20 @@ describe('what other calls hold back', () => {
     const all = [];
     for (let n = 1; n <= 20; n += 1) all.push(await bench.begin(project, `worker-${n}`));
     behaviour = { text: 'Yes.', usage: { input: 10, output: 100 }, delayMs: 300 };
+    const answered = Promise.withResolvers<Behaviour>();
+    server.answers = () => answered.promise;
     const limit = await bench.testing.cell.catalog.spending.hold(
       'somebody',
       4_000_000,
       6_000_000,
-      bench.testing.cell.context.now() + 3_000,
+      bench.testing.cell.context.now() + 600_000,
     );
     expect(limit).toBeUndefined();
     const answers = Promise.all(all.map((one) => ask(one)));
     await eventually('some are asked', () => server.requests.length > 3);
     expect(server.requests.length).toBeLessThan(10);
+    server.answers = () => behaviour;
+    answered.resolve(behaviour);
     await bench.testing.cell.catalog.spending.settle('somebody', 0);
     expect((await answers).map(({ status }) => status)).toEqual(all.map(() => 200));
     expect(bench.testing.cell.catalog.spending.today()).toMatchObject({

@@ -1,3 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import { stepHeader } from '@suzumio/protocol/model-chat';
@@ -54,6 +57,19 @@ async function ask(
   return response.status;
 }
 
+/** The next question of a step, as the ToolHost gets it. */
+function arrivalOf(step: string): Promise<ServerResponse> {
+  return new Promise((resolve) => {
+    const onRequest = (message: unknown) => {
+      const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
+      if (request.headers[stepHeader] !== step) return;
+      unsubscribe('http.server.request.start', onRequest);
+      resolve(response);
+    };
+    subscribe('http.server.request.start', onRequest);
+  });
+}
+
 const rows = <Row>(sql: string) => bench.testing.rows<Row>(project, sql);
 
 describe('questions that a turn asks at once', () => {
@@ -81,14 +97,20 @@ describe('questions that a turn asks at once', () => {
 
   test('are given up while they wait, once nobody waits for them', async () => {
     const ada = await bench.begin(project, 'ada');
-    behaviour = { text: 'Yes.', delayMs: 1_500 };
+    const answered = Promise.withResolvers<Behaviour>();
+    server.answers = () => answered.promise;
     const gone = new AbortController();
     const answers = ['0', '1', '2', '3'].map((step) => ask(ada, step));
     await eventually('four are asked', () => server.requests.length === 4);
+    const arrived = arrivalOf('4');
     const given = ask(ada, '4', 'Well?', gone.signal).catch(() => 0);
+    const left = once(await arrived, 'close');
+    // It waits by then, or else is given up before it does.
     await new Promise((resolve) => setTimeout(resolve, 300));
     gone.abort();
     expect(await given).toBe(0);
+    await left;
+    answered.resolve({ text: 'Yes.' });
     expect(await Promise.all(answers)).toEqual([200, 200, 200, 200]);
     expect(await ask(ada, '5')).toBe(200);
     expect(await rows('SELECT step FROM model_calls ORDER BY step')).toEqual(

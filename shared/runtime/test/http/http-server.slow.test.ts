@@ -14,11 +14,8 @@ afterEach(async () => {
 });
 
 const local = { host: '127.0.0.1', port: 0 };
-const elapsed = async (run: () => Promise<unknown>) => {
-  const start = performance.now();
-  await run();
-  return performance.now() - start;
-};
+/** Its bound comes after every test's: a stop that has to wait for it fails its test. */
+const patient = { ...local, stopWithinMs: 600_000 };
 
 test('it listens on a free port and says which', async () => {
   server = await startHttpServer((_request, response) => response.end('hello'), local);
@@ -42,7 +39,7 @@ test('an answer in flight finishes, then idle connections are closed and no new 
   const started2 = await startHttpServer((_request, response) => {
     started.open();
     go.opened.then(() => response.end('finished')).catch(() => response.destroy());
-  }, local);
+  }, patient);
   server = started2;
   const agent = new Agent({ keepAlive: true });
   const answer = new Promise<string>((resolve, reject) => {
@@ -55,24 +52,25 @@ test('an answer in flight finishes, then idle connections are closed and no new 
   await expect(fetch(started2.url)).rejects.toThrow();
   go.open();
   expect(await answer).toBe('finished');
-  expect(await elapsed(() => stopped)).toBeLessThan(2_000);
+  await stopped;
   agent.destroy();
 });
 
 test('an answer that never ends is cut when the bound is reached', async () => {
+  // Nothing else would end it.
   const endless = await startHttpServer((_request, response) => void response.write('and so on'), {
     ...local,
     stopWithinMs: 100,
   });
   const response = await fetch(endless.url);
-  expect(await elapsed(() => endless.stop())).toBeLessThan(2_000);
+  await endless.stop();
   await expect(response.text()).rejects.toThrow();
 });
 
 test('an idle kept-alive connection does not hold up the stop', async () => {
-  const idle = await startHttpServer((_request, response) => response.end('hello'), local);
+  const idle = await startHttpServer((_request, response) => response.end('hello'), patient);
   await (await fetch(idle.url)).text();
-  expect(await elapsed(() => idle.stop())).toBeLessThan(2_000);
+  await idle.stop();
   await idle.stop();
 });
 
@@ -122,10 +120,9 @@ describe('a body', () => {
   test('that stands still after a head start is cut off as soon as any other', async () => {
     const { port } = await receiving({ graceMs: 300 });
     const socket = begin(port, 20_000_000);
+    // At the pace that is asked for, so much takes 40 minutes.
     socket.write('x'.repeat(10_000_000));
-    const started = performance.now();
     expect(await socket.received()).toMatch(/^HTTP\/1\.1 408 /);
-    expect(performance.now() - started).toBeLessThan(10_000);
   });
 
   test('that keeps up its pace takes as long as it likes', async () => {
