@@ -1,4 +1,5 @@
 import type { Exchange } from './http-client.js';
+import { unavailable } from './http-failures.js';
 
 /** What `fetch` can send. */
 export type FetchBody = Uint8Array<ArrayBuffer> | Blob;
@@ -16,18 +17,17 @@ export function fetchExchange(options: Pick<RequestInit, 'redirect'> = {}): Exch
       headers,
       ...(body === undefined ? {} : { body }),
       ...(bounds.length === 0 ? {} : { signal: AbortSignal.any(bounds) }),
+    }).catch((error: unknown) => {
+      throw unavailable(error);
     });
     return {
       status: response.status,
       header: (name) => response.headers.get(name) ?? undefined,
-      body: chunksOf(response),
+      // One that is empty has none.
+      body: (response.body ?? []) as AsyncIterable<Uint8Array>,
       discard: () => {
         response.body?.cancel().catch(() => undefined);
       },
     };
   };
-}
-
-async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> {
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) yield chunk;
 }

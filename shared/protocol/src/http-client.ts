@@ -1,4 +1,4 @@
-import { HttpAnswerInvalid, HttpRefusal, HttpUnavailable, problemIn } from './http-failures.js';
+import { HttpAnswerInvalid, HttpRefusal, HttpUnavailable, problemIn, unavailable } from './http-failures.js';
 
 export interface HttpRequest<Body = never> {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
@@ -31,7 +31,10 @@ export interface HttpAnswer {
   readonly discard: () => void;
 }
 
-/** Sends one request, over `fetch`, kept connections, a unix socket or a pipe. Throws where there is no answer. */
+/**
+ * Sends one request, over `fetch`, kept connections, a unix socket or a pipe. Throws HttpUnavailable where there is no
+ * answer, and what reading the request's body threw.
+ */
 export type Exchange<Body> = (request: OutgoingRequest<Body>) => Promise<HttpAnswer>;
 
 export interface HttpClientOptions<Body> {
@@ -67,7 +70,7 @@ export class HttpClient<Body = Uint8Array<ArrayBuffer>> {
   /**
    * Any answer, also a refusal, but none that says that the server cannot answer now.
    *
-   * @throws HttpUnavailable, or the reason of the request's signal
+   * @throws HttpUnavailable, the reason of the request's signal, or what reading its body threw
    */
   async ask(request: HttpRequest<Body>): Promise<HttpAnswer> {
     const { url, exchange, isTransient } = this.#options;
@@ -76,9 +79,10 @@ export class HttpClient<Body = Uint8Array<ArrayBuffer>> {
     try {
       answer = await exchange({ method, url: url + path, signal, timeoutMs, ...contentOf(request) });
     } catch (error) {
-      throw this.#unavailable(error, signal);
+      signal?.throwIfAborted();
+      throw error;
     }
-    if (!isTransient(answer.status, method)) return answer;
+    if (!isTransient(answer.status, method)) return { ...answer, body: whole(answer, signal) };
     const problem = problemIn(await this.#text(answer));
     const told = problem ? `${problem.code}: ${problem.detail}` : 'not by Suzumio';
     const { status } = answer;
@@ -103,14 +107,13 @@ export class HttpClient<Body = Uint8Array<ArrayBuffer>> {
     throw new HttpRefusal(message, { status, problem });
   }
 
-  /** The body of a successful answer, whole. Throws as {@link open} does. */
+  /**
+   * The body of a successful answer, whole. Throws as {@link open} does.
+   *
+   * @throws RangeError when it is longer than `maxAnswerBytes`
+   */
   async send(request: HttpRequest<Body>): Promise<Uint8Array<ArrayBuffer>> {
-    const answer = await this.open(request);
-    try {
-      return await bytesOf(answer, this.#options.maxAnswerBytes);
-    } catch (error) {
-      throw this.#unavailable(error, request.signal);
-    }
+    return bytesOf(await this.open(request), this.#options.maxAnswerBytes);
   }
 
   /**
@@ -133,17 +136,22 @@ export class HttpClient<Body = Uint8Array<ArrayBuffer>> {
     const bytes = await bytesOf(answer, this.#options.maxAnswerBytes).catch(() => undefined);
     return new TextDecoder().decode(bytes);
   }
+}
 
-  #unavailable(error: unknown, signal: AbortSignal | undefined): HttpUnavailable {
+/** An answer's body, which throws where it breaks off. */
+async function* whole({ body }: HttpAnswer, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of body) yield chunk;
+  } catch (error) {
     signal?.throwIfAborted();
-    return new HttpUnavailable(`${this.#options.url} does not answer: ${reasonOf(error)}`, { cause: error });
+    throw unavailable(error);
   }
 }
 
 /**
  * An answer's body.
  *
- * @throws RangeError when it is longer than `maxBytes`; what ended the body too early
+ * @throws RangeError when it is longer than `maxBytes`; HttpUnavailable where it breaks off
  */
 export async function bytesOf({ body, discard }: HttpAnswer, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
@@ -163,13 +171,6 @@ export async function bytesOf({ body, discard }: HttpAnswer, maxBytes: number): 
     at += chunk.length;
   }
   return bytes;
-}
-
-/** `fetch` says only that it failed; why is the cause. */
-function reasonOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return String(error);
-  if ('cause' in error && error.cause !== undefined) return reasonOf(error.cause);
-  return 'message' in error ? String(error.message) : 'no reason given';
 }
 
 /** 408: the server gave up waiting for the body, as after a pause of this process. */

@@ -22,6 +22,17 @@ export class HttpUnavailable extends Error {
   }
 }
 
+/** The failure of a connection. `fetch` says only that it failed; why is the cause. */
+export function unavailable(error: unknown): HttpUnavailable {
+  return error instanceof HttpUnavailable ? error : new HttpUnavailable(reasonOf(error), { cause: error });
+}
+
+function reasonOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return String(error);
+  if ('cause' in error && error.cause !== undefined) return reasonOf(error.cause);
+  return 'message' in error ? String(error.message) : 'no reason given';
+}
+
 /** The server refused the request. Repeating it changes nothing. */
 export class HttpRefusal extends Error {
   override readonly name = 'HttpRefusal';

@@ -85,7 +85,7 @@ test('what counts as passing is the client’s to say', async () => {
 
 test('no connection, an answer that breaks off and one that does not come may be tried again', async () => {
   const nobody = new HttpClient({ url: 'http://127.0.0.1:9', exchange: fetchExchange() });
-  await expect(nobody.send({ method: 'GET', path: '/' })).rejects.toThrow('http://127.0.0.1:9 does not answer: ');
+  await expect(nobody.send({ method: 'GET', path: '/' })).rejects.toBeInstanceOf(HttpUnavailable);
   answer = (request, response) => {
     response.writeHead(200, { 'content-length': 100 }).write('some');
     setTimeout(() => request.socket.destroy(), 20);
@@ -103,9 +103,8 @@ test('an aborted request throws its signal’s reason', async () => {
 
 test('an answer that is too long or of another form is told apart', async () => {
   answering(200, 'x'.repeat(11));
-  const error = await client({ maxAnswerBytes: 10 })
-    .send({ method: 'GET', path: '/' })
-    .catch((thrown: unknown) => thrown);
-  expect(error).toMatchObject({ cause: new RangeError('an answer of more than 10 bytes') });
+  await expect(client({ maxAnswerBytes: 10 }).send({ method: 'GET', path: '/' })).rejects.toThrow(
+    new RangeError('an answer of more than 10 bytes'),
+  );
   await expect(client().json(z.object({}), { method: 'GET', path: '/' })).rejects.toBeInstanceOf(HttpAnswerInvalid);
 });
