@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { connectorTo } from '../src/door/connector.js';
-import { exchange } from '../src/door/exchange.js';
+import { doorHttp } from '../src/door/exchange.js';
 import { eventually } from '../../test/support/poll.js';
 import { closed, listen } from './support/turn.js';
 
@@ -27,8 +27,8 @@ test('leaves no connection behind, for a door takes only so many', async () => {
   const connector = connectorTo(`unix:${join(directory, 'door.sock')}`, process);
   const connections = () => new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)));
   for (let round = 0; round < 10; round += 1) {
-    const answer = await exchange(connector, { method: 'POST', path: '/', headers: {}, body: () => Buffer.from('x') });
-    expect(answer.body.toString()).toBe('answer');
+    const answer = await doorHttp(connector).send({ method: 'POST', path: '/', body: Buffer.from('x') });
+    expect(Buffer.from(answer).toString()).toBe('answer');
   }
   await eventually('all connections are closed', async () => (await connections()) === 0);
 });

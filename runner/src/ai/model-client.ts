@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI, { APIError } from 'openai';
 import {
   type ChatMessage,
@@ -7,12 +6,13 @@ import {
   purposeHeader,
   stepHeader,
 } from '@suzumio/protocol/model-chat';
+import { HttpUnavailable } from '@suzumio/protocol/http-failures';
+import { retry } from '@suzumio/protocol/retry';
 import { type Problem, problem } from '@suzumio/protocol/problem';
 import type { ToolDefinition } from '@suzumio/protocol/runner';
 import { functionName } from '@suzumio/protocol/conversation';
 import { defaultPatienceMs } from '../door/door-client.js';
 import type { Connector } from '../door/connector.js';
-import { ConnectionLost } from '../door/exchange.js';
 import { exitCodes, messageOf, TurnFailure } from '../turn-failure.js';
 import { doorFetch } from './door-fetch.js';
 import { readAnswer } from './read-answer.js';
@@ -44,9 +44,6 @@ export interface ModelClientOptions {
   onText: (text: string) => void;
 }
 
-const firstDelayMs = 100;
-const longestDelayMs = 1_000;
-
 /** Asks by the `openai` package, through the door. */
 export function createModelClient(connector: Connector, options: ModelClientOptions): ModelCaller {
   const { token, patienceMs = defaultPatienceMs, timeoutMs, log, onText } = options;
@@ -62,22 +59,22 @@ export function createModelClient(connector: Connector, options: ModelClientOpti
   });
   return {
     async ask(question) {
-      let failingSince: number | undefined;
-      for (let delayMs = firstDelayMs; ; delayMs = Math.min(2 * delayMs, longestDelayMs)) {
-        try {
-          return { answer: await answerTo(client, question, onText) };
-        } catch (error) {
-          const refused = problemOf(error);
-          if (refused) return { problem: refused };
-          if (!isLost(error)) throw error;
-          // What came to an end in the middle is in the journal, or will be: asking again costs nothing.
-          failingSince ??= performance.now();
-          log(`the model could not be asked (${messageOf(error)}); trying again for up to ${patienceMs} ms`);
-          if (performance.now() - failingSince + delayMs > patienceMs) {
-            throw new TurnFailure(`the door was away for ${patienceMs} ms: ${messageOf(error)}`, exitCodes.doorAway);
-          }
-          await sleep(delayMs);
-        }
+      try {
+        // What came to an end in the middle is in the journal, or will be: asking again costs nothing.
+        const answer = await retry(() => answerTo(client, question, onText), {
+          firstDelayMs: 100,
+          longestDelayMs: 1_000,
+          isRetryable: (error) => isLost(error) && problemOf(error) === undefined,
+          patienceMs,
+          onFailure: (error) =>
+            log(`the model could not be asked (${messageOf(error)}); trying again for up to ${patienceMs} ms`),
+        });
+        return { answer };
+      } catch (error) {
+        const refused = problemOf(error);
+        if (refused) return { problem: refused };
+        if (!isLost(error)) throw error;
+        throw new TurnFailure(`the door was away for ${patienceMs} ms: ${messageOf(error)}`, exitCodes.doorAway);
       }
     },
   };
@@ -110,7 +107,7 @@ async function answerTo(
 
 /** Whether an answer only did not arrive, or a ToolHost not answer; anything else is a defect, and no time mends it. */
 function isLost(error: unknown): boolean {
-  return error instanceof ConnectionLost || error instanceof APIError;
+  return error instanceof HttpUnavailable || error instanceof APIError;
 }
 
 /** What the ToolHost refuses; undefined for what may go better another time. */

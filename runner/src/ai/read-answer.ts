@@ -1,13 +1,13 @@
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
+import { HttpUnavailable } from '@suzumio/protocol/http-failures';
 import type { ModelAnswer, ModelToolCall, ModelUsage } from '@suzumio/protocol/model-chat';
-import { ConnectionLost } from '../door/exchange.js';
 
 /**
  * Puts an answer together from the pieces in which the gateway sends it: its text in parts, each call whole, what was used
  * as the last. It is read here and not by the library's own reader, which throws at more calls than it likes.
  *
  * @param onText gets the text while it comes
- * @throws ConnectionLost where the last piece does not come
+ * @throws HttpUnavailable where the last piece does not come
  */
 export async function readAnswer(
   pieces: AsyncIterable<ChatCompletionChunk>,
@@ -34,7 +34,7 @@ export async function readAnswer(
     texts.push(content);
     onText(content);
   }
-  if (!used) throw new ConnectionLost('the answer ended in the middle');
+  if (!used) throw new HttpUnavailable('the answer ended in the middle');
   const text = texts.join('');
   return { text, ...(refusal === '' ? {} : { refusal }), toolCalls, finishReason, usage: used, model };
 }

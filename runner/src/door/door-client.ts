@@ -1,15 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { exitCodes, TurnFailure } from '../turn-failure.js';
+import { maxToolBodyBytes } from '@suzumio/protocol/door';
+import { bytesOf, type HttpAnswer, type HttpClient, type HttpRequest } from '@suzumio/protocol/http-client';
+import { HttpUnavailable } from '@suzumio/protocol/http-failures';
+import { retry } from '@suzumio/protocol/retry';
+import { exitCodes, messageOf, TurnFailure } from '../turn-failure.js';
 import type { Connector } from './connector.js';
-import {
-  bodyOf,
-  ConnectionLost,
-  type DoorAnswer,
-  type DoorRequest,
-  exchange,
-  respond,
-  wholeAnswer,
-} from './exchange.js';
+import { type DoorBody, doorHttp } from './exchange.js';
 
 /** What bounds a {@link DoorClient}. */
 export interface DoorClientOptions {
@@ -21,80 +16,73 @@ export interface DoorClientOptions {
 /** How long the door may fail where the input does not say. */
 export const defaultPatienceMs = 15_000;
 
-const firstDelayMs = 50;
-const longestDelayMs = 1000;
+export type DoorRequest = HttpRequest<DoorBody>;
+
+/** A whole answer of the door. */
+export interface DoorAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: Buffer;
+}
 
 /**
- * Sends requests through the door and repeats them while the door is away: connections that fail, answers of 500 and
- * above, and bodies that the other side gave up waiting for (408). Only requests that may take effect once however often they arrive belong here: content by its hash, tool calls
- * that name their step.
+ * Sends requests through the door and repeats them while it is unavailable. Only idempotent requests belong here: content
+ * by its hash, tool calls that name their step.
  */
 export class DoorClient {
+  readonly #http: HttpClient<DoorBody>;
+
   constructor(
-    readonly connector: Connector,
+    connector: Connector,
     private readonly options: DoorClientOptions,
-  ) {}
+  ) {
+    this.#http = doorHttp(connector);
+  }
 
   /** The first answer that is one. Throws a {@link TurnFailure} with the exit code for an absent door. */
   send(request: DoorRequest): Promise<DoorAnswer> {
-    return this.#untilAnswered(async () => {
-      const answer = await exchange(this.connector, request);
-      return isWorthAnother(answer.status) ? { failure: failureOf(request, answer.status) } : { result: answer };
-    });
+    return this.#patiently(async () => wholeAnswer(await this.#http.ask(request), request));
   }
 
   /**
    * Hands the body of a successful answer to `take`, of any size and from its start each time that it is sent. Returns
    * the answer where it is a refusal.
    */
-  receive(request: DoorRequest, take: (body: AsyncIterable<Buffer>) => Promise<void>): Promise<DoorAnswer | undefined> {
-    return this.#untilAnswered(async () => {
-      const response = await respond(this.connector, request);
-      const { statusCode = 0 } = response;
-      if (isWorthAnother(statusCode)) {
-        response.destroy();
-        return { failure: failureOf(request, statusCode) };
-      }
-      if (statusCode >= 300) return { result: await wholeAnswer(response, request) };
-      await take(bodyOf(response));
-      return { result: undefined };
+  receive(
+    request: DoorRequest,
+    take: (body: AsyncIterable<Uint8Array>) => Promise<void>,
+  ): Promise<DoorAnswer | undefined> {
+    return this.#patiently(async () => {
+      const answer = await this.#http.ask(request);
+      if (answer.status >= 300) return wholeAnswer(answer, request);
+      await take(answer.body);
+      return undefined;
     });
   }
 
-  /** Tries until there is a result, for as long as the door's failures are put up with. */
-  async #untilAnswered<Result>(attempt: () => Promise<Outcome<Result>>): Promise<Result> {
-    let failingSince: number | undefined;
-    for (let delayMs = firstDelayMs; ; delayMs = Math.min(2 * delayMs, longestDelayMs)) {
-      const outcome = await attempt().catch(lostConnection);
-      if (!('failure' in outcome)) return outcome.result;
-      if (failingSince === undefined) {
-        failingSince = performance.now();
-        this.options.log(`the door fails (${outcome.failure}); trying again for up to ${this.options.patienceMs} ms`);
-      }
-      const leftMs = failingSince + this.options.patienceMs - performance.now();
-      if (leftMs <= 0) {
-        throw new TurnFailure(
-          `the door was away for ${this.options.patienceMs} ms: ${outcome.failure}`,
-          exitCodes.doorAway,
-        );
-      }
-      await sleep(Math.min(delayMs, leftMs));
+  async #patiently<Result>(operation: () => Promise<Result>): Promise<Result> {
+    const { patienceMs, log } = this.options;
+    try {
+      return await retry(operation, {
+        firstDelayMs: 50,
+        longestDelayMs: 1_000,
+        isRetryable: (error) => error instanceof HttpUnavailable,
+        patienceMs,
+        onFailure: (error, failures) => {
+          if (failures === 1) log(`the door fails (${messageOf(error)}); trying again for up to ${patienceMs} ms`);
+        },
+      });
+    } catch (error) {
+      if (!(error instanceof HttpUnavailable)) throw error;
+      throw new TurnFailure(`the door was away for ${patienceMs} ms: ${error.message}`, exitCodes.doorAway);
     }
   }
 }
 
-/** What a try came to: what was wanted, or why it is worth another. */
-type Outcome<Result> = { readonly result: Result } | { readonly failure: string };
-
-function isWorthAnother(status: number): boolean {
-  return status >= 500 || status === 408;
-}
-
-function failureOf({ method, path }: DoorRequest, status: number): string {
-  return `${method} ${path} answered ${status}`;
-}
-
-function lostConnection(error: unknown): { failure: string } {
-  if (error instanceof ConnectionLost) return { failure: error.message };
-  throw error;
+async function wholeAnswer(answer: HttpAnswer, { method, path }: DoorRequest): Promise<DoorAnswer> {
+  const body = await bytesOf(answer, maxToolBodyBytes).catch((error: unknown) => {
+    if (!(error instanceof RangeError)) throw error;
+    throw new TurnFailure(`the answer to ${method} ${path} is over ${maxToolBodyBytes} bytes`);
+  });
+  return { status: answer.status, contentType: answer.header('content-type') ?? '', body: Buffer.from(body) };
 }

@@ -1,96 +1,66 @@
-import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import type { Readable } from 'node:stream';
-import { maxToolBodyBytes } from '@suzumio/protocol/door';
-import { messageOf, TurnFailure } from '../turn-failure.js';
+import { type Exchange, HttpClient, type HttpClientOptions } from '@suzumio/protocol/http-client';
+import { unavailable } from '@suzumio/protocol/http-failures';
 import type { Connector } from './connector.js';
 
-/** One HTTP request through the door. */
-export interface DoorRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: OutgoingHttpHeaders;
-  /** Called once for each time that the request is sent. */
-  readonly body: () => Buffer | Readable;
+/** Bytes, or a stream that is made anew for each time that the request is sent. */
+export type DoorBody = Buffer | (() => Readable);
+
+/** Sent with the head in one write: a second one could hit a connection that a refusal has closed, and lose the answer. */
+const nothing = Buffer.alloc(0);
+
+const baseOf = ({ host, basePath }: Connector): string => `http://${host}${basePath}`;
+
+/** Requests through the door. */
+export function doorHttp(
+  connector: Connector,
+  options: Pick<HttpClientOptions<DoorBody>, 'isTransient'> = {},
+): HttpClient<DoorBody> {
+  return new HttpClient({ url: baseOf(connector), exchange: doorExchange(connector), ...options });
 }
 
-/** A whole answer of the door. */
-export interface DoorAnswer {
-  readonly status: number;
-  readonly contentType: string;
-  readonly body: Buffer;
-}
-
-/** The connection broke, or could not be made, before the answer was whole. Sending again may help. */
-export class ConnectionLost extends Error {
-  override readonly name = 'ConnectionLost';
-}
-
-/** Sends `message` once, on a connection of its own. Throws {@link ConnectionLost}, a {@link TurnFailure}, or what reading the body threw. */
-export async function exchange(connector: Connector, message: DoorRequest): Promise<DoorAnswer> {
-  return wholeAnswer(await respond(connector, message), message);
-}
-
-/** Reads an answer to its end. */
-export async function wholeAnswer(response: IncomingMessage, message: DoorRequest): Promise<DoorAnswer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of bodyOf(response)) {
-    size += chunk.length;
-    if (size > maxToolBodyBytes)
-      throw new TurnFailure(`the answer to ${message.method} ${message.path} is over ${maxToolBodyBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return {
-    status: response.statusCode ?? 0,
-    contentType: response.headers['content-type'] ?? '',
-    body: Buffer.concat(chunks),
+/** Exchanges through the door, each on a connection of its own. */
+function doorExchange(connector: Connector): Exchange<DoorBody> {
+  const base = baseOf(connector);
+  return async ({ method, url, headers, body, signal }) => {
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      // Kept alive and closed by us: where the server closed first, the end of our body could hit a closed connection.
+      const connection = connector.open();
+      const outgoing = request({
+        createConnection: () => connection,
+        method,
+        path: connector.basePath + url.slice(base.length),
+        headers: { ...headers, host: connector.host, connection: 'keep-alive' },
+        ...(signal === undefined ? {} : { signal }),
+      });
+      const content = typeof body === 'function' ? body() : body;
+      outgoing.on('error', (error) => reject(unavailable(error)));
+      outgoing.on('response', (response) => {
+        // An answer may come before the whole body was sent; the rest is of no interest then.
+        if (typeof content === 'object' && 'unpipe' in content) content.unpipe(outgoing);
+        // Not the request: it has let go of the connection by then, when the answer came whole.
+        response.on('close', () => connection.destroy());
+        resolve(response);
+      });
+      if (content === undefined || typeof content === 'string' || Buffer.isBuffer(content)) {
+        outgoing.end(content ?? nothing);
+        return;
+      }
+      content.on('error', (error) => {
+        reject(error);
+        outgoing.destroy();
+      });
+      // A server that refuses by the headers alone does so before the body is on its way.
+      if (headers['expect'] === undefined) content.pipe(outgoing);
+      else outgoing.on('continue', () => content.pipe(outgoing));
+      outgoing.flushHeaders();
+    });
+    return {
+      status: answer.statusCode ?? 502,
+      header: (name) => answer.headers[name]?.toString(),
+      body: answer,
+      discard: () => void answer.destroy(),
+    };
   };
-}
-
-/** Sends a request on a connection of its own; the answer's body is the caller's to read. */
-export function respond(connector: Connector, message: DoorRequest): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    // Kept alive and closed by us: where the server closed first, the end of our body could hit a closed connection.
-    const connection = connector.open();
-    const outgoing = request({
-      createConnection: () => connection,
-      method: message.method,
-      path: connector.basePath + message.path,
-      headers: { ...message.headers, host: connector.host, connection: 'keep-alive' },
-    });
-    const body = message.body();
-    outgoing.on('error', (error) => reject(lost(error)));
-    outgoing.on('response', (response) => {
-      // An answer may come before the whole body was sent; the rest is of no interest then.
-      if (!Buffer.isBuffer(body)) body.unpipe(outgoing);
-      // Not the request: it has let go of the connection by then, when the answer came whole.
-      response.on('close', () => connection.destroy());
-      resolve(response);
-    });
-    if (Buffer.isBuffer(body)) {
-      outgoing.end(body);
-      return;
-    }
-    body.on('error', (error) => {
-      reject(error);
-      outgoing.destroy();
-    });
-    // A server that refuses by the headers alone does so before the body is on its way.
-    if (message.headers.expect === undefined) body.pipe(outgoing);
-    else outgoing.on('continue', () => body.pipe(outgoing));
-    outgoing.flushHeaders();
-  });
-}
-
-/** An answer's bytes; where they end too early, with a {@link ConnectionLost}. */
-export async function* bodyOf(response: IncomingMessage): AsyncGenerator<Buffer> {
-  try {
-    for await (const chunk of response as AsyncIterable<Buffer>) yield chunk;
-  } catch (error) {
-    throw lost(error);
-  }
-}
-
-function lost(error: unknown): ConnectionLost {
-  return new ConnectionLost(messageOf(error), { cause: error });
 }

@@ -5,19 +5,23 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { pipeline } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { HttpClient, HttpRequest } from '@suzumio/protocol/http-client';
 import type { Connector } from '../door/connector.js';
-import { type DoorAnswer, respond } from '../door/exchange.js';
+import type { DoorAnswer } from '../door/door-client.js';
+import { type DoorBody, doorHttp } from '../door/exchange.js';
 import { messageOf } from '../turn-failure.js';
 import { refusal, type ToolRoute } from './tool-route.js';
 
 /** The HTTP server that a foreign runner finds at its `controllerUrl`. */
 export function createDoorListener(connector: Connector, tools: ToolRoute): Server {
+  // An answer passes whatever it says.
+  const door = doorHttp(connector, { isTransient: () => false });
   return createServer((incoming, response) => {
     const answered =
       incoming.method === 'POST' && incoming.url === '/tool'
         ? tools.answer(incoming).then((answer) => send(response, answer))
-        : forward(connector, incoming, response);
+        : forward(door, incoming, response);
     answered.catch((error: unknown) => {
       if (response.headersSent) response.destroy();
       else send(response, refusal(502, 'door-failed', messageOf(error)));
@@ -26,35 +30,33 @@ export function createDoorListener(connector: Connector, tools: ToolRoute): Serv
 }
 
 /** Whatever else the door offers passes as it is, once. */
-async function forward(connector: Connector, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-  const answer = await respond(connector, {
-    method: incoming.method ?? 'GET',
+async function forward(door: HttpClient<DoorBody>, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  const answer = await door.ask({
+    method: incoming.method as HttpRequest['method'],
     path: incoming.url ?? '/',
     headers: endToEnd(incoming.headers),
-    body: () => (hasBody(incoming.headers) ? incoming : nothing),
+    body: hasBody(incoming.headers) ? () => incoming : undefined,
   });
-  response.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
-  await new Promise<void>((resolve, reject) => {
-    pipeline(answer, response, (error) => {
-      // Where the asking side left first, this is what closes the connection to the door.
-      answer.destroy();
-      if (error) reject(error);
-      else resolve();
-    });
+  const told = ['content-type', 'content-length', 'retry-after'].flatMap((name) => {
+    const value = answer.header(name);
+    return value === undefined ? [] : [[name, value]];
   });
+  response.writeHead(answer.status, Object.fromEntries(told) as Record<string, string>);
+  await pipeline(answer.body, response).finally(answer.discard);
 }
-
-/** Sent with the head in one write: a second one could hit a connection that a refusal has closed, and lose the answer. */
-const nothing = Buffer.alloc(0);
 
 function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /** Without the headers that are about one connection. */
-function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+function endToEnd(headers: IncomingHttpHeaders): Record<string, string> {
   const own = new Set(['connection', 'host', 'keep-alive', 'transfer-encoding']);
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !own.has(name)));
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      own.has(name) || value === undefined ? [] : [[name, String(value)]],
+    ),
+  );
 }
 
 function send(response: ServerResponse, { status, contentType, body }: DoorAnswer): void {

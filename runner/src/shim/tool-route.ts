@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { maxToolBodyBytes } from '@suzumio/protocol/door';
 import { toolRequest } from '@suzumio/protocol/runner';
-import type { DoorClient } from '../door/door-client.js';
-import type { DoorAnswer } from '../door/exchange.js';
+import type { DoorAnswer, DoorClient } from '../door/door-client.js';
 import { callTool } from '../tools/call-tool.js';
 import { localProblem, problemAnswer } from '../tools/tool-answer.js';
 import { exitCodes, TurnFailure } from '../turn-failure.js';

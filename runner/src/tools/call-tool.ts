@@ -1,7 +1,6 @@
 import { handedArtifact, writtenText } from '@suzumio/protocol/artifacts';
 import { type ToolRequest, type ToolResponse, toolResponse } from '@suzumio/protocol/runner';
-import type { DoorClient } from '../door/door-client.js';
-import type { DoorAnswer } from '../door/exchange.js';
+import type { DoorAnswer, DoorClient } from '../door/door-client.js';
 import { messageOf } from '../turn-failure.js';
 import { isSystemError } from './is-system-error.js';
 import { needsFile, publishFile } from './publish-file.js';
@@ -28,8 +27,8 @@ export async function callTool(site: CallSite, request: ToolRequest): Promise<Do
   const answer = await door.send({
     method: 'POST',
     path: '/tool',
-    headers: { authorization, 'content-type': 'application/json' },
-    body: () => Buffer.from(JSON.stringify({ ...request, input: published.input })),
+    headers: { authorization },
+    json: { ...request, input: published.input },
   });
   if (answer.status < 300) return isWrite(request) ? writeHanded(site, request.input.to, answer) : answer;
   if (published.reason === undefined) return answer;

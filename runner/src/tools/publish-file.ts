@@ -131,7 +131,7 @@ class Upload {
       headers: {
         authorization: this.authorization,
         'content-type': 'application/octet-stream',
-        'content-length': sizeBytes,
+        'content-length': String(sizeBytes),
         expect: '100-continue',
       },
       body,

@@ -1,5 +1,5 @@
 import { type Problem, problem } from '@suzumio/protocol/problem';
-import type { DoorAnswer } from '../door/exchange.js';
+import type { DoorAnswer } from '../door/door-client.js';
 
 /** The JSON of an answer; `undefined` where it is none. */
 export function jsonOf(answer: DoorAnswer): unknown {

@@ -5,10 +5,10 @@ import {
   type HandedArtifact,
   maxManifestBytes,
 } from '@suzumio/protocol/artifacts';
+import { HttpUnavailable } from '@suzumio/protocol/http-failures';
 import type { Problem } from '@suzumio/protocol/problem';
 import * as z from 'zod';
 import type { DoorClient } from '../door/door-client.js';
-import { ConnectionLost } from '../door/exchange.js';
 import { TurnFailure } from '../turn-failure.js';
 import { jsonIn, problemOf } from './tool-answer.js';
 import { makeDirectory, openForWriting } from './workspace-path.js';
@@ -75,7 +75,7 @@ export class ArtifactWriter {
   async #manifest(sha256: string): Promise<DirectoryManifest> {
     let text = Buffer.alloc(0);
     await this.#fetch(sha256, async (body) => {
-      const chunks: Buffer[] = [];
+      const chunks: Uint8Array[] = [];
       let size = 0;
       for await (const chunk of body) {
         size += chunk.length;
@@ -90,24 +90,26 @@ export class ArtifactWriter {
   }
 
   /** Hands each try's bytes to `take`, until one has brought them whole. */
-  async #fetch(sha256: string, take: (body: AsyncIterable<Buffer>) => Promise<void>): Promise<void> {
+  async #fetch(sha256: string, take: (body: AsyncIterable<Uint8Array>) => Promise<void>): Promise<void> {
     const request = {
-      method: 'GET',
+      method: 'GET' as const,
       path: `/content/${sha256}`,
       headers: { authorization: this.authorization },
-      body: () => Buffer.alloc(0),
     };
     const refused = await this.door.receive(request, async (body) => {
       const hash = createHash('sha256');
       await take(hashed(body, hash));
       if (hash.digest('hex') !== sha256)
-        throw new ConnectionLost(`the content ${sha256} did not arrive as it was sent`);
+        throw new HttpUnavailable(`the content ${sha256} did not arrive as it was sent`);
     });
     if (refused) throw new ContentRefused(problemOf(refused));
   }
 }
 
-async function* hashed(body: AsyncIterable<Buffer>, hash: { update(chunk: Buffer): unknown }): AsyncGenerator<Buffer> {
+async function* hashed(
+  body: AsyncIterable<Uint8Array>,
+  hash: { update(chunk: Uint8Array): unknown },
+): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) {
     hash.update(chunk);
     yield chunk;
