@@ -25,11 +25,6 @@ export class TurnLost extends Error {
   override readonly name = 'TurnLost';
 }
 
-/** A request that was not answered, or answered by something that will pass. */
-export class NoAnswer extends Error {
-  override readonly name = 'NoAnswer';
-}
-
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

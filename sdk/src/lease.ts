@@ -1,6 +1,7 @@
-import { messageOf, NoAnswer, TurnLost } from './errors.js';
+import { HttpUnavailable } from '@suzumio/protocol/http-failures';
+import { delay } from '@suzumio/protocol/retry';
+import { messageOf, TurnLost } from './errors.js';
 import type { Http } from './http.js';
-import { pause } from './pause.js';
 import type { ClaimedTurn, HeartbeatAnswer } from './wire.js';
 
 /** How long before a lease ends the turn is given up, by our own clock, and how often it is extended. */
@@ -50,7 +51,7 @@ export function keepLease(http: Http, turn: ClaimedTurn): Lease {
       if (answer.cancel) lose('The turn was ended: it was cancelled, took too long, or its lease ran out.');
       else deadlineMs = askedAtMs + answer.leaseMs;
     } catch (error) {
-      if (!(error instanceof NoAnswer)) lose(messageOf(error));
+      if (!(error instanceof HttpUnavailable)) lose(messageOf(error));
     }
   }
 
@@ -58,7 +59,7 @@ export function keepLease(http: Http, turn: ClaimedTurn): Lease {
     for (;;) {
       if (over.aborted) return;
       await beat();
-      await pause(beatMs, over);
+      await delay(beatMs, over);
     }
   }
 

@@ -32,8 +32,8 @@ export async function runTurn(
 ): Promise<Ended> {
   const lease = keepLease(http, turn);
   const report = async (route: 'complete' | 'fail', body: object, until = lease.over) => {
-    const ask = { method: 'POST', path: `${attemptPath(turn)}/${route}`, token: turn.leaseToken, body } as const;
-    await http.insist(ask, until);
+    const ask = { method: 'POST', path: `${attemptPath(turn)}/${route}`, token: turn.leaseToken, json: body } as const;
+    await http.repeat(ask, until);
   };
   const fail = ({ code, message }: Failure, until?: AbortSignal) =>
     report('fail', { failure: { code, message: message.slice(0, 2000) } }, until);

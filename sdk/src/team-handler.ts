@@ -1,8 +1,8 @@
-import { messageOf, type NoAnswer, SuzumioError } from './errors.js';
+import { delay } from '@suzumio/protocol/retry';
+import { messageOf, SuzumioError } from './errors.js';
 import type { HandleTurn } from './handle-turn.js';
 import { Http } from './http.js';
 import { type Ended, runTurn } from './run-turn.js';
-import { pause } from './pause.js';
 import { type ClaimAnswer, type ClaimedTurn, handlersProtocol, type Self } from './wire.js';
 
 /** Where a handler says what happens: `console` is one. */
@@ -138,7 +138,7 @@ class Takes implements RunningHandler {
 
   async #patiently(ask: Parameters<Http['ask']>[0]): Promise<Self | undefined> {
     try {
-      return await this.#http.insist<Self>(ask, this.#stopping.signal, this.#saidOnce());
+      return await this.#http.repeat<Self>(ask, this.#stopping.signal, this.#saidOnce());
     } catch (error) {
       if (this.#stopping.signal.aborted) return undefined;
       throw error;
@@ -165,7 +165,7 @@ class Takes implements RunningHandler {
         const askedAtMs = performance.now();
         const turn = await this.#claim();
         if (turn) this.#begin(turn);
-        else if (performance.now() - askedAtMs < shortMs) await pause(shortMs, signal);
+        else if (performance.now() - askedAtMs < shortMs) await delay(shortMs, signal);
       }
     } finally {
       signal.removeEventListener('abort', giveUp);
@@ -180,10 +180,10 @@ class Takes implements RunningHandler {
     const { agents, team, batch, token } = this.options;
     const body = { claimId, handler: this.#name, protocol: handlersProtocol, agents, team, batch, waitMs };
     const path = `/projects/${this.#project}/handlers/claim`;
-    const ask = { method: 'POST', path, token, body, timeoutMs: waitMs + answerMs } as const;
+    const ask = { method: 'POST', path, token, json: body, timeoutMs: waitMs + answerMs } as const;
     try {
       // What was granted while it was being stopped is answered, and given back.
-      return (await this.#http.insist<ClaimAnswer>(ask, this.#late.signal, this.#saidOnce())).turn;
+      return (await this.#http.repeat<ClaimAnswer>(ask, this.#late.signal, this.#saidOnce())).turn;
     } catch (error) {
       if (this.#stopping.signal.aborted) return null;
       // It was granted, but the answer came too late to us.
@@ -217,7 +217,7 @@ class Takes implements RunningHandler {
   }
 
   /** Says of a ToolHost that is away that it is, once for each request. */
-  #saidOnce(): (error: NoAnswer) => void {
+  #saidOnce(): (error: unknown) => void {
     let said = false;
     return (error) => {
       if (!said) this.#logger.warn(`${messageOf(error)}; trying again`);

@@ -138,8 +138,8 @@ export function turnContext(http: Http, turn: ClaimedTurn, lease: Lease): TurnCo
 
   async function atStep(step: string, tool: string, input: object): Promise<ToolAnswer> {
     const body = { project: turn.project, agent: turn.agent.id, turn: turn.id, tool, input, step };
-    const ask = { method: 'POST', path: '/tool', token: turn.toolToken, body } as const;
-    const { output, metadata = {} } = await heeding(lease, http.insist<ToolResponse>(ask, lease.over));
+    const ask = { method: 'POST', path: '/tool', token: turn.toolToken, json: body } as const;
+    const { output, metadata = {} } = await heeding(lease, http.repeat<ToolResponse>(ask, lease.over));
     return { output, metadata };
   }
 
@@ -177,7 +177,7 @@ export function turnContext(http: Http, turn: ClaimedTurn, lease: Lease): TurnCo
       const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content);
       const sha256 = hex(await crypto.subtle.digest('SHA-256', bytes));
       const upload = { method: 'PUT', path: `/content/${sha256}`, token: turn.toolToken, body: bytes } as const;
-      await heeding(lease, http.insist({ ...upload, timeoutMs: 120_000 }, lease.over));
+      await heeding(lease, http.repeat({ ...upload, timeoutMs: 120_000 }, lease.over));
       const input = { path: name, name, description, sha256, sizeBytes: bytes.length };
       return (await atStep(step, 'artifacts.publish', input)).metadata as unknown as Published;
     },
@@ -193,7 +193,7 @@ export function turnContext(http: Http, turn: ClaimedTurn, lease: Lease): TurnCo
       }
       const download = { method: 'GET', path: `/content/${found.sha256}`, token: turn.toolToken } as const;
       const ask = { ...download, answer: 'bytes', timeoutMs: 120_000 } as const;
-      const bytes = await heeding(lease, http.insist<Uint8Array<ArrayBuffer>>(ask, lease.over));
+      const bytes = await heeding(lease, http.repeat<Uint8Array<ArrayBuffer>>(ask, lease.over));
       if (hex(await crypto.subtle.digest('SHA-256', bytes)) === found.sha256) return bytes;
       throw new Error(`what arrived of ${found.name} is not what was published`);
     },
