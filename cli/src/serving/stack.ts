@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiGuards, createApi } from '@suzumio/api';
 import type { Environment } from '@suzumio/core/config/environment';
-import { createScheduler } from '@suzumio/scheduler';
+import { Scheduler } from '@suzumio/scheduler';
 import { storeHooks, tellCopied } from '@suzumio/control-plane/open-control-plane';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { startHealthListener } from '@suzumio/runtime/process/health-listener';
@@ -105,7 +105,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     { ...shared, secrets: environmentSecrets(options.environment, redactor) },
   );
   const api = createApi({ host, port, transportName, policy, ...dayBudget, ...access }, shared);
-  const scheduler = createScheduler({ transportName }, shared);
+  const scheduler = new Scheduler({ transportName }, shared);
   const running: Running[] = [];
   const started = async <Kind extends Service>(service: Kind): Promise<Kind> => {
     await service.start();

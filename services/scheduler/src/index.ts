@@ -1,1 +1,1 @@
-export { createScheduler, type Scheduler, type SchedulerConfig, type SchedulerDependencies } from './scheduler.js';
+export { Scheduler, type SchedulerConfig, type SchedulerDependencies } from './scheduler.js';

@@ -4,7 +4,7 @@ import { openControlPlaneOverRedis } from '@suzumio/control-plane/open-control-p
 import { runService } from '@suzumio/runtime/process/run-service';
 import { controlPlaneEnvironment } from '@suzumio/runtime/process/service-environment';
 import { loadPolicy, policyFileOf } from '@suzumio/runtime/disk/load-policy';
-import { createScheduler } from './scheduler.js';
+import { Scheduler } from './scheduler.js';
 
 const environment = controlPlaneEnvironment.extend({
   /** How often every project that runs is looked at, in milliseconds. */
@@ -27,7 +27,7 @@ const code = await runService({
       fail,
       storage: policy.storage,
     });
-    const scheduler = createScheduler(
+    const scheduler = new Scheduler(
       {
         transportName: plane.transportName,
         sweepIntervalMs: settings.SUZUMIO_SWEEP_MS,

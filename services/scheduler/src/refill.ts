@@ -1,17 +1,11 @@
-import { holderOf } from '@suzumio/runtime/queue/jobs';
 import { turnJobId, type TurnJobRef } from '@suzumio/protocol/turn-job';
+import { holderOf } from '@suzumio/runtime/queue/jobs';
 import type { Transport } from '@suzumio/runtime/queue/transport';
-import type { WaitingLine } from '@suzumio/store/cell/waiting-line';
+import type { Cell } from '@suzumio/store/cell/cell';
+import { unclaimedDelivery } from '@suzumio/store/turns/deliver-turn';
 import { forEachBounded } from './rounds.js';
-
-export interface RefillDependencies {
-  transport: Transport;
-  line: WaitingLine;
-  /** Puts turns of a project on the queue, as many as it was dealt places; undefined where that failed. */
-  schedule: (project: string, places: number) => Promise<number | undefined>;
-  /** The job with which a turn of an agent waits in the queue for its claim, if one does; undefined where that failed, too. */
-  waitingJob: (project: string, agent: string) => Promise<TurnJobRef | undefined>;
-}
+import type { ProjectScheduler } from './schedule-project.js';
+import type { Visits } from './visits.js';
 
 const atOnce = 8;
 /** What is free after so many rounds of one look is of claims that came meanwhile: each asks for a look of its own. */
@@ -21,31 +15,62 @@ const settledMs = 5_000;
 
 /** Deals the places of the queue that are free to the projects that wait for some. */
 export class Refill {
-  constructor(private readonly dependencies: RefillDependencies) {}
+  /** Projects whose turns wait for a job again because a lease ran out. */
+  readonly #requeued = new Set<string>();
+  /** Whether places that no job has are looked for next time. */
+  #reclaims = false;
 
-  /**
-   * Fills the queue. While no project waits it costs one read.
-   *
-   * @throws SuzumioError `server-unreachable` when the queue is away
-   */
+  constructor(
+    private readonly cell: Cell,
+    private readonly transport: Transport,
+    private readonly visits: Visits,
+    private readonly projects: ProjectScheduler,
+  ) {}
+
+  /** Has these projects scheduled first by the next run. */
+  scheduleNext(projects: readonly string[]): void {
+    for (const project of projects) this.#requeued.add(project);
+  }
+
+  /** Has the next run look for places that no job has any more. */
+  reclaimNext(): void {
+    this.#reclaims = true;
+  }
+
+  /** @throws SuzumioError `server-unreachable` when the queue is away */
   async run(): Promise<void> {
+    const requeued = [...this.#requeued];
+    this.#requeued.clear();
+    const reclaims = this.#reclaims;
+    this.#reclaims = false;
+    await forEachBounded(requeued, atOnce, async (project) => {
+      await this.visits.one('leases', project, (store) => this.projects.schedule(store));
+    });
+    if (this.cell.catalog.pause.current !== null) return;
+    if (reclaims) await this.#reclaim();
+    await this.#fill();
+  }
+
+  /** Fills the queue. While no project waits it costs one read. */
+  async #fill(): Promise<void> {
     for (let round = 0; round < mostRounds; round += 1) if (!(await this.#round())) return;
   }
 
   /**
    * Finds places for which no job is in the queue any more, because a process died, or a job was dropped without a claim,
    * and gives them back: their turns get a place again like all others. Only where projects wait does it matter.
-   *
-   * @throws SuzumioError `server-unreachable` when the queue is away
    */
-  async reclaim(): Promise<void> {
-    const { transport, line, waitingJob } = this.dependencies;
-    if (line.empty) return;
+  async #reclaim(): Promise<void> {
+    const { transport } = this;
+    if (this.cell.catalog.waitingLine.empty) return;
     const jobs = new Map<string, TurnJobRef>();
     const held = await transport.heldPlaces(settledMs);
     await forEachBounded(held, atOnce, async (place) => {
       const { project, agent } = holderOf(place);
-      const job = await waitingJob(project, agent);
+      const job = await this.visits.one('refill', project, ({ reader }): TurnJobRef | undefined => {
+        const delivery = unclaimedDelivery(reader, agent);
+        return delivery && { cell: this.cell.id, ...delivery };
+      });
       if (job) jobs.set(place, job);
     });
     const live = await transport.liveTurnJobs([...jobs.values()]);
@@ -58,14 +83,16 @@ export class Refill {
 
   /** Whether another round may find a place that this one left. */
   async #round(): Promise<boolean> {
-    const { transport, line, schedule } = this.dependencies;
+    const line = this.cell.catalog.waitingLine;
     if (line.empty) return false;
-    const { free } = await transport.takePlaces([]);
+    const { free } = await this.transport.takePlaces([]);
     if (free === 0) return false;
     const shares = await line.deal(free);
     let moved = false;
     await forEachBounded([...shares], atOnce, async ([project, share]) => {
-      const delivered = await schedule(project, share.places);
+      const delivered = await this.visits.one('refill', project, (store) =>
+        this.projects.schedule(store, share.places),
+      );
       // The next sweep puts it back where there is something left to do.
       if (delivered === undefined) await line.leave(project);
       const stays = line.has(project);

@@ -50,7 +50,7 @@ function createRounds(round: () => Promise<void>, intervalMs?: number): Rounds {
 export async function forEachBounded<Item>(
   items: readonly Item[],
   limit: number,
-  body: (item: Item) => Promise<void>,
+  body: (item: Item) => Promise<unknown>,
   done: () => boolean = () => false,
 ): Promise<void> {
   const left = items.values();

@@ -1,8 +1,8 @@
-import type { DayBudget } from '@suzumio/core/budgets/day-budget';
 import { holderOf, placeOf } from '@suzumio/runtime/queue/jobs';
 import { type TurnJob, turnJobId, type TurnJobRef } from '@suzumio/protocol/turn-job';
 import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import type { PlacesTaken, Transport } from '@suzumio/runtime/queue/transport';
+import type { Cell } from '@suzumio/store/cell/cell';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import {
@@ -15,24 +15,6 @@ import {
 } from '@suzumio/store/turns/deliver-turn';
 import { giveUpWaiting, impatientTurns } from '@suzumio/store/turns/give-up-waiting';
 import { agentsToStart, type CellBounds, startTurns } from '@suzumio/store/turns/start-turns';
-import type { WaitingLine } from '@suzumio/store/cell/waiting-line';
-
-export interface ProjectSchedulerDependencies {
-  cell: string;
-  transport: Transport;
-  /** The projects that wait for a place in the queue. */
-  line: WaitingLine;
-  now: () => number;
-  /** Whether no turn of the whole cell begins now. */
-  paused: () => boolean;
-  /** Whether the disk has no room for what turns would do. */
-  diskIsShort: () => boolean;
-  /** Which models are away for a project. */
-  providersAway: (project: string) => ProvidersAway;
-  /** What the cell's day has left, where it is bounded. */
-  dayBudget: () => DayBudget | undefined;
-  metrics: Metrics;
-}
 
 /** What a look at a project goes by. */
 interface Look {
@@ -58,7 +40,16 @@ interface Delivery {
  * A project with nothing to do costs some reads and no transaction.
  */
 export class ProjectScheduler {
-  constructor(private readonly dependencies: ProjectSchedulerDependencies) {}
+  constructor(
+    private readonly cell: Cell,
+    private readonly transport: Transport,
+    private readonly metrics: Metrics,
+  ) {}
+
+  /** Whether what is scheduled can be put on the queue. */
+  queueAnswers(): Promise<boolean> {
+    return this.transport.healthy();
+  }
 
   /**
    * @param places how many the project was dealt; without it the project takes what is free, and none while others wait
@@ -66,11 +57,12 @@ export class ProjectScheduler {
    * @throws SuzumioError `server-unreachable` when the queue is away; what was not delivered stays to be delivered
    */
   async schedule(store: ProjectStore, places?: number): Promise<number> {
-    const { line, paused, diskIsShort, now } = this.dependencies;
-    if (paused() || diskIsShort()) return 0;
+    const { catalog, disk, context } = this.cell;
+    const line = catalog.waitingLine;
+    if (catalog.pause.current !== null || disk.isShortFor('rows')) return 0;
     const look = await this.#look(store);
     const starting = agentsToStart(store.reader, store.config, look.bounds);
-    const wanting = [...this.#due(store.reader, store, look, now()), ...starting].sort(byPriority);
+    const wanting = [...this.#due(store.reader, store, look, context.now()), ...starting].sort(byPriority);
     if (wanting.length === 0) {
       if (places !== undefined) await line.leave(store.project);
       return 0;
@@ -87,26 +79,23 @@ export class ProjectScheduler {
   }
 
   async #look(store: ProjectStore): Promise<Look> {
-    const { cell, now, transport } = this.dependencies;
-    const nowMs = now();
-    const day = this.dependencies.dayBudget();
-    const away = new Map([
-      ...this.dependencies.providersAway(store.project),
-      ...(day ? [[day.gate, day.endsMs] as const] : []),
-    ]);
+    const { catalog, context, id: cell } = this.cell;
+    const nowMs = context.now();
+    const day = catalog.spending.budget;
+    const away = new Map([...catalog.providers.away(store.project), ...(day ? [[day.gate, day.endsMs] as const] : [])]);
     if (impatientTurns(store.reader, nowMs, away).length > 0) await store.write((tx) => giveUpWaiting(tx, away));
     const bounds = { day, closed: [...away].filter(([, untilMs]) => untilMs > nowMs).map(([key]) => key) };
     const lost = this.#deliverable(store.reader, store, away, nowMs)
       .filter((turn) => turn.lost)
       .map((turn) => jobOf(cell, turn));
-    const live = lost.length === 0 ? new Set<string>() : await transport.liveTurnJobs(lost);
+    const live = lost.length === 0 ? new Set<string>() : await this.transport.liveTurnJobs(lost);
     return { bounds, away, asked: new Set(lost.map(turnJobId)), live };
   }
 
   /** Queued turns that want a job. */
   #due(reader: SqlReader, store: ProjectStore, { away, asked, live }: Look, nowMs: number): QueuedTurn[] {
     return this.#deliverable(reader, store, away, nowMs).filter((turn) => {
-      const id = turnJobId(jobOf(this.dependencies.cell, turn));
+      const id = turnJobId(jobOf(this.cell.id, turn));
       return !turn.lost || (asked.has(id) && !live.has(id));
     });
   }
@@ -124,7 +113,7 @@ export class ProjectScheduler {
     look: Look,
     chosen: readonly string[],
   ): Promise<{ delivered: number; left: number }> {
-    const taking = chosen.length === 0 ? noPlaces : this.dependencies.transport.takePlaces(chosen);
+    const taking = chosen.length === 0 ? noPlaces : this.transport.takePlaces(chosen);
     const [taken, recorded] = await Promise.allSettled([taking, this.#record(store, look, chosen)]);
     try {
       if (recorded.status === 'rejected') throw recorded.reason;
@@ -142,7 +131,7 @@ export class ProjectScheduler {
     look: Look,
     chosen: readonly string[],
   ): Promise<{ deliveries: Delivery[]; wanting: number }> {
-    const { cell } = this.dependencies;
+    const cell = this.cell.id;
     return store.write((tx) => {
       startTurns(tx, look.bounds);
       const due = this.#due(tx, store, look, tx.nowMs);
@@ -166,7 +155,7 @@ export class ProjectScheduler {
     deliveries: readonly Delivery[],
     taken: PromiseSettledResult<Pick<PlacesTaken, 'held'>>,
   ): Promise<number> {
-    const { transport, metrics } = this.dependencies;
+    const { transport, metrics } = this;
     const outcomes = await Promise.allSettled(
       deliveries.map(async ({ job, place, again }) => {
         if (taken.status === 'rejected') throw taken.reason;
@@ -191,7 +180,7 @@ export class ProjectScheduler {
   /** Gives back places for which no turn was put on the queue, by this look or by another one at the same time. */
   #leaveUnused(store: ProjectStore, held: ReadonlySet<string>): void {
     const unused = [...held].filter((place) => !unclaimedDelivery(store.reader, holderOf(place).agent));
-    if (unused.length > 0) this.dependencies.transport.givePlacesBack(unused);
+    if (unused.length > 0) this.transport.givePlacesBack(unused);
   }
 }
 

@@ -6,7 +6,7 @@ import type { Transport } from '@suzumio/runtime/queue/transport';
 import type { Priority } from '@suzumio/protocol/ids';
 import { type Claimed, claimTurn, prepareTurn } from '@suzumio/store/turns/claim-turn';
 import { postMessage } from '@suzumio/store/mail/post-message';
-import { createScheduler, type Scheduler, type SchedulerConfig } from '@suzumio/scheduler';
+import { Scheduler, type SchedulerConfig } from '@suzumio/scheduler';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 import { recordingLogger } from '../../../test/support/logs.js';
 
@@ -85,7 +85,7 @@ export function benches(connect: () => Transport): () => Promise<Bench> {
         transport.consumeTurns({ concurrency: slots }, async (job) => void jobs.push(await Promise.resolve(job)));
       },
       async scheduler(config = {}) {
-        const scheduler = createScheduler(
+        const scheduler = new Scheduler(
           { transportName: 'test', sweepIntervalMs: 3_600_000, leaseCheckMs: 3_600_000, ...config },
           { cell: testing.cell, transport, logger, metrics },
         );

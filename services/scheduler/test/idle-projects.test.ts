@@ -1,7 +1,7 @@
 import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { createScheduler, type Scheduler } from '@suzumio/scheduler';
+import { Scheduler } from '@suzumio/scheduler';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { createMetrics } from '@suzumio/runtime/observability/metrics';
 import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
@@ -40,7 +40,7 @@ beforeEach(async () => {
       options,
     );
   };
-  scheduler = createScheduler(
+  scheduler = new Scheduler(
     { transportName: 'test', sweepIntervalMs: 5, contentCheckMs: 3_600_000 },
     {
       cell: testing.cell,

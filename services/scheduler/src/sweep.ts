@@ -1,0 +1,96 @@
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { Cell } from '@suzumio/store/cell/cell';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
+import { readStatus } from '@suzumio/store/projects/read-project';
+import { type ActiveTurns, countActiveTurns } from '@suzumio/store/turns/read-turns';
+import { agentsToStart } from '@suzumio/store/turns/start-turns';
+import type { CellFigures } from './cell-figures.js';
+import type { LeaseCheck } from './lease-check.js';
+import { QuietProjects } from './quiet-projects.js';
+import type { ProjectScheduler } from './schedule-project.js';
+import type { Visits } from './visits.js';
+
+/** What a sweep has found so far. */
+interface Found extends ActiveTurns {
+  /** Whether the queue answers: what waits for one that is away is not asked for again, project by project. */
+  deliverable: boolean;
+}
+
+/** Visits every unsettled project, whatever wakes were lost. */
+export class Sweep {
+  readonly #quiet = new QuietProjects();
+  #queueIsBack = false;
+
+  constructor(
+    private readonly cell: Cell,
+    private readonly visits: Visits,
+    private readonly projects: ProjectScheduler,
+    private readonly leases: LeaseCheck,
+    private readonly figures: CellFigures,
+  ) {}
+
+  /** The queue has said that it answers again: the next sweep need not ask it. */
+  noteRecovery(): void {
+    this.#queueIsBack = true;
+  }
+
+  /** @returns whether turns can be put on the queue */
+  async run(): Promise<boolean> {
+    const { catalog, directory } = this.cell;
+    // Deliveries to a queue that is away would be written down and taken back, for every turn in every round.
+    const found: Found = {
+      deliverable: this.#queueIsBack || (await this.projects.queueAnswers()),
+      queued: 0,
+      running: 0,
+    };
+    this.#queueIsBack = false;
+    const unsettled = catalog.unsettledProjects();
+    await this.visits.each(unsettled, (project) =>
+      this.#quiet.visit(project, directory.projectFile(project), async () => {
+        const isQuiet = await this.visits.one('sweep', project, (store) => this.#visit(store, found));
+        return isQuiet === true;
+      }),
+    );
+    if (this.visits.stopped) return false;
+    this.#quiet.keep(unsettled);
+    await this.figures.tell(found);
+    return found.deliverable;
+  }
+
+  /**
+   * Finds projects that are not settled, and of which the catalog does not know it: it may have missed the last word of a
+   * process that was killed. A project's own database decides.
+   */
+  async search(onFound: () => void): Promise<void> {
+    const { catalog } = this.cell;
+    const known = new Set(catalog.unsettledProjects());
+    const others = catalog.projects().filter(({ id }) => !known.has(id));
+    const visit = async (store: ProjectStore) => {
+      this.figures.note(store);
+      if (readStatus(store.reader).settled) return;
+      await this.cell.noteStatus(store.project);
+      onFound();
+    };
+    await this.visits.each(
+      others.map(({ id }) => id),
+      (project) => this.visits.one('search', project, visit, { wait: true }),
+    );
+  }
+
+  /** Whether the project has nothing to do until somebody commits something: no turn, and no mail that waits for one. */
+  async #visit(store: ProjectStore, found: Found): Promise<boolean> {
+    await this.leases.note(store);
+    this.figures.note(store);
+    if (found.deliverable) {
+      await this.projects.schedule(store).catch((error: unknown) => {
+        if (isSuzumioError(error, 'server-unreachable')) found.deliverable = false;
+        throw error;
+      });
+    }
+    const { queued, running } = countActiveTurns(store.reader);
+    found.queued += queued;
+    found.running += running;
+    if (readStatus(store.reader).settled) await this.cell.noteStatus(store.project);
+    return queued + running === 0 && agentsToStart(store.reader, store.config).length === 0;
+  }
+}
