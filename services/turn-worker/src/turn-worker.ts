@@ -202,7 +202,7 @@ class RunningWorker {
   /** What a former process of this worker had: the engines have killed what ran of it. */
   async #takeOver(): Promise<void> {
     if (this.#takenOver) return;
-    const { logger, now = () => performance.now() } = this.dependencies;
+    const { logger } = this.dependencies;
     const { states } = this.directory;
     await this.directory.clear((path, error) =>
       logger.warn({ err: error, path }, 'something still writes in the directory of an earlier turn: it stays for now'),
@@ -215,7 +215,6 @@ class RunningWorker {
       patienceMs: this.config.limits.claimPatienceMs,
       stopping: this.#stopping.signal,
       logger,
-      now,
     });
   }
 

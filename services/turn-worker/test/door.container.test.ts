@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { Agent, type IncomingMessage, request, type RequestOptions } from 'node:http';
+import { type IncomingMessage, request, type RequestOptions } from 'node:http';
 import { connect } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -9,13 +9,14 @@ import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import { Multiplexer } from '@suzumio/protocol/stdio-frames';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { Door } from '../src/door/door.js';
+import { type KeptConnections, keepConnections } from '../src/toolhost/kept-connections.js';
 import { TestToolHost } from './support/test-toolhost.js';
 import { until } from './support/until.js';
 import { World } from './support/world.js';
 
 let directory: string;
 let toolhost: TestToolHost;
-let agent: Agent;
+let connections: KeptConnections;
 let door: Door;
 let socket: string;
 let claim: ClaimAnswer;
@@ -25,7 +26,7 @@ beforeEach(async () => {
   directory = await mkdtemp('/tmp/suzumio-door-');
   socket = `${directory}/door.sock`;
   toolhost = await TestToolHost.start();
-  agent = new Agent({ keepAlive: true });
+  connections = keepConnections(toolhost.runnerUrl);
   const world = await World.open({ start: false });
   claim = world.claimOf({});
   await world.close();
@@ -35,7 +36,7 @@ beforeEach(async () => {
     token: claim.toolToken,
     onRefused: (code) => refused.push(code),
     runnerUrl: toolhost.runnerUrl,
-    agent,
+    exchange: connections.exchange,
     logger: silentLogger(),
     maxContentBytes: 1_000_000,
     maxInFlight: 4,
@@ -45,7 +46,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await door.close();
-  agent.destroy();
+  connections.close();
   await toolhost.stop();
   await rm(directory, { recursive: true });
 });
@@ -208,7 +209,7 @@ describe('a door', () => {
     door = new Door({
       token: claim.toolToken,
       runnerUrl: toolhost.runnerUrl,
-      agent,
+      exchange: connections.exchange,
       logger: silentLogger(),
       complete: (whole) => {
         seen.push(whole.length);

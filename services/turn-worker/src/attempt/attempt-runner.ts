@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AttemptRef, type ClaimAnswer, maxGoneProjects, type ProjectRef } from '@suzumio/protocol/attempts';
+import { HttpRefusal } from '@suzumio/protocol/http-failures';
+import { retry } from '@suzumio/protocol/retry';
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import type { TurnJob } from '@suzumio/protocol/turn-job';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { Cell } from '../toolhost/cells.js';
-import { retrying } from '../toolhost/retrying.js';
 import type { RefusalCode } from '../door/door.js';
-import { newClaimId } from '../toolhost/toolhost-client.js';
-import { ToolHostRefusal } from '../toolhost/toolhost-errors.js';
+import { newClaimId, whileUnavailable } from '../toolhost/toolhost-client.js';
 import type { AttemptState } from './attempt-states.js';
 import { LeasedAttempt } from './leased-attempt.js';
 import { StopSwitch } from './stop-switch.js';
@@ -59,7 +59,7 @@ export class AttemptRunner {
   /**
    * Those of `projects` that were deleted, and of which nothing runs here any more.
    *
-   * @throws ToolHostUnavailable, ToolHostRefusal when it cannot be asked
+   * @throws HttpUnavailable, HttpRefusal when it cannot be asked
    */
   async gone(projects: readonly ProjectRef[]): Promise<ProjectRef[]> {
     const { cells } = this.parts;
@@ -109,16 +109,16 @@ export class AttemptRunner {
   }
 
   async #claim(job: TurnJob, cell: Cell, claimId: string, logger: Logger): Promise<ClaimAnswer | 'refused' | 'failed'> {
-    const { cells, config, engines, now, worker, stopping } = this.parts;
+    const { cells, config, engines, worker, stopping } = this.parts;
     const engine = Object.values(engines)[0]?.name ?? worker;
     try {
-      return await retrying(() => cells.ask(cell, () => cell.toolhost.claim(job, claimId, engine)), {
+      return await retry(() => cells.ask(cell, () => cell.toolhost.claim(job, claimId, engine)), {
+        ...whileUnavailable,
         patienceMs: config.limits.claimPatienceMs,
         signal: stopping,
-        now,
       });
     } catch (error) {
-      if (error instanceof ToolHostRefusal && (error.status === 409 || deleted.has(error.code))) {
+      if (error instanceof HttpRefusal && (error.status === 409 || deleted.has(error.code))) {
         logger.debug({ code: error.code }, 'a job was dropped: its turn is not to be run now');
         return 'refused';
       }
@@ -154,7 +154,7 @@ export class AttemptRunner {
     const client = cell.toolhost.attempt(ref, claim.leaseToken);
     const door = {
       runnerUrl: cell.runnerUrl,
-      agent: cell.agent,
+      exchange: cell.toRunners.exchange,
       onRefused: (code: RefusalCode) => this.parts.metrics?.requestsRefused.inc({ code }),
     };
     const leased = new LeasedAttempt({ ...this.parts, ...parts, state, ref, claim, client, door, stop, logger });

@@ -1,5 +1,7 @@
 import type { AttemptRef, ClaimAnswer, CompleteRequest, SandboxLimits } from '@suzumio/protocol/attempts';
 import type { Failure } from '@suzumio/protocol/failure-codes';
+import { HttpRefusal } from '@suzumio/protocol/http-failures';
+import { retry } from '@suzumio/protocol/retry';
 import { type RunnerTurnInput, runnerProtocol, type TurnOutput } from '@suzumio/protocol/runner';
 import type { HostPaths } from '@suzumio/core/policy/host-paths';
 import type { Logger } from '@suzumio/runtime/observability/logger';
@@ -8,9 +10,7 @@ import type { PortRange, WorkerLimits } from '../config.js';
 import type { DoorOptions } from '../door/door.js';
 import type { Disturbance, OpenDoor, PreparedSandbox, Sandbox, TurnEngine } from '../engine/turn-engine.js';
 import { errnoOf } from '../files/errno.js';
-import { retrying } from '../toolhost/retrying.js';
-import type { AttemptClient } from '../toolhost/toolhost-client.js';
-import { ToolHostRefusal } from '../toolhost/toolhost-errors.js';
+import { type AttemptClient, whileUnavailable } from '../toolhost/toolhost-client.js';
 import { uploadSnapshot } from '../workspace/upload.js';
 import type { Workspace, Workspaces } from '../workspace/workspaces.js';
 import { anyOf } from './any-of.js';
@@ -34,7 +34,7 @@ export interface AttemptParts {
   workspaces: Workspaces;
   disk: WorkerDisk;
   client: AttemptClient;
-  door: Pick<DoorOptions, 'runnerUrl' | 'agent' | 'onRefused'>;
+  door: Pick<DoorOptions, 'runnerUrl' | 'exchange' | 'onRefused'>;
   policyOf: PolicyOf;
   /** The disk that mounts come from, as it is now. */
   host: () => HostPaths;
@@ -269,7 +269,7 @@ export class Attempt {
       await this.#patiently(() => uploadSnapshot(workspace.directory, { ...captured, id }, workspace.stored, client));
     } catch (error) {
       // What the agent has answered is worth more than its files.
-      if (!(error instanceof ToolHostRefusal) || !noRoom.includes(error.code)) throw error;
+      if (!(error instanceof HttpRefusal) || !noRoom.includes(error.code)) throw error;
       logger.warn({ code: error.code }, 'the workspace of a finished turn could not be stored');
       return { unsaved: { code: error.code, message: error.message.slice(0, 2000) } };
     }
@@ -282,8 +282,8 @@ export class Attempt {
   }
 
   #patiently<T>(operation: () => Promise<T>): Promise<T> {
-    const { stop, now } = this.parts;
-    return retrying(operation, { patienceMs: contentPatienceMs, signal: stop.abandoned, now });
+    const signal = this.parts.stop.abandoned;
+    return retry(operation, { ...whileUnavailable, patienceMs: contentPatienceMs, signal });
   }
 
   #requireAllowed(): SandboxLimits['mounts'] {

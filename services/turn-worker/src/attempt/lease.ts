@@ -1,5 +1,5 @@
 import type { HeartbeatAnswer } from '@suzumio/protocol/attempts';
-import { ToolHostRefusal } from '../toolhost/toolhost-errors.js';
+import { HttpRefusal } from '@suzumio/protocol/http-failures';
 import type { StopReason } from './stop-switch.js';
 
 export interface LeaseOptions {
@@ -74,7 +74,7 @@ export class Lease {
         this.#fenceAt = this.#fenceFor(sentAt, answer.leaseMs);
         this.#arm();
       } catch (error) {
-        if (error instanceof ToolHostRefusal && over.has(error.status)) this.#lose('cancelled');
+        if (error instanceof HttpRefusal && over.has(error.status)) this.#lose('cancelled');
         else this.#missed(error);
       }
     }

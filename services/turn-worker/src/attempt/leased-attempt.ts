@@ -1,10 +1,10 @@
 import type { AttemptRef, AttemptStats, ClaimAnswer } from '@suzumio/protocol/attempts';
 import type { FailureCode } from '@suzumio/protocol/failure-codes';
+import { HttpRefusal } from '@suzumio/protocol/http-failures';
+import { retry } from '@suzumio/protocol/retry';
 import type { DoorOptions } from '../door/door.js';
 import type { Sandbox, TurnEngine } from '../engine/turn-engine.js';
-import { retrying } from '../toolhost/retrying.js';
-import type { AttemptClient } from '../toolhost/toolhost-client.js';
-import { ToolHostRefusal } from '../toolhost/toolhost-errors.js';
+import { type AttemptClient, whileUnavailable } from '../toolhost/toolhost-client.js';
 import { Attempt, type Outcome } from './attempt.js';
 import type { AttemptState } from './attempt-states.js';
 import { Lease } from './lease.js';
@@ -16,7 +16,7 @@ export interface LeasedAttemptParts extends WorkerParts {
   ref: AttemptRef;
   claim: ClaimAnswer;
   client: AttemptClient;
-  door: Pick<DoorOptions, 'runnerUrl' | 'agent' | 'onRefused'>;
+  door: Pick<DoorOptions, 'runnerUrl' | 'exchange' | 'onRefused'>;
   state: AttemptState;
   /** When the claim was first sent. */
   sentAtMs: number;
@@ -87,7 +87,7 @@ export class LeasedAttempt {
 
   /** Whether the ToolHost has taken the report. */
   async #report(outcome: Outcome, attempt: Attempt | undefined): Promise<boolean> {
-    const { client, stop, now, logger } = this.parts;
+    const { client, stop, logger } = this.parts;
     if (outcome.kind === 'abandoned') return false;
     const { stopwatch } = this.parts;
     const stats: AttemptStats = {
@@ -97,7 +97,7 @@ export class LeasedAttempt {
     };
     const patienceMs = stop.reason === 'shutdown' ? lastReportPatienceMs : reportPatienceMs;
     const send = (report: Outcome & { kind: 'completed' | 'failed' }) =>
-      retrying(
+      retry(
         () =>
           report.kind === 'completed'
             ? client.complete({
@@ -106,20 +106,20 @@ export class LeasedAttempt {
                 stats,
               })
             : client.fail({ failure: report.failure, stats }),
-        { patienceMs, signal: stop.abandoned, now },
+        { ...whileUnavailable, patienceMs, signal: stop.abandoned },
       );
     try {
       await send(outcome);
       return true;
     } catch (error) {
-      if (error instanceof ToolHostRefusal && error.code === 'attempt-over') {
+      if (error instanceof HttpRefusal && error.code === 'attempt-over') {
         this.#overBefore = true;
         logger.debug({ outcome: outcome.kind }, 'the ToolHost had ended an attempt before it was reported');
         return false;
       }
       logger.warn({ err: error }, 'the ToolHost did not take the report of an attempt');
       // It is not over, and yet what was reported is not acceptable: say at least that it ended.
-      if (error instanceof ToolHostRefusal && ![401, 404, 409].includes(error.status) && outcome.kind === 'completed') {
+      if (error instanceof HttpRefusal && ![401, 404, 409].includes(error.status) && outcome.kind === 'completed') {
         const message = `The ToolHost refused the turn's outcome: ${error.message}`.slice(0, 2000);
         await send({ kind: 'failed', failure: { code: 'worker-lost', message } }).catch((again: unknown) =>
           logger.warn({ err: again }, 'nor did it take that it failed'),

@@ -1,7 +1,8 @@
+import { HttpRefusal } from '@suzumio/protocol/http-failures';
+import { retry } from '@suzumio/protocol/retry';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { Cells } from '../toolhost/cells.js';
-import { retrying } from '../toolhost/retrying.js';
-import { ToolHostRefusal } from '../toolhost/toolhost-errors.js';
+import { whileUnavailable } from '../toolhost/toolhost-client.js';
 import type { AttemptState, AttemptStates } from './attempt-states.js';
 
 export interface LostAttemptsOptions {
@@ -12,8 +13,6 @@ export interface LostAttemptsOptions {
   /** Aborted when this worker is told to stop: the next start goes on. */
   stopping: AbortSignal;
   logger: Logger;
-  /** A monotonic clock. */
-  now: () => number;
 }
 
 const failure = {
@@ -37,17 +36,17 @@ export async function reportLostAttempts(left: readonly AttemptState[], options:
 }
 
 async function report({ claimId, granted }: AttemptState, options: LostAttemptsOptions): Promise<void> {
-  const { states, cells, patienceMs, stopping, logger, now } = options;
+  const { states, cells, patienceMs, stopping, logger } = options;
   const cell = granted && cells.get(granted.ref.cell);
   if (cell) {
     const client = cell.toolhost.attempt(granted.ref, granted.leaseToken);
     try {
-      await retrying(() => client.fail({ failure }), { patienceMs, signal: stopping, now });
+      await retry(() => client.fail({ failure }), { ...whileUnavailable, patienceMs, signal: stopping });
       logger.info(granted.ref, 'an attempt of a former process of this worker was reported as lost');
     } catch (error) {
       if (stopping.aborted) return;
       // It is over already.
-      if (!(error instanceof ToolHostRefusal))
+      if (!(error instanceof HttpRefusal))
         logger.warn({ err: error, ...granted.ref }, 'a lost attempt was not reported');
     }
   }

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { chmod } from 'node:fs/promises';
-import { type Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { maxContentBytes as largestContent } from '@suzumio/protocol/content';
@@ -12,14 +12,15 @@ import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-e
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { PortRange } from '../config.js';
 import { errnoOf } from '../files/errno.js';
+import type { KeptConnections } from '../toolhost/kept-connections.js';
 import { forward } from './forward.js';
 import { shortBody } from './short-body.js';
 
 export interface DoorOptions {
   /** The ToolHost's listener for runners. */
   runnerUrl: string;
-  /** Connections to it, kept between requests and shared by the doors of a cell. */
-  agent: Agent;
+  /** Over connections to it that are kept between requests and shared by the doors of a cell. */
+  exchange: KeptConnections['exchange'];
   /** The attempt's own tool token: nothing passes with another one. */
   token: string;
   /** Completes the body of a tool call, where nothing on the runner's side of the door does. */
@@ -159,7 +160,7 @@ export class Door {
   }
 
   async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { runnerUrl, agent, complete, maxContentBytes = largestContent, maxInFlight = 16 } = this.options;
+    const { runnerUrl, exchange, complete, maxContentBytes = largestContent, maxInFlight = 16 } = this.options;
     const maxBytes = allowance(request.method ?? '', request.url ?? '', maxContentBytes);
     if (maxBytes === undefined)
       throw new SuzumioError(
@@ -177,7 +178,7 @@ export class Door {
     try {
       const call = complete && request.url === '/tool' ? await shortBody(request, maxCompletedBytes) : undefined;
       const body = call?.whole && (await complete?.(call.whole));
-      await forward(request, response, { runnerUrl, agent, maxBytes, body, source: call?.source });
+      await forward(request, response, { runnerUrl, exchange, maxBytes, body, source: call?.source });
     } catch (error) {
       if (error instanceof RangeError) throw tooLarge(maxBytes);
       throw new SuzumioError(

@@ -1,18 +1,12 @@
-import {
-  type Agent,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  request as httpRequest,
-  type ServerResponse,
-} from 'node:http';
-import { request as httpsRequest } from 'node:https';
-import { Readable, Transform } from 'node:stream';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { HttpRequest } from '@suzumio/protocol/http-client';
 import { purposeHeader, stepHeader } from '@suzumio/protocol/model-chat';
+import type { KeptConnections } from '../toolhost/kept-connections.js';
 
-export interface ForwardOptions {
+export interface ForwardOptions extends Pick<KeptConnections, 'exchange'> {
   runnerUrl: string;
-  agent: Agent;
   maxBytes: number;
   /** Sent instead of the request's own body. */
   body?: Buffer | undefined;
@@ -41,56 +35,39 @@ const answerHeaders = ['content-type', 'content-length', 'retry-after'] as const
 export async function forward(
   request: IncomingMessage,
   response: ServerResponse,
-  options: ForwardOptions,
+  { runnerUrl, exchange, maxBytes, body, source = request }: ForwardOptions,
 ): Promise<void> {
-  const url = new URL(
-    `.${request.url ?? ''}`,
-    options.runnerUrl.endsWith('/') ? options.runnerUrl : `${options.runnerUrl}/`,
-  );
-  const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
-  const onward = send(url, {
-    method: request.method ?? 'GET',
-    agent: options.agent,
-    timeout: silenceMs,
-    headers: {
-      ...only(request.headers, requestHeaders),
-      ...(options.body === undefined ? {} : { 'content-length': options.body.length }),
-    },
-  });
-  onward.once('timeout', () => onward.destroy(new Error(`nothing moved for ${silenceMs} ms`)));
+  const gone = new AbortController();
   response.once('close', () => {
-    if (!response.writableFinished) onward.destroy(new Error('the asking side went away'));
+    if (!response.writableFinished) gone.abort(new Error('the asking side went away'));
   });
-  const answered = new Promise<IncomingMessage>((resolve, reject) => {
-    onward.once('response', resolve);
-    onward.once('error', reject);
+  const answer = await exchange({
+    method: request.method as HttpRequest['method'],
+    url: runnerUrl.replace(/\/+$/, '') + (request.url ?? ''),
+    headers: only(requestHeaders, (name) => request.headers[name]?.toString()),
+    body: body ?? { stream: () => bounded(source, maxBytes) },
+    timeoutMs: silenceMs,
+    signal: gone.signal,
   });
-  // An answer may come before the body has been taken, and is the better explanation of its end.
-  const sent =
-    options.body === undefined
-      ? pipeline(options.source ?? request, bounded(options.maxBytes), onward)
-      : pipeline(Readable.from([options.body]), onward);
-  const answer = await Promise.race([answered, sent.then(() => answered)]).catch(async (error: unknown) => {
-    onward.destroy();
-    await answered.catch(() => undefined);
-    throw error;
-  });
-  response.writeHead(answer.statusCode ?? 502, only(answer.headers, answerHeaders));
-  await Promise.all([pipeline(answer, response), sent.catch(() => undefined)]);
+  response.writeHead(answer.status, only(answerHeaders, answer.header));
+  await pipeline(answer.body, response);
 }
 
 /** Passes what comes on, and fails with a RangeError beyond `maxBytes`. */
-function bounded(maxBytes: number): Transform {
+async function* bounded(source: Readable, maxBytes: number): AsyncGenerator<Buffer> {
   let sizeBytes = 0;
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      sizeBytes += chunk.length;
-      if (sizeBytes > maxBytes) done(new RangeError(`a body of more than ${maxBytes} bytes`));
-      else done(null, chunk);
-    },
-  });
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > maxBytes) throw new RangeError(`a body of more than ${maxBytes} bytes`);
+    yield chunk;
+  }
 }
 
-function only(headers: IncomingMessage['headers'], names: readonly string[]): OutgoingHttpHeaders {
-  return Object.fromEntries(names.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])));
+function only(names: readonly string[], valueOf: (name: string) => string | undefined): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = valueOf(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }

@@ -3,13 +3,13 @@ import type { FileHandle } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { maxContentBytes } from '@suzumio/protocol/content';
+import { HttpRefusal } from '@suzumio/protocol/http-failures';
 import { toolRequest } from '@suzumio/protocol/runner';
 import { workspacePath } from '@suzumio/protocol/workspace-manifest';
 import { errnoOf } from '../files/errno.js';
 import { openFileWithin } from '../files/open-within.js';
 import { NotARegularFile } from '../files/regular-file.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
-import { ToolHostRefusal } from '../toolhost/toolhost-errors.js';
 
 export interface PublishedFileOptions {
   /** The runner's workspace on this host, and as the runner sees it. */
@@ -25,7 +25,7 @@ export interface PublishedFileOptions {
  * shim does for a sealed container, for a runner on a network that has none. Any other call, and one whose file cannot be
  * read, stays as it is, so that the ToolHost answers and records it.
  *
- * @throws ToolHostUnavailable when the file could not be sent
+ * @throws HttpUnavailable when the file could not be sent
  */
 export async function withPublishedFile(call: Buffer, options: PublishedFileOptions): Promise<Buffer> {
   const named = fileOf(call, options.workspaceSeen);
@@ -79,5 +79,5 @@ function unreadable(error: unknown): undefined {
 
 /** The call itself gets the answer that says why. */
 function refused(error: unknown): void {
-  if (!(error instanceof ToolHostRefusal)) throw error;
+  if (!(error instanceof HttpRefusal)) throw error;
 }

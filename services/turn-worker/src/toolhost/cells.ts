@@ -1,10 +1,9 @@
-import type { Agent } from 'node:http';
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
+import { HttpRefusal } from '@suzumio/protocol/http-failures';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { CellConfig } from '../config.js';
-import { keepAliveAgent } from './keep-alive-agent.js';
+import { keepConnections, type KeptConnections } from './kept-connections.js';
 import { ToolHostClient } from './toolhost-client.js';
-import { ToolHostRefusal } from './toolhost-errors.js';
 
 /** A cell that a worker serves. */
 export interface Cell {
@@ -12,7 +11,7 @@ export interface Cell {
   toolhost: ToolHostClient;
   runnerUrl: string;
   /** Connections of its doors to the ToolHost. */
-  agent: Agent;
+  toRunners: KeptConnections;
 }
 
 export interface CellsOptions {
@@ -42,12 +41,12 @@ export class WorkerRefused extends Error {
 /** The cells that a worker serves, and which of them take it, as far as they were asked. */
 export class Cells {
   readonly #cells = new Map<string, Cell>();
-  readonly #rejected = new Map<string, ToolHostRefusal>();
+  readonly #rejected = new Map<string, HttpRefusal>();
 
   constructor(private readonly options: CellsOptions) {
     for (const [name, { runnerUrl, ...config }] of Object.entries(options.cells)) {
       const toolhost = new ToolHostClient({ runnerUrl, ...config }, options.worker);
-      this.#cells.set(name, { name, toolhost, runnerUrl, agent: keepAliveAgent(runnerUrl) });
+      this.#cells.set(name, { name, toolhost, runnerUrl, toRunners: keepConnections(runnerUrl) });
     }
   }
 
@@ -85,19 +84,19 @@ export class Cells {
       this.#note(name, undefined);
       return answer;
     } catch (error) {
-      if (error instanceof ToolHostRefusal) this.#note(name, ofWorker.has(error.code) ? error : undefined);
+      if (error instanceof HttpRefusal) this.#note(name, ofWorker.has(error.code) ? error : undefined);
       throw error;
     }
   }
 
   close(): void {
-    for (const { toolhost, agent } of this.#cells.values()) {
+    for (const { toolhost, toRunners } of this.#cells.values()) {
       toolhost.close();
-      agent.destroy();
+      toRunners.close();
     }
   }
 
-  #note(name: string, refusal: ToolHostRefusal | undefined): void {
+  #note(name: string, refusal: HttpRefusal | undefined): void {
     const { logger, onChange } = this.options;
     if (this.#rejected.has(name) === (refusal !== undefined)) return;
     if (refusal) this.#rejected.set(name, refusal);
@@ -114,7 +113,7 @@ const ofCredential: ReadonlySet<string> = new Set<ErrorCode>(['token-rejected', 
 /** Refusals that any request of this worker meets. Another one is about what was asked, as a turn's policy is. */
 const ofWorker: ReadonlySet<string> = new Set<ErrorCode>(['token-rejected', 'unauthenticated', 'foreign-host']);
 
-function told(cell: string, { code, message }: ToolHostRefusal): string {
+function told(cell: string, { code, message }: HttpRefusal): string {
   if (!ofCredential.has(code)) return `The ToolHost of the cell ${cell} refuses this worker (${code}: ${message}).`;
   return `The ToolHost of the cell ${cell} does not take this worker's credential, as when it was revoked (${code}: ${message}). Make another token of the scope worker, and give it to the worker.`;
 }

@@ -14,16 +14,25 @@ import {
   heartbeatAnswer,
 } from '@suzumio/protocol/attempts';
 import type { TurnJob } from '@suzumio/protocol/turn-job';
-import type { Readable } from 'node:stream';
-import type { z } from 'zod';
+import { HttpClient, type HttpRequest, isServersFault } from '@suzumio/protocol/http-client';
+import { HttpRefusal, HttpUnavailable } from '@suzumio/protocol/http-failures';
+import type { RetryOptions } from '@suzumio/protocol/retry';
 import type { CellConfig } from '../config.js';
-import { HttpClient, type HttpCall } from './http-client.js';
-import { ToolHostRefusal, ToolHostUnavailable } from './toolhost-errors.js';
+import { keepConnections, type KeptConnections, type StreamedBody } from './kept-connections.js';
 
 const callTimeoutMs = 10_000;
 /** A worker does not wait for long for a ToolHost that is away: jobs may come when it is back. */
 const greetingTimeoutMs = 3_000;
 const contentTimeoutMs = 30_000;
+
+/** How a request is tried again that the ToolHost did not answer. */
+export const whileUnavailable = {
+  firstDelayMs: 100,
+  longestDelayMs: 2_000,
+  isRetryable: (error) => error instanceof HttpUnavailable,
+} as const satisfies RetryOptions;
+
+type Body = Buffer | StreamedBody;
 
 /** A fresh name for a claim: whoever repeats it gets the same answer. */
 export function newClaimId(): string {
@@ -32,32 +41,34 @@ export function newClaimId(): string {
 
 /** One cell's ToolHost, as its workers see it. */
 export class ToolHostClient {
-  readonly #http: HttpClient;
+  readonly #connections: KeptConnections;
+  readonly #http: HttpClient<Body>;
   #credential: string;
 
   constructor(
     cell: CellConfig,
     private readonly worker: string,
   ) {
-    this.#http = new HttpClient(cell.toolhostUrl);
+    this.#connections = keepConnections(cell.toolhostUrl);
+    const { exchange } = this.#connections;
+    this.#http = new HttpClient({ url: cell.toolhostUrl, exchange, isTransient });
     this.#credential = cell.credential;
   }
 
   /**
    * Asks for a turn.
    *
-   * @throws ToolHostRefusal when there is nothing to run for this job
-   * @throws ToolHostUnavailable when the same claim may be repeated
+   * @throws HttpRefusal when there is nothing to run for this job
+   * @throws HttpUnavailable when the same claim may be repeated
    */
   async claim(job: TurnJob, claimId: string, engine: string): Promise<ClaimAnswer> {
-    const { body } = await this.#http.send({
+    return this.#http.json(claimAnswer, {
       method: 'POST',
-      path: `projects/${job.project}/turns/${job.turn}/claim`,
+      path: `/projects/${job.project}/turns/${job.turn}/claim`,
       token: this.#credential,
       json: { claimId, worker: this.worker, engine, protocol: attemptsProtocol },
       timeoutMs: callTimeoutMs,
     });
-    return parse(claimAnswer, body);
   }
 
   /** Shows another credential from now on. */
@@ -72,14 +83,14 @@ export class ToolHostClient {
 
   /** Those of `projects` that were deleted. */
   async gone(projects: GoneProjects['projects'], timeoutMs = callTimeoutMs): Promise<GoneProjects['projects']> {
-    const { body } = await this.#http.send({
+    const answer = await this.#http.json(goneProjects, {
       method: 'POST',
-      path: 'projects/gone',
+      path: '/projects/gone',
       token: this.#credential,
       json: { projects } satisfies GoneProjects,
       timeoutMs,
     });
-    return parse(goneProjects, body).projects;
+    return answer.projects;
   }
 
   /** The routes of one attempt, with its lease token. */
@@ -88,7 +99,7 @@ export class ToolHostClient {
   }
 
   close(): void {
-    this.#http.close();
+    this.#connections.close();
   }
 }
 
@@ -97,68 +108,57 @@ export class AttemptClient {
   readonly #path: string;
 
   constructor(
-    private readonly http: HttpClient,
+    private readonly http: HttpClient<Body>,
     ref: AttemptRef,
     private readonly leaseToken: string,
   ) {
-    this.#path = `projects/${ref.project}/turns/${ref.turn}/attempts/${ref.attempt}`;
+    this.#path = `/projects/${ref.project}/turns/${ref.turn}/attempts/${ref.attempt}`;
   }
 
-  async heartbeat(timeoutMs: number, signal: AbortSignal): Promise<HeartbeatAnswer> {
-    const { body } = await this.#send({ method: 'POST', path: 'heartbeat', json: {}, timeoutMs, signal });
-    return parse(heartbeatAnswer, body);
+  heartbeat(timeoutMs: number, signal: AbortSignal): Promise<HeartbeatAnswer> {
+    return this.http.json(heartbeatAnswer, this.#at('heartbeat', { method: 'POST', json: {}, timeoutMs, signal }));
   }
 
-  async complete(request: CompleteRequest): Promise<AttemptEnded> {
-    const { body } = await this.#send({ method: 'POST', path: 'complete', json: request, timeoutMs: callTimeoutMs });
-    return parse(attemptEnded, body);
+  complete(request: CompleteRequest): Promise<AttemptEnded> {
+    const report = { method: 'POST', json: request, timeoutMs: callTimeoutMs } as const;
+    return this.http.json(attemptEnded, this.#at('complete', report));
   }
 
-  async fail(request: FailRequest): Promise<AttemptEnded> {
-    const { body } = await this.#send({ method: 'POST', path: 'fail', json: request, timeoutMs: callTimeoutMs });
-    return parse(attemptEnded, body);
+  fail(request: FailRequest): Promise<AttemptEnded> {
+    const report = { method: 'POST', json: request, timeoutMs: callTimeoutMs } as const;
+    return this.http.json(attemptEnded, this.#at('fail', report));
   }
 
-  async putLog(bytes: Buffer): Promise<void> {
-    await this.#send({ method: 'PUT', path: 'log', content: { bytes }, timeoutMs: contentTimeoutMs });
+  async putLog(body: Buffer): Promise<void> {
+    await this.http.send(this.#at('log', { method: 'PUT', body, timeoutMs: contentTimeoutMs }));
   }
 
   async hasContent(sha256: string): Promise<boolean> {
     try {
-      await this.#send({ method: 'HEAD', path: `content/${sha256}`, timeoutMs: callTimeoutMs });
+      await this.http.send(this.#at(`content/${sha256}`, { method: 'HEAD', timeoutMs: callTimeoutMs }));
       return true;
     } catch (error) {
-      if (error instanceof ToolHostRefusal && error.status === 404) return false;
+      if (error instanceof HttpRefusal && error.status === 404) return false;
       throw error;
     }
   }
 
-  async putContent(sha256: string, content: NonNullable<HttpCall['content']>): Promise<void> {
-    await this.#send({ method: 'PUT', path: `content/${sha256}`, content, timeoutMs: contentTimeoutMs });
+  async putContent(sha256: string, body: Body): Promise<void> {
+    await this.http.send(this.#at(`content/${sha256}`, { method: 'PUT', body, timeoutMs: contentTimeoutMs }));
   }
 
   /** The content as a stream, unchecked. */
-  async getContent(sha256: string): Promise<Readable> {
-    return this.http.open({
-      method: 'GET',
-      path: `${this.#path}/content/${sha256}`,
-      token: this.leaseToken,
-      timeoutMs: contentTimeoutMs,
-    });
+  async getContent(sha256: string): Promise<AsyncIterable<Uint8Array>> {
+    const request = this.#at(`content/${sha256}`, { method: 'GET', timeoutMs: contentTimeoutMs });
+    return (await this.http.open(request)).body;
   }
 
-  #send(call: Omit<HttpCall, 'token'>): Promise<{ status: number; body: Buffer }> {
-    return this.http.send({ ...call, path: `${this.#path}/${call.path}`, token: this.leaseToken });
+  #at(route: string, request: Omit<HttpRequest<Body>, 'path' | 'token'>): HttpRequest<Body> {
+    return { ...request, path: `${this.#path}/${route}`, token: this.leaseToken };
   }
 }
 
-/** An answer that does not parse comes from something else than a ToolHost that works: worth another try. */
-function parse<T>(schema: z.ZodType<T>, body: Buffer): T {
-  try {
-    return schema.parse(JSON.parse(body.toString('utf8')));
-  } catch (error) {
-    throw new ToolHostUnavailable('The ToolHost gave an answer that is not of the attempts protocol.', {
-      cause: error,
-    });
-  }
+/** 507 of a file: there is no room for it, and there will be none at once. */
+function isTransient(status: number, method: HttpRequest['method']): boolean {
+  return isServersFault(status) && !(status === 507 && method === 'PUT');
 }

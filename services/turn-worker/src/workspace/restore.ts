@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { chmod, lchown, lstat, mkdir, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Readable, Transform } from 'node:stream';
+import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type WorkspaceEntry, type WorkspaceManifest, workspaceManifest } from '@suzumio/protocol/workspace-manifest';
 import { emptyDirectory, removeTree } from '../files/remove-tree.js';
@@ -12,7 +12,7 @@ import { type Found, scan, type WorkspaceBounds } from './scan.js';
 import { SnapshotInvalid, WorkspaceTooLarge } from './workspace-errors.js';
 
 /** Where content comes from. What it gives is checked here. */
-export type FetchContent = (sha256: string) => Promise<Readable>;
+export type FetchContent = (sha256: string) => Promise<AsyncIterable<Uint8Array>>;
 
 export interface Owner {
   uid: number;

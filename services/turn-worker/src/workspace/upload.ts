@@ -29,5 +29,5 @@ export async function uploadSnapshot(
       for (const upload of uploads) await upload();
     }),
   );
-  await client.putContent(captured.id, { bytes: captured.manifestBytes });
+  await client.putContent(captured.id, captured.manifestBytes);
 }

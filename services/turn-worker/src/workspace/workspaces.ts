@@ -1,7 +1,6 @@
 import { chown, mkdir, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createHash } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import type { AttemptRef, ProjectRef } from '@suzumio/protocol/attempts';
 import { errnoOf } from '../files/errno.js';
 import { removeTree } from '../files/remove-tree.js';
@@ -152,10 +151,10 @@ export class Workspace {
 /** No manifest within the bounds of a workspace is as long as this. */
 const maxManifestBytes = 64 * 1024 * 1024;
 
-async function bounded(content: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+async function bounded(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
-  for await (const chunk of content as AsyncIterable<Buffer>) {
+  for await (const chunk of content) {
     sizeBytes += chunk.length;
     if (sizeBytes > maxManifestBytes) throw new SnapshotInvalid('The manifest of the snapshot is too long.');
     chunks.push(chunk);

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, lstat, mkdir, mkdtemp, readFile, readlink, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { WorkspaceEntry } from '@suzumio/protocol/workspace-manifest';
@@ -42,8 +43,8 @@ class Store {
 
   readonly client = {
     hasContent: (sha256: string) => Promise.resolve(this.contents.has(sha256)),
-    putContent: async (sha256: string, content: { bytes: Buffer } | { stream: () => Readable }) => {
-      const bytes = 'bytes' in content ? content.bytes : Buffer.concat((await content.stream().toArray()) as Buffer[]);
+    putContent: async (sha256: string, content: Buffer | { stream: () => Readable | AsyncIterable<Uint8Array> }) => {
+      const bytes = Buffer.isBuffer(content) ? content : await buffer(content.stream());
       this.put.push(sha256);
       expect(this.add(bytes)).toBe(sha256);
     },
