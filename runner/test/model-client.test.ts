@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import express from 'express';
 import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { type ModelServer, startModelServer } from '../../test/support/model-server.js';
-import { AnswerStream } from '../../services/toolhost/src/models/answer-wire.js';
+import { AnswerStream } from '../../services/toolhost/src/gateway/answer-stream.js';
 import { allowing, toolhostBench } from '../../services/toolhost/test/toolhost-client.js';
 import { createModelClient, type ModelCaller } from '../src/ai/model-client.js';
 import { connectorTo } from '../src/door/connector.js';

@@ -1,6 +1,8 @@
 import express, { type ErrorRequestHandler, type Response, type Router } from 'express';
 import { toProblem } from '@suzumio/contract/errors/problem';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { presetsFor } from '@suzumio/core/budgets/presets';
+import { externalEngine } from '@suzumio/protocol/handlers';
 import { parse } from '@suzumio/runtime/http/validate';
 import { questionStep } from '@suzumio/protocol/ids';
 import {
@@ -12,13 +14,14 @@ import {
   purposeHeader,
   stepHeader,
 } from '@suzumio/protocol/model-chat';
+import { authorizeTool, rejected } from '@suzumio/store/turns/authorize';
+import { attemptRow } from '@suzumio/store/rows';
 import { attemptTokenOf, type PresentedToken, requireRunner, senderOf } from './auth.js';
 import { roomOf } from './bodies/close-of.js';
 import type { Question } from './bodies/question.js';
 import type { ToolhostContext } from './context.js';
-import { AnswerStream, completionOf } from './models/answer-wire.js';
-import { type Asker, callModel } from './models/call-model.js';
-import { listModels } from './models/list-models.js';
+import { AnswerStream, completionOf } from './gateway/answer-stream.js';
+import { type Asker, callModel } from './gateway/call.js';
 
 /** The model gateway: runners ask here, by the format of OpenAI's Chat Completions. */
 export function modelsRouter(context: ToolhostContext): Router {
@@ -85,3 +88,23 @@ const inTheirWords: ErrorRequestHandler = (thrown: unknown, _request, response, 
   const { code, detail: message } = problem;
   response.status(problem.status).json({ ...problem, error: { message, type: 'suzumio', code, problem } });
 };
+
+/**
+ * The presets that an attempt may ask, as the list of models that clients of Chat Completions look for.
+ *
+ * @throws SuzumioError `token-rejected`
+ */
+async function listModels({ cell }: ToolhostContext, token: PresentedToken): Promise<object> {
+  return cell.stores.use(token.project, (store) => {
+    const { agent } = authorizeTool(store.reader, token);
+    // A handler has a model of its own.
+    if (attemptRow(store.reader, token.turn, token.attempt)?.engine === externalEngine) throw rejected();
+    const models = presetsFor(store.config, agent).map((id) => ({
+      id,
+      object: 'model',
+      created: 0,
+      owned_by: 'suzumio',
+    }));
+    return Promise.resolve({ object: 'list', data: models });
+  });
+}

@@ -1,8 +1,11 @@
-/** How an operation is tried again. */
-export interface RetryOptions {
-  /** The delay after the first failure. Each delay is twice the one before, up to `longestDelayMs`. */
+/** Delays that grow: each is twice the one before, up to `longestDelayMs`. */
+export interface BackOff {
   readonly firstDelayMs: number;
   readonly longestDelayMs: number;
+}
+
+/** How an operation is tried again. */
+export interface RetryOptions extends BackOff {
   /** Whether another try may help; any other error is thrown at once. @default all of them */
   readonly isRetryable?: (error: unknown) => boolean;
   /** How long after the first failure the last try may begin. @default no limit */
@@ -19,9 +22,10 @@ export interface RetryOptions {
  * @throws what the last try threw, or the reason of `signal` where that ended the delay after it
  */
 export async function retry<Result>(operation: () => Promise<Result>, options: RetryOptions): Promise<Result> {
-  const { firstDelayMs, longestDelayMs, isRetryable = () => true, patienceMs = Infinity, signal, onFailure } = options;
+  const { isRetryable = () => true, patienceMs = Infinity, signal, onFailure } = options;
+  const wait = backOff(options, signal);
   let deadlineMs: number | undefined;
-  for (let failures = 1, delayMs = firstDelayMs; ; failures += 1, delayMs = Math.min(2 * delayMs, longestDelayMs)) {
+  for (let failures = 1; ; failures += 1) {
     try {
       return await operation();
     } catch (error) {
@@ -31,11 +35,24 @@ export async function retry<Result>(operation: () => Promise<Result>, options: R
       const leftMs = deadlineMs - now;
       if (leftMs <= 0) throw error;
       onFailure?.(error, failures);
-      // Jitter: clients that lost the same server do not come back all at once.
-      await delay(Math.min(delayMs * (0.5 + Math.random() / 2), leftMs), signal);
+      await wait(leftMs);
       signal?.throwIfAborted();
     }
   }
+}
+
+/** Returns what waits longer each time that it is called, for `mostMs` at most; an aborted signal ends the delay. */
+export function backOff(
+  { firstDelayMs, longestDelayMs }: BackOff,
+  signal?: AbortSignal,
+): (mostMs?: number) => Promise<void> {
+  let nextMs = firstDelayMs;
+  return async (mostMs = Infinity) => {
+    // Jitter: clients that lost the same server do not come back all at once.
+    const delayMs = Math.min(nextMs * (0.5 + Math.random() / 2), mostMs);
+    nextMs = Math.min(2 * nextMs, longestDelayMs);
+    await delay(delayMs, signal);
+  };
 }
 
 /** Resolves after a time, or as soon as the signal is aborted. */

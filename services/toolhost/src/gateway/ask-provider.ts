@@ -6,9 +6,10 @@ import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { AnswerBuilder } from './answer-builder.js';
 import { AskProgress } from './ask-progress.js';
 import { askedToWait, failureOf, ProviderFailure } from './provider-failure.js';
-import { toldFailure } from './told-failure.js';
-import type { WireFormat } from './wire-format.js';
-import { wireJson } from './wire-json.js';
+import { redactedFailure } from './redacted-failure.js';
+
+import { wireJson } from './read-answer.js';
+import type { WireFormat } from './wire.js';
 
 /** One request to one provider. */
 export interface ProviderRequest {
@@ -60,7 +61,7 @@ export async function askProvider(
   } catch (error) {
     if (error instanceof ProviderFailure) {
       progress.status = error.status ?? progress.status;
-      throw toldFailure(askedToWait(error, retryAfter, Date.now()), ask);
+      throw redactedFailure(askedToWait(error, retryAfter, Date.now()), ask);
     }
     if (limit.aborted) {
       progress.timedOut = true;
@@ -78,7 +79,7 @@ export async function askProvider(
     const failure = new ProviderFailure('unavailable', said, undefined, {
       cause: error,
     });
-    throw toldFailure(failure, ask);
+    throw redactedFailure(failure, ask);
   }
 }
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
-import { AskProgress } from '../../src/models/ask-progress.js';
-import { askProvider } from '../../src/models/ask-provider.js';
-import { chatFormat } from '../../src/models/chat-answer.js';
+import { AskProgress } from '../../src/gateway/ask-progress.js';
+import { askProvider } from '../../src/gateway/ask-provider.js';
+import { chatFormat } from '../../src/gateway/chat.js';
 
 let server: ModelServer;
 let behaviour: Behaviour;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
-import { askProvider } from '../../src/models/ask-provider.js';
-import { AskProgress } from '../../src/models/ask-progress.js';
-import { chatFormat } from '../../src/models/chat-answer.js';
-import { ProviderFailure, type ProviderFailureKind } from '../../src/models/provider-failure.js';
-import { responsesFormat } from '../../src/models/responses-answer.js';
+import { askProvider } from '../../src/gateway/ask-provider.js';
+import { AskProgress } from '../../src/gateway/ask-progress.js';
+import { chatFormat } from '../../src/gateway/chat.js';
+import { ProviderFailure, type ProviderFailureKind } from '../../src/gateway/provider-failure.js';
+import { responsesFormat } from '../../src/gateway/responses.js';
 
 let server: ModelServer;
 let behaviour: Behaviour;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { type Behaviour, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
-import { askProvider } from '../../src/models/ask-provider.js';
-import { chatFormat } from '../../src/models/chat-answer.js';
-import { ProviderFailure } from '../../src/models/provider-failure.js';
+import { askProvider } from '../../src/gateway/ask-provider.js';
+import { chatFormat } from '../../src/gateway/chat.js';
+import { ProviderFailure } from '../../src/gateway/provider-failure.js';
 
 let server: ModelServer;
 let behaviour: Behaviour;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { candidatesFor } from '@suzumio/core/budgets/presets';
-import { defaultTimeoutMs, endpointOf, providerRequest } from '../../src/models/provider-request.js';
+import { defaultTimeoutMs, endpointOf, providerRequest } from '../../src/gateway/provider-request.js';
 
 const candidate = (provider: string, preset = '') => {
   const { config } = loadProjectText(

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
-import { askProvider } from '../../src/models/ask-provider.js';
-import { chatFormat } from '../../src/models/chat-answer.js';
-import { responsesFormat } from '../../src/models/responses-answer.js';
-import type { WireFormat } from '../../src/models/wire-format.js';
+import { askProvider } from '../../src/gateway/ask-provider.js';
+import { chatFormat } from '../../src/gateway/chat.js';
+import { responsesFormat } from '../../src/gateway/responses.js';
+import type { WireFormat } from '../../src/gateway/wire.js';
 
 let server: ModelServer;
 let behaviour: Behaviour;

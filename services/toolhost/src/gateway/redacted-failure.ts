@@ -15,7 +15,7 @@ const maxMessageChars = 1_000;
  * A failure as it may be told: providers, and proxies before them, say back what they were sent. What opens them is taken
  * out before anything is cut, so that no part of it stays.
  */
-export function toldFailure(failure: ProviderFailure, request: Opening): ProviderFailure {
+export function redactedFailure(failure: ProviderFailure, request: Opening): ProviderFailure {
   const secrets = secretsOf(request).filter(({ length }) => length >= shortestSecret);
   const told = createRedactor(secrets.toSorted((a, b) => b.length - a.length)).redact(failure.message);
   return new ProviderFailure(failure.kind, beginningOf(told, maxMessageChars), failure.retryAfterMs, {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
-import { maxAnswerChars } from '../../src/models/answer-builder.js';
-import { chatFormat } from '../../src/models/chat-answer.js';
-import { askProvider, type ProviderRequest } from '../../src/models/ask-provider.js';
-import { ProviderFailure } from '../../src/models/provider-failure.js';
+import { maxAnswerChars } from '../../src/gateway/answer-builder.js';
+import { chatFormat } from '../../src/gateway/chat.js';
+import { askProvider, type ProviderRequest } from '../../src/gateway/ask-provider.js';
+import { ProviderFailure } from '../../src/gateway/provider-failure.js';
 
 let server: ModelServer;
 let behaviour: Behaviour;

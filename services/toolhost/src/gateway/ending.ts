@@ -8,9 +8,9 @@ import type { ProviderFailure } from './provider-failure.js';
 import type { Endpoint } from './provider-request.js';
 
 /** A model that cannot be asked now. */
-export interface Away {
+export interface UnavailableModel {
   host: string;
-  /** Its breaker: what a turn waits for. */
+  /** Its circuit: what a turn waits for. */
   circuit: string;
   untilMs: number;
   error: string;
@@ -25,7 +25,7 @@ export interface Away {
 }
 
 /** The day's budget has no room for a question any more. */
-export class DaySpent extends Error {
+export class DayBudgetSpent extends Error {
   constructor(
     readonly day: DayBudget,
     message: string,
@@ -35,14 +35,14 @@ export class DaySpent extends Error {
 }
 
 /** None of an agent's models can be asked now. */
-export class AllAway extends Error {
-  constructor(readonly away: readonly Away[]) {
+export class NoModelAvailable extends Error {
+  constructor(readonly away: readonly UnavailableModel[]) {
     super(away.map(({ host, error }) => `${host}: ${error}`).join('; '));
   }
 }
 
 /** A provider that answered that it will not. */
-export class Refused extends Error {
+export class ProviderRefused extends Error {
   constructor(
     readonly failure: ProviderFailure,
     readonly candidate: Candidate,
@@ -62,7 +62,7 @@ const unreachedPatienceMs = 10 * 60_000;
 
 /** How a call's error ends its attempt; undefined for what is ours, and may go better another time. */
 export function endingOf(error: unknown): Ending | undefined {
-  if (error instanceof AllAway) {
+  if (error instanceof NoModelAvailable) {
     const first = [...error.away].sort((a, b) => a.untilMs - b.untilMs)[0];
     const failure: Failure = { code: 'provider-unavailable', message: beginningOf(error.message, 2000) };
     return {
@@ -77,7 +77,7 @@ export function endingOf(error: unknown): Ending | undefined {
       failedItself: failedItself(error.away),
     };
   }
-  if (error instanceof DaySpent) {
+  if (error instanceof DayBudgetSpent) {
     const { day, message } = error;
     return {
       failure: { code: 'day-budget-reached', message },
@@ -85,7 +85,7 @@ export function endingOf(error: unknown): Ending | undefined {
       wait: { provider: day.gate, untilMs: day.endsMs },
     };
   }
-  if (error instanceof Refused) {
+  if (error instanceof ProviderRefused) {
     const { provider, settings, preset } = error.candidate;
     const refusals = {
       'key-rejected': {
@@ -120,12 +120,12 @@ export function endingOf(error: unknown): Ending | undefined {
 }
 
 /** Where an address has no version in its path, as nearly all have, the model may well be known below one. */
-function addressAdvice({ endpoint, candidate: { settings } }: Refused): string {
+function addressAdvice({ endpoint, candidate: { settings } }: ProviderRefused): string {
   if (/\/v\d/.test(new URL(endpoint.baseURL).pathname)) return '';
   return `; or at the baseURL of provider "${settings.provider}": it has no /v1, below which most servers answer`;
 }
 
-function failedItself(away: readonly Away[]): UnansweredCall['failedItself'] {
+function failedItself(away: readonly UnavailableModel[]): UnansweredCall['failedItself'] {
   const failed = away.flatMap(({ asked }) => (asked?.mayBeItsFault === true ? asked.sinceMs : []));
   return failed.length === away.length ? { awaySinceMs: Math.min(...failed) } : undefined;
 }

@@ -1,14 +1,13 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type DaySpending, dayBudget, daySpentMessage } from '@suzumio/core/budgets/day-budget';
 import { dollars } from '@suzumio/core/budgets/model-cost';
+import { backOff } from '@suzumio/protocol/retry';
 import type { ToolhostContext } from '../context.js';
-import { DaySpent } from './call-ending.js';
-import { insist } from './insist.js';
-import { lookingAgain } from './looking-again.js';
-import { ownerLeaseMs } from './owner-lease.js';
+import { callLeaseMs, pollInterval, writePaid } from './call-lease.js';
+import { DayBudgetSpent } from './ending.js';
 
-/** What one call holds back from what the day may cost, where that is bounded, and what it spends of it. */
-export class DayHold {
+/** What one call reserves of the day's budget, where there is one, and what it spends of it. */
+export class Reservation {
   #held = false;
 
   constructor(
@@ -18,11 +17,11 @@ export class DayHold {
   ) {}
 
   /**
-   * Holds back the call's worst cost, and waits where only what other calls hold back is in its way.
+   * Reserves the call's worst cost. Where only the reservations of other calls leave no room for it, it waits for them.
    *
-   * @param assertWanted throws where nobody waits for the call any more
+   * @param assertWanted throws where the call is no longer wanted
    * @throws SuzumioError `budget-reached` where no day has room for it
-   * @throws DaySpent
+   * @throws DayBudgetSpent
    */
   async begin(assertWanted: () => void): Promise<void> {
     const { dayLimitNanoUsd: limit, cell } = this.context;
@@ -33,20 +32,20 @@ export class DayHold {
         `The day's budget of all projects, ${dollars(limit)}, has no room for this call on any day: it may cost ${dollars(this.worstNanoUsd)}.`,
       );
     }
-    for (const lookAgain = lookingAgain(); ;) {
-      const untilMs = cell.context.now() + ownerLeaseMs;
+    for (const wait = backOff(pollInterval); ;) {
+      const untilMs = cell.context.now() + callLeaseMs;
       const now = await cell.catalog.spending.hold(this.call, this.worstNanoUsd, limit, untilMs);
       this.#held = now === undefined;
       if (!now) return;
       const spent = this.#spent(now);
       if (spent) throw spent;
       assertWanted();
-      await lookAgain();
+      await wait();
     }
   }
 
   /** The call is still being made. */
-  async extend(untilMs: number): Promise<void> {
+  async heartbeat(untilMs: number): Promise<void> {
     if (!this.#held) return;
     await this.context.cell.catalog.spending.hold(this.call, this.worstNanoUsd, Number.MAX_SAFE_INTEGER, untilMs);
   }
@@ -56,20 +55,20 @@ export class DayHold {
    *
    * @returns that the day has no room for more of it then
    */
-  async spend(nanoUsd: number): Promise<DaySpent | undefined> {
+  async spend(nanoUsd: number): Promise<DayBudgetSpent | undefined> {
     if (!this.#held) return undefined;
-    return this.#spent(await insist(() => this.context.cell.catalog.spending.spend(nanoUsd)));
+    return this.#spent(await writePaid(() => this.context.cell.catalog.spending.spend(nanoUsd)));
   }
 
-  /** What the call has cost is the day's, and what it held back no longer is. */
+  /** What the call has cost is spent, and the rest of its reservation free. */
   async end(nanoUsd: number): Promise<void> {
-    if (this.#held) await insist(() => this.context.cell.catalog.spending.settle(this.call, nanoUsd));
+    if (this.#held) await writePaid(() => this.context.cell.catalog.spending.settle(this.call, nanoUsd));
   }
 
-  #spent(now: DaySpending): DaySpent | undefined {
+  #spent(now: DaySpending): DayBudgetSpent | undefined {
     const { dayLimitNanoUsd: limit } = this.context;
     if (limit === undefined || now.spentNanoUsd + this.worstNanoUsd <= limit) return undefined;
     const day = dayBudget(now, limit);
-    return new DaySpent(day, `${daySpentMessage(day)} This call may cost ${dollars(this.worstNanoUsd)}.`);
+    return new DayBudgetSpent(day, `${daySpentMessage(day)} This call may cost ${dollars(this.worstNanoUsd)}.`);
   }
 }

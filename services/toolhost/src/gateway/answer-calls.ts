@@ -1,6 +1,5 @@
 import type { ModelToolCall } from '@suzumio/protocol/model-chat';
-import type { WireToolCall } from './chat-wire.js';
-import { ObjectEnd } from './object-end.js';
+import type { WireToolCall } from './wire.js';
 import { ProviderFailure } from './provider-failure.js';
 
 /** The most calls of an answer that are kept: with more, OpenAI takes no conversation back, and its clients no stream. */
@@ -122,4 +121,32 @@ function isRepeated(call: Call, { id, function: called }: WireToolCall): boolean
 function argumentsOf({ function: called }: WireToolCall): string {
   const written = called?.arguments ?? '';
   return typeof written === 'string' ? written : JSON.stringify(written);
+}
+
+/** Follows a text that comes in pieces, and sees where the JSON object is whole with which it begins. */
+class ObjectEnd {
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  #reached = false;
+
+  /** Whether nothing can follow any more but blanks. */
+  get reached(): boolean {
+    return this.#reached;
+  }
+
+  add(piece: string): void {
+    for (const character of piece) {
+      if (this.#escaped) this.#escaped = false;
+      else if (this.#inString) {
+        if (character === '\\') this.#escaped = true;
+        else if (character === '"') this.#inString = false;
+      } else if (character === '"') this.#inString = true;
+      else if (character === '{') this.#depth += 1;
+      else if (character === '}') {
+        this.#depth -= 1;
+        if (this.#depth === 0) this.#reached = true;
+      }
+    }
+  }
 }

@@ -6,10 +6,9 @@ import { askedModel, type Candidate } from '@suzumio/core/budgets/presets';
 import type { SecretSource } from '@suzumio/runtime/process/secret-source';
 import type { ChatRequest } from '@suzumio/protocol/model-chat';
 import type { ProviderRequest } from './ask-provider.js';
-import { chatFormat } from './chat-answer.js';
-import { responsesFormat } from './responses-answer.js';
-import { responsesBody } from './responses-request.js';
-import type { ModelRequest } from './wire-format.js';
+import { chatBody, chatFormat } from './chat.js';
+import { responsesBody, responsesFormat } from './responses.js';
+import type { ModelRequest } from './wire.js';
 
 /** Where a provider is, and what opens it. */
 export interface Endpoint {
@@ -85,28 +84,6 @@ export function providerRequest(
       ? { format: responsesFormat, body: responsesBody(question) }
       : { format: chatFormat, body: chatBody(question, endpoint.baseURL, provider.streamUsage) }),
   };
-}
-
-function chatBody({ model, messages, tools, maxTokens, settings }: ModelRequest, baseURL: string, streamUsage = true) {
-  const { temperature, topP, toolChoice, reasoningEffort } = settings;
-  return {
-    model,
-    messages,
-    ...(tools.length === 0 ? {} : { tools, ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }) }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(topP === undefined ? {} : { top_p: topP }),
-    ...(reasoningEffort === undefined ? {} : { reasoning_effort: reasoningEffort }),
-    ...(maxTokens === undefined ? {} : { [maxTokensField(baseURL)]: maxTokens }),
-    stream: true,
-    ...(streamUsage ? { stream_options: { include_usage: true } } : {}),
-  };
-}
-
-/** OpenAI's newer models refuse the older name, and most other servers know only that. */
-function maxTokensField(baseURL: string): 'max_completion_tokens' | 'max_tokens' {
-  return /(^|\.)openai\.com$|(^|\.)openai\.azure\.com$/.test(new URL(baseURL).hostname)
-    ? 'max_completion_tokens'
-    : 'max_tokens';
 }
 
 function needed(secrets: SecretSource, name: string, what: string): string {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { ChatMessage } from '@suzumio/protocol/model-chat';
-import { responsesBody } from '../../src/models/responses-request.js';
-import type { ModelRequest } from '../../src/models/wire-format.js';
+import { responsesBody } from '../../src/gateway/responses.js';
+import type { ModelRequest } from '../../src/gateway/wire.js';
 
 const asked = (messages: ChatMessage[], more: Partial<ModelRequest> = {}) =>
   responsesBody({

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { type Behaviour, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { responseEvent as event } from '../../../../test/support/responses-wire.js';
-import { askProvider } from '../../src/models/ask-provider.js';
-import { ProviderFailure } from '../../src/models/provider-failure.js';
-import { responsesFormat } from '../../src/models/responses-answer.js';
+import { askProvider } from '../../src/gateway/ask-provider.js';
+import { ProviderFailure } from '../../src/gateway/provider-failure.js';
+import { responsesFormat } from '../../src/gateway/responses.js';
 
 let server: ModelServer;
 let behaviour: Behaviour;

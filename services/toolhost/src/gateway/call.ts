@@ -1,0 +1,345 @@
+import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { type Cost, worstCost } from '@suzumio/core/budgets/model-cost';
+import { type Candidate, candidatesFor, presetOf } from '@suzumio/core/budgets/presets';
+import { allowedProvider } from '@suzumio/core/policy/check-provider';
+import { externalEngine } from '@suzumio/protocol/handlers';
+import type { ChatPurpose, ChatRequest, ModelAnswer } from '@suzumio/protocol/model-chat';
+import { backOff } from '@suzumio/protocol/retry';
+import { authorizeTool, rejected } from '@suzumio/store/turns/authorize';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
+import { hasBudget } from '@suzumio/store/budgets/budget-of';
+import { attemptRow } from '@suzumio/store/rows';
+import type { Tx } from '@suzumio/store/sqlite/tx';
+import type { AnsweredBy } from '@suzumio/store/models/model-call-costs';
+import {
+  beginModelCall,
+  chargeModelCall,
+  dropModelCall,
+  extendModelCall,
+  failModelCall,
+  type ModelQuestion,
+  type RecordedAnswer,
+  recordModelAnswer,
+  recordModelRefusal,
+} from '@suzumio/store/models/model-calls';
+import { refuseUnmadeCalls } from '@suzumio/store/models/refuse-unmade-calls';
+import type { PresentedToken } from '../auth.js';
+import type { Question } from '../bodies/question.js';
+import type { ToolhostContext } from '../context.js';
+import { AskProgress } from './ask-progress.js';
+import { askProvider } from './ask-provider.js';
+import { answeredBy, costSoFar } from './call-cost.js';
+import { callLeaseMs, heartbeatIntervalMs, pollInterval, writePaid } from './call-lease.js';
+import { requireAllowed, requireCounted, withCountedPrices } from './candidates.js';
+import { CircuitBreaker } from './circuit-breaker.js';
+import { endingOf, NoModelAvailable, ProviderRefused, type UnavailableModel } from './ending.js';
+import { ProviderFailure } from './provider-failure.js';
+import { endpointOf, providerRequest } from './provider-request.js';
+import { Reservation } from './reservation.js';
+
+/** What a question came to, and under which step. */
+export interface ModelOutcome {
+  step: string;
+  result: RecordedAnswer;
+  /** Whether the answer was there already. */
+  replayed: boolean;
+}
+
+/** The caller that waits for an answer. */
+export interface Asker {
+  /** Whether it has disconnected. */
+  readonly gone: boolean;
+  /** Gets the text of the first provider's answer while it comes; another's may differ from it. */
+  onText(text: string): void;
+}
+
+/**
+ * Answers a runner's question to its model: from the journal, or by asking the agent's providers in their order. A call
+ * that was begun is finished and journaled, even if its caller disconnects. A queued call is dropped then.
+ *
+ * @throws SuzumioError `token-rejected`, `journal-mismatch`, `preset-unknown`, `disk-reserve`; `provider-unavailable`, `provider-refused`,
+ *   `policy-denied`, `budget-reached` and `step-limit-reached`, which have ended the attempt
+ */
+export async function callModel(
+  context: ToolhostContext,
+  token: PresentedToken,
+  { step, purpose }: { step: string | undefined; purpose: ChatPurpose },
+  asked: Question,
+  asker: Asker,
+): Promise<ModelOutcome> {
+  return context.cell.stores.use(token.project, async (store) => {
+    const { agent } = authorizeTool(store.reader, token);
+    // A handler has a model of its own: this host's keys are not for it.
+    if (attemptRow(store.reader, token.turn, token.attempt)?.engine === externalEngine) throw rejected();
+    context.cell.disk.require('rows');
+    const candidates = withCountedPrices(context, token.project, candidatesFor(store.config, agent, asked.model));
+    const { askedBytes } = asked;
+    const question: ModelQuestion = {
+      turn: token.turn,
+      attempt: token.attempt,
+      tokenHash: token.tokenHash,
+      step,
+      purpose,
+      requestHash: asked.requestHash,
+      preset: asked.model ?? presetOf(store.config, agent) ?? '',
+      worst: worstCost(candidates, askedBytes),
+      sent: costSoFar(candidates[0], { askedBytes, answerChars: 0 }),
+    };
+    const begun = await beginCall(context, store, question, asker);
+    if ('result' in begun) return { ...begun, replayed: true };
+    const call = new ModelCall(context, store, { ...begun, token, worst: question.worst, askedBytes });
+    return {
+      step: begun.step,
+      result: await call.make(candidates, asked.request(), (text) => {
+        asker.onText(text);
+      }),
+      replayed: false,
+    };
+  });
+}
+
+/** Begins a call, or finds its answer. Waits for another owner of the same call, and for what other calls reserve. */
+async function beginCall(
+  context: ToolhostContext,
+  store: ProjectStore,
+  { step: named, ...question }: ModelQuestion,
+  asker: Asker,
+): Promise<{ call: string; step: string } | { step: string; result: RecordedAnswer }> {
+  let step = named;
+  for (const wait = backOff(pollInterval); ;) {
+    const untilMs = context.cell.context.now() + callLeaseMs;
+    const begun = await store.write((tx) =>
+      beginModelCall(tx, { ...question, step }, { owner: context.owner, untilMs }),
+    );
+    if (context.dayLimitNanoUsd !== undefined) {
+      for (const { call, nanoUsd } of begun.lost ?? []) {
+        await writePaid(() => context.cell.catalog.spending.settle(call, nanoUsd));
+      }
+    }
+    if (begun.state === 'recorded') return { step: begun.step, result: begun.result };
+    if (begun.state === 'begun') return begun;
+    if (begun.state === 'refused') {
+      context.transport.wake(store.project);
+      throw new SuzumioError(begun.code, begun.message);
+    }
+    step = begun.step;
+    await wait();
+    if (asker.gone) throw new SuzumioError('invalid-request', 'Whoever asked this has gone.');
+  }
+}
+
+/** A provider's silence says something of it once it is this long, unless the policy says otherwise. */
+const defaultSilenceMs = 2 * 60_000;
+
+/** A candidate that is being asked, and how far that has come. */
+interface Asking {
+  candidate: Candidate;
+  provider: string;
+  breaker: CircuitBreaker;
+  progress: AskProgress;
+}
+
+type Answered = { answer: ModelAnswer; by: AnsweredBy };
+
+/** One call that this process makes: reserved, asked, journaled. */
+class ModelCall {
+  readonly #call: string;
+  readonly #reservation: Reservation;
+  #asking: Asking | undefined;
+  #costNanoUsd = 0;
+  /** Why no other of its candidates is asked any more. */
+  #exhausted: Error | undefined;
+
+  constructor(
+    private readonly context: ToolhostContext,
+    private readonly store: ProjectStore,
+    private readonly asked: { call: string; step: string; token: PresentedToken; worst: Cost; askedBytes: number },
+  ) {
+    this.#call = asked.call;
+    this.#reservation = new Reservation(context, asked.call, asked.worst.nanoUsd);
+  }
+
+  async make(
+    candidates: readonly Candidate[],
+    request: ChatRequest,
+    onText: (text: string) => void,
+  ): Promise<RecordedAnswer> {
+    let beating = Promise.resolve();
+    const heartbeats = setInterval(() => {
+      beating = this.#heartbeat();
+    }, heartbeatIntervalMs);
+    try {
+      for (const candidate of candidates) requireCounted(this.context, this.store.project, candidate);
+      await this.#reservation.begin(() => authorizeTool(this.store.reader, this.asked.token));
+      const answered = await this.#askInOrder(candidates, request, onText);
+      return await this.#journal(answered, request);
+    } catch (error) {
+      return await this.#failed(error);
+    } finally {
+      clearInterval(heartbeats);
+      await beating;
+      await this.#bestEffort(() => this.#reservation.end(this.#costNanoUsd));
+    }
+  }
+
+  /** Asks one candidate after the other, until one answers. */
+  async #askInOrder(
+    candidates: readonly Candidate[],
+    request: ChatRequest,
+    onText: (text: string) => void,
+  ): Promise<Answered> {
+    const unavailable: UnavailableModel[] = [];
+    let spent: ProviderRefused | undefined;
+    for (const [index, candidate] of candidates.entries()) {
+      if (this.#exhausted) throw this.#exhausted;
+      try {
+        const asked = await this.#ask(candidate, request, index === 0 ? onText : () => undefined);
+        if (!('untilMs' in asked)) return asked;
+        unavailable.push(asked);
+      } catch (error) {
+        // Another may have credit; waiting brings none.
+        if (!(error instanceof ProviderRefused) || error.failure.kind !== 'quota-spent') throw error;
+        spent = error;
+      }
+    }
+    if (spent && unavailable.length === 0) throw spent;
+    throw new NoModelAvailable(unavailable);
+  }
+
+  async #ask(
+    candidate: Candidate,
+    request: ChatRequest,
+    onText: (text: string) => void,
+  ): Promise<Answered | UnavailableModel> {
+    const { metrics, cell, secrets } = this.context;
+    requireAllowed(this.context, this.store.project, candidate);
+    const endpoint = endpointOf(candidate, secrets);
+    const { key: provider, circuit } = endpoint;
+    const { host } = new URL(endpoint.baseURL);
+    const budgeted = this.context.dayLimitNanoUsd !== undefined || hasBudget(this.store.reader, this.store.config);
+    const asked = providerRequest(candidate, endpoint, request, { place: this.asked.step, budgeted });
+    const breaker = new CircuitBreaker(this.context, { circuit, project: this.store.project, call: this.#call });
+    const open = await breaker.admit();
+    if (open) {
+      const { untilMs, lastError } = open;
+      return { host, circuit, reached: cell.catalog.reached.has(host), untilMs, error: lastError };
+    }
+    const begun = performance.now();
+    let answering = Promise.resolve();
+    const progress = new AskProgress(() => {
+      answering = this.#bestEffort(() => breaker.answering());
+    });
+    this.#asking = { candidate, provider, breaker, progress };
+    try {
+      const answer = await askProvider(asked, onText, progress);
+      await answering;
+      await this.#bestEffort(() => breaker.close());
+      metrics.modelCalls.inc({ outcome: 'answered' });
+      metrics.modelDuration.observeMs({}, performance.now() - begun);
+      return { answer, by: answeredBy(candidate, provider, answer, this.asked.askedBytes) };
+    } catch (error) {
+      await answering;
+      if (!(error instanceof ProviderFailure)) throw error;
+      metrics.modelCalls.inc({ outcome: error.kind === 'unavailable' ? 'unavailable' : 'refused' });
+      const { message, retryAfterMs } = error;
+      if (error.kind !== 'unavailable') {
+        await this.#bestEffort(() => breaker.close());
+        await this.#charge();
+        throw new ProviderRefused(error, candidate, endpoint);
+      }
+      const busy = retryAfterMs !== undefined;
+      const opensFor = busy || progress.tellsOfProvider(this.#silenceMs(candidate)) ? 'all' : 'project';
+      const { untilMs, sinceMs } = await breaker.open({ opensFor, error: message, retryAfterMs });
+      await this.#charge();
+      return {
+        host,
+        circuit,
+        reached: progress.connected || cell.catalog.reached.has(host),
+        untilMs,
+        error: message,
+        asked: { sinceMs, mayBeItsFault: !busy && progress.mayBeItsFault },
+      };
+    } finally {
+      if (progress.connected) await this.#bestEffort(() => cell.catalog.reached.add(host));
+      this.#asking = undefined;
+    }
+  }
+
+  #silenceMs({ provider }: Candidate): number {
+    const allowed = allowedProvider(this.context.policyOf(this.store.project), provider);
+    return allowed?.silence ?? defaultSilenceMs;
+  }
+
+  /** Pays for what a provider did before it came to nothing, and sees whether that leaves room for another. */
+  async #charge(): Promise<void> {
+    const by = this.#costSoFar();
+    if (!by || this.#asking?.progress.paidFor !== true) return;
+    const exhausted = await this.#write((tx) => chargeModelCall(tx, this.#call, by));
+    if (exhausted) this.#exhausted = new SuzumioError('budget-reached', exhausted.message);
+    const spent = await this.#reservation.spend(by.cost.nanoUsd);
+    this.#exhausted ??= spent;
+  }
+
+  #journal({ answer, by }: Answered, request: ChatRequest): Promise<RecordedAnswer> {
+    const offered = new Set(request.tools?.map((tool) => tool.function.name));
+    this.#costNanoUsd = by.cost.nanoUsd;
+    return this.#write((tx) => {
+      const recorded = recordModelAnswer(tx, this.#call, answer, by);
+      // Another process may have journaled another answer, with the calls that count.
+      const counts = recorded.ok && recorded.answer === answer && recorded.summary !== true;
+      if (counts) refuseUnmadeCalls(tx, this.#call, answer.toolCalls, offered);
+      return recorded;
+    });
+  }
+
+  /** A conversation that is too long is the step's result; any other failure ends the attempt. */
+  async #failed(error: unknown): Promise<RecordedAnswer> {
+    if (error instanceof ProviderRefused && error.failure.kind === 'context-overflow') {
+      return this.store.write((tx) => recordModelRefusal(tx, this.#call, 'context-overflow', error.message));
+    }
+    if (isSuzumioError(error, 'token-rejected')) {
+      await this.#write((tx) => {
+        dropModelCall(tx, this.#call);
+      });
+      throw error;
+    }
+    const ending = endingOf(error);
+    // Something of ours broke: the runner asks again, and so does a process that finds this call without an owner.
+    if (!ending) throw error;
+    await this.#write((tx) => {
+      failModelCall(tx, this.#call, ending);
+    });
+    this.context.transport.wake(this.store.project);
+    throw new SuzumioError(ending.code, ending.failure.message, {}, { cause: error });
+  }
+
+  /** Keeps the call, its reservation and its probe for as long as it is being made. */
+  async #heartbeat(): Promise<void> {
+    const untilMs = this.context.cell.context.now() + callLeaseMs;
+    await this.#bestEffort(async () => {
+      await this.store.write((tx) => extendModelCall(tx, this.#call, untilMs, this.#costSoFar()));
+      await this.#reservation.heartbeat(untilMs);
+      await this.#asking?.breaker.heartbeat();
+    });
+  }
+
+  #costSoFar(): AnsweredBy | undefined {
+    if (!this.#asking) return undefined;
+    const { candidate, provider, progress } = this.#asking;
+    const size = { askedBytes: this.asked.askedBytes, answerChars: progress.chars };
+    return { ...costSoFar(candidate, size), provider };
+  }
+
+  #write<Result>(verb: (tx: Tx) => Result): Promise<Result> {
+    return writePaid(() => this.store.write(verb));
+  }
+
+  /** Does what is only of use to other calls: this one does not fail for it. */
+  async #bestEffort(tell: () => Promise<unknown>): Promise<void> {
+    try {
+      await tell();
+    } catch (error) {
+      this.context.logger.warn({ err: error, call: this.#call }, 'could not say how far a call of a model has come');
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import { noAnswer, readAnswer } from './read-answer.js';
+import { type ModelRequest, wireChunk, type WireFormat } from './wire.js';
+
+/** A question in Chat Completions, as far as the server at an address takes it. */
+export function chatBody(
+  { model, messages, tools, maxTokens, settings }: ModelRequest,
+  baseURL: string,
+  streamUsage = true,
+) {
+  const { temperature, topP, toolChoice, reasoningEffort } = settings;
+  return {
+    model,
+    messages,
+    ...(tools.length === 0 ? {} : { tools, ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }) }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { top_p: topP }),
+    ...(reasoningEffort === undefined ? {} : { reasoning_effort: reasoningEffort }),
+    ...(maxTokens === undefined ? {} : { [maxTokensField(baseURL)]: maxTokens }),
+    stream: true,
+    ...(streamUsage ? { stream_options: { include_usage: true } } : {}),
+  };
+}
+
+/** OpenAI's newer models refuse the older name, and most other servers know only that. */
+function maxTokensField(baseURL: string): 'max_completion_tokens' | 'max_tokens' {
+  return /(^|\.)openai\.com$|(^|\.)openai\.azure\.com$/.test(new URL(baseURL).hostname)
+    ? 'max_completion_tokens'
+    : 'max_tokens';
+}
+
+/** Chat Completions: the format in which answers are read anyway. */
+export const chatFormat: WireFormat = {
+  path: '/chat/completions',
+  whole(body) {
+    const chunk = readAnswer(wireChunk, body);
+    if (!chunk.choices?.length) throw noAnswer(body);
+    return [chunk];
+  },
+  events: () => (event) => [readAnswer(wireChunk, event)],
+};

@@ -1,0 +1,69 @@
+import type { Caller, CircuitFailure, CircuitOpened } from '@suzumio/store/models/providers';
+import type { ToolhostContext } from '../context.js';
+import { callLeaseMs } from './call-lease.js';
+
+/** A circuit that is open: the model is not asked now. */
+export interface OpenCircuit {
+  untilMs: number;
+  lastError: string;
+}
+
+/**
+ * One call's side of the circuit breaker of a model. After a failure the circuit is open; then it is half open, and one
+ * call of the whole cell is its probe.
+ */
+export class CircuitBreaker {
+  /** Since when this call is the half-open probe, if it is. */
+  #probeSinceMs: number | undefined;
+
+  constructor(
+    private readonly context: ToolhostContext,
+    private readonly caller: Caller,
+  ) {}
+
+  /** @returns why the model is not asked now, if it is not */
+  async admit(): Promise<OpenCircuit | undefined> {
+    const { cell, metrics } = this.context;
+    const sinceMs = cell.context.now();
+    const admission = await this.#providers.admit(this.caller, callLeaseMs);
+    if (admission.ask) {
+      if (admission.probe) this.#probeSinceMs = sinceMs;
+      return undefined;
+    }
+    metrics.modelCalls.inc({ outcome: 'held-back' });
+    return admission;
+  }
+
+  /** The call is still being made: other calls go on waiting for its probe. */
+  async heartbeat(): Promise<void> {
+    if (this.#probeSinceMs !== undefined)
+      await this.#providers.stillTrying(this.caller, callLeaseMs, this.#probeSinceMs);
+  }
+
+  /** The model has begun to answer: other calls need not wait for the whole answer. */
+  async answering(): Promise<void> {
+    if (this.#probeSinceMs !== undefined) await this.#providers.answering(this.caller);
+  }
+
+  /** The model answers, which closes the circuit. A refusal is an answer, too. */
+  async close(): Promise<void> {
+    if (await this.#providers.answered(this.caller.circuit)) this.#log('info', {}, 'a model answers again');
+  }
+
+  /** The question failed, which opens the circuit. */
+  async open(failure: CircuitFailure): Promise<CircuitOpened> {
+    const opened = await this.#providers.failed(this.caller, failure);
+    const { opensFor, error } = failure;
+    if (opened.first) this.#log('warn', { opensFor, untilMs: opened.untilMs }, `a model does not answer: ${error}`);
+    return opened;
+  }
+
+  get #providers() {
+    return this.context.cell.catalog.providers;
+  }
+
+  #log(level: 'info' | 'warn', more: object, message: string): void {
+    const { circuit, project } = this.caller;
+    this.context.logger[level]({ circuit, project, ...more }, message);
+  }
+}
