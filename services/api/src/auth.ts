@@ -3,8 +3,8 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { anonymousActor, type ApiScope, apiScopes, type TokenScope } from '@suzumio/contract/model/access-token';
 import type { ApiIdentity, ApiTokens } from '@suzumio/store/cell/api-tokens';
 import type { Catalog } from '@suzumio/store/cell/catalog';
-import { defaultScope, scopeOf } from '@suzumio/contract/operations/operation';
-import { operationFor } from './openapi/operations-at.js';
+import { defaultScope, type Operation, scopeOf } from '@suzumio/contract/operations/operation';
+import { operationFor } from './operations-at.js';
 import type { RateLimiter } from './rate-limiter.js';
 
 /** Who acts where no token is asked for. */
@@ -58,18 +58,11 @@ export const authorize: RequestHandler = (request, response, next) => {
   next();
 };
 
-/** For what concerns the whole cell and who may use it. */
-export const requireAdmin: RequestHandler = (_request, response, next) => {
-  requireScope(response, 'admin');
+/** @throws SuzumioError `forbidden` when the request's token is for less than an operation of the whole cell */
+export function requireReach(response: Response, operation: Operation): void {
+  requireScope(response, scopeOf(operation));
   requireWholeCell(identityOf(response));
-  next();
-};
-
-/** For what all projects share. */
-export const wholeCellOnly: RequestHandler = (_request, response, next) => {
-  requireWholeCell(identityOf(response));
-  next();
-};
+}
 
 /** @throws SuzumioError `forbidden` when the request's token is for less */
 function requireScope(response: Response, needed: ApiScope): void {

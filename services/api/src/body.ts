@@ -1,7 +1,5 @@
 import express, { type Request, type RequestHandler } from 'express';
-import type { z } from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { parse } from '@suzumio/runtime/http/validate';
 import { maxRequestBytes } from '@suzumio/contract/model/http-api';
 import type { ApiTokens } from '@suzumio/store/cell/api-tokens';
 import { requireStillGood } from './auth.js';
@@ -20,15 +18,6 @@ export function readBodies(tokens: ApiTokens): RequestHandler[] {
       next();
     },
   ];
-}
-
-/** The request's body; no body at all is one without fields. */
-export function bodyOf<T extends z.ZodType>(request: Request, schema: T): z.output<T> {
-  return parse(schema, (request.body as unknown) ?? {}, 'body');
-}
-
-export function queryOf<T extends z.ZodType>(request: Request, schema: T): z.output<T> {
-  return parse(schema, request.query, 'query');
 }
 
 function hasBody({ headers }: Request): boolean {

@@ -2,17 +2,19 @@ import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'exp
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { refusalLog } from '@suzumio/runtime/http/refusal-log';
 import { projectId } from '@suzumio/protocol/ids';
-import { identityIfKnown } from './auth.js';
+import { identityIfKnown, requireReach } from './auth.js';
 import type { ApiDependencies } from './context.js';
-import { operationsAt } from './openapi/operations-at.js';
+import { operationsAt } from './operations-at.js';
 
 /** Says of a path that is there, and does not take this method, which ones it takes. */
-export const refuseOtherMethods: RequestHandler = (request, _response, next) => {
+export const refuseOtherMethods: RequestHandler = (request, response, next) => {
   const { operations } = operationsAt(request.path);
-  if (operations.length === 0) {
+  const [first] = operations;
+  if (!first) {
     next();
     return;
   }
+  if (operations.every(({ wholeCell }) => wholeCell)) requireReach(response, first);
   const methods = operations.map(({ method }) => method.toUpperCase());
   const allow = [...new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))];
   throw new SuzumioError('method-not-allowed', `${request.path} takes ${allow.join(', ')}.`, { allow });

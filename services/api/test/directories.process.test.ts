@@ -10,7 +10,7 @@ import { entryListAnswer } from '@suzumio/contract/model/http-api';
 import { artifactView, messageView } from '@suzumio/contract/model/views';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { publishedDirectory } from '@suzumio/store/content/directories';
-import { directoryArchive } from '../src/directory-archive.js';
+import { directoryArchive } from '../src/operations/directory-archive.js';
 import { eventually } from '../../../test/support/poll.js';
 import { type TestApi, testApi } from './support/api.js';
 import { publishDirectory } from './support/play.js';

@@ -36,6 +36,7 @@ export const messages = resource('Mail', {
   sendMessage: {
     method: 'post',
     path: '/api/projects/:project/messages',
+    mail: 'body',
     scope: 'mail',
     summary: 'Sends mail from the person, to an agent or to a channel.',
     body: sendMessageRequest,
@@ -54,6 +55,7 @@ export const messages = resource('Mail', {
   replyToMessage: {
     method: 'post',
     path: '/api/projects/:project/replies',
+    mail: 'body',
     scope: 'mail',
     summary: 'Answers a message, in its thread: whoever wrote it, unless it names another recipient or a channel.',
     body: replyRequest,
@@ -74,6 +76,7 @@ export const messages = resource('Mail', {
   broadcast: {
     method: 'post',
     path: '/api/projects/:project/broadcasts',
+    mail: 'body',
     scope: 'mail',
     summary: 'Sends one message to every agent of a team, or to all.',
     body: broadcastRequest,

@@ -24,6 +24,10 @@ export interface OperationShape {
   body?: z.ZodType;
   /** Its body, where that is a file's bytes. */
   upload?: { media: string };
+  /** Where in its body mail of the person is: all of it, or the field `message`. */
+  mail?: 'body' | 'message';
+  /** Whether it is only for tokens of the whole cell. */
+  wholeCell?: boolean;
   /** What a token has to be for. @default `read` for a `GET`, else `write` */
   scope?: ApiScope;
   /** Whether it takes an `Idempotency-Key`. @default for a `POST` */
@@ -48,6 +52,23 @@ export function resource<const Shapes extends Readonly<Record<string, OperationS
   const named = Object.entries(shapes).map(([id, shape]) => [id, { ...shape, id, group }]);
   return Object.fromEntries(named) as { readonly [Id in keyof Shapes & string]: Shapes[Id] & { id: Id; group: Group } };
 }
+
+/** What has to stand in an operation's path, by name. */
+export type ParamsOf<Shape extends OperationShape> = { readonly [Name in NamesIn<Shape['path']>]: string };
+
+type NamesIn<Path extends string> = Path extends `${string}:${infer Rest}`
+  ? Rest extends `${infer Name}/${infer Tail}`
+    ? Name | NamesIn<`/${Tail}`>
+    : Rest
+  : never;
+
+/** The bodies that an operation succeeds with, by media type. */
+type ContentOf<Shape extends OperationShape> = Content<Shape['answers'][keyof Shape['answers']]>;
+type Content<Answer> = Answer extends { content: infer Media } ? Media : never;
+
+/** What an operation answers as JSON; `never` where it answers something else. */
+export type JsonOf<Shape extends OperationShape> = Json<ContentOf<Shape>>;
+type Json<Media> = Media extends { 'application/json': infer Schema extends z.ZodType } ? z.output<Schema> : never;
 
 /** A JSON body. */
 export function json<Schema extends z.ZodType>(schema: Schema): { 'application/json': Schema } {

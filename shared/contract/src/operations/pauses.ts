@@ -41,6 +41,7 @@ export const pauses = resource('Usage', {
   pauseCell: {
     method: 'post',
     path: '/api/pause',
+    wholeCell: true,
     scope: 'admin',
     summary: 'Keeps every project from starting turns: for administrators.',
     body: pauseRequest,
@@ -49,6 +50,7 @@ export const pauses = resource('Usage', {
   resumeCell: {
     method: 'post',
     path: '/api/resume',
+    wholeCell: true,
     scope: 'admin',
     summary: 'Lets the cell go on. Projects and agents that were paused by themselves stay so.',
     body: emptyRequest,

@@ -15,6 +15,7 @@ export const profiles = resource('Profiles', {
   listProfiles: {
     method: 'get',
     path: '/api/profiles',
+    wholeCell: true,
     summary:
       'The profiles, or those of a role, of a team, or of both; by nickname. Retired ones are a list of their own.',
     query: profilesQuery,
@@ -23,6 +24,7 @@ export const profiles = resource('Profiles', {
   createProfile: {
     method: 'post',
     path: '/api/profiles',
+    wholeCell: true,
     summary: 'Registers a profile. Its nickname is its own for ever.',
     body: createProfileRequest,
     answers: {
@@ -37,6 +39,7 @@ export const profiles = resource('Profiles', {
   getProfile: {
     method: 'get',
     path: '/api/profiles/:profile',
+    wholeCell: true,
     summary: 'A profile, retired or not.',
     query: noQuery,
     answers: { 200: { description: 'The profile.', content: json(profileAnswer) } },
@@ -45,6 +48,7 @@ export const profiles = resource('Profiles', {
   updateProfile: {
     method: 'post',
     path: '/api/profiles/:profile',
+    wholeCell: true,
     summary: 'Changes a profile for projects that are made from now on.',
     body: updateProfileRequest,
     answers: { 200: { description: 'It is changed.', content: json(profileAnswer) } },
@@ -53,6 +57,7 @@ export const profiles = resource('Profiles', {
   retireProfile: {
     method: 'post',
     path: '/api/profiles/:profile/retire',
+    wholeCell: true,
     summary: 'Keeps a profile for history: no new project starts from it, and those that did go on.',
     body: emptyRequest,
     answers: { 200: { description: 'It is retired.', content: json(profileAnswer) } },
@@ -61,6 +66,8 @@ export const profiles = resource('Profiles', {
   sendToProfile: {
     method: 'post',
     path: '/api/profiles/:profile/messages',
+    mail: 'body',
+    wholeCell: true,
     scope: 'mail',
     summary: 'Sends mail to a profile, in the standing project of its team.',
     body: profileMessageRequest,

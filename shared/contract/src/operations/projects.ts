@@ -28,6 +28,8 @@ export const projects = resource('Projects', {
   createProject: {
     method: 'post',
     path: '/api/projects',
+    wholeCell: true,
+    mail: 'message',
     summary:
       'Makes a project from the text of a project file; with its first mail and its start, where they are given.',
     body: createProjectRequest,

@@ -8,6 +8,7 @@ export const service = resource('Service', {
   listWorkers: {
     method: 'get',
     path: '/api/workers',
+    wholeCell: true,
     summary: 'The workers that the queue knows now, by name: for tokens of the whole cell.',
     query: workersQuery,
     answers: { 200: { description: 'A part of the list.', content: json(workerListAnswer) } },

@@ -14,6 +14,7 @@ export const tasks = resource('Mail', {
   assignTask: {
     method: 'post',
     path: '/api/projects/:project/tasks',
+    mail: 'body',
     scope: 'mail',
     summary: 'Assigns work to an agent that has a role: whoever of those that can begin has least to do.',
     body: assignTaskRequest,

@@ -16,6 +16,7 @@ export const teams = resource('Profiles', {
   listTeams: {
     method: 'get',
     path: '/api/teams',
+    wholeCell: true,
     summary: 'The teams, by name.',
     query: teamsQuery,
     answers: { 200: { description: 'A part of the list.', content: json(teamListAnswer) } },
@@ -23,6 +24,7 @@ export const teams = resource('Profiles', {
   createTeam: {
     method: 'post',
     path: '/api/teams',
+    wholeCell: true,
     summary: 'Registers a team.',
     body: createTeamRequest,
     answers: {
@@ -33,6 +35,7 @@ export const teams = resource('Profiles', {
   getTeam: {
     method: 'get',
     path: '/api/teams/:team',
+    wholeCell: true,
     summary: 'A team and its members: the profiles in it that are not retired.',
     query: noQuery,
     answers: { 200: { description: 'The team.', content: json(teamAnswer) } },
@@ -41,6 +44,7 @@ export const teams = resource('Profiles', {
   updateTeam: {
     method: 'post',
     path: '/api/teams/:team',
+    wholeCell: true,
     summary: 'Says anew what a team is for. Who is in it is said by the profiles.',
     body: updateTeamRequest,
     answers: { 200: { description: 'It is changed.', content: json(teamAnswer) } },
@@ -49,6 +53,7 @@ export const teams = resource('Profiles', {
   deleteTeam: {
     method: 'delete',
     path: '/api/teams/:team',
+    wholeCell: true,
     summary: 'Deletes a team that has neither members nor a standing project.',
     query: noQuery,
     answers: { 200: { description: 'It is no more.', content: json(deleteTeamAnswer) } },
@@ -57,6 +62,7 @@ export const teams = resource('Profiles', {
   standUpTeam: {
     method: 'post',
     path: '/api/teams/:team/up',
+    wholeCell: true,
     summary:
       'Makes the standing project of a team from the text of a project file, unless it has one of that name; starts it; says how it differs from the team.',
     body: standUpRequest,

@@ -14,6 +14,7 @@ export const tokens = resource('Access', {
   listTokens: {
     method: 'get',
     path: '/api/tokens',
+    wholeCell: true,
     scope: 'admin',
     summary: 'Every token that there is or was, without its secret, oldest first.',
     query: noQuery,
@@ -22,6 +23,7 @@ export const tokens = resource('Access', {
   createToken: {
     method: 'post',
     path: '/api/tokens',
+    wholeCell: true,
     scope: 'admin',
     summary: 'Makes a token. Its secret is in the answer and nowhere else.',
     body: createTokenRequest,
@@ -32,6 +34,7 @@ export const tokens = resource('Access', {
   revokeToken: {
     method: 'delete',
     path: '/api/tokens/:token',
+    wholeCell: true,
     scope: 'admin',
     summary: 'Takes a token back, at once and for ever.',
     query: noQuery,
@@ -41,6 +44,7 @@ export const tokens = resource('Access', {
   listAudit: {
     method: 'get',
     path: '/api/audit',
+    wholeCell: true,
     scope: 'admin',
     summary: 'Requests that came with a good token and were refused all the same: the newest ten thousand are kept.',
     query: pageQuery,

@@ -10,8 +10,8 @@ import { pageBytes } from '@suzumio/store/sqlite/page';
 import { readProject } from '@suzumio/store/projects/read-project';
 import { isBrokenProject } from '@suzumio/store/sqlite/store-fault';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
-import type { ApiContext } from './context.js';
-import { withProject } from './project-access.js';
+import type { ApiContext } from '../context.js';
+import { withProject } from '../project-access.js';
 
 /** Each project is a database to open, and whoever asks for a list waits for a part of it at a time. */
 const mostDetails = 250;

@@ -11,8 +11,8 @@ import { readProject } from '@suzumio/store/projects/read-project';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import { type IdempotencyKey, once } from '@suzumio/store/sqlite/once';
 import { startProject } from '@suzumio/store/projects/project-transitions';
-import type { ApiContext } from './context.js';
-import { postFromUser } from './message-request.js';
+import type { ApiContext } from '../context.js';
+import { postFromUser } from './mail.js';
 
 /** A project that somebody posted. */
 export interface PostedProject {

@@ -1,0 +1,43 @@
+import type { messages } from '@suzumio/contract/operations/messages';
+import { USER_ID } from '@suzumio/contract/model/project-config';
+import { listInbox, listMessages, listThread, messageCalled } from '@suzumio/store/mail/messages';
+import { readMessageDetail } from '@suzumio/store/turns/receipts';
+import { agentRow } from '@suzumio/store/rows';
+import { broadcast } from '@suzumio/store/mail/broadcast';
+import { redeliverMessage } from '@suzumio/store/mail/redeliver-message';
+import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
+import type { Runs } from '../routes.js';
+import { listAnswer } from './list-answer.js';
+import { postFromUser } from './mail.js';
+
+export const messageRuns: Runs<typeof messages> = {
+  listInbox: (call) =>
+    call.read((reader) => {
+      const { agent } = call.query;
+      if (agent !== undefined) agentRow(reader, agent);
+      return listAnswer(listInbox(reader, call.query));
+    }),
+
+  listMessages: (call) => call.read((reader) => listAnswer(listMessages(reader, call.query))),
+
+  sendMessage: (call) => call.write((tx) => postFromUser(tx, call.body, call.actor)),
+
+  replyToMessage: (call) =>
+    call.write((tx) => {
+      const message = messageCalled(tx, call.body.message).id;
+      const posted = replyToMessage(tx, { ...call.body, message, sender: USER_ID, actor: call.actor });
+      const { id, seq, recipients, threadId, to } = posted;
+      return { id, seq, recipients, threadId, to };
+    }),
+
+  broadcast: (call) => call.write((tx) => ({ ...broadcast(tx, { ...call.body, sender: USER_ID, actor: call.actor }) })),
+
+  getMessage: (call) => call.read((reader) => readMessageDetail(reader, call.params.message)),
+
+  redeliverMessage: (call) =>
+    call.write((tx) => ({
+      ...redeliverMessage(tx, call.params.message, { agent: call.body.agent, actor: call.actor }),
+    })),
+
+  listThread: (call) => call.read((reader) => listAnswer(listThread(reader, call.params.thread, call.query))),
+};

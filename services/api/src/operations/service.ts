@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { service } from '@suzumio/contract/operations/service';
+import type { WorkerView } from '@suzumio/contract/model/workers';
+import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
+import { openApiDocument } from '../openapi/document.js';
+import { descriptionPage } from '../openapi/page.js';
+import type { Runs } from '../routes.js';
+import { namedListAnswer } from './list-answer.js';
+
+/**
+ * What the server says of itself, and which workers the fleet knows now.
+ *
+ * @param open whether no operation needs a token
+ * @param publicUrl where the server is reached, without a slash at its end; by default where it is asked
+ */
+export function serviceRuns({
+  open,
+  publicUrl,
+}: {
+  open: boolean;
+  publicUrl?: string | undefined;
+}): Runs<typeof service> {
+  const { version } = z
+    .object({ version: z.string() })
+    .parse(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')));
+  const described = openApiDocument(version);
+  const description = publicUrl === undefined ? described : { ...described, servers: [{ url: publicUrl }] };
+  const page = descriptionPage(description);
+  return {
+    /** Of workers that serve other cells only, no more is told than how many there are. */
+    async listWorkers({ context: { cell, transport }, query: { limit, after = '' } }) {
+      const fleet = await transport.fleet();
+      const own = fleet.filter(({ cells }) => cells?.includes(cell.id) ?? true);
+      const listed = own
+        .filter(({ worker }) => worker > after)
+        .sort((one, other) => (one.worker < other.worker ? -1 : 1))
+        .map(viewOf);
+      return { ...namedListAnswer(listed, limit, ({ worker }) => worker), elsewhere: fleet.length - own.length };
+    },
+
+    getHealth: () => ({ status: 'ok', version, access: open ? 'open' : 'tokens' }),
+
+    getDescription: () => ({ ...description }),
+
+    getDescriptionPage({ response }) {
+      response
+        .set('content-security-policy', page.contentSecurityPolicy)
+        .type('text/html; charset=utf-8')
+        .send(page.html);
+    },
+  };
+}
+
+function viewOf({ worker, slots, state, problem, backends, images }: WorkerPresence): WorkerView {
+  return {
+    worker,
+    state: state ?? null,
+    problem: problem ?? null,
+    slots,
+    backends: backends ?? null,
+    images: images ?? null,
+  };
+}

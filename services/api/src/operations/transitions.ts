@@ -1,0 +1,40 @@
+import type { OperationShape } from '@suzumio/contract/operations/operation';
+import type { Json, Tx } from '@suzumio/store/sqlite/tx';
+import type { Call } from '../call.js';
+import { commitOnce } from '../commit-once.js';
+import type { ApiContext } from '../context.js';
+
+/**
+ * Commits a transition of a project. The catalog may say `running` of a project that is not, never the other way round: so
+ * it is told before a transition to `running`, and in any case afterwards, whatever became of it.
+ */
+export async function transition<Answer extends Json>(
+  call: Call<ProjectShape>,
+  to: 'running' | 'stopped' | 'completed',
+  verb: (tx: Tx) => Answer,
+): Promise<Answer> {
+  const { context, key } = call;
+  const { project } = call.params;
+  const { cell, transport } = context;
+  const { answer } = await call.withProject(async (store) => {
+    if (to === 'running') await cell.catalog.noteRunning(project);
+    try {
+      return await commitOnce(store, key, verb);
+    } finally {
+      await noteStatus(context, project);
+    }
+  });
+  if (to === 'running') transport.wake(project);
+  return answer;
+}
+
+type ProjectShape = OperationShape & { path: '/api/projects/:project' };
+
+/** What is committed stays committed when the catalog cannot be told: the next sweep finds the difference. */
+async function noteStatus({ cell, logger }: ApiContext, project: string): Promise<void> {
+  try {
+    await cell.noteStatus(project);
+  } catch (error) {
+    logger.warn({ err: error, project }, 'the catalog could not be told of a transition');
+  }
+}

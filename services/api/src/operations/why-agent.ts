@@ -1,0 +1,38 @@
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { agents } from '@suzumio/contract/operations/agents';
+import type { CellFacts, ProjectFacts } from '@suzumio/core/why/facts';
+import { whyAnswerOf } from '@suzumio/core/why/reasons';
+import { storageReached } from '@suzumio/store/content/storage';
+import { readProjectFacts } from '@suzumio/store/projects/why';
+import type { ApiContext } from '../context.js';
+import type { Run } from '../routes.js';
+
+/** Why an agent is quiet, or what it is at. */
+export const whyAgent: Run<typeof agents.whyAgent> = async (call) => {
+  const { cell } = call.context;
+  const { project, agent } = call.params;
+  const nowMs = cell.context.now();
+  const facts = await call.read((reader, { config, storage }) =>
+    readProjectFacts(reader, config, agent, { nowMs, storageReached: storageReached(reader, storage, cell.disk) }),
+  );
+  const around = { id: cell.id, ...cell.catalog.factsFor(project), fleet: await fleetFacts(call.context, facts) };
+  return whyAnswerOf(facts, around, nowMs);
+};
+
+/** What the queue knows of the workers, and of the job of a turn that waits. */
+async function fleetFacts({ cell, transport }: ApiContext, facts: ProjectFacts): Promise<CellFacts['fleet']> {
+  const { turn, project } = facts;
+  const waits = turn !== null && !turn.running && turn.delivery !== null;
+  try {
+    const [workers, jobsAhead] = await Promise.all([
+      transport.fleet(),
+      waits
+        ? transport.turnJobsAhead({ cell: cell.id, epoch: project.epoch, turn: turn.id, delivery: turn.delivery ?? 0 })
+        : undefined,
+    ]);
+    return { workers, jobsAhead };
+  } catch (error) {
+    if (isSuzumioError(error, 'server-unreachable')) return 'away';
+    throw error;
+  }
+}

@@ -1,0 +1,32 @@
+import type { Express } from 'express';
+import type { JsonOf, Operation, OperationShape } from '@suzumio/contract/operations/operation';
+import { identityOf, requireWholeCell } from './auth.js';
+import { Call } from './call.js';
+import type { ApiContext } from './context.js';
+import { refuseForgedMail } from './operations/mail.js';
+
+/** Answers an operation: with its JSON; or by itself, with something else. */
+export type Run<Shape extends OperationShape> = (call: Call<Shape>) => Answer<Shape> | Promise<Answer<Shape>>;
+
+type Answer<Shape extends OperationShape> = [JsonOf<Shape>] extends [never] ? undefined : JsonOf<Shape>;
+
+/** What answers each operation of a resource. */
+export type Runs<Shapes extends Readonly<Record<string, OperationShape>>> = {
+  readonly [Id in keyof Shapes]: Run<Shapes[Id]>;
+};
+
+/** The same of any operation. */
+export type AnyRun = (call: Call<Operation>) => unknown;
+
+/** Makes the route of an operation. */
+export function addRoute(app: Express, context: ApiContext, operation: Operation, run: AnyRun): void {
+  const usual = Math.min(...Object.keys(operation.answers).map(Number));
+  app[operation.method](operation.path, async (request, response) => {
+    if (operation.wholeCell) requireWholeCell(identityOf(response));
+    refuseForgedMail(operation, request.body);
+    const answer = await run(new Call(operation, context, request, response));
+    if (answer === undefined || response.closed) return;
+    if (response.statusCode === 200) response.status(usual);
+    response.json(answer);
+  });
+}
