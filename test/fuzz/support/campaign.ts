@@ -28,8 +28,7 @@ const { FUZZ_CASES = '10000', FUZZ_SEED = '20261122' } = process.env;
 /** How many cases a campaign has in this run: `FUZZ_CASES` is for all campaigns together. */
 export const casesOf = (campaign: Campaign): number => Math.ceil((shares[campaign] * Number(FUZZ_CASES)) / total);
 
-/** More than the second for which a ToolHost keeps the refusals of one attempt together. */
-const slowMs = 2_500;
+const slowMs = 1_000;
 const looks = 5;
 const shrinkMs = 15_000;
 
@@ -41,7 +40,7 @@ export function computedMs(): number {
 
 /**
  * Runs `judge` on cases, the same ones each time for the same seed; what fails is made smaller and shown together with the
- * seed. A case that takes long is tried again, for it may be the machine that was slow, and fails when it
+ * seed. A case that takes longer than a second is tried again, for it may be the machine that was slow, and fails when it
  * never takes less.
  *
  * @param options.examples cases that once failed

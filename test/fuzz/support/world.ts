@@ -35,7 +35,10 @@ export interface World {
   /** Has a turn of another agent each time queued and claims it, as a worker would. */
   begin(project: string): Promise<ClaimAnswer>;
   isRunning(project: string, turn: string): Promise<boolean>;
-  /** Lets attempts contradict their journal as often as they like, for campaigns that have one attempt for all cases. */
+  /**
+   * Lets attempts be refused and contradict their journal as often as they like, for campaigns that have one attempt for
+   * many cases: it would be ended, and before that be answered once a second.
+   */
   forgive(project: string): void;
   /** Fails when anything went wrong in a service of which no answer told. */
   judge(): void;
@@ -110,9 +113,10 @@ export async function startWorld(): Promise<World> {
     },
     forgive(project) {
       const sql = Sql.open(join(stack.root, 'projects', project, 'project.db'));
-      sql.run(`CREATE TRIGGER forgive AFTER UPDATE OF contradictions ON turn_attempts WHEN NEW.contradictions > 0 BEGIN
-        UPDATE turn_attempts SET contradictions = 0 WHERE turn_id = NEW.turn_id AND number = NEW.number;
-      END`);
+      for (const count of ['contradictions', 'refused_calls'])
+        sql.run(`CREATE TRIGGER forgive_${count} AFTER UPDATE OF ${count} ON turn_attempts WHEN NEW.${count} > 0 BEGIN
+          UPDATE turn_attempts SET ${count} = 0 WHERE turn_id = NEW.turn_id AND number = NEW.number;
+        END`);
       sql.close();
     },
     judge() {
