@@ -18,7 +18,7 @@ async function start(options: StackOptions): Promise<void> {
   stack = await startStack({ leaseMs: 6_000, ...options });
 }
 
-/** A team that leaves what it can behind: one hangs, one fails, one tells what it finds in its workspace. */
+/** A team that leaves what it can behind: some hang, one fails, one tells what it finds in its workspace. */
 const projectFile = (backend: 'docker' | 'process') => `
 name: paper
 task: Leave something behind.
@@ -36,7 +36,7 @@ backend:
           - { write: { path: old.txt, text: Mine. } }
           - text: Looked.
 agents:
-  hanging: { role: tester, prompt: Hang. }
+  hanging: { count: 3, role: tester, prompt: Hang. }
   failing: { role: tester, prompt: Fail. }
   looking: { role: tester, prompt: Look., tools: [artifacts.publish] }
 `;
@@ -88,13 +88,15 @@ describe('a project that is deleted', () => {
   test('while its turns run in containers leaves none, nor a workspace on any worker, and hands nothing down', async () => {
     await start({ workers: 2, toolhosts: 2, backends: ['docker'] });
     await create('docker');
-    for (const agent of ['hanging', 'failing', 'looking']) await mail(agent);
+    // More of them than one worker has slots: both workers have something to end, and then look for what else is gone.
+    const hanging = ['hanging-1', 'hanging-2', 'hanging-3'];
+    for (const agent of [...hanging, 'failing', 'looking']) await mail(agent);
     await completedTurn('looking');
     await eventually(
-      'one hangs, and one has failed and is kept',
+      'some hang, and one has failed and is kept',
       async () =>
         unhurried(
-          (await containers('status=running')).length === 1 &&
+          (await containers('status=running')).length === hanging.length &&
             (await containers('status=exited')).length === 1 &&
             (await turnsOf('failing'))[0]?.status === 'failed',
         ),
@@ -107,7 +109,7 @@ describe('a project that is deleted', () => {
     await create('docker');
     await mail('looking');
     await eventually(
-      'the container that ran is gone',
+      'no container runs that did',
       async () => unhurried((await containers('status=running', 'label=suzumio.epoch=1')).length === 0),
       20_000,
     );
@@ -132,7 +134,7 @@ describe('a project that is deleted', () => {
     await start({ workers: 2, toolhosts: 2, schedulers: 2, backends: ['process'], sweepMs: 20 });
     for (let round = 0; round < 3; round += 1) {
       await create('process');
-      await mail('hanging');
+      await mail('hanging-1');
       const posts = Array.from({ length: 50 }, (_, n) => mail(['failing', 'looking'][n % 2] ?? ''));
       await posts[round * 10];
       expect(await remove()).toBe(200);
