@@ -29,7 +29,7 @@ export async function openStack(file, project) {
     return run(command, [...first, ...common, ...args], { cwd: root, env: { ...process.env, ...variables } });
   };
 
-  /** The containers of the stack, by service: `running (healthy)`. */
+  /** The containers of the stack. */
   async function states() {
     const labels = [`com.docker.compose.project=${project}`, 'com.docker.compose.oneoff=False'];
     const filters = labels.flatMap((label) => ['--filter', `label=${label}`]);
@@ -39,7 +39,7 @@ export async function openStack(file, project) {
       .split('\n')
       .filter(Boolean)
       .map((line) => line.split('\t'))
-      .map(([name, service, state, status]) => ({ name, service, state, healthy: status.includes('(healthy)') }));
+      .map(([name, service, state, status]) => ({ name, service, state, status }));
   }
 
   return {
@@ -52,13 +52,24 @@ export async function openStack(file, project) {
     async healthy({ timeoutMs }) {
       const deadlineMs = Date.now() + timeoutMs;
       for (;;) {
-        const waiting = (await states()).filter(({ healthy }) => !healthy);
+        const all = await states();
+        const healthy = await Promise.all(all.map(isHealthy));
+        const waiting = all.filter((_, index) => !healthy[index]);
         if (waiting.length === 0) return;
         if (Date.now() > deadlineMs) throw new Error(await complaint(waiting, timeoutMs));
         await sleep(250);
       }
     },
   };
+}
+
+/** A container that has just started is asked here: the engine's own first look comes seconds later. */
+async function isHealthy({ name, status }) {
+  if (!status.includes('(health: starting)')) return status.includes('(healthy)');
+  const { stdout } = await capture('docker', ['inspect', '--format', '{{json .Config.Healthcheck.Test}}', name]);
+  const [kind, ...command] = JSON.parse(stdout || '[]');
+  const shell = kind === 'CMD-SHELL' ? ['sh', '-c'] : [];
+  return (await capture('docker', ['exec', name, ...shell, ...command])).code === 0;
 }
 
 /** Compose knows stacks by their names alone: it would give this one's settings to the other, or take it down. */
