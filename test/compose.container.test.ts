@@ -1,44 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { appendFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from './support/poll.js';
-import { ComposeStack, finished } from './support/compose.js';
+import { ComposeStack, finished, type Listed, relay } from './support/compose.js';
 import { docker } from './support/images.js';
 import { unhurried } from './support/outcomes.js';
 import { brokenInvariants, openProject } from './support/project.js';
-import { freePort } from './support/free-port.js';
 
 const newsroom = fileURLToPath(new URL('../examples/newsroom/newsroom.yaml', import.meta.url));
 const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',');
+/** Its turns take so long that a service can be killed in the middle of one. */
+const relayFile = relay('2s');
 const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as const;
-
-/** Each message to the writer is passed on once, by a turn that takes its time. */
-const relay = `
-name: relay
-task: Pass on what comes in.
-backend:
-  docker: { keep: never }
-  runner:
-    mode: mock
-    script:
-      - agent: writer
-        steps:
-          - wait: 2s
-          - tool: messages.send
-            input: { recipient: lead, body: "{{mail.0.body}}" }
-agents:
-  lead: { role: lead, prompt: Read., tools: [] }
-  writer: { role: writer, prompt: Pass it on., tools: [messages.send] }
-`;
-
-interface Listed<Item> {
-  items: Item[];
-}
 
 (skipped.includes('docker') || skipped.includes('compose') ? describe.skip : describe)(
   'the stack of docker-compose.yml',
@@ -47,31 +24,11 @@ interface Listed<Item> {
     let stack: ComposeStack;
 
     beforeAll(async () => {
-      directory = await mkdtemp(join(tmpdir(), 'suzumio-compose-'));
-      stack = new ComposeStack(join(directory, '.env'));
-      const settings = {
-        COMPOSE_PROJECT_NAME: `suzumio-test-${randomBytes(4).toString('hex')}`,
-        SUZUMIO_PUBLISH: `127.0.0.1:${String(await freePort())}`,
-        SUZUMIO_PROMETHEUS_PUBLISH: `127.0.0.1:${String(await freePort())}`,
-        SUZUMIO_WORKER_DIR: join(directory, 'worker'),
-        SUZUMIO_LEASE_MS: '4000',
-        SUZUMIO_SWEEP_MS: '500',
-      };
-      await writeFile(
-        stack.file,
-        Object.entries(settings)
-          .map((setting) => `${setting.join('=')}\n`)
-          .join(''),
-      );
+      stack = await ComposeStack.create();
+      ({ directory } = stack);
       await stack.run('--scale', 'turn-worker=3', '--metrics');
     }, 180_000);
-    afterAll(async () => {
-      await stack.run('down', '--volumes');
-      const left = await stack.leftovers();
-      await stack.removeWorkspaces();
-      await rm(directory, { recursive: true, force: true });
-      expect(left).toEqual([]);
-    }, 90_000);
+    afterAll(() => stack.remove(), 90_000);
 
     /** What every container comes to, by name. */
     async function inspected<Value>(format: string, service?: string): Promise<Value[]> {
@@ -243,7 +200,7 @@ interface Listed<Item> {
       try {
         expect(await finished('sh', ['-ec', commands])).toMatchObject({ code: 0 });
         await stack.run('--no-build', '--scale', 'turn-worker=0', '--metrics');
-        const file = relay.replace('name: relay', 'name: elsewhere');
+        const file = relayFile.replace('name: relay', 'name: elsewhere');
         const message = { recipient: 'writer', body: 'Is anybody there?' };
         expect(await stack.api('POST', '/projects', { file, start: true, message })).toMatchObject({ status: 201 });
         await eventually(
@@ -270,7 +227,9 @@ interface Listed<Item> {
         const names = [...services, 'prometheus'];
         return Object.fromEntries(names.map((service) => [service, new Set(of(service).map(({ Id: id }) => id))]));
       };
-      const file = relay.replace('name: relay', 'name: bigger').replace('keep: never', 'keep: never, network: bridge');
+      const file = relayFile
+        .replace('name: relay', 'name: bigger')
+        .replace('keep: never', 'keep: never, network: bridge');
       const post = () => stack.api('POST', '/projects', { file });
       expect(await post()).toMatchObject({ status: 403, body: { code: 'policy-denied' } });
       const before = await ids();
@@ -336,7 +295,7 @@ interface Listed<Item> {
 
     describe('goes on', () => {
       beforeAll(async () => {
-        expect(await stack.api('POST', '/projects', { file: relay, start: true })).toMatchObject({ status: 201 });
+        expect(await stack.api('POST', '/projects', { file: relayFile, start: true })).toMatchObject({ status: 201 });
       });
 
       const turns = async () =>

@@ -1,65 +1,24 @@
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { freePort } from './support/free-port.js';
 import { eventually } from './support/poll.js';
-import { ComposeStack, finished } from './support/compose.js';
+import { ComposeStack, finished, type Listed, relay } from './support/compose.js';
 import { unhurried } from './support/outcomes.js';
 import { brokenInvariants, openProject } from './support/project.js';
 
 const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',');
-
-/** What its writer is told, it passes on. */
-const relay = `
-name: relay
-task: Pass on what comes in.
-backend:
-  docker: { keep: never }
-  runner:
-    mode: mock
-    script:
-      - agent: writer
-        steps:
-          - wait: 300ms
-          - tool: messages.send
-            input: { recipient: lead, body: "{{mail.0.body}}" }
-agents:
-  lead: { role: lead, prompt: Read., tools: [] }
-  writer: { role: writer, prompt: Pass it on., tools: [messages.send] }
-`;
-
-interface Listed<Item> {
-  items: Item[];
-}
 
 (skipped.includes('docker') || skipped.includes('compose') ? describe.skip : describe)('a stack', () => {
   let directory: string;
   let stack: ComposeStack;
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'suzumio-restore-'));
-    stack = new ComposeStack(join(directory, '.env'));
-    const settings = {
-      COMPOSE_PROJECT_NAME: `suzumio-test-${randomBytes(4).toString('hex')}`,
-      SUZUMIO_PUBLISH: `127.0.0.1:${String(await freePort())}`,
-      SUZUMIO_WORKER_DIR: join(directory, 'worker'),
-      SUZUMIO_LEASE_MS: '4000',
-      SUZUMIO_SWEEP_MS: '500',
-    };
-    const lines = Object.entries(settings).map((setting) => `${setting.join('=')}\n`);
-    await writeFile(stack.file, lines.join(''));
+    stack = await ComposeStack.create();
+    ({ directory } = stack);
     await stack.run('--scale', 'turn-worker=2');
   }, 240_000);
-  afterAll(async () => {
-    await stack.run('down', '--volumes');
-    const left = await stack.leftovers();
-    await stack.removeWorkspaces();
-    await rm(directory, { recursive: true, force: true });
-    expect(left).toEqual([]);
-  }, 90_000);
+  afterAll(() => stack.remove(), 90_000);
 
   /** A block of the documentation, for this stack's settings in the place of those of the clone. */
   function documented(first: string): string {
@@ -100,7 +59,7 @@ interface Listed<Item> {
     ((await stack.api('GET', '/projects/relay/events?limit=1&after=0')).body as Listed<{ id: string }>).items[0]?.id;
 
   test('that was backed up as documented is restored as documented, on a machine where nothing is', async () => {
-    expect(await stack.api('POST', '/projects', { file: relay, start: true })).toMatchObject({ status: 201 });
+    expect(await stack.api('POST', '/projects', { file: relay('300ms'), start: true })).toMatchObject({ status: 201 });
     await passedOn('Before the backup.');
     expect(await firstEvent()).toBe('1-1');
     expect(await run(documented('docker-compose stop'))).toContain('All is whole.');

@@ -1,9 +1,15 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
+import { expect } from '@jest/globals';
+import { freePort } from './free-port.js';
 import { docker } from './images.js';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
@@ -14,9 +20,67 @@ export interface Finished {
   err: string;
 }
 
+/** A project whose writer passes each message on once, in a turn that takes `wait`. */
+export const relay = (wait: string): string => `
+name: relay
+task: Pass on what comes in.
+backend:
+  docker: { keep: never }
+  runner:
+    mode: mock
+    script:
+      - agent: writer
+        steps:
+          - wait: ${wait}
+          - tool: messages.send
+            input: { recipient: lead, body: "{{mail.0.body}}" }
+agents:
+  lead: { role: lead, prompt: Read., tools: [] }
+  writer: { role: writer, prompt: Pass it on., tools: [messages.send] }
+`;
+
+/** What the API answers with a list. */
+export interface Listed<Item> {
+  items: Item[];
+}
+
 /** The stack of one settings file, driven by the commands that are documented. */
 export class ComposeStack {
   constructor(readonly file: string) {}
+
+  /** Writes the settings of a stack that is like no other, into a directory of its own. */
+  static async create(): Promise<ComposeStack> {
+    const directory = await mkdtemp(join(tmpdir(), 'suzumio-compose-'));
+    const settings = {
+      COMPOSE_PROJECT_NAME: `suzumio-test-${randomBytes(4).toString('hex')}`,
+      SUZUMIO_PUBLISH: `127.0.0.1:${String(await freePort())}`,
+      SUZUMIO_PROMETHEUS_PUBLISH: `127.0.0.1:${String(await freePort())}`,
+      SUZUMIO_WORKER_DIR: join(directory, 'worker'),
+      SUZUMIO_LEASE_MS: '4000',
+      SUZUMIO_SWEEP_MS: '500',
+    };
+    const stack = new ComposeStack(join(directory, '.env'));
+    await writeFile(
+      stack.file,
+      Object.entries(settings)
+        .map((setting) => `${setting.join('=')}\n`)
+        .join(''),
+    );
+    return stack;
+  }
+
+  get directory(): string {
+    return dirname(this.file);
+  }
+
+  /** Takes down what {@link create} was for; the engine has nothing of it afterwards. */
+  async remove(): Promise<void> {
+    await this.run('down', '--volumes');
+    const left = await this.leftovers();
+    await this.removeWorkspaces();
+    await rm(this.directory, { recursive: true, force: true });
+    expect(left).toEqual([]);
+  }
 
   get settings(): Record<string, string | undefined> {
     return parseEnv(readFileSync(this.file, 'utf8'));
@@ -79,7 +143,7 @@ export class ComposeStack {
   }
 
   /** Whatever the engine still has of it: containers of services and of turns, volumes, networks. */
-  async leftovers(): Promise<string[]> {
+  private async leftovers(): Promise<string[]> {
     const ours = ['--filter', `label=${this.label}`];
     const turns = ['--filter', `label=suzumio.cell=${this.settings['SUZUMIO_CELL'] ?? ''}`];
     const lists = [
