@@ -23,7 +23,10 @@ export const staticChecks = {
     command: ['depcruise', '--config', '.dependency-cruiser.cjs', '.'],
     cache: ['--cache', '.cache/depcruise', '--cache-strategy', 'content'],
   },
-  'Dead code': { command: ['knip'], cache: ['--cache', '--cache-location', '.cache/knip'] },
+  'Dead code': {
+    command: ['knip', '--treat-config-hints-as-errors'],
+    cache: ['--cache', '--cache-location', '.cache/knip'],
+  },
   Format: { command: ['prettier', '--check', '--log-level', 'warn', '.'], cache: cacheIn('prettier') },
   Lint: { command: ['eslint', '.'], cache: cacheIn('eslint') },
 };
