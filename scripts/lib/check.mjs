@@ -30,7 +30,9 @@ export async function checkPaths(report, paths) {
   const named = paths.every((path) => path.endsWith('.test.ts'));
   // Named by itself, a suite of any kind is run; npm run build comes first where it starts the built programs.
   const args = [...paths.map(suitesOf), '--passWithNoTests', ...(named ? [] : unit)];
-  await report.suites('Tests', () => withScratch((scratch) => runSuites({ args, scratch })));
+  const suites = report.suites('Tests', () => withScratch((scratch) => runSuites({ args, scratch })));
+  // It may start the built programs, which are compiled below.
+  if (named) await suites;
   const anyFiles = ['--no-warn-ignored', '--no-error-on-unmatched-pattern'];
   await report.attemptBeside('Format', ['prettier', '--check', '--log-level', 'warn', '--ignore-unknown', ...paths]);
   await report.attemptBeside('Lint', ['eslint', ...anyFiles, ...paths]);
@@ -38,6 +40,7 @@ export async function checkPaths(report, paths) {
   const heading = 'Types of the tests';
   const { command, cache } = staticChecks[heading];
   await report.attemptBeside(heading, [...command, ...cache]);
+  await suites;
 }
 
 /** A pattern of Jest's: `shared/core/src/mail` has its suites in `shared/core/test/mail`, and a file one of its name. */
