@@ -26,6 +26,8 @@ export async function runSuites({ args, skip, scratch, half = 'lower', start = r
     ...(scratch && { TMPDIR: scratch }),
     SUZUMIO_TEST_HALF: half,
     ...(await fuzzSeed()),
+    // Services and commands are started hundreds of times: their code is compiled once.
+    NODE_COMPILE_CACHE: join(directory, 'code'),
     // Its helper image would have to be pulled; the tests remove what they start.
     TESTCONTAINERS_RYUK_DISABLED: 'true',
   };

@@ -198,7 +198,7 @@ function serviceProcess(
     stop: () => end('SIGTERM'),
     async start() {
       child = spawn(process.execPath, nodeArguments, {
-        env: { PATH: process.env['PATH'], ...environment },
+        env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...environment },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       child.stdout?.pipe(log, { end: false });
