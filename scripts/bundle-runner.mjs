@@ -1,8 +1,10 @@
 // Bundles what runs inside containers: the runner, and the shim for foreign runners, which is mounted and so one file.
-import { chmod, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 import { main } from './lib/steps.mjs';
 
+const shimDir = 'runner/dist';
 const runnerDir = 'runner/dist/bundle';
 const common = {
   outExtension: { '.js': '.mjs' },
@@ -13,15 +15,25 @@ const common = {
   // From the sources of our own packages: the bundle does not depend on what was compiled before.
   conditions: ['suzumio-source'],
   logLevel: 'warning',
+  write: false,
 };
 
 await main(async () => {
-  await build({ ...common, entryPoints: { shim: 'runner/src/shim-main.ts' }, outdir: 'runner/dist' });
-  await rm(runnerDir, { recursive: true, force: true });
+  const shim = await build({ ...common, entryPoints: { shim: 'runner/src/shim-main.ts' }, outdir: shimDir });
   // In parts: the client of models is most of it, and a turn that plays a script never loads it.
-  await build({ ...common, entryPoints: { runner: 'runner/src/main.ts' }, outdir: runnerDir, splitting: true });
-  const parts = (await readdir(runnerDir)).map((file) => `${runnerDir}/${file}`);
-  // Read by another user inside a container, under any umask here.
+  const entryPoints = { runner: 'runner/src/main.ts' };
+  const runner = await build({ ...common, entryPoints, outdir: runnerDir, splitting: true });
+  await mkdir(runnerDir, { recursive: true });
+  // Read by another user inside a container, whatever the umask here.
   await chmod(runnerDir, 0o755);
-  for (const file of ['runner/dist/shim.mjs', ...parts]) await chmod(file, 0o644);
+  for (const file of [...shim.outputFiles, ...runner.outputFiles]) await keep(file);
+  const parts = runner.outputFiles.map(({ path }) => basename(path));
+  for (const name of await readdir(runnerDir)) if (!parts.includes(name)) await rm(join(runnerDir, name));
 });
+
+/** Leaves a file alone that is as it should be: turns may be running from it. */
+async function keep({ path, contents }) {
+  const existing = await readFile(path).catch(() => undefined);
+  if (!existing?.equals(contents)) await writeFile(path, contents);
+  await chmod(path, 0o644);
+}

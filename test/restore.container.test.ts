@@ -16,7 +16,7 @@ const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',');
   beforeAll(async () => {
     stack = await ComposeStack.create();
     ({ directory } = stack);
-    await stack.run('--scale', 'turn-worker=2');
+    await stack.run('--no-build', '--scale', 'turn-worker=2');
   }, 240_000);
   afterAll(() => stack.remove(), 90_000);
 
