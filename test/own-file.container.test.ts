@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type CliWorld, createCliWorld } from '../cli/test/support/cli.js';
+import { anyBackend, type CliWorld, createCliWorld } from '../cli/test/support/cli.js';
 import { eventually } from './support/poll.js';
 import { docker } from './support/images.js';
 
@@ -9,7 +9,7 @@ const boundMs = 90_000;
 
 let world: CliWorld;
 beforeAll(async () => {
-  world = await createCliWorld({ policy: 'backends: [docker, process]\n' });
+  world = await createCliWorld({ policy: anyBackend });
 });
 afterAll(async () => {
   await world.remove();

@@ -16,7 +16,7 @@ import { checkQueue } from '@suzumio/cli/doctor/check-queue';
 import { checkPort, serverClock } from '@suzumio/cli/doctor/check-server';
 import { testApi } from '../../services/api/test/support/api.js';
 import { startRedis } from '../../test/support/redis.js';
-import { type CliWorld, createCliWorld } from './support/cli.js';
+import { anyBackend, type CliWorld, createCliWorld } from './support/cli.js';
 
 const command = fileURLToPath(new URL('../bin/suzumio.js', import.meta.url));
 const onLinux = process.platform === 'linux' ? test : test.skip;
@@ -27,7 +27,7 @@ jest.setTimeout(60_000);
 
 let world: CliWorld;
 beforeEach(async () => {
-  world = await createCliWorld();
+  world = await createCliWorld({ policy: anyBackend });
 });
 afterEach(() => world.remove());
 

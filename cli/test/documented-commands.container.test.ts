@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { CommanderError } from 'commander';
 import { eventually } from '../../test/support/poll.js';
-import { type CliWorld, createCliWorld } from './support/cli.js';
+import { anyBackend, type CliWorld, createCliWorld } from './support/cli.js';
 import { commandsOf, wholeProgram } from './support/program.js';
 
 // Real containers, on machines that may be busy.
@@ -64,7 +64,7 @@ describe('every command line', () => {
 describe("the README's next five minutes", () => {
   let world: CliWorld;
   beforeEach(async () => {
-    world = await createCliWorld();
+    world = await createCliWorld({ policy: anyBackend });
   });
   afterEach(() => world.remove());
 

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type CliWorld, createCliWorld } from './support/cli.js';
+import { anyBackend, type CliWorld, createCliWorld } from './support/cli.js';
 import { commandsOf, wholeProgram } from './support/program.js';
 
 const document = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 let world: CliWorld;
 beforeEach(async () => {
-  world = await createCliWorld();
+  world = await createCliWorld({ policy: anyBackend });
 });
 afterEach(() => world.remove());
 

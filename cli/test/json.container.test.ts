@@ -7,7 +7,7 @@ import { whyAnswer } from '@suzumio/contract/model/why';
 import { workerView } from '@suzumio/contract/model/workers';
 import * as views from '@suzumio/contract/model/views';
 import { problem } from '@suzumio/protocol/problem';
-import { type CliWorld, createCliWorld } from './support/cli.js';
+import { anyBackend, type CliWorld, createCliWorld } from './support/cli.js';
 import { type GoldenWorld, goldenWorld } from './support/golden-world.js';
 
 // A real server, on machines that may be busy.
@@ -17,7 +17,7 @@ let world: GoldenWorld;
 let cli: CliWorld;
 beforeAll(async () => {
   world = await goldenWorld();
-  cli = await createCliWorld();
+  cli = await createCliWorld({ policy: anyBackend });
   cli.setEnvironment({ SUZUMIO_ROOT: world.api.root });
   await world.project('newsroom', 'submitted');
   await world.project('busy', 'busy');

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { projectFile } from '@suzumio/cli/project-template';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { eventually } from '../../test/support/poll.js';
-import { type CliWorld, createCliWorld } from './support/cli.js';
+import { anyBackend, type CliWorld, createCliWorld } from './support/cli.js';
 
 // Real containers, on machines that may be busy.
 jest.setTimeout(180_000);
@@ -34,7 +34,7 @@ describe('a project file that init writes', () => {
   describe('as it is', () => {
     let world: CliWorld;
     beforeEach(async () => {
-      world = await createCliWorld();
+      world = await createCliWorld({ policy: anyBackend });
     });
     afterEach(() => world.remove());
 

@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { submit } from '../../services/api/test/support/play.js';
 import { testApi } from '../../services/api/test/support/api.js';
-import { type CliWorld, createCliWorld } from './support/cli.js';
+import { anyBackend, type CliWorld, createCliWorld } from './support/cli.js';
 
 // Real processes, disks and sockets, on machines that may be busy.
 jest.setTimeout(60_000);
 
 let world: CliWorld;
 beforeEach(async () => {
-  world = await createCliWorld();
+  world = await createCliWorld({ policy: anyBackend });
 });
 afterEach(() => world.remove());
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { teamYaml } from '../../test/support/cell.js';
 import { type ReverseProxy, startReverseProxy } from '../../test/support/reverse-proxy.js';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
-import { type CliWorld, createCliWorld } from './support/cli.js';
+import { anyBackend, type CliWorld, createCliWorld } from './support/cli.js';
 
 // Real processes, disks and sockets, on machines that may be busy.
 jest.setTimeout(60_000);
@@ -22,7 +22,7 @@ beforeAll(async () => {
     await api.post('/api/projects', { file, start: number <= 10, labels });
   }
   proxy = await startReverseProxy({ target: api.url });
-  world = await createCliWorld();
+  world = await createCliWorld({ policy: anyBackend });
 });
 afterAll(async () => {
   await world.remove();
@@ -61,7 +61,7 @@ test('the same are told where no server runs', async () => {
 });
 
 test('a project whose database is damaged is named with what to do, after all others', async () => {
-  const own = await createCliWorld();
+  const own = await createCliWorld({ policy: anyBackend });
   try {
     for (const name of ['well', 'torn']) {
       await own.run('init', await own.write(`${name}.yaml`, teamYaml.replace('name: team', `name: ${name}`)));

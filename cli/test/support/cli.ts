@@ -27,14 +27,17 @@ export interface CliWorld {
 }
 
 export interface CliWorldOptions {
-  /** What its projects may ask of this machine: by default to run as processes, too. */
+  /** What its projects may ask of this machine: by default to run as processes, so that no engine is asked. */
   policy?: string;
   /** What the person answers to each question; nobody is there to be asked while there are none. */
   answers?: string[];
 }
 
+/** The policy of a world whose projects may run in containers, too. */
+export const anyBackend = 'backends: [docker, process]\n';
+
 export async function createCliWorld(options: CliWorldOptions = {}): Promise<CliWorld> {
-  const { policy = 'backends: [docker, process]\n', answers = [] } = options;
+  const { policy = 'backends: [process]\n', answers = [] } = options;
   const directory = await mkdtemp(join(tmpdir(), 'suzumio-cli-'));
   const root = join(directory, 'data');
   const policyFile = join(directory, 'policy.yaml');

@@ -98,8 +98,7 @@ describe('in a real shell', () => {
   let world: CliWorld;
   beforeEach(async () => {
     world = await createCliWorld();
-    const file = notesProject('notes').replace('  kind: process\n', '');
-    await world.run('init', await world.write('notes.yaml', file));
+    await world.run('init', await world.write('notes.yaml', notesProject('notes')));
     await mkdir(join(world.directory, 'bin'));
     const suzumio = join(world.directory, 'bin', 'suzumio');
     await writeFile(suzumio, `#!/bin/sh\nexec '${process.execPath}' '${command}' "$@"\n`);
@@ -141,7 +140,7 @@ describe('in a real shell', () => {
   });
 
   test('bash completes turns, which it takes apart at their colon', async () => {
-    await world.run('init', await world.write('x.yaml', notesProject('x').replace('  kind: process\n', '')));
+    await world.run('init', await world.write('x.yaml', notesProject('x')));
     expect(await inBash('suzumio turns show notes writer:')).toEqual([]);
   });
 
