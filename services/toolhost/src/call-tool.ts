@@ -5,9 +5,8 @@ import { authorizeTool } from '@suzumio/store/turns/authorize';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { attemptRow } from '@suzumio/store/rows';
 import type { Tx } from '@suzumio/store/sqlite/tx';
+import { type RecordedResult, recordedResult } from '@suzumio/store/journal';
 import {
-  type RecordedResult,
-  recordedResult,
   recordToolCall,
   refusalOf,
   refuseToolCall,

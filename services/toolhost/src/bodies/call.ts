@@ -2,7 +2,7 @@ import { parse } from '@suzumio/runtime/http/validate';
 import { toolRequest } from '@suzumio/protocol/runner';
 import { canonicalToolName } from '@suzumio/protocol/tool-names';
 import { type KeptInput, keptInput } from '@suzumio/store/turns/kept-input';
-import { requestHash } from '@suzumio/store/turns/request-hash';
+import { requestHash } from '@suzumio/store/journal';
 import { uploadFacts } from '../tools/upload-facts.js';
 import { jsonBody } from './json-body.js';
 

@@ -1,6 +1,6 @@
 import { parse } from '@suzumio/runtime/http/validate';
 import { type ChatPurpose, chatRequest, type ChatRequest } from '@suzumio/protocol/model-chat';
-import { requestHash } from '@suzumio/store/turns/request-hash';
+import { requestHash } from '@suzumio/store/journal';
 import { jsonBody } from './json-body.js';
 
 /** Twenty thousand messages with some calls, and hundreds of tools, have fewer. */

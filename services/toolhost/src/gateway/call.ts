@@ -11,17 +11,8 @@ import { hasBudget } from '@suzumio/store/budgets/budget-of';
 import { attemptRow } from '@suzumio/store/rows';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import type { AnsweredBy } from '@suzumio/store/models/model-call-costs';
-import {
-  beginModelCall,
-  chargeModelCall,
-  dropModelCall,
-  extendModelCall,
-  failModelCall,
-  type ModelQuestion,
-  type RecordedAnswer,
-  recordModelAnswer,
-  recordModelRefusal,
-} from '@suzumio/store/models/model-calls';
+import { beginModelCall, chargeModelCall, dropModelCall, extendModelCall, failModelCall, type ModelQuestion, recordModelAnswer, recordModelRefusal } from '@suzumio/store/models/model-calls';
+import type { RecordedAnswer } from '@suzumio/store/journal';
 import { refuseUnmadeCalls } from '@suzumio/store/models/refuse-unmade-calls';
 import type { PresentedToken } from '../auth.js';
 import type { Question } from '../bodies/question.js';

@@ -1,14 +1,14 @@
-import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import type { Cost } from '@suzumio/core/budgets/model-cost';
 import type { ChatPurpose, ModelAnswer } from '@suzumio/protocol/model-chat';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { notesIn } from '@suzumio/protocol/notes';
 import { authorizeTool } from '../turns/authorize.js';
+import { type RecordedAnswer, recordedAnswer, recordStep } from '../journal.js';
 import type { HistoryPlan } from '../turns/history.js';
 import { type ExhaustedBudget, exhaustedBudget } from '../budgets/usage.js';
 import { attemptRow, projectRow, turnRow, type TurnRow } from '../rows.js';
-import type { SqlReader } from '../sqlite/sql.js';
 import { passedQuota } from '../content/stored-bytes.js';
 import type { Tx } from '../sqlite/tx.js';
 import {
@@ -45,16 +45,6 @@ export interface ModelCallOwner {
   owner: string;
   untilMs: number;
 }
-
-/** How a question ended, as it is journaled under its step. */
-export type RecordedAnswer =
-  | {
-      ok: true;
-      answer: ModelAnswer;
-      /** It stands for earlier turns, and is no part of its own. */
-      summary?: true;
-    }
-  | { ok: false; code: ErrorCode; message: string };
 
 export type BegunModelCall =
   | { state: 'recorded'; step: string; result: RecordedAnswer }
@@ -185,7 +175,7 @@ export function recordModelAnswer(tx: Tx, call: string, answer: ModelAnswer, by:
   const summary = row.purpose === 'summary';
   const notes = summary ? notesIn(answer) : undefined;
   if (notes !== undefined) keepSummary(tx, row, notes);
-  return journal(tx, row, { ok: true, answer, ...(summary ? { summary } : {}) });
+  return recordStep<RecordedAnswer>(tx, stepOf(row), { ok: true, answer, ...(summary ? { summary } : {}) });
 }
 
 /**
@@ -210,7 +200,7 @@ export function dropModelCall(tx: Tx, call: string): void {
 export function recordModelRefusal(tx: Tx, call: string, code: ErrorCode, message: string): RecordedAnswer {
   const row = callRow(tx, call);
   closeCall(tx, call, 'failed', code);
-  return journal(tx, row, { ok: false, code, message });
+  return recordStep<RecordedAnswer>(tx, stepOf(row), { ok: false, code, message });
 }
 
 /** Why a call has no answer, and what its turn waits for. */
@@ -251,44 +241,8 @@ export function failModelCall(tx: Tx, call: string, { failure, wait, failedItsel
   endByFailure(tx, turn, attempt, failure, { wait: alone > 1 ? undefined : wait });
 }
 
-/**
- * The journaled answer to a question, where there is one.
- *
- * @throws SuzumioError `journal-mismatch`
- */
-export function recordedAnswer(
-  reader: SqlReader,
-  { turn, step, requestHash }: { turn: string; step: string; requestHash: string },
-): RecordedAnswer | undefined {
-  const row = reader.get<{ request_hash: string; result_json: string }>(
-    'SELECT request_hash, result_json FROM turn_steps WHERE turn_id = :turn AND key = :step',
-    { turn, step },
-  );
-  if (!row) return undefined;
-  if (row.request_hash === requestHash) return JSON.parse(row.result_json) as RecordedAnswer;
-  throw new SuzumioError(
-    'journal-mismatch',
-    `Step ${step} of ${turn} asked something else before; a turn must repeat its steps as they were.`,
-    { turn, step },
-  );
-}
-
-function journal(tx: Tx, row: CallRow, result: RecordedAnswer): RecordedAnswer {
-  const key = { turn: row.turn_id, step: row.step };
-  const earlier = tx.get<{ result_json: string }>(
-    'SELECT result_json FROM turn_steps WHERE turn_id = :turn AND key = :step',
-    key,
-  );
-  if (earlier) return JSON.parse(earlier.result_json) as RecordedAnswer;
-  tx.insert('turn_steps', {
-    turn_id: row.turn_id,
-    key: row.step,
-    attempt: row.attempt,
-    request_hash: row.request_hash,
-    result_json: JSON.stringify(result),
-    recorded_at_ms: tx.nowMs,
-  });
-  return result;
+function stepOf({ turn_id, step, request_hash, attempt }: CallRow) {
+  return { turn: turn_id, step, requestHash: request_hash, attempt };
 }
 
 /**

@@ -1,9 +1,8 @@
 import { callInput } from '@suzumio/protocol/call-input';
 import { functionName } from '@suzumio/protocol/conversation';
 import type { ModelToolCall } from '@suzumio/protocol/model-chat';
-import { requestHash } from './request-hash.js';
+import { jsonAt, type RecordedAnswer, requestHash } from '../journal.js';
 import type { SqlReader } from '../sqlite/sql.js';
-import type { RecordedAnswer } from '../models/model-calls.js';
 
 /** A call that a turn makes. */
 interface MadeCall {
@@ -58,13 +57,10 @@ function answerTo(
   turn: string,
   question: string,
 ): { calls: readonly ModelToolCall[]; chars: number } | undefined {
-  const row = reader.get<{ result_json: string }>(
-    'SELECT result_json FROM turn_steps WHERE turn_id = :turn AND key = :question',
-    { turn, question },
-  );
-  if (!row) return undefined;
-  const result = JSON.parse(row.result_json) as RecordedAnswer;
-  return { calls: result.ok ? result.answer.toolCalls : [], chars: row.result_json.length };
+  const json = jsonAt(reader, turn, question);
+  if (json === undefined) return undefined;
+  const result = JSON.parse(json) as RecordedAnswer;
+  return { calls: result.ok ? result.answer.toolCalls : [], chars: json.length };
 }
 
 function isThat(asked: ModelToolCall, { tool, requestHash: hash }: MadeCall): boolean {

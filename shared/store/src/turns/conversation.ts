@@ -6,8 +6,7 @@ import { beginningOf } from '@suzumio/protocol/cut-text';
 import type { ChatMessage } from '@suzumio/protocol/model-chat';
 import { turnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
-import type { RecordedResult } from './record-tool-call.js';
-import type { RecordedAnswer } from '../models/model-calls.js';
+import { type RecordedAnswer, type RecordedResult, resultAt } from '../journal.js';
 import type { FrozenInput } from './claim-turn.js';
 import { readHistory } from './history.js';
 import { listModelCalls } from './list-model-calls.js';
@@ -144,14 +143,6 @@ function resultOf(reader: SqlReader, turn: string, place: string, call?: { id: s
     tool: row?.tool ?? call?.name ?? null,
     code: 'code' in result ? result.code : null,
   };
-}
-
-function resultAt<Result>(reader: SqlReader, turn: string, key: string): Result | undefined {
-  const row = reader.get<{ result_json: string }>(
-    'SELECT result_json FROM turn_steps WHERE turn_id = :turn AND key = :key',
-    { turn, key },
-  );
-  return row && (JSON.parse(row.result_json) as Result);
 }
 
 function earlier({ role, content, ...more }: ChatMessage): Entry {

@@ -1,9 +1,10 @@
-import { SuzumioError, isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { ToolResponse } from '@suzumio/protocol/runner';
 import { allowsTool, canonicalToolName } from '@suzumio/protocol/tool-names';
 import type { KeptInput } from './kept-input.js';
+import { recordedResult, type RecordedRefusal, type RecordedResult, recordStep } from '../journal.js';
 import { wasAskedFor } from './asked-calls.js';
 import { agentRow, attemptRow, projectRow, turnRow, type TurnRow } from '../rows.js';
 import { authorizeTool } from './authorize.js';
@@ -36,32 +37,6 @@ export interface ToolCallSite {
   agent: string;
   turn: string;
   promptSeq: number;
-}
-
-/** How a call ended, as it is journaled. */
-export type RecordedResult =
-  { ok: true; response: ToolResponse } | { ok: false; code: ErrorCode; message: string; refused: boolean };
-export type RecordedRefusal = Extract<RecordedResult, { ok: false }>;
-
-/**
- * Answers a call from the journal, where it is there.
- *
- * @throws SuzumioError `token-rejected`, `journal-mismatch`
- */
-export function recordedResult(reader: SqlReader, call: ToolCall & { step: string }): RecordedResult | undefined {
-  const row = reader.get<{ request_hash: string; result_json: string }>(
-    'SELECT request_hash, result_json FROM turn_steps WHERE turn_id = :turn AND key = :step',
-    { turn: call.turn, step: call.step },
-  );
-  if (!row) return undefined;
-  if (row.request_hash !== call.requestHash) {
-    throw new SuzumioError(
-      'journal-mismatch',
-      `Step ${call.step} of ${call.turn} was another call before; a turn must repeat its steps as they were.`,
-      { turn: call.turn, step: call.step },
-    );
-  }
-  return JSON.parse(row.result_json) as RecordedResult;
 }
 
 /**
@@ -120,14 +95,7 @@ export function recordToolCall(
       now: tx.nowMs,
     },
   );
-  tx.insert('turn_steps', {
-    turn_id: turn.id,
-    key: step,
-    attempt: call.attempt,
-    request_hash: call.requestHash,
-    result_json: JSON.stringify(result),
-    recorded_at_ms: tx.nowMs,
-  });
+  recordStep(tx, { ...call, step }, result);
   if (result.ok && result.response.endTurn === true) {
     tx.run('UPDATE turns SET ended_by_tool = :tool WHERE id = :turn', { tool: call.tool, turn: turn.id });
   }

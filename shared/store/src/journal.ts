@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import type { ErrorCode } from '@suzumio/contract/errors/codes';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { ModelAnswer } from '@suzumio/protocol/model-chat';
+import type { ToolResponse } from '@suzumio/protocol/runner';
+import type { SqlReader } from './sqlite/sql.js';
+import type { Tx } from './sqlite/tx.js';
+
+// The journal keeps what came of each step of a turn. A turn that is run again repeats its steps as they were, and is given
+// the recorded results: nothing takes effect twice, and no answer is paid for twice.
+
+/** A step: its place in the turn, and the hash of what is asked there. */
+export interface Step {
+  turn: string;
+  /** `<n>` of a question to the model, `<n>.<i>` of a call in its answer. */
+  step: string;
+  requestHash: string;
+}
+
+/** How a question to a model ended. */
+export type RecordedAnswer =
+  | {
+      ok: true;
+      answer: ModelAnswer;
+      /** It stands for earlier turns, and is no part of its own. */
+      summary?: true;
+    }
+  | { ok: false; code: ErrorCode; message: string };
+
+/** How a call of a tool ended. */
+export type RecordedResult =
+  { ok: true; response: ToolResponse } | { ok: false; code: ErrorCode; message: string; refused: boolean };
+export type RecordedRefusal = Extract<RecordedResult, { ok: false }>;
+
+/** What is asked at a step, as the journal remembers it: the same question has the same hash. */
+export function requestHash(kind: string, asked: unknown): string {
+  return createHash('sha256')
+    .update(canonicalJson([kind, asked]))
+    .digest('hex');
+}
+
+/**
+ * The recorded answer to a question, where there is one.
+ *
+ * @throws SuzumioError `journal-mismatch` when something else was asked at this step
+ */
+export function recordedAnswer(reader: SqlReader, step: Step): RecordedAnswer | undefined {
+  return recorded(reader, step, 'asked something else');
+}
+
+/**
+ * The recorded result of a call, where there is one.
+ *
+ * @throws SuzumioError `journal-mismatch` when another call was made at this step
+ */
+export function recordedResult(reader: SqlReader, step: Step): RecordedResult | undefined {
+  return recorded(reader, step, 'was another call');
+}
+
+/** What is recorded at a step, whatever was asked there. */
+export function resultAt<Result extends RecordedAnswer | RecordedResult>(
+  reader: SqlReader,
+  turn: string,
+  step: string,
+): Result | undefined {
+  const json = jsonAt(reader, turn, step);
+  return json === undefined ? undefined : (JSON.parse(json) as Result);
+}
+
+/** The same as it is stored, for who bounds how much is read. */
+export function jsonAt(reader: SqlReader, turn: string, step: string): string | undefined {
+  return rowAt(reader, turn, step)?.result_json;
+}
+
+/**
+ * Records what came of a step. The first result that is recorded counts.
+ *
+ * @returns what is recorded: another process may have come first
+ */
+export function recordStep<Result extends RecordedAnswer | RecordedResult>(
+  tx: Tx,
+  { turn, step, requestHash, attempt }: Step & { attempt: number },
+  result: Result,
+): Result {
+  const { changes } = tx.run(
+    `INSERT INTO turn_steps (turn_id, key, attempt, request_hash, result_json, recorded_at_ms)
+     VALUES (:turn, :step, :attempt, :requestHash, :result, :now) ON CONFLICT (turn_id, key) DO NOTHING`,
+    { turn, step, attempt, requestHash, result: JSON.stringify(result), now: tx.nowMs },
+  );
+  return changes === 1 ? result : (resultAt<Result>(tx, turn, step) ?? result);
+}
+
+function recorded<Result>(reader: SqlReader, { turn, step, requestHash }: Step, before: string): Result | undefined {
+  const row = rowAt(reader, turn, step);
+  if (!row) return undefined;
+  if (row.request_hash === requestHash) return JSON.parse(row.result_json) as Result;
+  throw new SuzumioError(
+    'journal-mismatch',
+    `Step ${step} of ${turn} ${before} before; a turn must repeat its steps as they were.`,
+    { turn, step },
+  );
+}
+
+function rowAt(reader: SqlReader, turn: string, step: string) {
+  return reader.get<{ request_hash: string; result_json: string }>(
+    'SELECT request_hash, result_json FROM turn_steps WHERE turn_id = :turn AND key = :step',
+    { turn, step },
+  );
+}
+
+/** JSON with sorted keys: the same value is the same text. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
+}
