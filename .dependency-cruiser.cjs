@@ -29,8 +29,15 @@ module.exports = {
       comment: 'A folder that another one needs can be understood, and moved, without that one.',
       severity: 'error',
       scope: 'folder',
-      from: { pathNot: '^shared/store/' },
+      from: {},
       to: { circular: true },
+    },
+    {
+      name: 'store-root-on-sqlite',
+      comment: 'What every subject of the store uses, rows and the journal, needs none of them.',
+      severity: 'error',
+      from: { path: '^shared/store/src/[^/]+$' },
+      to: { path: '^shared/store/src/[^/]+/', pathNot: '^shared/store/src/sqlite/' },
     },
     {
       name: 'packages-by-their-names',

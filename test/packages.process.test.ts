@@ -65,10 +65,15 @@ describe('the rules on imports', () => {
   });
 
   test('refuse folders that need each other, though no file does', async () => {
-    plant('shared/core/src/a/two.ts', "export { three } from '../b/three.js';\n");
-    plant('shared/core/src/b/three.ts', 'export const three = 3;\n');
-    plant('shared/core/src/b/four.ts', "export { one } from '../a/one.js';\n");
+    plant('shared/store/src/a/two.ts', "export { three } from '../b/three.js';\n");
+    plant('shared/store/src/b/three.ts', 'export const three = 3;\n');
+    plant('shared/store/src/b/four.ts', "export { one } from '../a/one.js';\n");
     expect(await brokenRules()).toEqual(['no-circular-folders']);
+  });
+
+  test('refuse what all subjects of the store use to need one of them', async () => {
+    plant('shared/store/src/rows.ts', "export { one } from './a/one.js';\n");
+    expect(await brokenRules()).toEqual(['store-root-on-sqlite']);
   });
 
   test('refuse the disk to what is pure', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { artifacts } from '@suzumio/contract/operations/artifacts';
 import { sendFile } from '@suzumio/runtime/http/send-file';
-import { listReports, type ReportRow } from '@suzumio/store/projects/read-project';
+import { listReports, type ReportRow } from '@suzumio/store/content/reports';
 import type { Run } from '../routes.js';
 
 /** Sends the report: its newest version, or the one that is asked for. */

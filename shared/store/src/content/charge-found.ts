@@ -1,7 +1,7 @@
 import { USER_ID } from '@suzumio/contract/model/project-config';
 import type { ContentOwner } from './charged-content.js';
-import type { ProjectStore } from '../projects/project-store.js';
-import { listReports } from '../projects/read-project.js';
+import type { Database } from '../sqlite/tx.js';
+import { listReports } from './reports.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { systemOwner } from './stored-bytes.js';
 
@@ -13,8 +13,6 @@ export interface StoredFile {
   sizeBytes: number;
 }
 
-type Store = Pick<ProjectStore, 'reader' | 'write'>;
-
 /** The most files that are charged at a time: the project's database is locked meanwhile. */
 const atOnce = 500;
 
@@ -25,7 +23,7 @@ const atOnce = 500;
  * @param snapshotWith the snapshot of a workspace in which some content is
  */
 export async function chargeFound(
-  store: Store,
+  store: Database,
   files: readonly StoredFile[],
   snapshotWith: (sha256: string) => string | undefined,
 ): Promise<void> {

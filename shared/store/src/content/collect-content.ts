@@ -6,9 +6,9 @@ import { workspaceManifest } from '@suzumio/protocol/workspace-manifest';
 import { chargeFound, type StoredFile } from './charge-found.js';
 import { collectLogs } from './collect-logs.js';
 import { ContentStore } from './content-store.js';
-import type { ProjectStore } from '../projects/project-store.js';
+import type { Database } from '../sqlite/tx.js';
 import { isPublished, publishedContents } from './artifacts.js';
-import { listReports } from '../projects/read-project.js';
+import { listReports } from './reports.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
 /** Content may be stored, or found stored, this long before something refers to it. */
@@ -33,11 +33,7 @@ const earlierReports = 'reports';
  *
  * @returns how many files of content were removed
  */
-export async function collectContent(
-  store: Pick<ProjectStore, 'reader' | 'write'>,
-  projectDir: string,
-  nowMs: number,
-): Promise<number> {
+export async function collectContent(store: Database, projectDir: string, nowMs: number): Promise<number> {
   const beforeMs = nowMs - unreferencedMs;
   const places = ['artifacts', ...(existsSync(join(projectDir, earlierReports)) ? [earlierReports] : [])];
   const old = (await Promise.all(places.map((place) => oldFiles(projectDir, place, beforeMs)))).flat();
@@ -74,7 +70,7 @@ export async function collectContent(
  * @returns undefined where turns end faster than their workspaces can be looked into
  */
 async function removeUnused(
-  store: Pick<ProjectStore, 'write'>,
+  store: Pick<Database, 'write'>,
   projectDir: string,
   files: readonly StoredFile[],
   workspaces: Workspaces,

@@ -1,7 +1,7 @@
 import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { addStoredBytes } from './charged-content.js';
-import type { ProjectStore } from '../projects/project-store.js';
+import type { Database } from '../sqlite/tx.js';
 import { parseLogName } from './turn-logs.js';
 
 /** The logs of so many of an agent's attempts are kept, the newest ones. */
@@ -20,11 +20,7 @@ interface Log {
  *
  * @param beforeMs what was half written before then is nobody's any more
  */
-export async function collectLogs(
-  store: Pick<ProjectStore, 'reader' | 'write'>,
-  projectDir: string,
-  beforeMs: number,
-): Promise<void> {
+export async function collectLogs(store: Database, projectDir: string, beforeMs: number): Promise<void> {
   const sizes = new Map<string, number>();
   for (const logs of (await logsByAgent(store, projectDir, beforeMs)).values()) {
     logs.sort((a, b) => b.turnNumber - a.turnNumber || b.attempt - a.attempt);
@@ -35,7 +31,7 @@ export async function collectLogs(
 }
 
 async function logsByAgent(
-  { reader }: Pick<ProjectStore, 'reader'>,
+  { reader }: Pick<Database, 'reader'>,
   projectDir: string,
   beforeMs: number,
 ): Promise<Map<string, Log[]>> {
@@ -63,10 +59,7 @@ async function logsByAgent(
 }
 
 /** Sets what agents are charged with for logs to what there is of them. */
-async function chargeLogs(
-  store: Pick<ProjectStore, 'reader' | 'write'>,
-  sizes: ReadonlyMap<string, number>,
-): Promise<void> {
+async function chargeLogs(store: Database, sizes: ReadonlyMap<string, number>): Promise<void> {
   const charged = new Map(
     store.reader
       .all<{ owner: string; bytes: number }>(

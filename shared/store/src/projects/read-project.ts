@@ -79,26 +79,3 @@ export function readStatus(reader: SqlReader): { status: ProjectStatus; settled:
   const active = reader.get(`SELECT 1 FROM turns WHERE status IN ('queued', 'running') LIMIT 1`);
   return { status, settled: active === undefined };
 }
-
-export interface ReportRow {
-  version: number;
-  path: string;
-  agent: string;
-  turn: string;
-  createdAt: string;
-}
-
-/** The reports, oldest first. */
-export function listReports(reader: SqlReader): ReportRow[] {
-  return reader
-    .all<{ version: number; path: string; agent_id: string; turn_id: string; created_at_ms: number }>(
-      'SELECT * FROM reports ORDER BY version',
-    )
-    .map((row) => ({
-      version: row.version,
-      path: row.path,
-      agent: row.agent_id,
-      turn: row.turn_id,
-      createdAt: iso(row.created_at_ms),
-    }));
-}

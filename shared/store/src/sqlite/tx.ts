@@ -104,3 +104,11 @@ export class Tx implements SqlReader {
     }
   }
 }
+
+/** A project's database, as far as it is read and changed by verbs. */
+export interface Database {
+  /** Reads outside transactions see the last commit. */
+  readonly reader: SqlReader;
+  /** Runs a verb: one transaction, answered after its commit. */
+  write<Result>(verb: (tx: Tx) => Result): Promise<Result>;
+}
