@@ -5,7 +5,7 @@ import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { mailOfTurn, turnsForHandler } from '@suzumio/store/turns/handlers';
 import { agentRow, turnRow } from '@suzumio/store/rows';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
-import { turnOfClaim } from '@suzumio/store/turns/claim-turn';
+import { turnOfClaim } from '@suzumio/store/turns/claimable';
 import { agentsToNote, noteHandler } from '@suzumio/store/turns/note-handler';
 import type { z } from 'zod';
 import { rejected } from '@suzumio/store/turns/authorize';

@@ -6,7 +6,7 @@ import { isPublished } from '../src/content/artifacts.js';
 import { handlerPresence, mailOfTurn, turnsForHandler } from '../src/turns/handlers.js';
 import { listTasks } from '../src/mail/tasks.js';
 import { assignTask } from '../src/mail/assign-task.js';
-import { turnOfClaim } from '../src/turns/claim-turn.js';
+import { turnOfClaim } from '@suzumio/store/turns/claimable';
 import { noteHandler } from '../src/turns/note-handler.js';
 import { broadcast } from '../src/mail/broadcast.js';
 import { postMessage } from '../src/mail/post-message.js';

@@ -5,7 +5,7 @@ import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { backendOf, sandboxOf } from '@suzumio/core/config/sandbox-of';
 import { sourceConfig } from '@suzumio/core/config/source-schema';
 import { unsupportedFields } from '@suzumio/core/config/unsupported';
-import { prepareTurn } from '@suzumio/store/turns/claim-turn';
+import { prepareTurn } from '@suzumio/store/turns/prepare-turn';
 import type { z } from 'zod';
 import { teams } from '../../../store/test/team.js';
 

@@ -1,55 +1,22 @@
-import { backendOf, mountsOf } from '@suzumio/core/config/sandbox-of';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { type SelectedMail, selectMail, type UnreadMessage } from '@suzumio/core/prompt/select-mail';
-import { contextLimitOf, presetOf } from '@suzumio/core/budgets/presets';
-import { renderSystem } from '@suzumio/core/prompt/render-system';
-import { type PromptInput, renderPrompt } from '@suzumio/core/prompt/render-prompt';
-import type { ClaimAnswer } from '@suzumio/protocol/attempts';
+import { backendOf } from '@suzumio/core/config/sandbox-of';
+import type { SelectedMail } from '@suzumio/core/prompt/select-mail';
 import { externalEngine } from '@suzumio/protocol/handlers';
-import type { Priority } from '@suzumio/protocol/ids';
-import type { MessageKind } from '@suzumio/protocol/message-kind';
-import type { ToolDefinition } from '@suzumio/protocol/runner';
-import { admittedTools, coreToolNames } from '@suzumio/protocol/tool-names';
-import type { ProjectConfig } from '@suzumio/contract/model/project-config';
-import { planHistory, type HistoryPlan } from './history.js';
-import { agentRow, type AgentRow, isDue, projectRow, turnRow, type TurnRow } from '../rows.js';
-import { listAttachments } from '../content/artifacts.js';
-import type { SqlReader } from '../sqlite/sql.js';
-import { keepToolSet } from './tool-sets.js';
+import { unreadMail } from '../mail/unread-mail.js';
+import { agentRow, projectRow, turnRow, type TurnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
+import { assertClaimable, type Claimant } from './claimable.js';
 import { cancelTurn } from './end-turn.js';
+import type { FrozenInput } from './frozen-input.js';
+import type { PreparedTurn } from './prepare-turn.js';
+import { keepToolSet } from './tool-sets.js';
 import { noticeTurn } from './turn-notices.js';
 
-/** What a first claim renders outside the transaction, from mail that the transaction then verifies. */
-export interface PreparedTurn {
-  prompt: string;
-  mail: readonly SelectedMail[];
-  /** The newest message when the prompt was written. */
-  promptSeq: number;
-  /** Which earlier turns a model is told of. */
-  history?: HistoryPlan;
-  /** What a model is told of its tools. */
-  tools?: readonly ToolDefinition[];
-}
-
-/** What a runner is told, frozen at the first claim; only the attempt's number differs later. */
-export type FrozenInput = Omit<ClaimAnswer['input'], 'tools' | 'limits' | 'history'> & {
-  toolNames: string[];
-  /** What a model is told of them, by what it is kept under. */
-  toolSet?: string;
-  history?: HistoryPlan;
-};
-
-export interface Claim {
+export interface Claim extends Claimant {
   turn: string;
-  claimId: string;
-  worker: string;
   /** The name of the token that the worker showed. */
   credential?: string | undefined;
-  engine: string;
   leaseMs: number;
-  /** Whether no turn of the whole cell begins now. @default false */
-  cellPaused?: boolean;
   /** The hashes of the tokens that this attempt will have. */
   hashes: (attempt: number, epoch: number) => { lease: string; tool: string };
   /** Absent where the turn has been claimed before. */
@@ -64,9 +31,6 @@ export interface Claimed {
   /** Whether the same claim was granted before. */
   repeated: boolean;
 }
-
-/** How long a worker that could not start a turn leaves it to others. */
-const avoidForMs = 5_000;
 
 /**
  * Gives a queued turn to a worker: a new attempt with a lease. At the first claim the mail that the prompt holds becomes
@@ -93,36 +57,6 @@ export function claimTurn(tx: Tx, claim: Claim): Claimed | 'stale' | 'nothing-to
   return startAttempt(tx, turnRow(tx, claim.turn), claim);
 }
 
-/**
- * Reads the unread mail of a turn's agent and renders the prompt. Pure but for reading.
- *
- * @param batch the most messages that the turn takes, where that is fewer than the project allows
- * @param definitionsOf says what a model is told of tools
- */
-export function prepareTurn(
-  reader: SqlReader,
-  config: ProjectConfig,
-  turn: string,
-  {
-    batch = Infinity,
-    definitionsOf,
-  }: { batch?: number | undefined; definitionsOf?: (tools: readonly string[]) => ToolDefinition[] } = {},
-): PreparedTurn {
-  const { agent_id, number } = turnRow(reader, turn);
-  const agent = agentRow(reader, agent_id);
-  const { maxPromptMessages, maxPromptBytes } = config.scheduler;
-  const maxMessages = Math.min(batch, maxPromptMessages);
-  const unread = unreadMail(reader, agent.id, maxMessages);
-  const mail = selectMail(unread.messages, { maxMessages, maxBytes: maxPromptBytes });
-  const newest = reader.get<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM messages')?.seq ?? 0;
-  const prompt = renderPrompt(promptInput(reader, config, agent, mail, unread.count - mail.length));
-  const mailed = { prompt, mail, promptSeq: newest };
-  if (agent.external === 1) return mailed;
-  const prepared = { ...mailed, ...(definitionsOf ? { tools: definitionsOf(toolNames(agent)) } : {}) };
-  if (config.backend.runner.mode !== 'ai') return prepared;
-  return { ...prepared, history: planHistory(reader, agent.id, number, contextLimitOf(config, agent.id)) };
-}
-
 function repeatedClaim(tx: Tx, turn: TurnRow, claimId: string): Claimed | undefined {
   const earlier = tx.get<{ number: number; status: string }>(
     'SELECT number, status FROM turn_attempts WHERE turn_id = :turn AND claim_id = :claimId',
@@ -135,42 +69,6 @@ function repeatedClaim(tx: Tx, turn: TurnRow, claimId: string): Claimed | undefi
     });
   }
   return { ...claimed(tx, turn, earlier.number), repeated: true };
-}
-
-function assertClaimable(tx: Tx, turn: TurnRow, { worker, engine, claimId, cellPaused = false }: Claim): void {
-  const refuse = (reason: string, paused = false) =>
-    new SuzumioError('claim-refused', `${turn.id} cannot be claimed: ${reason}.`, {
-      turn: turn.id,
-      ...(paused && { paused }),
-    });
-  if (turn.status !== 'queued') throw refuse(`it is ${turn.status}`);
-  if (!tx.get(`SELECT 1 FROM turns WHERE id = :turn AND ${isDue}`, { turn: turn.id, now: tx.nowMs })) {
-    throw refuse('its next attempt is not due yet');
-  }
-  const avoidedForMs = tx.nowMs - turn.not_before_ms;
-  if (turn.avoid_worker === worker && avoidedForMs >= 0 && avoidedForMs < avoidForMs) {
-    throw refuse('this worker has just failed to start it, so others come first');
-  }
-  const project = projectRow(tx);
-  if (project.status !== 'running') throw refuse(`the project is ${project.status}`);
-  if (project.paused_json !== null) throw refuse('the project is paused', true);
-  const agent = agentRow(tx, turn.agent_id);
-  if (agent.paused_json !== null) throw refuse('its agent is paused', true);
-  const byHandler = engine === externalEngine;
-  if (byHandler !== (agent.external === 1)) {
-    throw refuse(byHandler ? 'its agent is not external' : 'its agent is external, and a handler claims its turns');
-  }
-  // Two requests with one claimId may wait at two ToolHosts: only one of them gets a turn.
-  if (byHandler && turnOfClaim(tx, claimId) !== undefined) throw refuse('this claim was granted another turn');
-  if (cellPaused) throw refuse('the cell is paused', true);
-}
-
-/** The turn that a handler's claim was granted, if it was. */
-export function turnOfClaim(reader: SqlReader, claimId: string): string | undefined {
-  return reader.get<{ turn: string }>(
-    `SELECT turn_id AS turn FROM turn_attempts WHERE engine = 'external' AND claim_id = :claimId`,
-    { claimId },
-  )?.turn;
 }
 
 /** Whether the mail that was rendered is still unread, and nothing in front of it has come meanwhile. */
@@ -193,11 +91,12 @@ function freeze(tx: Tx, turn: TurnRow, prepared: PreparedTurn): void {
       read_at_ms: tx.nowMs,
     });
   }
+  if (prepared.toolSet) keepToolSet(tx, prepared.toolSet);
   tx.run('UPDATE turns SET prompt = :prompt, prompt_seq = :seq, input_json = :input WHERE id = :turn', {
     turn: turn.id,
     prompt: prepared.prompt,
     seq: prepared.promptSeq,
-    input: JSON.stringify(frozenInput(tx, turn, prepared)),
+    input: prepared.inputJson,
   });
 }
 
@@ -263,125 +162,4 @@ function oldestReadMs(tx: Tx, turn: string): number {
     { turn },
   );
   return row?.at ?? tx.nowMs;
-}
-
-interface UnreadRow {
-  id: string;
-  seq: number;
-  priority: Priority;
-  sender: string;
-  recipient: string | null;
-  channel: string | null;
-  kind: MessageKind;
-  thread_id: string;
-  reply_to: string | null;
-  body: string;
-  created_at_ms: number;
-}
-
-function unreadMail(reader: SqlReader, agent: string, limit: number): { messages: UnreadMessage[]; count: number } {
-  const rows = reader.all<UnreadRow>(
-    `SELECT m.id, m.seq, m.priority, m.sender, m.recipient, m.channel, m.kind, m.thread_id, m.reply_to, m.body, m.created_at_ms
-     FROM inbox JOIN messages m ON m.seq = inbox.message_seq
-     WHERE inbox.recipient = :agent ORDER BY inbox.priority, inbox.message_seq LIMIT :limit`,
-    { agent, limit },
-  );
-  const count = reader.get<{ count: number }>('SELECT count(*) AS count FROM inbox WHERE recipient = :agent', {
-    agent,
-  });
-  const messages = rows.map(({ recipient, channel, thread_id, reply_to, created_at_ms, ...row }) => ({
-    ...row,
-    ...(recipient === null ? {} : { recipient }),
-    ...(channel === null ? {} : { channel }),
-    threadId: thread_id,
-    ...(reply_to === null ? {} : { replyTo: reply_to }),
-    createdAtMs: created_at_ms,
-    attachments: listAttachments(reader, row.seq),
-  }));
-  return { messages, count: count?.count ?? 0 };
-}
-
-function promptInput(
-  reader: SqlReader,
-  config: ProjectConfig,
-  agent: AgentRow,
-  mail: readonly SelectedMail[],
-  unreadLeft: number,
-): PromptInput {
-  const project = projectRow(reader);
-  const member = (row: Pick<AgentRow, 'id' | 'role' | 'display_name' | 'team'>) => ({
-    id: row.id,
-    role: row.role,
-    ...(row.display_name === null ? {} : { displayName: row.display_name }),
-    ...(row.team === null ? {} : { team: row.team }),
-  });
-  return {
-    project: { name: project.id, task: project.task },
-    agent: { ...member(agent), prompt: agent.prompt },
-    skills: config.agents[agent.id]?.skills ?? [],
-    team: reader.all<AgentRow>('SELECT id, role, display_name, team FROM agents ORDER BY position').map(member),
-    channels: reader
-      .all<{ name: string }>(
-        `SELECT name FROM channels CROSS JOIN channel_members ON channel = name AND agent_id = :agent ORDER BY position`,
-        { agent: agent.id },
-      )
-      .map(({ name }) => name),
-    tools: toolNames(agent),
-    mounts: agent.external === 1 ? [] : mountsOf(config.backend.docker.mounts, config.agents[agent.id] ?? {}),
-    mail,
-    unreadLeft,
-  };
-}
-
-function toolNames(agent: AgentRow): string[] {
-  return admittedTools(JSON.parse(agent.tools_json) as string[], coreToolNames);
-}
-
-function frozenInput(tx: Tx, turn: TurnRow, prepared: PreparedTurn): FrozenInput {
-  const agent = agentRow(tx, turn.agent_id);
-  const { mode, script } =
-    agent.external === 1 ? { mode: 'mock' as const, script: undefined } : tx.config.backend.runner;
-  const preset = presetOf(tx.config, agent.id);
-  return {
-    project: projectRow(tx).id,
-    agent: {
-      id: agent.id,
-      role: agent.role,
-      prompt: agent.prompt,
-      base: agent.base,
-      ...(agent.model === null ? {} : { model: agent.model }),
-      ...(agent.display_name === null ? {} : { displayName: agent.display_name }),
-    },
-    turn: {
-      id: turn.id,
-      prompt: prepared.prompt,
-      ...(mode === 'ai' ? { system: renderSystem(agent, projectRow(tx).id) } : {}),
-      number: turn.number,
-      mail: prepared.mail.map((message) => ({
-        id: message.id,
-        sender: message.sender,
-        ...(message.recipient === undefined ? {} : { recipient: message.recipient }),
-        ...(message.channel === undefined ? {} : { channel: message.channel }),
-        priority: message.priority,
-        kind: message.kind,
-        threadId: message.threadId,
-        ...(message.replyTo === undefined ? {} : { replyTo: message.replyTo }),
-        body: message.body,
-        createdAt: new Date(message.createdAtMs).toISOString(),
-        ...(message.attachments.length === 0 ? {} : { attachments: [...message.attachments] }),
-      })),
-    },
-    runner:
-      mode === 'ai'
-        ? {
-            mode,
-            contextLimit: contextLimitOf(tx.config, agent.id),
-            maxSteps: tx.config.turn.maxSteps,
-            ...(preset === undefined ? {} : { model: preset }),
-          }
-        : { mode, ...(script ? { script: script.filter((rule) => [agent.id, agent.base].includes(rule.agent)) } : {}) },
-    toolNames: toolNames(agent),
-    ...(prepared.tools ? { toolSet: keepToolSet(tx, prepared.tools) } : {}),
-    ...(prepared.history ? { history: prepared.history } : {}),
-  };
 }

@@ -7,7 +7,7 @@ import type { ChatMessage } from '@suzumio/protocol/model-chat';
 import { turnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { type RecordedAnswer, type RecordedResult, resultAt } from '../journal.js';
-import type { FrozenInput } from './claim-turn.js';
+import type { FrozenInput } from './frozen-input.js';
 import { readHistory } from './history.js';
 import { listModelCalls } from './list-model-calls.js';
 import { type Page, pageBytes } from '../sqlite/page.js';

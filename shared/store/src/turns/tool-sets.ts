@@ -6,15 +6,23 @@ import type { Tx } from '../sqlite/tx.js';
 // What models are told of their tools is frozen with each turn, as everything is that they are asked with: one that is run
 // again by a later version asks the same. Nearly all turns are told the same, so it is kept once, and they refer to it.
 
-/** Keeps what a turn's model is told of its tools. Returns what it is found by. */
-export function keepToolSet(tx: Tx, definitions: readonly ToolDefinition[]): string {
+/** What a model is told of its tools, and what that is found by. */
+export interface ToolSet {
+  hash: string;
+  json: string;
+}
+
+export function toolSetOf(definitions: readonly ToolDefinition[]): ToolSet {
   const json = JSON.stringify(definitions);
-  const hash = createHash('sha256').update(json).digest('hex');
+  return { hash: createHash('sha256').update(json).digest('hex'), json };
+}
+
+/** Keeps what a turn's model is told of its tools. */
+export function keepToolSet(tx: Tx, { hash, json }: ToolSet): void {
   tx.run('INSERT INTO tool_sets (hash, definitions_json) VALUES (:hash, :json) ON CONFLICT (hash) DO NOTHING', {
     hash,
     json,
   });
-  return hash;
 }
 
 /** What was kept; undefined where nothing is found by this. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Claimed, claimTurn, prepareTurn } from '../../src/turns/claim-turn.js';
+import { type Claimed, claimTurn } from '@suzumio/store/turns/claim-turn';
+import { prepareTurn } from '@suzumio/store/turns/prepare-turn';
 import { leaseMs, refusedAs, start, teams } from '../team.js';
 
 const team = teams();

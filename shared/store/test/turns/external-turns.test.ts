@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { handlerPresence, handlerPresentMs, turnsForHandler } from '../../src/turns/handlers.js';
-import { prepareTurn } from '../../src/turns/claim-turn.js';
+import { prepareTurn } from '@suzumio/store/turns/prepare-turn';
 import { deliverableTurns } from '../../src/turns/deliver-turn.js';
 import { agentsToNote, noteHandler } from '../../src/turns/note-handler.js';
 import { expireLease, extendLease } from '../../src/turns/report-attempt.js';

@@ -1,0 +1,89 @@
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import { contextLimitOf } from '@suzumio/core/budgets/presets';
+import { mountsOf } from '@suzumio/core/config/sandbox-of';
+import { type PromptInput, renderPrompt } from '@suzumio/core/prompt/render-prompt';
+import { type SelectedMail, selectMail } from '@suzumio/core/prompt/select-mail';
+import type { ToolDefinition } from '@suzumio/protocol/runner';
+import { unreadMail } from '../mail/unread-mail.js';
+import { agentRow, type AgentRow, projectRow, turnRow } from '../rows.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import { frozenInput, toolNames } from './frozen-input.js';
+import { planHistory } from './history.js';
+import { type ToolSet, toolSetOf } from './tool-sets.js';
+
+/** What a first claim renders outside the transaction, from mail that the transaction then verifies. */
+export interface PreparedTurn {
+  prompt: string;
+  mail: readonly SelectedMail[];
+  /** The newest message when the prompt was written. */
+  promptSeq: number;
+  /** What the runner is told from now on, whatever attempt it is. */
+  inputJson: string;
+  /** What a model is told of its tools. */
+  toolSet?: ToolSet | undefined;
+}
+
+/**
+ * Reads the unread mail of a turn's agent and renders the prompt. Pure but for reading.
+ *
+ * @param batch the most messages that the turn takes, where that is fewer than the project allows
+ * @param definitionsOf says what a model is told of tools
+ */
+export function prepareTurn(
+  reader: SqlReader,
+  config: ProjectConfig,
+  turn: string,
+  {
+    batch = Infinity,
+    definitionsOf,
+  }: { batch?: number | undefined; definitionsOf?: (tools: readonly string[]) => ToolDefinition[] } = {},
+): PreparedTurn {
+  const row = turnRow(reader, turn);
+  const agent = agentRow(reader, row.agent_id);
+  const { maxPromptMessages, maxPromptBytes } = config.scheduler;
+  const maxMessages = Math.min(batch, maxPromptMessages);
+  const unread = unreadMail(reader, agent.id, maxMessages);
+  const mail = selectMail(unread.messages, { maxMessages, maxBytes: maxPromptBytes });
+  const newest = reader.get<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM messages')?.seq ?? 0;
+  const prompt = renderPrompt(promptInput(reader, config, agent, mail, unread.count - mail.length));
+  const isOurs = agent.external === 0;
+  const toolSet = isOurs && definitionsOf ? toolSetOf(definitionsOf(toolNames(agent))) : undefined;
+  const history =
+    isOurs && config.backend.runner.mode === 'ai'
+      ? planHistory(reader, agent.id, row.number, contextLimitOf(config, agent.id))
+      : undefined;
+  const input = frozenInput(reader, config, row, { prompt, mail, toolSet: toolSet?.hash, history });
+  return { prompt, mail, promptSeq: newest, inputJson: JSON.stringify(input), toolSet };
+}
+
+function promptInput(
+  reader: SqlReader,
+  config: ProjectConfig,
+  agent: AgentRow,
+  mail: readonly SelectedMail[],
+  unreadLeft: number,
+): PromptInput {
+  const project = projectRow(reader);
+  const member = (row: Pick<AgentRow, 'id' | 'role' | 'display_name' | 'team'>) => ({
+    id: row.id,
+    role: row.role,
+    ...(row.display_name === null ? {} : { displayName: row.display_name }),
+    ...(row.team === null ? {} : { team: row.team }),
+  });
+  return {
+    project: { name: project.id, task: project.task },
+    agent: { ...member(agent), prompt: agent.prompt },
+    skills: config.agents[agent.id]?.skills ?? [],
+    team: reader.all<AgentRow>('SELECT id, role, display_name, team FROM agents ORDER BY position').map(member),
+    channels: reader
+      .all<{ name: string }>(
+        `SELECT name FROM channels CROSS JOIN channel_members ON channel = name AND agent_id = :agent ORDER BY position`,
+        { agent: agent.id },
+      )
+      .map(({ name }) => name),
+    tools: toolNames(agent),
+    mounts: agent.external === 1 ? [] : mountsOf(config.backend.docker.mounts, config.agents[agent.id] ?? {}),
+    mail,
+    unreadLeft,
+  };
+}
