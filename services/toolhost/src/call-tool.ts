@@ -6,13 +6,9 @@ import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { attemptRow } from '@suzumio/store/rows';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import { type RecordedResult, recordedResult } from '@suzumio/store/journal';
-import {
-  recordToolCall,
-  refusalOf,
-  refuseToolCall,
-  type ToolCall,
-  type ToolCallSite,
-} from '@suzumio/store/turns/record-tool-call';
+import { recordToolCall, type ToolCallSite } from '@suzumio/store/turns/record-tool-call';
+import { refusalOf, type ToolCall } from '@suzumio/store/turns/tool-call-refusal';
+import { refuseToolCall } from '@suzumio/store/turns/refuse-tool-call';
 import { type PresentedToken, senderOf } from './auth.js';
 import type { CallBody } from './bodies/call.js';
 import { contentOf } from './content.js';

@@ -10,8 +10,15 @@ import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { hasBudget } from '@suzumio/store/budgets/budget-of';
 import { attemptRow } from '@suzumio/store/rows';
 import type { Tx } from '@suzumio/store/sqlite/tx';
-import type { AnsweredBy } from '@suzumio/store/models/model-call-costs';
-import { beginModelCall, chargeModelCall, dropModelCall, extendModelCall, failModelCall, type ModelQuestion, recordModelAnswer, recordModelRefusal } from '@suzumio/store/models/model-calls';
+import {
+  type AnsweredBy,
+  chargeModelCall,
+  dropModelCall,
+  extendModelCall,
+} from '@suzumio/store/models/model-call-costs';
+import { beginModelCall, type ModelQuestion } from '@suzumio/store/models/begin-model-call';
+import { failModelCall } from '@suzumio/store/models/fail-model-call';
+import { recordModelAnswer, recordModelRefusal } from '@suzumio/store/models/record-model-answer';
 import type { RecordedAnswer } from '@suzumio/store/journal';
 import { refuseUnmadeCalls } from '@suzumio/store/models/refuse-unmade-calls';
 import type { PresentedToken } from '../auth.js';

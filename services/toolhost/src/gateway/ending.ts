@@ -3,7 +3,7 @@ import type { Candidate } from '@suzumio/core/budgets/presets';
 import { beginningOf } from '@suzumio/protocol/cut-text';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import type { DayBudget } from '@suzumio/core/budgets/day-budget';
-import type { UnansweredCall } from '@suzumio/store/models/model-calls';
+import type { UnansweredCall } from '@suzumio/store/models/fail-model-call';
 import type { ProviderFailure } from './provider-failure.js';
 import type { Endpoint } from './provider-request.js';
 

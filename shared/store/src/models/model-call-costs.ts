@@ -1,6 +1,7 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Cost } from '@suzumio/core/budgets/model-cost';
 import type { ChatPurpose } from '@suzumio/protocol/model-chat';
+import { type ExhaustedBudget, exhaustedBudget } from '../budgets/usage.js';
 import type { Tx } from '../sqlite/tx.js';
 
 /** Who answered, and what it came to. */
@@ -81,6 +82,47 @@ export function charge(tx: Tx, { id, agent_id: agent }: Pick<CallRow, 'id' | 'ag
        output_tokens = output_tokens + :output, nano_usd = nano_usd + :usd`,
     { agent, calls: charged ? 0 : 1, ...params },
   );
+}
+
+/**
+ * Says that a call is still being made.
+ *
+ * @param soFar what it has come to, for when nothing more is heard of it
+ */
+export function extendModelCall(tx: Tx, call: string, untilMs: number, soFar?: AnsweredBy): void {
+  tx.run(`UPDATE model_calls SET until_ms = :until WHERE id = :call AND status = 'running'`, { call, until: untilMs });
+  if (!soFar) return;
+  tx.run(
+    `UPDATE model_calls SET preset = :preset, provider = :provider, model = :model, so_far_input = :input,
+       so_far_output = :output, so_far_nano_usd = :usd WHERE id = :call AND status = 'running'`,
+    {
+      call,
+      preset: soFar.preset,
+      provider: soFar.provider,
+      model: soFar.model,
+      input: soFar.inputTokens,
+      output: soFar.outputTokens,
+      usd: soFar.cost.nanoUsd,
+    },
+  );
+}
+
+/**
+ * Charges for a question that was sent, or answered in part, and came to nothing: providers count what they did. The
+ * call goes on, with the next of its candidates.
+ *
+ * @returns the budget that leaves no room for that
+ */
+export function chargeModelCall(tx: Tx, call: string, by: AnsweredBy): ExhaustedBudget | undefined {
+  const row = callRow(tx, call);
+  charge(tx, row, by);
+  const exhausted = exhaustedBudget(tx, row.agent_id, { tokens: row.held_tokens, nanoUsd: row.held_nano_usd });
+  return exhausted?.onlyHeld === false ? exhausted : undefined;
+}
+
+/** Ends a call that was never made: whoever asked has gone. */
+export function dropModelCall(tx: Tx, call: string): void {
+  closeCall(tx, call, 'failed', 'not-asked');
 }
 
 /** A call whose process has not been heard of again, and what it is taken to have cost. */

@@ -4,7 +4,7 @@ import type { ModelToolCall } from '@suzumio/protocol/model-chat';
 import { keptInput } from '../turns/kept-input.js';
 import type { Tx } from '../sqlite/tx.js';
 import { callRow } from './model-call-costs.js';
-import { recordRefusal } from '../turns/record-tool-call.js';
+import { recordRefusal } from '../turns/refuse-tool-call.js';
 
 /** The longest name of a tool that is kept as a model wrote it. */
 const maxNameChars = 64;

@@ -7,7 +7,8 @@ import { listModelCalls } from '../../src/turns/list-model-calls.js';
 import { readProject } from '../../src/projects/read-project.js';
 import { exhaustedBudget } from '../../src/budgets/usage.js';
 import { changeBudget } from '../../src/budgets/change-budget.js';
-import { beginModelCall, recordModelAnswer } from '../../src/models/model-calls.js';
+import { beginModelCall } from '@suzumio/store/models/begin-model-call';
+import { recordModelAnswer } from '@suzumio/store/models/record-model-answer';
 import { type Begun, hashes, refusedAs, start, type Team, teams } from '../team.js';
 
 const team = teams();

@@ -1,0 +1,155 @@
+import type { ErrorCode } from '@suzumio/contract/errors/codes';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { Cost } from '@suzumio/core/budgets/model-cost';
+import type { ChatPurpose } from '@suzumio/protocol/model-chat';
+import { exhaustedBudget } from '../budgets/usage.js';
+import { passedQuota } from '../content/stored-bytes.js';
+import { type RecordedAnswer, recordedAnswer } from '../journal.js';
+import { projectRow, turnRow, type TurnRow } from '../rows.js';
+import type { Tx } from '../sqlite/tx.js';
+import { authorizeTool } from '../turns/authorize.js';
+import { noteContradiction } from '../turns/refusal-limits.js';
+import { failTurn } from '../turns/report-attempt.js';
+import { type AnsweredBy, giveUpLostCalls, type LostCall } from './model-call-costs.js';
+
+/** A question to a model, as the gateway takes it from a runner. */
+export interface ModelQuestion {
+  turn: string;
+  attempt: number;
+  tokenHash: string;
+  /** Its place; absent for a runner that names no steps. */
+  step?: string | undefined;
+  requestHash: string;
+  purpose: ChatPurpose;
+  /** The preset that answers, or whose list does. */
+  preset: string;
+  /** What it may come to: held back from the budgets until the answer is there. */
+  worst: Cost;
+  /** What it comes to where it is sent and nothing more is heard of it. */
+  sent: Omit<AnsweredBy, 'provider'>;
+}
+
+/** A call that is being made: its row says by whom, and until when that process is believed. */
+export interface ModelCallOwner {
+  owner: string;
+  untilMs: number;
+}
+
+export type BegunModelCall =
+  | { state: 'recorded'; step: string; result: RecordedAnswer }
+  /** Another process is asking the same: look again, with this step. */
+  | { state: 'asked-by-another'; step: string }
+  /** Other calls that run, of this turn or from the same budget, leave it no room now: look again, with this step. */
+  | { state: 'held-back'; step: string }
+  | { state: 'refused'; code: ErrorCode; message: string }
+  | { state: 'begun'; call: string; step: string };
+
+/** How many calls of one turn may be under way: runners ask one after the other, and some a few at a time. */
+const runningCallsPerTurn = 4;
+
+/**
+ * Begins a call of a model, unless its answer is in the journal or another process is asking already. Its worst cost is
+ * held back from now on, so that calls that run together keep a budget, too. Whoever was asking before and has not been
+ * heard of for `untilMs` is taken for dead, its call for sent, and the question is asked again. A question that the
+ * journal contradicts is refused, and ends the turn of an attempt that does not stop asking such.
+ *
+ * @throws SuzumioError `token-rejected`
+ */
+export function beginModelCall(
+  tx: Tx,
+  question: ModelQuestion,
+  owner: ModelCallOwner,
+): BegunModelCall & { lost?: readonly LostCall[] } {
+  const { agent } = authorizeTool(tx, question);
+  const turn = turnRow(tx, question.turn);
+  const step = question.step ?? nextUnnamedStep(tx, question);
+  try {
+    const recorded = recordedAnswer(tx, { ...question, step });
+    if (recorded) return { state: 'recorded', step, result: recorded };
+  } catch (error) {
+    if (!isSuzumioError(error, 'journal-mismatch')) throw error;
+    noteContradiction(tx, turn, question.attempt, error.message);
+    return { state: 'refused', code: error.code, message: error.message };
+  }
+  const lost = giveUpLostCalls(tx);
+  const running = tx.all<{ step: string }>(
+    `SELECT step FROM model_calls WHERE turn_id = :turn AND status = 'running'`,
+    {
+      turn: turn.id,
+    },
+  );
+  if (running.some((other) => other.step === step)) return { state: 'asked-by-another', step, lost };
+  const refusal = refusalOf(tx, turn, { ...question, step });
+  if (refusal === 'held-back' || (!refusal && running.length >= runningCallsPerTurn)) {
+    return { state: 'held-back', step, lost };
+  }
+  if (refusal) return { state: 'refused', ...refusal, lost };
+  const call = tx.newId('call');
+  const { sent } = question;
+  tx.insert('model_calls', {
+    id: call,
+    turn_id: turn.id,
+    agent_id: agent,
+    attempt: question.attempt,
+    step,
+    status: 'running',
+    request_hash: question.requestHash,
+    asked_preset: question.preset,
+    purpose: question.purpose,
+    owner: owner.owner,
+    until_ms: owner.untilMs,
+    held_tokens: question.worst.tokens,
+    held_nano_usd: question.worst.nanoUsd,
+    preset: sent.preset,
+    model: sent.model,
+    so_far_input: sent.inputTokens,
+    so_far_output: sent.outputTokens,
+    so_far_nano_usd: sent.cost.nanoUsd,
+    started_at_ms: tx.nowMs,
+  });
+  return { state: 'begun', call, step, lost };
+}
+
+/** Why a question may not be asked. A limit or a budget that is reached ends the turn: nothing that it did is lost. */
+function refusalOf(
+  tx: Tx,
+  turn: TurnRow,
+  question: ModelQuestion & { step: string },
+): { code: ErrorCode; message: string } | 'held-back' | undefined {
+  if (turn.ended_by_tool !== null) {
+    return { code: 'turn-ended', message: `This turn has ended with ${turn.ended_by_tool}.` };
+  }
+  if (projectRow(tx).status === 'completed') return { code: 'project-closed', message: 'The project is completed.' };
+  const { maxSteps } = tx.config.turn;
+  const asked = tx.get<{ count: number }>(
+    `SELECT count(DISTINCT step) AS count FROM model_calls WHERE turn_id = :turn AND status <> 'lost' AND step <> :step`,
+    { turn: turn.id, step: question.step },
+  );
+  if ((asked?.count ?? 0) >= maxSteps) {
+    const message = `A turn may ask its model ${String(maxSteps)} times (turn.maxSteps), and this one has.`;
+    failTurn(tx, turn, { code: 'step-limit', message });
+    return { code: 'step-limit-reached', message };
+  }
+  const passed = passedQuota(tx, tx.storage, turn.agent_id, 'rows');
+  if (passed) {
+    failTurn(tx, turn, { code: 'quota-exceeded', message: passed.message });
+    return { code: 'quota-exceeded', message: passed.message };
+  }
+  const exhausted = exhaustedBudget(tx, turn.agent_id, question.worst);
+  if (!exhausted) return undefined;
+  const { onlyHeld, ...budget } = exhausted;
+  if (onlyHeld) return 'held-back';
+  tx.emit({ type: 'budget.reached', actor: 'system', agent: turn.agent_id, turn: turn.id, data: { ...budget } });
+  failTurn(tx, turn, { code: 'budget-reached', message: budget.message });
+  return { code: 'budget-reached', message: budget.message };
+}
+
+/** The place of a question whose runner names none: its number in the attempt, apart from those of tool calls. */
+function nextUnnamedStep(tx: Tx, question: ModelQuestion): string {
+  const row = tx.get<{ number: number }>(
+    `UPDATE turn_attempts SET unnamed_questions = unnamed_questions + 1 WHERE turn_id = :turn AND number = :attempt
+     RETURNING unnamed_questions AS number`,
+    { turn: question.turn, attempt: question.attempt },
+  );
+  return `ask.${String(row?.number ?? 1)}`;
+}

@@ -1,0 +1,55 @@
+import type { Failure } from '@suzumio/protocol/failure-codes';
+import { attemptRow, turnRow, type TurnRow } from '../rows.js';
+import type { Tx } from '../sqlite/tx.js';
+import { endByFailure, type ProviderWait } from '../turns/report-attempt.js';
+import { callRow, closeCall } from './model-call-costs.js';
+
+/** As often a question fails that others do not share before it is taken for what the provider will not answer. */
+const loneFailures = 5;
+
+/** Why a call has no answer, and what its turn waits for. */
+export interface UnansweredCall {
+  failure: Failure;
+  wait?: ProviderWait | undefined;
+  /**
+   * That the question itself failed, at each of its providers and for no reason of theirs: since when the first of them
+   * has been away. Where that is later than its last failure, others were answered between the two.
+   */
+  failedItself?: { awaySinceMs: number } | undefined;
+}
+
+/**
+ * Ends a call without an answer, and its attempt with it: the turn waits, or fails. A question that fails again and again
+ * while the provider answers others has a backoff of its own, and fails for good after some tries: it is not the
+ * provider that is away.
+ */
+export function failModelCall(tx: Tx, call: string, { failure, wait, failedItself }: UnansweredCall): void {
+  const row = callRow(tx, call);
+  const turn = turnRow(tx, row.turn_id);
+  const earlier = failedItself && lastOwnFailure(tx, turn, row.step);
+  const alone =
+    failedItself === undefined
+      ? 0
+      : 1 + (earlier && failedItself.awaySinceMs > earlier.ended_at_ms ? earlier.alone : 0);
+  if (row.status === 'running') {
+    closeCall(tx, call, 'failed', failure.code);
+    tx.run('UPDATE model_calls SET alone = :alone WHERE id = :call', { call, alone });
+  }
+  const attempt = attemptRow(tx, turn.id, turn.attempt);
+  if (attempt?.status !== 'running' || attempt.number !== row.attempt) return;
+  if (alone >= loneFailures) {
+    const message = `${failure.message}; it failed ${alone} times while others were answered.`.slice(0, 2000);
+    endByFailure(tx, turn, attempt, { code: 'model-refused', message });
+    return;
+  }
+  endByFailure(tx, turn, attempt, failure, { wait: alone > 1 ? undefined : wait });
+}
+
+/** How the same question failed last, since the turn was queued or retried, where it was asked at all. */
+function lastOwnFailure(tx: Tx, turn: TurnRow, step: string): { alone: number; ended_at_ms: number } | undefined {
+  return tx.get(
+    `SELECT alone, ended_at_ms FROM model_calls WHERE turn_id = :turn AND step = :step AND status = 'failed' AND alone > 0
+       AND attempt > :from ORDER BY seq DESC LIMIT 1`,
+    { turn: turn.id, step, from: turn.allowance_from },
+  );
+}

@@ -1,0 +1,67 @@
+import type { ErrorCode } from '@suzumio/contract/errors/codes';
+import type { RecordedResult } from '../journal.js';
+import { turnRow } from '../rows.js';
+import type { Json, Tx } from '../sqlite/tx.js';
+import { authorizeTool } from './authorize.js';
+import { noteRefusedCall } from './refusal-limits.js';
+import { recordedCalls, type ToolCall } from './tool-call-refusal.js';
+
+/**
+ * Refuses a call that has no place in the journal. One too many ends its turn.
+ *
+ * @throws SuzumioError `token-rejected`
+ */
+export function refuseToolCall(tx: Tx, call: ToolCall, code: ErrorCode, message: string): void {
+  authorizeTool(tx, call);
+  recordRefusal(tx, call, code, message);
+  noteRefusedCall(tx, turnRow(tx, call.turn), call.attempt);
+}
+
+/** Records a call that was refused before it had a place in the journal, within what a turn may leave of such calls. */
+export function recordRefusal(tx: Tx, call: ToolCall, code: ErrorCode, message: string): RecordedResult {
+  const result: RecordedResult = { ok: false, code, message, refused: true };
+  if (!isRecorded(tx, recordedCalls(tx, call.turn))) return result;
+  const step = call.step ?? 'seq';
+  tx.insert('tool_calls', {
+    id: tx.newId('call'),
+    turn_id: call.turn,
+    agent_id: call.agent,
+    attempt: call.attempt,
+    step,
+    tool: call.tool,
+    input_json: call.input.json,
+    status: 'refused',
+    error_code: code,
+    output_json: JSON.stringify({ code, message }),
+    started_at_ms: tx.nowMs,
+    ended_at_ms: tx.nowMs,
+  });
+  emitCalled(tx, call, step, result);
+  return result;
+}
+
+/** Tells of a call that was made, or refused. */
+export function emitCalled(tx: Tx, call: ToolCall, step: string, result: RecordedResult): void {
+  const data: Record<string, Json | undefined> = {
+    tool: call.tool,
+    step,
+    attempt: call.attempt,
+    outcome: statusOf(result),
+    code: result.ok ? undefined : result.code,
+  };
+  tx.emit({ type: 'tool.called', actor: call.agent, agent: call.agent, turn: call.turn, data });
+}
+
+/** How a call ended, in its row. */
+export function statusOf(result: RecordedResult): 'succeeded' | 'failed' | 'refused' {
+  if (result.ok) return 'succeeded';
+  return result.refused ? 'refused' : 'failed';
+}
+
+/**
+ * Whether a call leaves a row: what a turn asks for beyond its limit shows what it was up to, and is bounded like the
+ * rest, so that no runner fills the disk with what it is refused.
+ */
+export function isRecorded(tx: Tx, made: number): boolean {
+  return made < 2 * tx.config.turn.maxToolCalls;
+}

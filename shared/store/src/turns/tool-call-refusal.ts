@@ -1,0 +1,70 @@
+import type { ErrorCode } from '@suzumio/contract/errors/codes';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import { allowsTool, canonicalToolName } from '@suzumio/protocol/tool-names';
+import { passedQuota } from '../content/stored-bytes.js';
+import type { RecordedRefusal } from '../journal.js';
+import { agentRow, projectRow, turnRow } from '../rows.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import type { Tx } from '../sqlite/tx.js';
+import { wasAskedFor } from './asked-calls.js';
+import type { KeptInput } from './kept-input.js';
+
+/** A call of a core tool, as the ToolHost takes it from a runner. */
+export interface ToolCall {
+  agent: string;
+  turn: string;
+  attempt: number;
+  tokenHash: string;
+  /** The call's place; absent for a runner that names no steps. */
+  step?: string | undefined;
+  tool: string;
+  input: KeptInput;
+  /** The hash of tool and input: the same place must always ask the same. */
+  requestHash: string;
+}
+
+/** How the place of a call begins whose runner names none: it is its number in the attempt. */
+export const unnamedPrefix = 'seq.';
+
+/** Why a call has no effect, whatever it would do: asked before anything is written for it, and again where it is recorded. */
+export function refusalOf(
+  reader: SqlReader,
+  { config, storage }: Pick<Tx, 'config' | 'storage'>,
+  call: ToolCall,
+  turn = turnRow(reader, call.turn),
+  made = recordedCalls(reader, call.turn),
+): RecordedRefusal | undefined {
+  const refused = (code: ErrorCode, message: string): RecordedRefusal => ({ ok: false, code, message, refused: true });
+  const { tools_json, external } = agentRow(reader, call.agent);
+  const allowed = JSON.parse(tools_json) as string[];
+  if (!allowsTool(allowed, call.tool)) {
+    const list = allowed.length === 0 ? 'none' : allowed.map(canonicalToolName).join(', ');
+    return refused('tool-not-allowed', `Agent ${call.agent} may not use ${call.tool}; its tools are: ${list}.`);
+  }
+  if (turn.ended_by_tool !== null) {
+    return refused('turn-ended', `This turn has ended with ${turn.ended_by_tool}.`);
+  }
+  if (projectRow(reader).status === 'completed') return refused('project-closed', 'The project is completed.');
+  if (config.backend.runner.mode === 'ai' && external === 0 && !wasAskedFor(reader, placed(call))) {
+    return refused('call-not-asked', `The model's answer asks for no such call of ${call.tool} at this step.`);
+  }
+  if (made >= config.turn.maxToolCalls) return limitReached(config);
+  const passed = passedQuota(reader, storage, call.agent, 'rows');
+  return passed && refused('quota-exceeded', passed.message);
+}
+
+/** Behind the shim a call without a place is given its number there. */
+function placed({ step, ...call }: ToolCall) {
+  return step === undefined || step.startsWith(unnamedPrefix) ? call : { ...call, step };
+}
+
+export function limitReached(config: ProjectConfig): RecordedRefusal {
+  const message = `A turn may make ${String(config.turn.maxToolCalls)} tool calls, and this one has made them.`;
+  return { ok: false, code: 'tool-limit-reached', message, refused: true };
+}
+
+/** How many calls of a turn left a row. */
+export function recordedCalls(reader: SqlReader, turn: string): number {
+  const row = reader.get<{ count: number }>('SELECT count(*) AS count FROM tool_calls WHERE turn_id = :turn', { turn });
+  return row?.count ?? 0;
+}
