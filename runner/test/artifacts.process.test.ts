@@ -1,30 +1,23 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { directoryManifest, type DirectoryManifest, maxDirectoryEntries } from '@suzumio/protocol/artifacts';
 import { freePort } from '../../test/support/free-port.js';
-import { bundle } from './support/bundle.js';
+import { bundled } from './support/bundle.js';
 import { createToolHost, type FakeToolHost, type ToolAnswer } from './support/tool-host.js';
 import { closed, createTurnPlace, type Ended, ended, listen, script, turn, type TurnPlace } from './support/turn.js';
 
 jest.setTimeout(60_000);
 
-let built: string;
-let bundled: { runner: string; shim: string };
+const files = bundled();
 let place: TurnPlace;
 let host: FakeToolHost;
 let answer: (request: Record<string, unknown>) => ToolAnswer;
 
-beforeAll(async () => {
-  built = await mkdtemp(join(tmpdir(), 'suzumio-bundle-'));
-  bundled = await bundle(built);
-});
-afterAll(() => rm(built, { recursive: true, force: true }));
 beforeEach(async () => {
   place = await createTurnPlace();
   answer = ({ tool }) => ({ output: `did ${String(tool)}` });
@@ -48,7 +41,7 @@ interface Called {
 /** Makes one call from our own runner. */
 async function fromRunner(tool: string, input: unknown): Promise<Called> {
   await place.prepare(script({ tool, input }, { text: '{{steps.0.output}}' }));
-  const { code, stderr } = await ended(place.start(bundled.runner));
+  const { code, stderr } = await ended(place.start(files.runner));
   if (code === 0) return { output: ((await place.output()) as { text: string }).text };
   return { problem: stderr.replace(/^.*?was refused: /s, '').trim() };
 }
@@ -62,7 +55,7 @@ async function fromForeign(tool: string, input: unknown): Promise<Called> {
     method: 'POST', headers: { authorization: 'Bearer tool-token' }, body: ${JSON.stringify(JSON.stringify(call))},
   });
   console.log(await response.text());`;
-  const child = place.start(bundled.shim, process.execPath, '--input-type=module', '-e', program);
+  const child = place.start(files.shim, process.execPath, '--input-type=module', '-e', program);
   const { stderr }: Ended = await ended(child);
   const { output, code, detail } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '') as Record<string, string>;
   return code === undefined ? { output } : { problem: `${code}: ${detail ?? ''}` };

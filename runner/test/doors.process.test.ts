@@ -1,10 +1,7 @@
 import { type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Multiplexer } from '@suzumio/protocol/stdio-frames';
-import { bundle } from './support/bundle.js';
+import { bundled } from './support/bundle.js';
 import { createToolHost, type FakeToolHost } from './support/tool-host.js';
 import { closed, createTurnPlace, ended, listen, script, type TurnPlace } from './support/turn.js';
 import { freePort } from '../../test/support/free-port.js';
@@ -21,16 +18,10 @@ const expectedCall = {
   step: '0.0',
 };
 
-let built: string;
-let runner: string;
+const files = bundled();
 let place: TurnPlace;
 let host: FakeToolHost;
 
-beforeAll(async () => {
-  built = await mkdtemp(join(tmpdir(), 'suzumio-bundle-'));
-  ({ runner } = await bundle(built));
-});
-afterAll(() => rm(built, { recursive: true, force: true }));
 beforeEach(async () => {
   place = await createTurnPlace();
   host = createToolHost();
@@ -41,7 +32,7 @@ afterEach(async () => {
 });
 
 function run(): ChildProcessWithoutNullStreams {
-  return place.start(runner);
+  return place.start(files.runner);
 }
 
 /** Serves the host over the process's stdin and stdout, as a worker that has attached to a container. */

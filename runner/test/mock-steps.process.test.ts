@@ -1,27 +1,20 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { truncateSync } from 'node:fs';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { bundle } from './support/bundle.js';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { bundled } from './support/bundle.js';
 import { createToolHost, type FakeToolHost, type ToolAnswer } from './support/tool-host.js';
 import { closed, createTurnPlace, type Ended, ended, listen, script, turn, type TurnPlace } from './support/turn.js';
 
 jest.setTimeout(30_000);
 
-let built: string;
-let runner: string;
+const files = bundled();
 let place: TurnPlace;
 let host: FakeToolHost;
 let answer: (request: Record<string, unknown>) => ToolAnswer;
 
-beforeAll(async () => {
-  built = await mkdtemp(join(tmpdir(), 'suzumio-bundle-'));
-  ({ runner } = await bundle(built));
-});
-afterAll(() => rm(built, { recursive: true, force: true }));
 beforeEach(async () => {
   place = await createTurnPlace();
   answer = ({ tool }) => ({ output: { called: tool } });
@@ -35,13 +28,13 @@ afterEach(async () => {
 
 async function play(...steps: unknown[]): Promise<Ended> {
   await place.prepare(script(...steps));
-  return ended(place.start(runner));
+  return ended(place.start(files.runner));
 }
 
 describe('a turn', () => {
   test('of which no rule is ends with a short text', async () => {
     await place.prepare({ runner: { mode: 'mock', script: [{ agent: 'editor', steps: [{ text: 'no' }] }] } });
-    expect(await ended(place.start(runner))).toMatchObject({ code: 0 });
+    expect(await ended(place.start(files.runner))).toMatchObject({ code: 0 });
     expect(await place.output()).toEqual({ text: 'Read 1 messages; the script has nothing to do for them.' });
     expect(host.received).toEqual([]);
   });
@@ -254,7 +247,7 @@ describe('an end that a script asks for', () => {
 
   test('hang does not heed SIGTERM', async () => {
     await place.prepare(script({ hang: true }));
-    const child = place.start(runner);
+    const child = place.start(files.runner);
     const said = child.stderr.setEncoding('utf8')[Symbol.asyncIterator]() as AsyncIterator<string>;
     expect((await said.next()).value).toBe('the script hangs here\n');
     child.kill('SIGTERM');

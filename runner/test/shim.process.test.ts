@@ -1,30 +1,22 @@
 import { type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { writeFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Multiplexer } from '@suzumio/protocol/stdio-frames';
-import { bundle, foreignRunner } from './support/bundle.js';
+import { bundled, foreignRunner } from './support/bundle.js';
 import { createToolHost, type FakeToolHost, type ToolAnswer } from './support/tool-host.js';
 import { closed, createTurnPlace, ended, listen, turn, type TurnPlace } from './support/turn.js';
 import { freePort } from '../../test/support/free-port.js';
 
 jest.setTimeout(30_000);
 
-let built: string;
-let shim: string;
+const files = bundled();
 let place: TurnPlace;
 let host: FakeToolHost;
 let answer: (request: Record<string, unknown>) => ToolAnswer;
 let controllerUrl: string;
 
-beforeAll(async () => {
-  built = await mkdtemp(join(tmpdir(), 'suzumio-bundle-'));
-  ({ shim } = await bundle(built));
-});
-afterAll(() => rm(built, { recursive: true, force: true }));
 beforeEach(async () => {
   place = await createTurnPlace();
   answer = ({ tool }) => ({ output: `did ${String(tool)}` });
@@ -44,7 +36,7 @@ afterEach(async () => {
 });
 
 function run(...command: string[]): ChildProcessWithoutNullStreams {
-  return place.start(shim, ...command);
+  return place.start(files.shim, ...command);
 }
 
 /** A foreign runner of one expression, with `post` at hand. */
@@ -162,7 +154,7 @@ describe('the shim', () => {
     await place.prepare({ controllerUrl, limits: { timeoutMs: 60_000, doorPatienceMs: 200 } });
     const { stderr, code } = await ended(
       place.start(
-        shim,
+        files.shim,
         process.execPath,
         '--input-type=module',
         '-e',

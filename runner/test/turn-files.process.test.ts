@@ -1,28 +1,21 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { bundle } from './support/bundle.js';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { bundled } from './support/bundle.js';
 import { createTurnPlace, type Ended, ended, script, type TurnPlace } from './support/turn.js';
 
 jest.setTimeout(30_000);
 
-let built: string;
-let runner: string;
+const files = bundled();
 let place: TurnPlace;
 
-beforeAll(async () => {
-  built = await mkdtemp(join(tmpdir(), 'suzumio-bundle-'));
-  ({ runner } = await bundle(built));
-});
-afterAll(() => rm(built, { recursive: true, force: true }));
 beforeEach(async () => {
   place = await createTurnPlace();
 });
 afterEach(() => place.remove());
 
 function run(): Promise<Ended> {
-  return ended(place.start(runner));
+  return ended(place.start(files.runner));
 }
 
 test.each([

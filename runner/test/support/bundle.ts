@@ -1,15 +1,29 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { afterAll, beforeAll } from '@jest/globals';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** The example of a runner that is not ours. */
 export const foreignRunner = join(root, 'test/fixtures/foreign-runner/runner.mjs');
 
-/** Bundles the runner and the shim from their sources, as they go into images, and returns their paths. */
-export async function bundle(into: string): Promise<{ runner: string; shim: string }> {
+/** The runner and the shim, bundled from their sources for the tests of a suite. */
+export function bundled(): { runner: string; shim: string } {
+  const files = { runner: '', shim: '' };
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'suzumio-bundle-'));
+    Object.assign(files, await bundle(directory));
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+  return files;
+}
+
+async function bundle(into: string): Promise<{ runner: string; shim: string }> {
   await promisify(execFile)(
     join(root, 'node_modules/.bin/esbuild'),
     [

@@ -1,7 +1,7 @@
 import { stat, writeFile } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { type SmallDisk, smallDisk } from '../../../test/support/small-disk.js';
-import { agentCommand, baseImage, deriveImage } from './support/images.js';
+import { agentImage } from './support/images.js';
 import type { TestTurn } from './support/test-toolhost.js';
 import { until } from './support/until.js';
 import { type TurnSpec, World } from './support/world.js';
@@ -20,15 +20,9 @@ const waits = `const look = setInterval(() => { if (fs.existsSync('/workspace/go
 /** Files in memory count as memory of the container that writes them. */
 const sandbox = { memoryBytes: 1024 * mib };
 
-let image: Awaited<ReturnType<typeof deriveImage>>;
+const image = agentImage();
 let disk: SmallDisk;
 let world: World;
-
-beforeAll(async () => {
-  image = await deriveImage(baseImage, [agentCommand, 'LABEL suzumio.runner=1']);
-});
-
-afterAll(() => image.remove());
 
 beforeEach(async () => {
   disk = await smallDisk(160 * mib);

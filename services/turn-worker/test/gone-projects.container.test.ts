@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import { agentCommand, baseImage, deriveImage } from './support/images.js';
+import { expect, jest, test } from '@jest/globals';
+import { agentImage } from './support/images.js';
 import { until } from './support/until.js';
-import { World, type WorldOptions } from './support/world.js';
+import { type World, worlds } from './support/world.js';
 
 jest.setTimeout(60_000);
 
@@ -11,21 +11,8 @@ const fails = `import fs from 'node:fs'; fs.writeFileSync('/workspace/draft.md',
 const forEver = `import fs from 'node:fs'; fs.writeFileSync('/workspace/draft.md', 'secret'); setInterval(() => {}, 1000);`;
 const kept = { keep: 'always', keepForMs: 3_600_000 } as const;
 
-let image: Awaited<ReturnType<typeof deriveImage>>;
-let world: World | undefined;
-beforeAll(async () => {
-  image = await deriveImage(baseImage, [agentCommand, 'LABEL suzumio.runner=1']);
-});
-afterEach(async () => {
-  await world?.close();
-  world = undefined;
-});
-afterAll(() => image.remove());
-
-async function open(options: WorldOptions = {}): Promise<World> {
-  world = await World.open(options);
-  return world;
-}
+const image = agentImage();
+const open = worlds();
 
 /** What the worker keeps of a project. */
 const left = (here: World, project: string) =>

@@ -1,10 +1,10 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { agentCommand, baseImage, deriveImage, docker, runnerImage } from './support/images.js';
+import { describe, expect, jest, test } from '@jest/globals';
+import { agentImage, baseImage, deriveImage, docker, runnerImage } from './support/images.js';
 import { EngineProxy } from './support/engine-proxy.js';
 import type { TestTurn } from './support/test-toolhost.js';
 import { until } from './support/until.js';
-import { testPolicy, World, type WorldOptions } from './support/world.js';
+import { testPolicy, type World, type WorldOptions, worlds } from './support/world.js';
 
 jest.setTimeout(30_000);
 
@@ -12,24 +12,8 @@ const forEver = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);`;
 const after = (ms: number) =>
   `import fs from 'node:fs'; setTimeout(() => fs.writeFileSync('/turn/output.json', JSON.stringify({ text: 'fine' })), ${ms});`;
 
-let image: Awaited<ReturnType<typeof deriveImage>>;
-let world: World | undefined;
-
-beforeAll(async () => {
-  image = await deriveImage(baseImage, [agentCommand, 'LABEL suzumio.runner=1']);
-});
-
-afterEach(async () => {
-  await world?.close();
-  world = undefined;
-});
-
-afterAll(() => image.remove());
-
-async function open(options: WorldOptions = {}): Promise<World> {
-  world = await World.open(options);
-  return world;
-}
+const image = agentImage();
+const open = worlds();
 
 const told = (here: World, text: string) => here.lines.filter((line) => String(line['msg']).includes(text)).length;
 

@@ -1,5 +1,6 @@
 import Docker from 'dockerode';
 import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll } from '@jest/globals';
 
 export const docker = new Docker();
 export const baseImage = 'suzumio-test-base:dev';
@@ -29,3 +30,17 @@ export async function deriveImage(
 
 /** The agent of most tests: whatever program the workspace holds as `agent.mjs`. */
 export const agentCommand = 'CMD ["node", "/workspace/agent.mjs"]';
+
+/** An image for all tests of a suite that runs {@link agentCommand} without a shim: they see what the program does. */
+export function agentImage(): { readonly name: string } {
+  let image: Awaited<ReturnType<typeof deriveImage>>;
+  beforeAll(async () => {
+    image = await deriveImage(baseImage, [agentCommand, 'LABEL suzumio.runner=1']);
+  });
+  afterAll(() => image.remove());
+  return {
+    get name() {
+      return image.name;
+    },
+  };
+}

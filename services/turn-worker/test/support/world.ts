@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { afterEach } from '@jest/globals';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import type { MockStep } from '@suzumio/protocol/mock-script';
 import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
@@ -215,4 +216,17 @@ export interface WorldOptions {
   policyOf?: PolicyOf;
   credentialOf?: (cell: string) => string | undefined;
   start?: boolean;
+}
+
+/** Opens worlds that end with their test. */
+export function worlds(): (options?: WorldOptions) => Promise<World> {
+  const open: World[] = [];
+  afterEach(async () => {
+    for (const world of open.splice(0)) await world.close();
+  });
+  return async (options) => {
+    const world = await World.open(options);
+    open.push(world);
+    return world;
+  };
 }
