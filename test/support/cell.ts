@@ -105,3 +105,18 @@ export async function testCell({ parent = tmpdir(), startMs, ...options }: TestC
   };
   return testing;
 }
+
+/** Which projects are used from now on, in their order, and the most databases that were open when one was. */
+export function watchUse(stores: Cell['stores']): { used: string[]; mostOpen: number } {
+  const seen = { used: [] as string[], mostOpen: 0 };
+  const use = stores.use.bind(stores);
+  stores.use = (project, body, options) => {
+    seen.used.push(project);
+    const look: typeof body = (store) => {
+      seen.mostOpen = Math.max(seen.mostOpen, stores.open);
+      return body(store);
+    };
+    return use(project, look, options);
+  };
+  return seen;
+}

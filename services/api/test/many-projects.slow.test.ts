@@ -1,62 +1,52 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { projectListAnswer } from '@suzumio/contract/model/http-api';
-import { teamYaml } from '../../../test/support/cell.js';
+import { teamYaml, watchUse } from '../../../test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
 
 const maxOpen = 16;
 const projects = Array.from({ length: 24 }, (_, n) => `team-${String(n)}`);
 
 let api: TestApi;
-/** The projects that were used since the last look, in their order. */
-let used: string[];
-/** The most databases that were open when one was used. */
-let mostOpen: number;
+let seen: ReturnType<typeof watchUse>;
 
-beforeEach(async () => {
+beforeAll(async () => {
   api = await testApi({}, undefined, { maxOpen });
   for (const project of projects) await api.create(teamYaml.replace('name: team', `name: ${project}`));
-  const { stores } = api.cell;
-  const use = stores.use.bind(stores);
-  used = [];
-  mostOpen = 0;
-  stores.use = (project, body, options) => {
-    used.push(project);
-    return use(
-      project,
-      (store) => {
-        mostOpen = Math.max(mostOpen, stores.open);
-        return body(store);
-      },
-      options,
-    );
-  };
+  seen = watchUse(api.cell.stores);
 });
-afterEach(() => api.close());
+beforeEach(() => {
+  seen.used.length = 0;
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+afterAll(() => api.close());
 
 test.each(['/api/projects?include=detail', '/api/usage', '/api/usage?by=agent'])(
   '%s opens each project once, and no more at a time than there is memory for',
   async (path) => {
     expect((await api.get(path)).status).toBe(200);
-    expect(used.toSorted()).toEqual(projects.toSorted());
-    expect(mostOpen).toBe(maxOpen);
+    expect(seen.used.toSorted()).toEqual(projects.toSorted());
+    expect(seen.mostOpen).toBe(maxOpen);
   },
 );
 
 test('/api/projects opens none', async () => {
   const { json } = await api.get('/api/projects');
   expect(projectListAnswer.parse(json).items).toHaveLength(projects.length);
-  expect(used).toEqual([]);
+  expect(seen.used).toEqual([]);
 });
 
 test('a part of a list with details opens 250 projects at the most', async () => {
   const [one] = api.cell.catalog.listProjects({ limit: 1 });
   if (!one) throw new Error('there is no project');
-  api.cell.catalog.listProjects = () => Array.from({ length: 300 }, (_, at) => ({ ...one, createdAtMs: at }));
+  const many = Array.from({ length: 300 }, (_, at) => ({ ...one, createdAtMs: at }));
+  jest.spyOn(api.cell.catalog, 'listProjects').mockReturnValue(many);
   const { items, next } = projectListAnswer.parse((await api.get('/api/projects?include=detail')).json);
-  expect([items.length, used.length, next]).toEqual([250, 250, `249.${one.id}`]);
+  expect([items.length, seen.used.length, next]).toEqual([250, 250, `249.${one.id}`]);
 });
 
 test.each(['/api/projects?include=detail', '/api/usage'])(
@@ -71,8 +61,8 @@ test.each(['/api/projects?include=detail', '/api/usage'])(
     const { stores } = api.cell;
     const use = stores.use.bind(stores);
     const ended = Promise.withResolvers<unknown>();
-    stores.use = async (project, body, options) => {
-      if (used.length === 2) {
+    jest.spyOn(stores, 'use').mockImplementation(async (project, body, options) => {
+      if (seen.used.length === 2) {
         const response = await asked.promise;
         gone.abort();
         await once(response, 'close');
@@ -80,11 +70,11 @@ test.each(['/api/projects?include=detail', '/api/usage'])(
         setTimeout(ended.resolve, 50);
       }
       return use(project, body, options);
-    };
+    });
     const headers = { authorization: `Bearer ${api.adminToken}` };
     await expect(fetch(`${api.url}${path}`, { headers, signal: gone.signal })).rejects.toThrow();
     unsubscribe('http.server.request.start', onRequest);
     await ended.promise;
-    expect(used).toHaveLength(3);
+    expect(seen.used).toHaveLength(3);
   },
 );

@@ -6,7 +6,7 @@ import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { createMetrics } from '@suzumio/runtime/observability/metrics';
 import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
 import { postMessage } from '@suzumio/store/mail/post-message';
-import { teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
+import { teamYaml, type TestCell, testCell, watchUse } from '../../../test/support/cell.js';
 import { counted } from '../../../test/support/counted.js';
 import { eventually } from '../../../test/support/poll.js';
 
@@ -16,30 +16,13 @@ const metrics = createMetrics('scheduler');
 
 let testing: TestCell;
 let scheduler: Scheduler;
-/** The projects whose databases were used since the last look, in their order. */
-let used: string[];
-/** The most databases that were open when one was used. */
-let mostOpen: number;
+let seen: ReturnType<typeof watchUse>;
 
 beforeEach(async () => {
   testing = await testCell({ maxOpen });
   for (const project of projects) await testing.create(teamYaml.replace('name: team', `name: ${project}`));
   await testing.restart();
-  const { stores } = testing.cell;
-  const use = stores.use.bind(stores);
-  used = [];
-  mostOpen = 0;
-  stores.use = (project, body, options) => {
-    used.push(project);
-    return use(
-      project,
-      (store) => {
-        mostOpen = Math.max(mostOpen, stores.open);
-        return body(store);
-      },
-      options,
-    );
-  };
+  seen = watchUse(testing.cell.stores);
   scheduler = new Scheduler(
     { transportName: 'test', sweepIntervalMs: 5, contentCheckMs: 3_600_000 },
     {
@@ -74,17 +57,17 @@ async function afterMoreSweeps(): Promise<void> {
 test('idle projects are looked at after a start, with no more databases open at a time than there is memory for, and then not again', async () => {
   await age();
   await scheduler.start();
-  await eventually('all were looked at', () => projects.every((project) => used.includes(project)));
-  expect(mostOpen).toBe(maxOpen);
+  await eventually('all were looked at', () => projects.every((project) => seen.used.includes(project)));
+  expect(seen.mostOpen).toBe(maxOpen);
   await age();
   await afterMoreSweeps();
   await afterMoreSweeps();
-  used = [];
+  seen.used.length = 0;
   await afterMoreSweeps();
-  expect(used).toEqual([]);
+  expect(seen.used).toEqual([]);
   await testing.write('team-7', (tx) =>
     postMessage(tx, { sender: 'user', recipient: 'ada', priority: 'P1', body: 'Go.', actor: 'test' }),
   );
-  await eventually('it is looked at', () => used.length > 1);
-  expect(new Set(used)).toEqual(new Set(['team-7']));
+  await eventually('it is looked at', () => seen.used.length > 1);
+  expect(new Set(seen.used)).toEqual(new Set(['team-7']));
 });
