@@ -37,7 +37,7 @@ export class CircuitBreaker {
   /** The call is still being made: other calls go on waiting for its probe. */
   async heartbeat(): Promise<void> {
     if (this.#probeSinceMs !== undefined)
-      await this.#providers.stillTrying(this.caller, callLeaseMs, this.#probeSinceMs);
+      await this.#providers.extendProbe(this.caller, callLeaseMs, this.#probeSinceMs);
   }
 
   /** The model has begun to answer: other calls need not wait for the whole answer. */

@@ -190,8 +190,8 @@ describe('whoever tries a provider', () => {
     expect(await providers().admit(caller('call-1'), 20_000)).toEqual({ ask: true, probe: true });
     expect(await providers().admit(caller('call-2'), 20_000)).toMatchObject({ ask: false });
     advance(15_000);
-    await providers().stillTrying(caller('call-1'), 20_000, nowMs - 15_000);
-    await providers().stillTrying(caller('call-2'), 600_000, nowMs);
+    await providers().extendProbe(caller('call-1'), 20_000, nowMs - 15_000);
+    await providers().extendProbe(caller('call-2'), 600_000, nowMs);
     advance(15_000);
     expect(await providers().admit(caller('call-2'), 20_000)).toMatchObject({ ask: false });
     advance(5_000);

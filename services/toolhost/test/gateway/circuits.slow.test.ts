@@ -258,11 +258,11 @@ describe('whoever tries a model', () => {
     expect(await providers().admit(caller('two'), 20_000)).toEqual({ ask: true, probe: true });
     for (let beat = 0; beat < 11; beat += 1) {
       advance(5_000);
-      await providers().stillTrying(caller('two'), 20_000, sinceMs);
+      await providers().extendProbe(caller('two'), 20_000, sinceMs);
       expect(await tried('three')).toBe(false);
     }
     advance(5_000);
-    await providers().stillTrying(caller('two'), 20_000, sinceMs);
+    await providers().extendProbe(caller('two'), 20_000, sinceMs);
     expect([...providers().away('two').values(), ...providers().away('three').values()]).toEqual([
       nowMs + 5_000,
       nowMs,

@@ -107,11 +107,11 @@ export class Providers {
   }
 
   /**
-   * The call that tries a model is still at it. Others wait for it no longer than a minute in all.
+   * The half-open probe goes on. Other calls wait for it no longer than a minute in all.
    *
    * @param sinceMs when it began
    */
-  async stillTrying({ circuit, call }: Caller, leaseMs: number, sinceMs: number): Promise<void> {
+  async extendProbe({ circuit, call }: Caller, leaseMs: number, sinceMs: number): Promise<void> {
     await this.writer.write(() =>
       this.sql.run(
         `UPDATE circuits SET probe_until_ms = :until
