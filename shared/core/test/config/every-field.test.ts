@@ -121,12 +121,12 @@ const shownElsewhere: [string, string, string][] = [
   ['backend.runner.model', 'test/models.container.test.ts', 'model: main'],
   ...['type', 'baseURL', 'apiKeyEnv', 'headers'].map((key): [string, string, string] => [
     `backend.runner.models.providers.*.${key}`,
-    'services/toolhost/test/models/gateway.slow.test.ts',
+    'services/toolhost/test/gateway/gateway.slow.test.ts',
     `${key}: `,
   ]),
   ...['baseURLEnv', 'timeoutMs', 'streamUsage'].map((key): [string, string, string] => [
     `backend.runner.models.providers.*.${key}`,
-    'services/toolhost/test/models/provider-request.test.ts',
+    'services/toolhost/test/gateway/provider-request.test.ts',
     `${key}: `,
   ]),
   ...[
@@ -141,26 +141,26 @@ const shownElsewhere: [string, string, string][] = [
     'model-list',
   ].map((key): [string, string, string] => [
     `backend.runner.models.presets.*.${key}`,
-    'services/toolhost/test/models/gateway.slow.test.ts',
+    'services/toolhost/test/gateway/gateway.slow.test.ts',
     `${key.split('.').at(-1) ?? ''}: `,
   ]),
   ...['topP', 'toolChoice', 'reasoningEffort'].map((key): [string, string, string] => [
     `backend.runner.models.presets.*.${key}`,
-    'services/toolhost/test/models/provider-request.test.ts',
+    'services/toolhost/test/gateway/provider-request.test.ts',
     `${key}: `,
   ]),
   [
     'backend.runner.models.presets.*.contextLimit',
-    'services/toolhost/test/models/memory.slow.test.ts',
+    'services/toolhost/test/gateway/memory.slow.test.ts',
     'contextLimit: ',
   ],
-  ['turn.maxSteps', 'services/toolhost/test/models/gateway.slow.test.ts', 'maxSteps: '],
+  ['turn.maxSteps', 'services/toolhost/test/gateway/gateway.slow.test.ts', 'maxSteps: '],
   ['turn.providerPatience', 'shared/core/test/failures/failure-policy.test.ts', 'providerPatienceMs'],
   ...['tokens', 'usd', 'turns'].flatMap((key): [string, string, string][] => [
     [`budget.${key}`, 'shared/store/test/budgets/budgets.test.ts', `${key}: `],
     [`agents.ada.budget.${key}`, 'shared/store/test/budgets/budgets.test.ts', `${key}: `],
   ]),
-  ['agents.ada.model', 'services/toolhost/test/models/gateway.slow.test.ts', 'model: spare'],
+  ['agents.ada.model', 'services/toolhost/test/gateway/gateway.slow.test.ts', 'model: spare'],
   ['observability.http.host', 'cli/test/policy.container.test.ts', 'host: 127.0.0.1'],
   ['observability.http.port', 'cli/test/policy.container.test.ts', 'port: '],
 ];
