@@ -73,7 +73,7 @@ export async function postProject(
   given: { labels?: Labels | undefined } = {},
 ): Promise<void> {
   const { labels } = given;
-  await api.create({ file: renderConfig(config), ...(labels === undefined ? {} : { labels }) });
+  await api.createProject({ body: { file: renderConfig(config), labels } });
 }
 
 /** @throws SuzumioError `invalid-request` where the policy of a server elsewhere would be overruled */

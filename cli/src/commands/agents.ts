@@ -70,7 +70,7 @@ async function retry(
   }
   const api = await requireApi(session);
   if (agent !== undefined) {
-    const answer = await api.retryAgent(project, agent);
+    const answer = await api.retryAgent({ project, agent });
     tell(session, answer, [`Turn ${answer.number} of ${agent} is queued again.`], `watch ${project}`);
     return;
   }
@@ -79,7 +79,7 @@ async function retry(
   let refusal: SuzumioError | undefined;
   for (const { id } of agents.filter(({ state }) => state === 'failed')) {
     try {
-      const answer = await api.retryAgent(project, id);
+      const answer = await api.retryAgent({ project, agent: id });
       answers.push({ agent: id, ...answer });
       say(session, `Turn ${answer.number} of ${id} is queued again.`);
     } catch (error) {
@@ -107,7 +107,7 @@ async function reset(
     if (what !== undefined)
       await confirm(session, what, { yes, command: `agents reset ${project} ${agent} --redeliver` });
   }
-  const answer = await api.resetAgent(project, agent, redeliver);
+  const answer = await api.resetAgent({ project, agent, body: { redeliver } });
   const mail = count(answer.redelivered.length, 'message');
   const rest = answer.agent.undelivered;
   if (redeliver) tell(session, answer, [`${agent} is reset; ${mail} unread again.`], `watch ${project}`);
@@ -119,7 +119,7 @@ async function reset(
 }
 
 async function stop(session: Session, project: string, agent: string, { now }: { now: boolean }): Promise<undefined> {
-  const answer = await (await requireApi(session)).stopAgent(project, agent, now);
+  const answer = await (await requireApi(session)).stopAgent({ project, agent, body: { now } });
   tell(session, answer, [stopped(answer.agent)], `agents start ${project} ${agent}`, `inbox ${project} ${agent}`);
 }
 
@@ -130,7 +130,7 @@ function stopped({ id, activeTurn, stopping }: AgentView): string {
 }
 
 async function start(session: Session, project: string, agent: string): Promise<undefined> {
-  const answer = await (await requireApi(session)).startAgent(project, agent);
+  const answer = await (await requireApi(session)).startAgent({ project, agent });
   const { unread } = answer.agent;
   const mail = unread === 0 ? '' : ` ${count(unread, 'message')} wait${unread === 1 ? 's' : ''} for it.`;
   tell(session, answer, [`${agent} wakes on mail again.${mail}`], `watch ${project}`);

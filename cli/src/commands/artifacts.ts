@@ -3,6 +3,7 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { artifactName } from '@suzumio/contract/model/artifact-name';
 import type { ArtifactView } from '@suzumio/contract/model/views';
 import { type Bytes, checked, saveDirectory, saveFile } from '../files/save-artifact.js';
+import { publishFile, type PublishOptions } from '../reach/api-client.js';
 import { findReads, requireApi } from '../reach/reach.js';
 import { artifactTable } from '../render/tables.js';
 import { count, size } from '../render/format.js';
@@ -88,13 +89,8 @@ async function print({ context, json }: Session, artifact: ArtifactView, content
   }
 }
 
-async function publish(
-  session: Session,
-  project: string,
-  file: string,
-  options: { name?: string; description?: string },
-): Promise<undefined> {
-  const artifact = await (await requireApi(session)).publish(project, file, options);
+async function publish(session: Session, project: string, file: string, options: PublishOptions): Promise<undefined> {
+  const artifact = await publishFile(await requireApi(session), project, file, options);
   const published = `Published ${artifact.name} as ${artifact.id}, ${size(artifact.sizeBytes)}.`;
   tell(session, artifact, [published], `send ${project} AGENT P1 "…" --attach ${artifact.id}`);
 }

@@ -29,5 +29,5 @@ async function deleteProject(session: Session, name: string, { yes }: { yes: boo
     project.turns.active === 0 ? '' : ` ${count(project.turns.active, 'turn')} at work will be cancelled.`;
   const warning = `${name} is ${project.status}, with ${held.join(', ')}. None of it can be had back.${running}`;
   await confirm(session, warning, { yes, command: `delete ${name}` });
-  tell(session, await api.delete(name), [`${name} is deleted.`], 'status');
+  tell(session, await api.deleteProject({ project: name }), [`${name} is deleted.`], 'status');
 }

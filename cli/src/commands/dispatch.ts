@@ -93,7 +93,7 @@ async function reply(
   const { to } = options;
   const api = await requireApi(session);
   const address = to === undefined ? {} : to.startsWith('#') ? { channel: to } : { recipient: to };
-  const answer = await api.reply(project, { message, ...address, ...mailOf(words, options) });
+  const answer = await api.replyToMessage({ project, body: { message, ...address, ...mailOf(words, options) } });
   const said = `Answered to ${answer.to} as message ${answer.seq}${unreadBy(answer)}.`;
   await tellOfMail(session, api, project, answer, said, `thread ${project} ${answer.seq}`);
 }
@@ -106,7 +106,7 @@ async function broadcast(
 ): Promise<undefined> {
   const { team } = options;
   const api = await requireApi(session);
-  const answer = await api.broadcast(project, { ...(team === undefined ? {} : { team }), ...mailOf(words, options) });
+  const answer = await api.broadcast({ project, body: { team, ...mailOf(words, options) } });
   const said = `Sent to ${count(answer.recipients.length, 'agent')} as message ${answer.seq}${unreadBy(answer)}.`;
   await tellOfMail(session, api, project, answer, said, `messages show ${project} ${answer.seq}`);
 }
@@ -120,11 +120,7 @@ async function assign(
 ): Promise<undefined> {
   const { team } = options;
   const api = await requireApi(session);
-  const answer = await api.assign(project, {
-    role,
-    ...(team === undefined ? {} : { team }),
-    ...mailOf(words, options),
-  });
+  const answer = await api.assignTask({ project, body: { role, team, ...mailOf(words, options) } });
   const said = `Assigned to ${answer.assignee} as message ${answer.seq}.`;
   await tellOfMail(session, api, project, answer, said, `tasks ${project}`, `thread ${project} ${answer.seq}`);
 }

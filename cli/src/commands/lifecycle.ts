@@ -36,7 +36,7 @@ export const registerLifecycle: Register = (program, action) => {
 
 async function start(session: Session, project: string): Promise<undefined> {
   const api = await requireApi(session);
-  const answer = await api.start(project);
+  const answer = await api.startProject({ project });
   const { agents } = await api.detail(project);
   const next = answer.project.messages > 0 ? `watch ${project}` : `send ${project} ${agents[0]?.id ?? 'AGENT'} P1 "…"`;
   tell(session, answer, [`${project} is running.`], next);
@@ -44,7 +44,7 @@ async function start(session: Session, project: string): Promise<undefined> {
 
 async function stop(session: Session, project: string, { now }: { now: boolean }): Promise<undefined> {
   const api = await requireApi(session);
-  const answer = await api.stop(project, now);
+  const answer = await api.stopProject({ project, body: { now } });
   const { active } = answer.project.turns;
   const rest = active === 0 ? '' : `; ${count(active, 'turn')} will go to the end`;
   const left = (await api.detail(project)).agents.some(({ undelivered }) => undelivered > 0);
@@ -53,7 +53,7 @@ async function stop(session: Session, project: string, { now }: { now: boolean }
 }
 
 async function approve(session: Session, project: string): Promise<undefined> {
-  const answer = await (await requireApi(session)).approve(project);
+  const answer = await (await requireApi(session)).approveProject({ project });
   const version = answer.project.reportVersion ?? 1;
   const done = `${project} is completed: version ${version} of the report is approved.`;
   tell(session, answer, [done], `report ${project}`);
@@ -65,7 +65,12 @@ async function requestChanges(
   recipient: string,
   words: string[],
 ): Promise<undefined> {
-  const answer = await (await requireApi(session)).requestChanges(project, recipient, words.join(' '));
+  const answer = await (
+    await requireApi(session)
+  ).requestChanges({
+    project,
+    body: { recipient, body: words.join(' ') },
+  });
   const sent = `Sent to ${recipient} as ${answer.message.id}; ${project} is running again.`;
   tell(session, answer, [sent], `watch ${project}`);
 }
@@ -73,7 +78,7 @@ async function requestChanges(
 async function tick(session: Session, named: string | undefined): Promise<undefined> {
   const api = await requireApi(session);
   const projects = named === undefined ? await api.projects() : [named];
-  const answers = await Promise.all(projects.map((project) => api.tick(project)));
+  const answers = await Promise.all(projects.map((project) => api.tickProject({ project })));
   // Without a name, those that do not run are not meant.
   const looked = answers.filter(({ status }) => named !== undefined || status === 'running');
   sayJson(session, looked);

@@ -75,11 +75,9 @@ async function send(
 ): Promise<undefined> {
   const api = await requireApi(session);
   const address = to.startsWith('#') ? { channel: to } : { recipient: to };
-  const message = await api.send(project, {
-    ...address,
-    priority,
-    body: words.join(' '),
-    ...(attach ? { attachments: attach } : {}),
+  const message = await api.sendMessage({
+    project,
+    body: { ...address, priority, body: words.join(' '), attachments: attach },
   });
   const { status } = (await api.detail(project)).project;
   const unread = message.recipients.length === 0 ? '' : `, unread by ${message.recipients.join(', ')}`;

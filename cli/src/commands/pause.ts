@@ -42,15 +42,15 @@ async function pause(
   assertOne(project, all, 'pause');
   const api = await requireApi(session);
   if (project === undefined) {
-    const answer = await api.pauseAll(reason);
+    const answer = await api.pauseCell({ body: { reason } });
     tell(session, answer, ['Everything is paused: no turn begins until it is resumed. Mail is kept.'], 'resume --all');
   } else if (agent === undefined) {
-    const answer = await api.pauseProject(project, reason);
+    const answer = await api.pauseProject({ project, body: { reason } });
     const { active } = answer.project.turns;
     const rest = active === 0 ? '' : `; what runs goes to its end`;
     tell(session, answer, [`${project} is paused${rest}. Mail is kept.`], `resume ${project}`);
   } else {
-    const answer = await api.pauseAgent(project, agent, reason);
+    const answer = await api.pauseAgent({ project, agent, body: { reason } });
     const rest = answer.agent.activeTurn === null ? '' : `; a turn that runs goes to its end`;
     tell(session, answer, [`${agent} is paused${rest}. Its mail is kept.`], `resume ${project} ${agent}`);
   }
@@ -65,9 +65,9 @@ async function resume(
   assertOne(project, all, 'resume');
   const api = await requireApi(session);
   if (project === undefined) {
-    tell(session, await api.resumeAll(), ['Turns begin again, but for what was paused by itself.'], 'status');
+    tell(session, await api.resumeCell(), ['Turns begin again, but for what was paused by itself.'], 'status');
   } else if (agent === undefined) {
-    const answer = await api.resumeProject(project);
+    const answer = await api.resumeProject({ project });
     const { agents, cellPaused } = await api.detail(project);
     const still = agents.filter(({ paused }) => paused !== null);
     tell(
@@ -82,7 +82,7 @@ async function resume(
       ...(cellPaused === null ? [`watch ${project}`] : ['resume --all']),
     );
   } else {
-    const answer = await api.resumeAgent(project, agent);
+    const answer = await api.resumeAgent({ project, agent });
     const { unread } = answer.agent;
     const mail = unread === 0 ? '' : ` ${count(unread, 'message')} wait${unread === 1 ? 's' : ''} for it.`;
     tell(session, answer, [`${agent} is not paused.${mail}`], `watch ${project}`);

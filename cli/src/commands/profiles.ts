@@ -3,15 +3,9 @@ import type { Command } from 'commander';
 import { readTextFile } from '@suzumio/runtime/disk/files';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { parse } from '@suzumio/runtime/http/validate';
-import {
-  createProfileRequest,
-  profileMessageAnswer,
-  type ProfileMessageRequest,
-  updateProfileRequest,
-} from '@suzumio/contract/model/profile-api';
+import { createProfileRequest, updateProfileRequest } from '@suzumio/contract/model/profile-api';
 import type { Skill } from '@suzumio/contract/model/skill';
 import type { Priority } from '@suzumio/protocol/ids';
-import { createApiRequests } from '../reach/api-requests.js';
 import { findProfiles } from '../reach/profile-keeper.js';
 import { requireApi } from '../reach/reach.js';
 import { profileLines, profileTable } from '../render/profile-tables.js';
@@ -167,9 +161,7 @@ async function retire(session: Session, nickname: string): Promise<undefined> {
 
 async function send(session: Session, nickname: string, priority: Priority, words: string[]): Promise<undefined> {
   const api = await requireApi(session);
-  const message: ProfileMessageRequest = { priority, body: words.join(' ') };
-  const path = `/api/profiles/${encodeURIComponent(nickname)}/messages`;
-  const sent = await createApiRequests(api).json(profileMessageAnswer, 'POST', path, message);
+  const sent = await api.sendToProfile({ profile: nickname, body: { priority, body: words.join(' ') } });
   sayJson(session, sent);
   say(session, `Sent to ${nickname} as ${sent.id}, unread by ${sent.recipients.join(', ')} in ${sent.project}.`);
   sayNext(session, `watch ${sent.project}`);

@@ -32,7 +32,7 @@ async function redeliver(
   const only = agent === undefined ? '' : ` --agent ${agent}`;
   if (warning !== undefined)
     await confirm(session, warning, { yes, command: `redeliver ${project} ${message.seq}${only}` });
-  const answer = await api.redeliver(project, message.id, agent);
+  const answer = await api.redeliverMessage({ project, message: message.id, body: { agent } });
   const failed = (await api.detail(project)).agents.filter(
     ({ id, state }) => state === 'failed' && answer.agents.includes(id),
   );

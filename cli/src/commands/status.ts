@@ -40,7 +40,7 @@ async function status(
   }
   const { context } = session;
   const api = await findApi(session);
-  if ((await api?.health())?.access === 'open') context.err.write(`${openWarning}\n`);
+  if ((await api?.getHealth())?.access === 'open') context.err.write(`${openWarning}\n`);
   const reads = api ?? createStoreReads(session);
   if (project !== undefined) {
     const detail = await reads.detail(project);

@@ -4,17 +4,11 @@ import { readProjectFile } from '@suzumio/runtime/disk/load-project-file';
 import type { ProjectSource } from '@suzumio/core/config/project-source';
 import { renderConfig } from '@suzumio/core/config/render-config';
 import { parse } from '@suzumio/runtime/http/validate';
-import {
-  createTeamRequest,
-  type StandingDifferences,
-  standUpAnswer,
-  updateTeamRequest,
-} from '@suzumio/contract/model/profile-api';
+import { createTeamRequest, type StandingDifferences, updateTeamRequest } from '@suzumio/contract/model/profile-api';
 import { makeStandingProject } from '@suzumio/store/cell/standing-project';
 import { Cell } from '@suzumio/store/cell/cell';
 import { admission, admitOwnFile, type OwnFileOptions } from '../host-policy.js';
 import { refuseOverrulingThere, sayGrant } from '../project-file.js';
-import { createApiRequests } from '../reach/api-requests.js';
 import { findProfiles } from '../reach/profile-keeper.js';
 import { requireApi } from '../reach/reach.js';
 import { teamLines, teamTable } from '../render/profile-tables.js';
@@ -112,8 +106,7 @@ async function up(session: Session, team: string, asked: UpOptions): Promise<und
   if (!here) refuseOverrulingThere(options);
   const madeHere = source !== undefined && here && (await makeHere(session, team, source, options));
   const request = source === undefined || here ? {} : { file: renderConfig(source.config) };
-  const path = `/api/teams/${encodeURIComponent(team)}/up`;
-  const answer = await createApiRequests(api).json(standUpAnswer, 'POST', path, request);
+  const answer = await api.standUpTeam({ team, body: request });
   const made = madeHere || answer.made;
   const { id } = answer.project;
   sayJson(session, { ...answer, made });

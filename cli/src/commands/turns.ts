@@ -104,7 +104,7 @@ async function toolCalls(
 
 async function cancel(session: Session, project: string, name: string): Promise<undefined> {
   const api = await requireApi(session);
-  const answer = await api.cancelTurn(project, name);
+  const answer = await api.cancelTurn({ project, turn: name });
   const { attempt, reads } = await api.turn(project, answer.turn);
   const { agent, number } = answer;
   const done = `Turn ${number} of ${agent} is cancelled.`;

@@ -93,7 +93,7 @@ async function budget(
     return;
   }
   const api = await requireApi(session);
-  const budgets = await api.changeBudget(project, { ...limits, ...(agent === undefined ? {} : { agent }) });
+  const { items: budgets } = await api.changeBudget({ project, body: { ...limits, agent } });
   const { agents } = await api.detail(project);
   const stuck = agents.filter(({ failure }) => failure?.code === 'budget-reached').map(({ id }) => id);
   const [one, ...others] = stuck;

@@ -1,5 +1,4 @@
-import { type WorkerListAnswer, workerListAnswer } from '@suzumio/contract/model/workers';
-import { type ApiRequests, createApiRequests } from '../reach/api-requests.js';
+import { allItems } from '@suzumio/contract/client/client';
 import { requireApi } from '../reach/reach.js';
 import { count } from '../render/format.js';
 import { workerTable } from '../render/worker-table.js';
@@ -18,19 +17,15 @@ export const registerWorkers: Register = (program, action) => {
 };
 
 async function workers(session: Session): Promise<undefined> {
-  const { items, elsewhere } = await allWorkers(createApiRequests(await requireApi(session)));
+  const api = await requireApi(session);
+  let elsewhere = 0;
+  const items = await allItems(async (after: string | undefined) => {
+    const part = await api.listWorkers({ query: { after } });
+    elsewhere = part.elsewhere;
+    return part;
+  });
   sayRows(session, items, 'No worker is connected: turns wait for one.', workerTable);
   if (elsewhere > 0) say(session, `${count(elsewhere, 'worker')} serve${elsewhere === 1 ? 's' : ''} other cells only.`);
   const ready = items.length > 0 && items.every(({ state }) => state !== 'not-ready');
   sayHint(session, ready ? 'status' : 'doctor');
-}
-
-async function allWorkers(api: ApiRequests): Promise<Pick<WorkerListAnswer, 'items' | 'elsewhere'>> {
-  const items: WorkerListAnswer['items'] = [];
-  for (let query = ''; ;) {
-    const part = await api.json(workerListAnswer, 'GET', `/api/workers${query}`);
-    items.push(...part.items);
-    if (part.next === undefined) return { items, elsewhere: part.elsewhere };
-    query = `?${new URLSearchParams({ after: part.next }).toString()}`;
-  }
 }

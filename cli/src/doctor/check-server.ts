@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import { healthAnswer } from '@suzumio/contract/model/http-api';
-import { addressOf } from '../reach/api-requests.js';
+import { addressOf } from '../reach/api-client.js';
 import { findApi } from '../reach/reach.js';
 import type { Session } from '../session.js';
 import { broken, type Finding, ok, skipped } from './check.js';

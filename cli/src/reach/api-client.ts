@@ -1,197 +1,113 @@
-import type { z } from 'zod';
-import {
-  agentAnswer,
-  artifactListAnswer,
-  budgetListAnswer,
-  cancelAnswer,
-  conversationAnswer,
-  createProjectAnswer,
-  cellPauseAnswer,
-  deleteProjectAnswer,
-  eventListAnswer,
-  healthAnswer,
-  messageListAnswer,
-  postedMessage,
-  projectAnswer,
-  projectDetailAnswer,
-  projectListAnswer,
-  requestChangesAnswer,
-  resetAgentAnswer,
-  retryAnswer,
-  summaryListAnswer,
-  tickAnswer,
-  toolCallListAnswer,
-  turnListAnswer,
-} from '@suzumio/contract/model/http-api';
-import { assignedTask, postedReply, redeliveredMessage, taskListAnswer } from '@suzumio/contract/model/mail-api';
-import type { Labels } from '@suzumio/contract/model/labels';
-import type { BudgetChange } from '@suzumio/contract/model/budget';
-import { projectConfig } from '@suzumio/contract/model/project-config';
-import { usageAnswer } from '@suzumio/contract/model/usage';
-import { type ConversationEntry, messageDetail, turnDetail } from '@suzumio/contract/model/views';
-import { whyAnswer } from '@suzumio/contract/model/why';
-import type { Priority } from '@suzumio/protocol/ids';
-import { type ApiAddress, createApiRequests } from './api-requests.js';
-import { createArtifactTransfers } from './artifact-transfers.js';
+import { openAsBlob } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { allItems, type ApiAddress, type Client, createClient } from '@suzumio/contract/client/client';
+import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { ArtifactView } from '@suzumio/contract/model/views';
 import type { ProjectReads } from './project-reads.js';
 
-/** Everything that the command asks of a running server. */
-export type ApiClient = ReturnType<typeof createApiClient>;
+/** A running server: every operation of its API, and what commands read by several of them. */
+export type ApiClient = ApiAddress & Client & ProjectReads;
 
-/** Speaks to the HTTP API. Every method throws a SuzumioError: the server's own, or `server-unreachable`. */
-export function createApiClient({ url, token }: ApiAddress) {
-  const requests = createApiRequests({ url, token });
-  const request = (method: string, path: string, body?: unknown) =>
-    requests.request(method, `/api/projects${path}`, body);
-  const json = <Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: unknown) =>
-    requests.json(schema, method, `/api/projects${path}`, body);
+/** Speaks to a server. Every method throws a SuzumioError: the server's own, or `server-unreachable`. */
+export function createApiClient(address: ApiAddress): ApiClient {
+  const client = createClient(address);
+  return { ...address, ...client, ...readsOf(client) };
+}
 
-  const list = async <Schema extends z.ZodType<{ items: unknown[] }>>(
-    schema: Schema,
-    project: string,
-    name: string,
-    limit: number,
-    which: Readonly<Record<string, string | undefined>> = {},
-  ) => {
-    const query = new URLSearchParams({ limit: String(limit) });
-    for (const [field, value] of Object.entries(which)) if (value !== undefined) query.set(field, value);
-    return (await json(schema, 'GET', `/${segment(project)}/${name}?${query.toString()}`))
-      .items as z.infer<Schema>['items'];
-  };
-  /** A list to its end: each part is as long as the server makes it. */
-  const allProjects = async (query: URLSearchParams) => {
-    const items: z.infer<typeof projectListAnswer>['items'] = [];
-    for (;;) {
-      const part = await json(projectListAnswer, 'GET', `?${query.toString()}`);
-      items.push(...part.items);
-      if (part.next === undefined) return items;
-      query.set('after', part.next);
-    }
-  };
-  const act = (project: string, action: string, body: unknown = {}) =>
-    json(projectAnswer, 'POST', `/${segment(project)}/${action}`, body);
+/** Where a path of the API is, on a server that may be below a path of its own. */
+export function addressOf(url: string, path: string): URL {
+  return new URL(`${url.replace(/\/+$/, '')}${path}`);
+}
 
-  const transfers = createArtifactTransfers({ url, token }, requests);
-  const reads = {
-    ...transfers,
-    projects: async () => (await allProjects(new URLSearchParams())).map(({ id }) => id),
+function readsOf(api: Client): ProjectReads {
+  return {
+    projects: async () =>
+      (await allItems((after: string | undefined) => api.listProjects({ query: { after } }))).map(({ id }) => id),
     async details({ labels = {}, statuses }) {
-      const query = new URLSearchParams({ include: 'detail' });
-      const words = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-      if (words.length > 0) query.set('label', words.join(','));
-      if (statuses !== undefined) query.set('status', statuses.join(','));
-      const items = await allProjects(query);
+      const label = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+      const wanted = {
+        ...(label.length > 0 ? { label } : {}),
+        ...(statuses === undefined ? {} : { status: statuses }),
+      };
+      const items = await allItems((after: string | undefined) =>
+        api.listProjects({ query: { include: 'detail', ...wanted, after } }),
+      );
       return {
         details: items.flatMap(({ detail }) => detail ?? []),
         broken: items.flatMap(({ id, problem }) => (problem ? [{ id, ...problem }] : [])),
       };
     },
-    detail: (project) => json(projectDetailAnswer, 'GET', `/${segment(project)}`),
-    why: (project, agent) => json(whyAnswer, 'GET', toAgent(project, agent, 'why')),
-    messages: (project, limit) => list(messageListAnswer, project, 'messages', limit),
-    message: (project, name) => json(messageDetail, 'GET', toMessage(project, name)),
-    thread: (project, name, limit) => list(messageListAnswer, project, `threads/${segment(name)}`, limit),
-    inbox: (project, limit, { agent, undelivered }) =>
-      list(messageListAnswer, project, 'inbox', limit, { agent, undelivered: String(undelivered) }),
-    tasks: (project, limit, which) => list(taskListAnswer, project, 'tasks', limit, { ...which }),
-    turns: (project, limit, agent?: string) => list(turnListAnswer, project, 'turns', limit, { agent }),
-    turn: (project, name) => json(turnDetail, 'GET', `/${segment(project)}/turns/${segment(name)}`),
-    async conversation(project, name) {
-      const entries: ConversationEntry[] = [];
-      for (let after: number | undefined = 0; after !== undefined;) {
-        const path = `/${segment(project)}/turns/${segment(name)}/conversation?limit=1000&after=${after}`;
-        const part: z.infer<typeof conversationAnswer> = await json(conversationAnswer, 'GET', path);
-        entries.push(...part.items);
-        after = part.next;
-      }
-      return entries;
+    detail: (project) => api.getProject({ project }),
+    why: (project, agent) => api.whyAgent({ project, agent }),
+    messages: async (project, limit) => (await api.listMessages({ project, query: { limit } })).items,
+    message: (project, message) => api.getMessage({ project, message }),
+    thread: async (project, thread, limit) => (await api.listThread({ project, thread, query: { limit } })).items,
+    inbox: async (project, limit, { agent, undelivered }) =>
+      (await api.listInbox({ project, query: { limit, agent, undelivered: undelivered ? 'true' : 'false' } })).items,
+    tasks: async (project, limit, which) => (await api.listTasks({ project, query: { limit, ...which } })).items,
+    turns: async (project, limit, agent?: string) => (await api.listTurns({ project, query: { limit, agent } })).items,
+    turn: (project, turn) => api.getTurn({ project, turn }),
+    conversation: (project, turn) =>
+      allItems((after) => api.getTurnConversation({ project, turn, query: { limit: 1000, after } }), 0),
+    log: (project, turn, attempt) => api.getTurnLog({ project, turn, query: { attempt } }),
+    toolCalls: async (project, limit, turn?: string) =>
+      (await api.listToolCalls({ project, query: { limit, turn } })).items,
+    artifacts: async (project, limit) => (await api.listArtifacts({ project, query: { limit } })).items,
+    async artifact(project, name) {
+      const artifact = await api.getArtifact({ project, artifact: name }).catch((error: unknown) => {
+        if (!isSuzumioError(error, 'artifact-unknown')) throw error;
+      });
+      if (artifact) return artifact;
+      const [newest] = (await api.listArtifacts({ project, query: { name, limit: 1 } })).items;
+      if (newest) return newest;
+      throw artifactUnknown(project, name);
     },
-    log: async (project, turn, attempt) =>
-      (await request('GET', `/${segment(project)}/turns/${segment(turn)}/log?attempt=${attempt}`)).text(),
-    toolCalls: (project, limit, turn?: string) => list(toolCallListAnswer, project, 'tool-calls', limit, { turn }),
-    artifacts: (project, limit) => list(artifactListAnswer, project, 'artifacts', limit),
-    events: (project, limit) => list(eventListAnswer, project, 'events', limit),
-    usage: ({ by, project, from, to }) => {
-      const query = new URLSearchParams({ by });
-      if (project !== undefined) query.set('project', project);
-      if (from !== undefined) query.set('from', new Date(from).toISOString());
-      if (to !== undefined) query.set('to', new Date(to).toISOString());
-      return requests.json(usageAnswer, 'GET', `/api/usage?${query.toString()}`);
-    },
-    budgets: async (project) => (await json(budgetListAnswer, 'GET', `/${segment(project)}/budget`)).items,
-    memory: async (project, agent) => (await json(summaryListAnswer, 'GET', toAgent(project, agent, 'memory'))).items,
-    async report(project, version) {
-      const query = version === undefined ? '' : `?version=${version}`;
-      return (await request('GET', `/${segment(project)}/report${query}`)).text();
-    },
-  } satisfies ProjectReads;
-
-  return {
-    url,
-    token,
-    health: () => requests.json(healthAnswer, 'GET', '/health'),
-    ...reads,
-    create: (project: { file: string; labels?: Labels }) => json(createProjectAnswer, 'POST', '', project),
-    /** The project's file as it was made, everything resolved. */
-    config: (project: string) => json(projectConfig, 'GET', `/${segment(project)}/config/resolved`),
-    delete: (project: string) => json(deleteProjectAnswer, 'DELETE', `/${segment(project)}`),
-    start: (project: string) => act(project, 'start'),
-    stop: (project: string, now: boolean) => act(project, 'stop', { now }),
-    approve: (project: string) => act(project, 'approve'),
-    requestChanges: (project: string, recipient: string, body: string) =>
-      json(requestChangesAnswer, 'POST', `/${segment(project)}/request-changes`, { recipient, body }),
-    send: (project: string, message: MailText & MailAddress) =>
-      json(postedMessage, 'POST', `/${segment(project)}/messages`, message),
-    reply: (project: string, reply: MailText & MailAddress & { message: string }) =>
-      json(postedReply, 'POST', `/${segment(project)}/replies`, reply),
-    broadcast: (project: string, announcement: MailText & { team?: string }) =>
-      json(postedMessage, 'POST', `/${segment(project)}/broadcasts`, announcement),
-    assign: (project: string, task: MailText & { role: string; team?: string }) =>
-      json(assignedTask, 'POST', `/${segment(project)}/tasks`, task),
-    redeliver: (project: string, message: string, agent?: string) =>
-      json(redeliveredMessage, 'POST', `${toMessage(project, message)}/redeliver`, { agent }),
-    retryAgent: (project: string, agent: string) => json(retryAnswer, 'POST', toAgent(project, agent, 'retry'), {}),
-    resetAgent: (project: string, agent: string, redeliver: boolean) =>
-      json(resetAgentAnswer, 'POST', toAgent(project, agent, 'reset'), { redeliver }),
-    stopAgent: (project: string, agent: string, now: boolean) =>
-      json(agentAnswer, 'POST', toAgent(project, agent, 'stop'), { now }),
-    startAgent: (project: string, agent: string) => json(agentAnswer, 'POST', toAgent(project, agent, 'start'), {}),
-    pauseAgent: (project: string, agent: string, reason?: string) =>
-      json(agentAnswer, 'POST', toAgent(project, agent, 'pause'), { reason }),
-    resumeAgent: (project: string, agent: string) => json(agentAnswer, 'POST', toAgent(project, agent, 'resume'), {}),
-    pauseProject: (project: string, reason?: string) => act(project, 'pause', { reason }),
-    resumeProject: (project: string) => act(project, 'resume'),
-    pauseAll: (reason?: string) => requests.json(cellPauseAnswer, 'POST', '/api/pause', { reason }),
-    resumeAll: () => requests.json(cellPauseAnswer, 'POST', '/api/resume', {}),
-    changeBudget: async (project: string, change: BudgetChange & { agent?: string }) =>
-      (await json(budgetListAnswer, 'POST', `/${segment(project)}/budget`, change)).items,
-    cancelTurn: (project: string, turn: string) =>
-      json(cancelAnswer, 'POST', `/${segment(project)}/turns/${segment(turn)}/cancel`, {}),
-    tick: (project: string) => json(tickAnswer, 'POST', `/${segment(project)}/tick`, {}),
+    entries: async (project, { id }) => (await api.listArtifactEntries({ project, artifact: id })).items,
+    content: (project, { id }, file?) =>
+      api.getArtifactContent({ project, artifact: id, query: file === undefined ? {} : { path: file.path } }),
+    events: async (project, limit) => (await api.listEvents({ project, query: { limit } })).items,
+    usage: ({ by, project, from, to }) =>
+      api.getUsage({ query: { by, project, from: isoTime(from), to: isoTime(to) } }),
+    budgets: async (project) => (await api.getBudget({ project })).items,
+    memory: async (project, agent) => (await api.getMemory({ project, agent })).items,
+    report: (project, version) => api.getReport({ project, query: { version } }),
   };
 }
 
-interface MailAddress {
-  recipient?: string;
-  channel?: string;
+function isoTime(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString();
 }
 
-/** What mail says. */
-interface MailText {
-  priority: Priority;
-  body: string;
-  attachments?: string[];
+/** Nothing is published under what a person gave as an id or a name. */
+export function artifactUnknown(project: string, name: string): SuzumioError {
+  return new SuzumioError('artifact-unknown', `Nothing is published as "${name}" in ${project}.`, { artifact: name });
 }
 
-function toAgent(project: string, agent: string, action: string): string {
-  return `/${segment(project)}/agents/${segment(agent)}/${action}`;
+/** What a person says of a file that is published. */
+export interface PublishOptions {
+  readonly name?: string;
+  readonly description?: string;
 }
 
-function toMessage(project: string, message: string): string {
-  return `/${segment(project)}/messages/${segment(message)}`;
+/** Publishes a file of this machine. */
+export async function publishFile(
+  api: Client,
+  project: string,
+  file: string,
+  { name = basename(file), description }: PublishOptions,
+): Promise<ArtifactView> {
+  return api.uploadArtifact({ project, query: { name, description }, body: await blobOf(file) });
 }
 
-/** A name that a person typed, as one segment of a path. */
-function segment(name: string): string {
-  return encodeURIComponent(name);
+/** A file whose bytes are read when they are sent. */
+async function blobOf(file: string): Promise<Blob> {
+  let isFile: boolean;
+  try {
+    isFile = (await stat(file)).isFile();
+    if (isFile) return await openAsBlob(file);
+  } catch (error) {
+    throw new SuzumioError('invalid-request', `${file} cannot be read: ${messageOf(error)}.`, {}, { cause: error });
+  }
+  throw new SuzumioError('invalid-request', `${file} is not a file; a person publishes single files.`);
 }

@@ -1,7 +1,8 @@
 import { EventSource } from 'eventsource';
+import type { ApiAddress } from '@suzumio/contract/client/client';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { eventTypes, projectEvent, type ProjectEvent } from '@suzumio/contract/model/event';
-import { addressOf, type ApiAddress } from './api-requests.js';
+import { addressOf } from './api-client.js';
 
 export interface Follow {
   readonly server: ApiAddress;

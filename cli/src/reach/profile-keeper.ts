@@ -1,20 +1,15 @@
+import { type Client, createClient } from '@suzumio/contract/client/client';
 import type { ProfileSummary, ProfileView, TeamSummary, TeamView } from '@suzumio/contract/model/profile';
-import {
-  type CreateProfileRequest,
-  type CreateTeamRequest,
-  deleteTeamAnswer,
-  profileAnswer,
-  profileListAnswer,
-  teamAnswer,
-  teamListAnswer,
-  type UpdateProfileRequest,
-  type UpdateTeamRequest,
+import type {
+  CreateProfileRequest,
+  CreateTeamRequest,
+  UpdateProfileRequest,
+  UpdateTeamRequest,
 } from '@suzumio/contract/model/profile-api';
 import { Catalog } from '@suzumio/store/cell/catalog';
 import { systemContext } from '@suzumio/store/sqlite/context';
 import { DataDirectory } from '@suzumio/store/cell/data-directory';
 import type { Session } from '../session.js';
-import { type ApiRequests, createApiRequests } from './api-requests.js';
 import { tokenFor } from './server-token.js';
 
 /** Which profiles are shown. */
@@ -46,33 +41,23 @@ export interface ProfileKeeper {
 export async function findProfiles(session: Session): Promise<ProfileKeeper> {
   const { root, url } = session;
   if (url === undefined) return profilesInDirectory(root);
-  return profilesOverHttp(createApiRequests({ url, token: await tokenFor(session, url) }));
+  return profilesOverHttp(createClient({ url, token: await tokenFor(session, url) }));
 }
 
-function profilesOverHttp(api: ApiRequests): ProfileKeeper {
-  const toProfile = (name: string) => `/api/profiles/${encodeURIComponent(name)}`;
-  const toTeam = (name: string) => `/api/teams/${encodeURIComponent(name)}`;
-  const profile = async (...request: [method: string, path: string, body?: unknown]) =>
-    (await api.json(profileAnswer, ...request)).profile;
-  const team = async (...request: [method: string, path: string, body?: unknown]) =>
-    (await api.json(teamAnswer, ...request)).team;
+function profilesOverHttp(api: Client): ProfileKeeper {
   return {
-    createProfile: (body) => profile('POST', '/api/profiles', body),
-    async profiles({ role, team: of, retired, limit }) {
-      const query = new URLSearchParams({ limit: String(limit), retired: String(retired) });
-      if (role !== undefined) query.set('role', role);
-      if (of !== undefined) query.set('team', of);
-      return (await api.json(profileListAnswer, 'GET', `/api/profiles?${query.toString()}`)).items;
-    },
-    profile: (name) => profile('GET', toProfile(name)),
-    updateProfile: (name, change) => profile('POST', toProfile(name), change),
-    retireProfile: (name) => profile('POST', `${toProfile(name)}/retire`, {}),
-    createTeam: (body) => team('POST', '/api/teams', body),
-    teams: async (limit) => (await api.json(teamListAnswer, 'GET', `/api/teams?limit=${limit}`)).items,
-    team: (name) => team('GET', toTeam(name)),
-    updateTeam: (name, change) => team('POST', toTeam(name), change),
-    async deleteTeam(name) {
-      await api.json(deleteTeamAnswer, 'DELETE', toTeam(name));
+    createProfile: async (body) => (await api.createProfile({ body })).profile,
+    profiles: async ({ retired, ...wanted }) =>
+      (await api.listProfiles({ query: { ...wanted, retired: retired ? 'true' : 'false' } })).items,
+    profile: async (profile) => (await api.getProfile({ profile })).profile,
+    updateProfile: async (profile, body) => (await api.updateProfile({ profile, body })).profile,
+    retireProfile: async (profile) => (await api.retireProfile({ profile })).profile,
+    createTeam: async (body) => (await api.createTeam({ body })).team,
+    teams: async (limit) => (await api.listTeams({ query: { limit } })).items,
+    team: async (team) => (await api.getTeam({ team })).team,
+    updateTeam: async (team, body) => (await api.updateTeam({ team, body })).team,
+    async deleteTeam(team) {
+      await api.deleteTeam({ team });
     },
   };
 }

@@ -1,8 +1,8 @@
+import { createClient } from '@suzumio/contract/client/client';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { DataDirectory } from '@suzumio/store/cell/data-directory';
 import type { Session } from '../session.js';
-import { type ApiClient, createApiClient } from './api-client.js';
-import { addressOf, createApiRequests } from './api-requests.js';
+import { addressOf, type ApiClient, createApiClient } from './api-client.js';
 import type { ProjectReads } from './project-reads.js';
 import { findServer } from './server-file.js';
 import { tokenFor } from './server-token.js';
@@ -43,7 +43,7 @@ export async function findReads(session: Session): Promise<ProjectReads> {
 export async function findTokens(session: Session): Promise<TokenKeeper> {
   const { root, url } = session;
   if (url === undefined) return tokensInDirectory(root);
-  return tokensOverHttp(createApiRequests({ url, token: await tokenFor(session, url) }));
+  return tokensOverHttp(createClient({ url, token: await tokenFor(session, url) }));
 }
 
 /** Whether a server is there, rather than another process that has the number of one which died. */

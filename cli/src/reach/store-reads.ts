@@ -33,7 +33,7 @@ import { whyAnswerOf } from '@suzumio/core/why/reasons';
 import { isBrokenProject } from '@suzumio/store/sqlite/store-fault';
 import type { Session } from '../session.js';
 import { dayBudgetOf } from '../day-budget.js';
-import { artifactUnknown } from './artifact-transfers.js';
+import { artifactUnknown } from './api-client.js';
 import type { ListedDetails, ProjectDetail, ProjectReads } from './project-reads.js';
 
 /** What is not there has not been heard of. */

@@ -1,16 +1,9 @@
+import type { Client } from '@suzumio/contract/client/client';
 import type { AuditEntry, TokenView } from '@suzumio/contract/model/access-token';
-import {
-  auditAnswer,
-  createdTokenAnswer,
-  type CreatedTokenAnswer,
-  type CreateTokenRequest,
-  tokenAnswer,
-  tokenListAnswer,
-} from '@suzumio/contract/model/http-api';
+import type { CreatedTokenAnswer, CreateTokenRequest } from '@suzumio/contract/model/http-api';
 import { Catalog } from '@suzumio/store/cell/catalog';
 import { systemContext } from '@suzumio/store/sqlite/context';
 import { DataDirectory } from '@suzumio/store/cell/data-directory';
-import type { ApiRequests } from './api-requests.js';
 
 /** Who may use a cell, and who tried what he may not. */
 export interface TokenKeeper {
@@ -22,12 +15,12 @@ export interface TokenKeeper {
 }
 
 /** By way of a server, with an administrator's token. */
-export function tokensOverHttp(api: ApiRequests): TokenKeeper {
+export function tokensOverHttp(api: Client): TokenKeeper {
   return {
-    create: (token) => api.json(createdTokenAnswer, 'POST', '/api/tokens', token),
-    list: async () => (await api.json(tokenListAnswer, 'GET', '/api/tokens')).items,
-    revoke: async (name) => (await api.json(tokenAnswer, 'DELETE', `/api/tokens/${encodeURIComponent(name)}`)).token,
-    audit: async (limit) => (await api.json(auditAnswer, 'GET', `/api/audit?limit=${limit}`)).items,
+    create: (token) => api.createToken({ body: token }),
+    list: async () => (await api.listTokens()).items,
+    revoke: async (name) => (await api.revokeToken({ token: name })).token,
+    audit: async (limit) => (await api.listAudit({ query: { limit } })).items,
   };
 }
 

@@ -57,7 +57,7 @@ export async function demo(asked: Session, options: DemoOptions): Promise<ExitCo
   try {
     const project = await createDemo(stack.cell, loaded, backend);
     const api = await requireApi(session);
-    await api.start(project);
+    await api.startProject({ project });
     await play(session, api, project, options.ai ? thoughtWithinMs : playedWithinMs);
     await sayOutcome(session, api, project);
     if (options.ai) await sayCost(session, project, stack.cell);
@@ -145,8 +145,11 @@ async function play(session: Session, api: ApiClient, project: string, approvedW
     if (type === 'project.submitted' && turn !== null) submissions.add(turn);
     if (type === 'turn.completed' && turn !== null && submissions.has(turn)) {
       if (submissions.size === 1) {
-        act(`suzumio request-changes ${project} editor "${change}"`, api.requestChanges(project, 'editor', change));
-      } else act(`suzumio approve ${project}`, api.approve(project));
+        act(
+          `suzumio request-changes ${project} editor "${change}"`,
+          api.requestChanges({ project, body: { recipient: 'editor', body: change } }),
+        );
+      } else act(`suzumio approve ${project}`, api.approveProject({ project }));
     }
     if (type === 'project.completed') outcome.approved = true;
     if (submissions.size < 2 && (type === 'turn.completed' || type === 'turn.requeued')) acts.push(stopWhereSpent());
@@ -155,7 +158,7 @@ async function play(session: Session, api: ApiClient, project: string, approvedW
   const outOfTime = setTimeout(() => giveUp.abort(), approvedWithinMs);
   try {
     const message = { recipient: 'editor', priority: 'P1', body: request } as const;
-    act(`suzumio send ${project} editor P1 "${request}"`, api.send(project, message));
+    act(`suzumio send ${project} editor P1 "${request}"`, api.sendMessage({ project, body: message }));
     const signal = AbortSignal.any([session.context.interrupted, giveUp.signal]);
     await followTimeline(session, api, { project, history: undefined, hints: false, onEvent, signal });
   } finally {

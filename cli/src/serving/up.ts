@@ -82,7 +82,7 @@ async function upThere(session: Session, file: string | undefined, options: UpOp
   refuseOverrulingThere(options);
   const source = file === undefined ? undefined : loadForPosting(session, file, options.configRoot);
   const api = await requireApi(session);
-  await api.health();
+  await api.getHealth();
   sayUsing(session, api, file);
   if (source) await runProject(session, api, source, () => createThere(session, api, source));
   return undefined;
@@ -132,7 +132,7 @@ async function runProject(
   const project = config.name;
   const isNew = await create();
   const { status, messages } = (await api.detail(project)).project;
-  if (status === 'initialized' || status === 'stopped') await api.start(project);
+  if (status === 'initialized' || status === 'stopped') await api.startProject({ project });
   if (isNew || messages === 0) sayNext(session, `send ${project} ${Object.keys(config.agents)[0] ?? ''} P1 "…"`);
   say(session, '');
   await followTimeline(session, api, { project, history: 20, signal: until });
@@ -166,7 +166,9 @@ async function createThere(session: Session, api: ApiClient, source: ProjectSour
     () => postProject(api, source),
     // What a profile brings is known there alone: with one, there is nothing to compare.
     async () =>
-      startsFromProfiles(source) ? [] : changedFields(await api.config(config.name), withoutEnvValues(config)),
+      startsFromProfiles(source)
+        ? []
+        : changedFields(await api.getResolvedConfig({ project: config.name }), withoutEnvValues(config)),
   );
   if (!made && agentVariables(config).length > 0) {
     say(

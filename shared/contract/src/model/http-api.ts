@@ -54,7 +54,7 @@ function unknownFields(keys: readonly string[], known: readonly string[]): strin
 export function numeral(min: number, max: number) {
   const error = `expected a whole number from ${min} to ${max}`;
   return z.preprocess(
-    (text) => (typeof text === 'string' && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN),
+    (text: string | number) => (typeof text === 'string' && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN),
     z.int({ error }).min(min, { error }).max(max, { error }),
   );
 }
@@ -62,7 +62,8 @@ export function numeral(min: number, max: number) {
 /** Names with commas between them, as they stand in a query. */
 function names<Name extends z.ZodType>(name: Name) {
   return z.preprocess(
-    (text) => [text].flat().flatMap((part) => (typeof part === 'string' ? part.split(',') : [part])),
+    (text: string | readonly string[]) =>
+      [text].flat().flatMap((part) => (typeof part === 'string' ? part.split(',') : [part])),
     z.array(name).min(1),
   );
 }

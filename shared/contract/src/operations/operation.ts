@@ -66,6 +66,10 @@ type NamesIn<Path extends string> = Path extends `${string}:${infer Rest}`
 type ContentOf<Shape extends OperationShape> = Content<Shape['answers'][keyof Shape['answers']]>;
 type Content<Answer> = Answer extends { content: infer Media } ? Media : never;
 
+/** The media types of those bodies. */
+export type MediaOf<Shape extends OperationShape> = KeysOfEach<ContentOf<Shape>>;
+type KeysOfEach<Union> = Union extends unknown ? keyof Union : never;
+
 /** What an operation answers as JSON; `never` where it answers something else. */
 export type JsonOf<Shape extends OperationShape> = Json<ContentOf<Shape>>;
 type Json<Media> = Media extends { 'application/json': infer Schema extends z.ZodType } ? z.output<Schema> : never;
