@@ -341,7 +341,11 @@ async function play(mode: Mode, name: string, one: Case): Promise<string> {
   const written =
     name === 'init-asks' && mode === 'terminal' ? await readFile(join(directory, 'my-project.yaml'), 'utf8') : '';
   await rm(directory, { recursive: true, force: true });
-  return normalised(written === '' ? text : `${text}-- my-project.yaml\n${written}`, { root, directory });
+  return normalised(written === '' ? text : `${text}-- my-project.yaml\n${written}`, {
+    root,
+    directory,
+    fresh: one.fresh,
+  });
 }
 
 describe('as it is typed', () => {

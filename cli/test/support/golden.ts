@@ -123,8 +123,15 @@ async function steer(
   else child.stdin.write('\x03');
 }
 
-/** Puts what differs from run to run into words that do not, and what cannot be seen into what can. */
-export function normalised(text: string, { root, directory }: Pick<Run, 'root' | 'directory'>): string {
+/**
+ * Puts what differs from run to run into words that do not, and what cannot be seen into what can.
+ *
+ * @param run.fresh whether it was run without the projects whose clock stands still
+ */
+export function normalised(
+  text: string,
+  { root, directory, fresh = false }: Pick<Run, 'root' | 'directory'> & { readonly fresh?: boolean | undefined },
+): string {
   return (
     text
       .replaceAll(root, '<root>')
@@ -136,7 +143,7 @@ export function normalised(text: string, { root, directory }: Pick<Run, 'root' |
       .replaceAll(/\b(msg|turn|art|call)_[0-9A-HJKMNP-TV-Z]{4,26}/g, '$1_<id>')
       // The clock of the projects stands still in the evening of 21 November 2026; all else is now.
       .replaceAll(/(?!2026-11-21 20:14)\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, '<day, time of day->')
-      .replaceAll(/(?<!\d |20:|\d)(?!20:14:)\d\d:\d\d:\d\d\b/g, '<moment>')
+      .replaceAll(fresh ? /\b\d\d:\d\d:\d\d\b/g : /(?<!\d |20:|\d)(?!20:14:)\d\d:\d\d:\d\d\b/g, '<moment>')
       .replaceAll(/^(suz_)?[\w-]{40,}$/gm, '<secret>')
       .replaceAll(/(node +)v[\d.]+/g, '$1v<version>')
       .replaceAll(/(engine ).+/g, '$1<version>')
