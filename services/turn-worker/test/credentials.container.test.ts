@@ -1,9 +1,7 @@
-import { afterEach, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { credential } from './support/test-toolhost.js';
 import { until } from './support/until.js';
 import { World, type WorldOptions } from './support/world.js';
-
-jest.setTimeout(30_000);
 
 let world: World | undefined;
 afterEach(async () => {
@@ -32,8 +30,8 @@ const revoke = (here: World) => {
 test('a worker whose credential was revoked takes no job, says why, and comes back when it is good again', async () => {
   const here = await open();
   revoke(here);
-  await until(() => !here.worker.ready, 5_000, 'the worker to find out');
-  await until(async () => (await presence(here))?.problem !== undefined, 5_000, 'the worker to say so');
+  await until(() => !here.worker.ready, 'the worker to find out');
+  await until(async () => (await presence(here))?.problem !== undefined, 'the worker to say so');
   expect(await presence(here)).toMatchObject({ state: 'not-ready', slots: 0, problem: 'token-rejected' });
   expect(errors(here)).toMatchObject([{ code: 'token-rejected', msg: expect.stringContaining(here.cell) }]);
 
@@ -55,16 +53,16 @@ test('a claim that is refused for its credential is the last one', async () => {
   const here = await open({ limits: { ...options.limits, sweepMs: 100_000 } });
   revoke(here);
   await here.give({ backend: 'process' });
-  await until(() => !here.worker.ready, 5_000, 'the worker to find out');
+  await until(() => !here.worker.ready, 'the worker to find out');
   expect(await presence(here)).toMatchObject({ slots: 0 });
 });
 
 test('what runs when the credential is revoked goes to its end', async () => {
   const here = await open();
   const turn = await here.give({ backend: 'process', steps: [{ wait: 1_000 }, { text: 'to the end' }] });
-  await until(() => turn.claims.length > 0, 5_000, 'the claim');
+  await until(() => turn.claims.length > 0, 'the claim');
   revoke(here);
-  await until(() => !here.worker.ready, 5_000, 'the worker to find out');
+  await until(() => !here.worker.ready, 'the worker to find out');
   expect((await here.toolhost.ended(turn.answer.input.turn.id)).completed?.output.text).toBe('to the end');
 });
 
@@ -73,7 +71,7 @@ test('a credential that was replaced is taken up without a restart', async () =>
   const here = await open({ credentialOf: () => current });
   expect(here.worker.ready).toBe(false);
   current = credential;
-  await until(() => here.worker.ready, 5_000, 'the worker to be ready');
+  await until(() => here.worker.ready, 'the worker to be ready');
   expect((await here.run({ backend: 'process' })).completed?.output.text).toBe('done');
 });
 
@@ -87,7 +85,7 @@ test('a worker of several cells goes on for those that know it, and names them a
   here.worker = here.newWorker({ cells: { [here.cell]: cellOf(credential), 'cell-2': cellOf('of-nobody') } });
   await here.worker.start();
   expect(here.worker.ready).toBe(true);
-  await until(async () => (await presence(here))?.cells?.length === 1, 5_000, 'the worker to name its cells');
+  await until(async () => (await presence(here))?.cells?.length === 1, 'the worker to name its cells');
   expect((await presence(here))?.cells).toEqual([here.cell]);
   expect(errors(here)).toMatchObject([{ cell: 'cell-2', code: 'unauthenticated' }]);
   expect((await here.run({ backend: 'process' })).completed?.output.text).toBe('done');
@@ -104,7 +102,7 @@ test('a claim that is refused for what its turn is says nothing of the credentia
     return { status: 403, code: 'policy-denied' };
   };
   await here.give({ backend: 'process', agent: 'refused' });
-  await until(() => refused > 0, 5_000, 'the claim');
+  await until(() => refused > 0, 'the claim');
   expect((await here.run({ backend: 'process', agent: 'other' })).completed?.output.text).toBe('done');
   clearInterval(watch);
   expect([new Set(ready), errors(here)]).toEqual([new Set([true]), []]);

@@ -240,7 +240,7 @@ describe('a door', () => {
       return 'hang';
     };
     const waiting = Array.from({ length: 4 }, () => ask('POST', '/tool', call, { headers }).catch(() => undefined));
-    await until(() => held === 4, 5_000, 'four requests');
+    await until(() => held === 4, 'four requests');
     const refusal = await ask('POST', '/tool', call, { headers });
     expect(refusal).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
     expect(JSON.parse(refusal.body)).toMatchObject({ code: 'attempt-busy', retryable: true });
@@ -266,9 +266,9 @@ describe('a door', () => {
     const asking = request({ socketPath: socket, method: 'POST', path: '/tool', headers });
     asking.on('error', () => undefined);
     asking.end(call);
-    await until(() => toolhost.runnerRequests.length === 1, 5_000, 'the request');
+    await until(() => toolhost.runnerRequests.length === 1, 'the request');
     asking.destroy();
-    await until(() => gone, 5_000, 'the ToolHost to be left alone');
+    await until(() => gone, 'the ToolHost to be left alone');
   });
 
   test('serves connections that come as frames', async () => {

@@ -38,14 +38,14 @@ const canStart = process.platform === 'linux' && process.getuid?.() === 0;
     ['told to stop, by a turn that does not listen', 'SIGTERM', deaf],
     ['killed', 'SIGKILL', polite],
   ] as const)('that is %s and starts again costs a turn an attempt, and no more', async (_how, signal, program) => {
-    await until(() => world.worker.ready, 20_000, 'the worker to be ready');
+    await until(() => world.worker.ready, 'the worker to be ready', 20_000);
     const turn = await world.give({ image, program, timeoutMs: 60_000 });
     await until(
       async () =>
         (await engine.docker.listContainers({ filters: { label: [`suzumio.turn=${turn.answer.input.turn.id}`] } }))
           .length > 0,
-      20_000,
       'a running container',
+      20_000,
     );
     await engine.end(signal);
     await engine.start();

@@ -43,11 +43,7 @@ const ended = (turn: TestTurn) => world.toolhost.ended(turn.answer.input.turn.id
 const fileOf = (agent: string, name: string) => `${disk.path}/w/workspaces/${world.cell}/paper.1/${agent}/${name}`;
 const letEnd = (agent: string) => writeFile(fileOf(agent, 'go'), '');
 const hasWritten = (agent: string, bytes: number) =>
-  until(
-    async () => (await stat(fileOf(agent, 'x')).catch(() => undefined))?.size === bytes,
-    10_000,
-    `${agent} to write`,
-  );
+  until(async () => (await stat(fileOf(agent, 'x')).catch(() => undefined))?.size === bytes, `${agent} to write`);
 
 test('a turn that fills it with files that have no name any more is ended, and its neighbours go on', async () => {
   const neighbour = await give('neighbour', waits);
@@ -65,7 +61,7 @@ test('a turn that fills it with files that have no name any more is ended, and i
     code: 'workspace-too-large',
     message: expect.stringContaining('no name any more'),
   });
-  await until(() => world.worker.ready, 10_000, 'the worker to take jobs again');
+  await until(() => world.worker.ready, 'the worker to take jobs again');
   await letEnd('neighbour');
   expect((await ended(neighbour)).completed?.output.text).toBe('fine');
   expect((await ended(await give('next', `done();`))).completed?.output.text).toBe('fine');
@@ -88,9 +84,9 @@ test('while there is little left no turn is claimed', async () => {
   // Where nothing runs, the attempt that meets it tells of it.
   const met = await give('met', `done();`);
   expect((await ended(met)).failed?.failure.code).toBe('disk-full');
-  await until(() => !world.worker.ready, 5_000, 'the worker to take no jobs');
+  await until(() => !world.worker.ready, 'the worker to take no jobs');
   const told = async () => (await world.transport.fleet())[0];
-  await until(async () => (await told())?.problem === 'disk-full', 5_000, 'the worker to say so');
+  await until(async () => (await told())?.problem === 'disk-full', 'the worker to say so');
   expect(await told()).toMatchObject({ slots: 0 });
   const later = await give('later', `done();`);
   await disk.empty();

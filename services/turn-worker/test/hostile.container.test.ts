@@ -1,10 +1,8 @@
 import { readdir } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { agentCommand, baseImage, deriveImage, docker, withoutNodeImage } from './support/images.js';
 import { until } from './support/until.js';
 import { type TurnSpec, World } from './support/world.js';
-
-jest.setTimeout(30_000);
 
 const mib = 1024 * 1024;
 const imports = `
@@ -130,7 +128,6 @@ describe('the end', () => {
   });
 
   test('never, and deaf to SIGTERM: killed at the time limit', async () => {
-    const begun = performance.now();
     const { failed } = await hostile(
       `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.error('still here')`,
       { timeoutMs: 1_500 },
@@ -140,7 +137,6 @@ describe('the end', () => {
       exitCode: 137,
       message: expect.stringMatching(/1500 ms.*still here/s),
     });
-    expect(performance.now() - begun).toBeLessThan(10_000);
   });
 
   test('of the container at the hands of somebody else', async () => {
@@ -156,9 +152,9 @@ describe('the machine', () => {
     const { completed } = await hostile(
       `
       let children = 0;
-      const fork = () => spawn('sleep', ['60']).on('error', () => {}).on('spawn', () => { children += 1; fork(); });
+      const told = () => { out(JSON.stringify({ text: String(children) })); process.exit(0); };
+      const fork = () => spawn('sleep', ['60']).on('error', told).on('spawn', () => { children += 1; fork(); });
       fork();
-      setTimeout(() => { out(JSON.stringify({ text: String(children) })); process.exit(0); }, 1500);
     `,
       { sandbox: { pids: 32 } },
     );
@@ -173,11 +169,7 @@ describe('the machine', () => {
   ])('fills the %s', async (_name, path) => {
     const { failed } = await hostile(`sh('dd if=/dev/zero of=${path} bs=1M count=2000')`);
     expect(failed?.failure).toMatchObject({ code: 'workspace-too-large', message: expect.stringMatching(/bytes/) });
-    await until(
-      async () => (await readdir(`${world.directory}/w/turns`)).length === 0,
-      5_000,
-      'the turn directory to go',
-    );
+    await until(async () => (await readdir(`${world.directory}/w/turns`)).length === 0, 'the turn directory to go');
   });
 
   test('makes files without end', async () => {

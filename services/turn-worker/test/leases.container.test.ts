@@ -1,11 +1,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { agentCommand, baseImage, deriveImage, docker } from './support/images.js';
 import { newTurnId } from './support/test-toolhost.js';
 import { until } from './support/until.js';
 import { World } from './support/world.js';
-
-jest.setTimeout(30_000);
 
 const forEver = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);`;
 const atOnce = `import fs from 'node:fs'; fs.writeFileSync('/turn/output.json', JSON.stringify({ text: 'at once' }));`;
@@ -29,7 +27,7 @@ afterAll(async () => {
 
 const gone = (id: string) => async () => !(await world.containers()).some((container) => container.id === id);
 const idle = () =>
-  until(async () => (await readdir(`${world.directory}/w/attempts`)).length === 0, 5_000, 'the attempts to end');
+  until(async () => (await readdir(`${world.directory}/w/attempts`)).length === 0, 'the attempts to end');
 
 describe('a claim', () => {
   test('is written down before it is made, for nobody else to read', async () => {
@@ -37,7 +35,7 @@ describe('a claim', () => {
     world.toolhost.intercept = (request) => (request.url?.endsWith('/claim') && !looked ? 'cut' : undefined);
     const turn = await world.give({ image: image.name, program: atOnce });
     const directory = `${world.directory}/w/attempts`;
-    await until(async () => (await readdir(directory)).some((name) => name.endsWith('.json')), 5_000, 'a state file');
+    await until(async () => (await readdir(directory)).some((name) => name.endsWith('.json')), 'a state file');
     const [name = ''] = await readdir(directory);
     expect((await stat(`${directory}/${name}`)).mode & 0o777).toBe(0o600);
     const state: unknown = JSON.parse(await readFile(`${directory}/${name}`, 'utf8'));
@@ -56,14 +54,10 @@ describe('a claim', () => {
     world.toolhost.intercept = (request) => (request.url?.endsWith('/claim') ? instead[tries++] : undefined);
     const ids: string[] = [];
     const turn = await world.give({ image: image.name, program: atOnce });
-    await until(
-      async () => {
-        for (const name of await readdir(`${world.directory}/w/attempts`)) if (!ids.includes(name)) ids.push(name);
-        return turn.claims.length > 0;
-      },
-      10_000,
-      'the claim',
-    );
+    await until(async () => {
+      for (const name of await readdir(`${world.directory}/w/attempts`)) if (!ids.includes(name)) ids.push(name);
+      return turn.claims.length > 0;
+    }, 'the claim');
     expect(tries).toBe(4);
     expect(ids).toContain(`${turn.claims[0]?.claimId ?? ''}.json`);
     expect((await world.toolhost.ended(turn.answer.input.turn.id)).completed?.output.text).toBe('at once');
@@ -77,7 +71,7 @@ describe('a claim', () => {
       return { status: 409, code: 'claim-refused' };
     };
     const turn = await world.give({ image: image.name, program: atOnce });
-    await until(() => tries > 0, 5_000, 'a claim');
+    await until(() => tries > 0, 'a claim');
     await idle();
     expect([tries, turn.heartbeats]).toEqual([1, 0]);
   });
@@ -87,7 +81,6 @@ describe('a claim', () => {
     await world.deliver(turn, 'cell-2');
     await until(
       () => world.lines.some((line) => line['cell'] === 'cell-2' && line['level'] === 'warn'),
-      5_000,
       'a line in the log',
     );
     expect(turn.claims).toEqual([]);
@@ -105,13 +98,14 @@ describe('a lease', () => {
     expect(turn.heartbeats).toBeGreaterThan(5);
   });
 
-  test('that is cancelled: the container is gone within two seconds, and nothing is reported', async () => {
+  test('that is cancelled: the container is gone after the next heartbeat, and nothing is reported', async () => {
     const turn = await world.give({ image: image.name, program: forEver });
     const id = await world.containerOf(turn);
-    const cancelledAt = performance.now();
     turn.cancel = true;
-    await until(gone(id), 5_000, 'the container to be gone');
-    expect(performance.now() - cancelledAt).toBeLessThan(2_000);
+    const before = turn.heartbeats;
+    await until(gone(id), 'the container to be gone');
+    // The first one after that says it.
+    expect(turn.heartbeats - before).toBe(1);
     await idle();
     expect([turn.completed, turn.failed]).toEqual([undefined, undefined]);
   });
@@ -120,7 +114,7 @@ describe('a lease', () => {
     const turn = await world.give({ image: image.name, program: forEver });
     const id = await world.containerOf(turn);
     turn.answer = { ...turn.answer, leaseToken: 'another' };
-    await until(gone(id), 5_000, 'the container to be gone');
+    await until(gone(id), 'the container to be gone');
     await idle();
     expect(turn.failed).toBeUndefined();
   });
@@ -128,15 +122,15 @@ describe('a lease', () => {
   test.each(['hang', 'cut', 503] as const)(
     'that cannot be kept (%s) ends by the clock of the worker, before its deadline',
     async (how) => {
-      const turn = await world.give({ image: image.name, program: forEver, leaseMs: 8_000 });
+      const turn = await world.give({ image: image.name, program: forEver, leaseMs: 12_000 });
       const id = await world.containerOf(turn);
       let silentSince = 0;
       world.toolhost.intercept = () => {
         silentSince ||= performance.now();
         return how === 503 ? { status: 503 } : how;
       };
-      await until(gone(id), 10_000, 'the container to be gone');
-      expect(performance.now() - silentSince).toBeLessThan(8_000);
+      await until(gone(id), 'the container to be gone');
+      expect(performance.now() - silentSince).toBeLessThan(12_000);
       world.toolhost.intercept = () => undefined;
       await idle();
       expect([turn.completed, turn.failed]).toEqual([undefined, undefined]);
@@ -160,7 +154,7 @@ describe('one attempt of an agent at a time', () => {
     const id = await world.containerOf(first);
     const second = await world.run({ image: image.name, program: atOnce });
     expect(second.completed?.output.text).toBe('at once');
-    await until(gone(id), 2_000, 'the first container to be gone');
+    await until(gone(id), 'the first container to be gone');
     expect([first.completed, first.failed]).toEqual([undefined, undefined]);
   });
 
@@ -187,7 +181,7 @@ describe('one attempt of an agent at a time', () => {
     const successor = await create('writer-3', later);
     try {
       const turn = await world.give({ image: image.name, program: atOnce, agent: 'writer-3' });
-      await until(() => turn.claims.length > 0, 5_000, 'the claim');
+      await until(() => turn.claims.length > 0, 'the claim');
       await idle();
       expect((await successor.inspect()).State.Running).toBe(true);
       expect([turn.completed, turn.failed]).toEqual([undefined, undefined]);

@@ -1,12 +1,10 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { agentImage, baseImage, deriveImage, docker, runnerImage } from './support/images.js';
 import { EngineProxy } from './support/engine-proxy.js';
 import type { TestTurn } from './support/test-toolhost.js';
 import { until } from './support/until.js';
 import { testPolicy, type World, type WorldOptions, worlds } from './support/world.js';
-
-jest.setTimeout(30_000);
 
 const forEver = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);`;
 const after = (ms: number) =>
@@ -33,9 +31,7 @@ describe('stopping', () => {
     await here.containerOf(turn);
     const stopped = here.worker.stop();
     const late = await here.give({ image: image.name, program: after(0), agent: 'late' });
-    const begun = performance.now();
     await stopped;
-    expect(performance.now() - begun).toBeLessThan(8_000);
     expect(turn.failed?.failure).toMatchObject({ code: 'worker-shutdown' });
     expect(late.claims).toEqual([]);
     expect(await here.containers()).toEqual([]);
@@ -44,12 +40,12 @@ describe('stopping', () => {
 
   test('is bounded where the ToolHost is away', async () => {
     const here = await open();
-    const turn = await here.give({ image: image.name, program: forEver });
+    // Neither its lease nor its time ends the turn.
+    const longMs = 600_000;
+    const turn = await here.give({ image: image.name, program: forEver, leaseMs: longMs, timeoutMs: longMs });
     await here.containerOf(turn);
     here.toolhost.intercept = () => 'cut';
-    const begun = performance.now();
     await here.worker.stop();
-    expect(performance.now() - begun).toBeLessThan(15_000);
     expect(await here.containers()).toEqual([]);
   });
 
@@ -149,12 +145,12 @@ describe('a host that cannot run turns', () => {
       const running = await here.give({ image: image.name, program: after(1_500) });
       await here.containerOf(running);
       await engine.close();
-      await until(() => !here.worker.ready, 5_000, 'the worker to notice');
-      await until(() => told(here, 'takes no jobs') === 2, 5_000, 'the worker to say so');
+      await until(() => !here.worker.ready, 'the worker to notice');
+      await until(() => told(here, 'takes no jobs') === 2, 'the worker to say so');
       await engine.open();
       // The container ended while nobody could hear of it.
       expect((await here.toolhost.ended(running.answer.input.turn.id)).completed?.output.text).toBe('fine');
-      await until(() => here.worker.ready, 10_000, 'the worker to be ready again');
+      await until(() => here.worker.ready, 'the worker to be ready again');
     } finally {
       await here.worker.stop();
       await engine.close();
@@ -173,7 +169,7 @@ describe('a host that cannot run turns', () => {
       // A call whose answer was cut off is made again under its step.
       const ofTurn = () => here.toolhost.toolCalls.filter((call) => call.turn === turn.answer.input.turn.id);
       const calls = () => new Set(ofTurn().map(({ step }) => step)).size;
-      await until(() => calls() === 1, 10_000, 'the first call');
+      await until(() => calls() === 1, 'the first call');
       engine.cut();
       expect((await here.toolhost.ended(turn.answer.input.turn.id)).completed?.output.text).toBe('mended');
       expect(calls()).toBe(2);
@@ -258,13 +254,9 @@ describe('a turn that a signal ends', () => {
     const { here, engine } = await behindProxy({ aftermathMs: 20_000 });
     const turn = await here.give({ image: image.name, program: diesBySignal(500) });
     await ended(await here.containerOf(turn));
-    await until(
-      () => here.lines.some(({ msg }) => msg === 'a turn was ended by a signal'),
-      5_000,
-      'the worker to see it',
-    );
+    await until(() => here.lines.some(({ msg }) => msg === 'a turn was ended by a signal'), 'the worker to see it');
     await engine.close();
-    await until(() => !here.worker.ready, 5_000, 'the worker to notice');
+    await until(() => !here.worker.ready, 'the worker to notice');
     await engine.open();
     expect(await failureOf(here, turn)).toMatchObject({ code: 'container-killed' });
     await here.worker.stop();
@@ -276,7 +268,7 @@ describe('a turn that a signal ends', () => {
     const turn = await here.give({ image: image.name, program: diesBySignal(2_000) });
     await here.containerOf(turn);
     engine.cut();
-    await until(() => !here.worker.ready, 5_000, 'the worker to notice');
+    await until(() => !here.worker.ready, 'the worker to notice');
     expect(await failureOf(here, turn)).toMatchObject({ code: 'non-zero-exit' });
     await here.worker.stop();
     await engine.close();
@@ -311,7 +303,7 @@ async function sweeps(here: World, times: number): Promise<void> {
     if (url === '/projects/gone') swept += 1;
     return undefined;
   };
-  await until(() => swept > times, 10_000, 'the worker to sweep');
+  await until(() => swept > times, 'the worker to sweep');
 }
 
 describe('ended containers', () => {
@@ -343,7 +335,7 @@ describe('ended containers', () => {
       agent: 'b',
       sandbox: { keep: 'always', keepForMs: 1 },
     });
-    await until(async () => (await here.containers()).length === 1, 5_000, 'one of the containers to go');
+    await until(async () => (await here.containers()).length === 1, 'one of the containers to go');
     const [left] = await here.containers();
     expect(turn.failed?.stats?.container).not.toBe(left?.id);
   });
@@ -355,7 +347,7 @@ describe('ended containers', () => {
     const turns = [other];
     for (let n = 0; n < 5; n += 1)
       turns.push(await here.run({ image: image.name, program: fails, agent: 'a', sandbox }));
-    await until(async () => (await here.containers()).length <= 4, 10_000, 'the older containers to go');
+    await until(async () => (await here.containers()).length <= 4, 'the older containers to go');
     await sweeps(here, 2);
     const idOf = ({ failed }: TestTurn) => failed?.stats?.container;
     expect(new Set((await here.containers()).map(({ id }) => id))).toEqual(
@@ -374,7 +366,7 @@ describe('ended containers', () => {
     await here.containerOf(turn);
     end(turn, here);
     await writeFile(`${here.directory}/w/workspaces/${here.cell}/paper.1/writer/go`, '');
-    await until(() => told(here, 'an attempt has ended') === 1, 10_000, 'the attempt to end');
+    await until(() => told(here, 'an attempt has ended') === 1, 'the attempt to end');
     await here.worker.stop();
     expect(await here.containers()).toEqual([]);
   });

@@ -1,11 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { afterEach, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { hasImage } from '@suzumio/protocol/worker-presence';
 import { baseImage, runnerImage } from './support/images.js';
 import { until } from './support/until.js';
 import { World, type WorldOptions } from './support/world.js';
-
-jest.setTimeout(30_000);
 
 let world: World | undefined;
 afterEach(async () => {
@@ -22,7 +20,7 @@ const processes: WorldOptions = { settings: { policy: { backends: ['process'] },
 
 test('a worker tells the fleet what it takes', async () => {
   const here = await open(processes);
-  await until(async () => (await here.transport.fleet())[0]?.state === 'ready', 5_000, 'the worker to be ready');
+  await until(async () => (await here.transport.fleet())[0]?.state === 'ready', 'the worker to be ready');
   expect(await here.transport.fleet()).toMatchObject([
     { slots: 3, state: 'ready', cells: [here.cell], backends: ['process'] },
   ]);
@@ -31,7 +29,7 @@ test('a worker tells the fleet what it takes', async () => {
 test('a worker with containers names the images that its engine has, and no others', async () => {
   const here = await open({});
   const images = async () => (await here.transport.fleet())[0]?.images;
-  await until(async () => (await images()) !== undefined, 10_000, 'the images to be listed');
+  await until(async () => (await images()) !== undefined, 'the images to be listed');
   const named = (await images()) ?? [];
   expect([baseImage, runnerImage, 'suzumio-no-such-image:dev'].map((image) => hasImage(named, image))).toEqual([
     true,
@@ -44,10 +42,10 @@ test('a worker that drains says so while its turns go to their end, and then goe
   const here = await open({ ...processes, limits: { shutdownGraceMs: 10_000 } });
   const send = { tool: 'messages.send', input: { recipient: 'user', priority: 'P1', body: 'x' } };
   const turn = await here.give({ backend: 'process', steps: [send, { wait: 1_500 }, { text: 'done' }] });
-  await until(() => here.toolhost.toolCalls.length > 0, 10_000, 'the turn to run');
+  await until(() => here.toolhost.toolCalls.length > 0, 'the turn to run');
   const stopped = here.worker.stop();
   const state = async () => (await here.transport.fleet()).map(({ state: said, slots }) => [said, slots]);
-  await until(async () => (await state())[0]?.[0] === 'draining', 5_000, 'the worker to say that it drains');
+  await until(async () => (await state())[0]?.[0] === 'draining', 'the worker to say that it drains');
   expect(await state()).toEqual([['draining', 0]]);
   await stopped;
   expect([turn.failed, turn.completed?.output.text]).toEqual([undefined, 'done']);
@@ -58,7 +56,7 @@ test('a worker whose engine is away says that, and what it lacks', async () => {
   const directory = await mkdtemp('/tmp/suzumio-engine-');
   try {
     const here = await open({ settings: { dockerSocket: `${directory}/docker.sock` } });
-    await until(async () => (await here.transport.fleet())[0]?.problem !== undefined, 5_000, 'the worker to complain');
+    await until(async () => (await here.transport.fleet())[0]?.problem !== undefined, 'the worker to complain');
     expect(await here.transport.fleet()).toMatchObject([
       { slots: 0, state: 'not-ready', problem: 'engine-unreachable' },
     ]);

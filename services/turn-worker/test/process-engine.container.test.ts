@@ -1,11 +1,9 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from './support/until.js';
 import { testPolicy, World } from './support/world.js';
-
-jest.setTimeout(30_000);
 
 let world: World;
 
@@ -105,9 +103,9 @@ describe('the process backend', () => {
 
   test('kills what the runner started along with it', async () => {
     const turn = await world.give({ backend: 'process', steps: [{ run: { command: 'sleep 1000 & sleep 1000' } }] });
-    await until(async () => (await processes()).length >= 3, 10_000, 'the processes');
+    await until(async () => (await processes()).length >= 3, 'the processes');
     turn.cancel = true;
-    await until(async () => (await processes()).length === 0, 2_000, 'the processes to be gone');
+    await until(async () => (await processes()).length === 0, 'the processes to be gone');
   });
 
   test('kills at its start what outlived a former process of this worker', async () => {

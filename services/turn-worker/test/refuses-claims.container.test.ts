@@ -2,13 +2,11 @@ import { chmod, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/p
 import { createServer as createHttpServer, request as httpRequest } from 'node:http';
 import { createServer, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { policySchema } from '@suzumio/core/policy/policy';
 import { agentCommand, baseImage, deriveImage, docker } from './support/images.js';
 import { until } from './support/until.js';
 import { type TurnSpec, World } from './support/world.js';
-
-jest.setTimeout(30_000);
 
 const mib = 1024 * 1024;
 
@@ -259,7 +257,7 @@ describe('a claim within the policy', () => {
     }
     outer.cancel = true;
     const runs = async () => (await world.containers()).some(({ state }) => state === 'running');
-    await until(async () => !(await runs()), 10_000, 'the other turn to end');
+    await until(async () => !(await runs()), 'the other turn to end');
     await rm(`${root}/open/project`, { recursive: true });
     await mkdir(`${root}/open/project/sub`, { recursive: true });
     expect((await world.run(inner)).completed?.output.text).toBe('nothing');

@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { agentCommand, baseImage, deriveImage } from './support/images.js';
 import { World } from './support/world.js';
-
-jest.setTimeout(30_000);
 
 /** Knows the minimal contract only: three fields of the input, one route, one file. */
 const foreignRunner = `

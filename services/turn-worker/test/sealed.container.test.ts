@@ -1,9 +1,7 @@
 import { mkdir, readFile, stat } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { agentCommand, baseImage, deriveImage, docker } from './support/images.js';
 import { World } from './support/world.js';
-
-jest.setTimeout(30_000);
 
 /** Tries what a sealed container must not be able to do, and tells how each attempt ended. */
 const prisoner = `

@@ -5,11 +5,9 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { until } from './support/until.js';
 import { World } from './support/world.js';
-
-jest.setTimeout(30_000);
 
 let world: World | undefined;
 const children: ChildProcess[] = [];
@@ -39,7 +37,7 @@ async function writer(directory: string, environment: Record<string, string> = {
     stdio: 'ignore',
   });
   children.push(child);
-  await until(async () => (await readdir(directory)).length > 10, 10_000, 'something to be written');
+  await until(async () => (await readdir(directory)).length > 10, 'something to be written');
   return child;
 }
 
@@ -76,7 +74,7 @@ describe('a worker that was killed starts again', () => {
       const text = name === '' ? '' : await readFile(join(attempts, name), 'utf8').catch(() => '');
       return text.includes('sandbox') ? name : undefined;
     };
-    await until(async () => (await granted()) !== undefined, 10_000, 'the turn to run');
+    await until(async () => (await granted()) !== undefined, 'the turn to run');
     const name = (await granted()) ?? '';
     // What a killed worker leaves; a worker that is stopped takes it away.
     await copyFile(join(attempts, name), `${here.directory}/state`);
@@ -86,9 +84,9 @@ describe('a worker that was killed starts again', () => {
 
     here.worker = here.newWorker();
     await here.worker.start();
-    await until(() => turn.failed !== undefined, 5_000, 'the report');
+    await until(() => turn.failed !== undefined, 'the report');
     expect(here.toolhost.turn(turn.answer.input.turn.id).failed?.failure.code).toBe('worker-lost');
-    await until(async () => (await readdir(attempts)).length === 0, 5_000, 'the state to be removed');
+    await until(async () => (await readdir(attempts)).length === 0, 'the state to be removed');
   });
 
   test('and leaves to its lease what it may not have been granted', async () => {
@@ -101,7 +99,7 @@ describe('a worker that was killed starts again', () => {
     await writeFile(`${attempts}/${claimId}.json`, JSON.stringify(state));
     await writeFile(`${attempts}/${'b'.repeat(32)}.json`, '{');
     await here.worker.start();
-    await until(async () => (await readdir(attempts)).length === 0, 5_000, 'the states to be removed');
+    await until(async () => (await readdir(attempts)).length === 0, 'the states to be removed');
     expect([turn.claims, turn.failed]).toEqual([[], undefined]);
   });
 

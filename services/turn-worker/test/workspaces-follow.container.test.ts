@@ -1,9 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { agentCommand, baseImage, deriveImage } from './support/images.js';
 import { World } from './support/world.js';
-
-jest.setTimeout(30_000);
 
 /** Counts its turns in a file, and fails in the middle when its prompt's script says so. */
 const counting = `

@@ -69,8 +69,8 @@ export class OwnEngine {
           () => false,
         );
       },
-      60_000,
       'the engine to answer',
+      60_000,
     );
   }
 

@@ -105,7 +105,7 @@ export class TestToolHost {
 
   async ended(id: string, withinMs = 30_000): Promise<TestTurn> {
     const turn = this.turn(id);
-    await until(() => turn.endedAt !== undefined, withinMs, `the end of ${id}`);
+    await until(() => turn.endedAt !== undefined, `the end of ${id}`, withinMs);
     return turn;
   }
 

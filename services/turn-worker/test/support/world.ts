@@ -187,15 +187,11 @@ export class World {
   async containerOf(turn: TestTurn): Promise<string> {
     const label = `suzumio.turn=${turn.answer.input.turn.id}`;
     let id: string | undefined;
-    await until(
-      async () => {
-        const [found] = await docker.listContainers({ all: true, filters: { label: [label], status: ['running'] } });
-        id = found?.Id;
-        return id !== undefined;
-      },
-      10_000,
-      'a running container',
-    );
+    await until(async () => {
+      const [found] = await docker.listContainers({ all: true, filters: { label: [label], status: ['running'] } });
+      id = found?.Id;
+      return id !== undefined;
+    }, 'a running container');
     return id ?? '';
   }
 
