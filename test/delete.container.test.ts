@@ -111,7 +111,7 @@ describe('a project that is deleted', () => {
     await eventually(
       'no container runs that did',
       async () => unhurried((await containers('status=running', 'label=suzumio.epoch=1')).length === 0),
-      20_000,
+      boundMs,
     );
     await completedTurn('looking');
     const { items } = (await text('/projects/paper/artifacts')) as { items: { id: string; sizeBytes: number }[] };
@@ -152,7 +152,8 @@ describe('a server that is killed while it deletes', () => {
     await start({ workers: 0, backends: ['process'] });
     const [api] = stack.services.api;
     let begun = 0;
-    for (let round = 0; round < 10; round += 1) {
+    // Each comes later into the deletion, and the last one into one that has begun.
+    for (let round = 0; round < 10 || begun === 0; round += 1) {
       if ((await projectsOnDisk()).length === 0) await create('process');
       const removal = remove().catch(() => undefined);
       await sleep(round * 3);
@@ -166,7 +167,6 @@ describe('a server that is killed while it deletes', () => {
       );
       if (status === 404) begun += 1;
     }
-    expect(begun).toBeGreaterThan(0);
     expect(errors()).toEqual([]);
   }, 400_000);
 });
