@@ -109,7 +109,7 @@ const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as con
     }`;
       const reached = (await docker('exec', worker, 'node', '-e', knock)).split('\n');
       expect(reached.sort()).toEqual(found);
-    }, 45_000);
+    });
 
     test('runs the newsroom, through the published API and in containers', async () => {
       for (const command of [
@@ -172,10 +172,10 @@ const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as con
           };
           return unhurried(isDeepStrictEqual(known, wanted));
         },
-        45_000,
+        120_000,
       ).catch(() => undefined);
       expect(known).toEqual(wanted);
-    }, 60_000);
+    }, 150_000);
 
     test('takes a worker of another machine, started as documented, which runs turns while no other does', async () => {
       const documented = readFileSync(new URL('../docs/deployment.md', import.meta.url), 'utf8');
@@ -311,14 +311,14 @@ const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as con
             'the turn runs',
             async () =>
               unhurried((await turns()).some(({ agent, status }) => agent === 'writer' && status === 'running')),
-            30_000,
+            120_000,
           );
           await docker('kill', ...(await stack.containers(service)));
           await stack.run('--no-build', '--metrics');
           await eventually(
             'every turn has ended',
             async () => unhurried((await turns()).every(({ status }) => status === 'completed')),
-            30_000,
+            120_000,
           );
           const { items } = (await stack.api('GET', '/projects/relay/messages?limit=200')).body as Listed<{
             sender: string;
@@ -326,7 +326,7 @@ const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as con
           }>;
           expect(items.filter((message) => message.sender === 'writer' && message.body === body)).toHaveLength(1);
         },
-        90_000,
+        300_000,
       );
 
       test('after a crash, without anybody', async () => {
@@ -344,9 +344,9 @@ const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as con
             );
             return unhurried(state?.RestartCount === 1 && state.State.Health.Status === 'healthy');
           },
-          30_000,
+          120_000,
         );
-      }, 45_000);
+      }, 150_000);
 
       test('until it is stopped, with its data in good order and no secret in any log', async () => {
         for (const service of ['api', 'scheduler', 'toolhost'])
@@ -368,7 +368,7 @@ const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as con
         const logs = await stack.run('logs');
         for (const service of services) expect(logs).toMatch(new RegExp(`${service}[_-]1`));
         for (const secret of [password, worker, admin]) expect(logs).not.toContain(secret);
-      }, 30_000);
+      });
     });
   },
 );

@@ -8,6 +8,7 @@ import { finished } from './support/compose.js';
 import { docker } from './support/images.js';
 import { unhurried } from './support/outcomes.js';
 
+const boundMs = 60_000;
 const socket = '/var/run/docker.sock';
 const user = process.getuid?.() === 0 ? '1000:1000' : `${String(process.getuid?.())}:${String(process.getgid?.())}`;
 const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',').includes('docker');
@@ -49,16 +50,20 @@ const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',').includes('do
     eventually(
       `the worker says "${what}"`,
       async () => unhurried((await finished('docker', ['logs', worker])).out.includes(what)),
-      20_000,
+      boundMs,
     );
   const healthy = async () =>
     (await finished('docker', ['exec', worker, 'node', '/opt/suzumio/healthcheck.mjs'])).code === 0;
 
-  test('takes turns where it has the directory under its own path', async () => {
-    await start(join(directory, 'worker'), join(directory, 'worker'));
-    await says('containers reach the worker through this door');
-    await eventually('it is healthy', async () => unhurried(await healthy()), 20_000);
-  }, 45_000);
+  test(
+    'takes turns where it has the directory under its own path',
+    async () => {
+      await start(join(directory, 'worker'), join(directory, 'worker'));
+      await says('containers reach the worker through this door');
+      await eventually('it is healthy', async () => unhurried(await healthy()), boundMs);
+    },
+    3 * boundMs,
+  );
 
   test.each([
     ['nothing', []],
@@ -75,6 +80,6 @@ const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',').includes('do
       );
       expect(await healthy()).toBe(false);
     },
-    45_000,
+    2 * boundMs,
   );
 });

@@ -1,12 +1,10 @@
 import { type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Multiplexer } from '@suzumio/protocol/stdio-frames';
 import { bundled } from './support/bundle.js';
 import { createToolHost, type FakeToolHost } from './support/tool-host.js';
 import { closed, createTurnPlace, ended, listen, script, type TurnPlace } from './support/turn.js';
 import { freePort } from '../../test/support/free-port.js';
-
-jest.setTimeout(30_000);
 
 const send = { tool: 'messages.send', input: { recipient: 'editor', body: 'Done, says {{agent.id}}.' } };
 const expectedCall = {

@@ -3,12 +3,10 @@ import { once } from 'node:events';
 import { truncateSync } from 'node:fs';
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { bundled } from './support/bundle.js';
 import { createToolHost, type FakeToolHost, type ToolAnswer } from './support/tool-host.js';
 import { closed, createTurnPlace, type Ended, ended, listen, script, turn, type TurnPlace } from './support/turn.js';
-
-jest.setTimeout(30_000);
 
 const files = bundled();
 let place: TurnPlace;

@@ -2,14 +2,12 @@ import { type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Multiplexer } from '@suzumio/protocol/stdio-frames';
 import { bundled, foreignRunner } from './support/bundle.js';
 import { createToolHost, type FakeToolHost, type ToolAnswer } from './support/tool-host.js';
 import { closed, createTurnPlace, ended, listen, turn, type TurnPlace } from './support/turn.js';
 import { freePort } from '../../test/support/free-port.js';
-
-jest.setTimeout(30_000);
 
 const files = bundled();
 let place: TurnPlace;

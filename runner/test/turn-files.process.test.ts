@@ -1,10 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { bundled } from './support/bundle.js';
 import { createTurnPlace, type Ended, ended, script, type TurnPlace } from './support/turn.js';
-
-jest.setTimeout(30_000);
 
 const files = bundled();
 let place: TurnPlace;

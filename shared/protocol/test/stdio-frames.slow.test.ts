@@ -2,12 +2,10 @@ import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import { buffer, text } from 'node:stream/consumers';
 import { type Duplex, PassThrough } from 'node:stream';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Multiplexer } from '@suzumio/protocol/stdio-frames';
 import { encodeFrame, frameTypes } from '@suzumio/protocol/stdio-frame-codec';
-
-jest.setTimeout(30_000);
 
 const open: Multiplexer[] = [];
 afterEach(() => {

@@ -135,7 +135,7 @@ describe('a question that fails while others are answered', () => {
     expect(turn?.failure_json).toContain('"code":"model-refused"');
     expect(turn?.failure_json).toContain('the provider answered 500: cannot do');
     expect(turn?.failure_json).toContain('it failed 5 times while others were answered');
-  }, 30_000);
+  });
 
   test('for the rate at which it is asked is never taken for one that cannot be answered', async () => {
     answers = (request) => (isPoison(request) ? { status: 429 } : { text: 'Yes.' });
@@ -147,7 +147,7 @@ describe('a question that fails while others are answered', () => {
       expect(await ask(healthy, 'Well?', String(step))).toBe(200);
       limited = await again(limited, 'worker-1');
     }
-  }, 30_000);
+  });
 
   test('is not one that merely waits: that goes on at once when the provider answers', async () => {
     let away = true;

@@ -167,4 +167,4 @@ test('headers that arrive a byte at a time are cut off', async () => {
   socket.write('GET / HTTP/1.1\r\nHost: x\r\nX: ');
   socket.repeat('x', 100);
   expect(await socket.received()).toMatch(/^HTTP\/1\.1 408 /);
-}, 30_000);
+});

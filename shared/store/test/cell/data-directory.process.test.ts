@@ -81,5 +81,5 @@ describe('a data directory', () => {
     const answers = await Promise.all(processes.map((child) => child.line()));
     expect(answers[0]).toMatch(/^[0-9a-f]{64}$/);
     expect(new Set(answers).size).toBe(1);
-  }, 30_000);
+  });
 });
