@@ -101,7 +101,6 @@ describe('a container that asks without end', () => {
   test('keeps nobody else from anything, is ended, and then let in no more', async () => {
     expect(await ask(evil, '0', question())).toEqual({ status: 200 });
     let slowestMs = 0;
-    const until = performance.now() + 60_000;
     const beating = async (signal: { done: boolean }) => {
       for (; !signal.done; await new Promise((resolve) => setTimeout(resolve, 100))) {
         const began = performance.now();
@@ -115,7 +114,7 @@ describe('a container that asks without end', () => {
     const answers: Answer[] = [];
     const asking = Array.from({ length: 16 }, async (_, number) => {
       let body = bodies[number % 2];
-      while (performance.now() < until && body !== undefined) {
+      while (body !== undefined) {
         const answer = await ask(evil, '0', body);
         answers.push(answer);
         if (answer.status === 401) return;
@@ -136,7 +135,7 @@ describe('a container that asks without end', () => {
     // When a worker ends an attempt by itself, for want of an answer.
     expect(slowestMs).toBeLessThan(12_000);
     expect(await ask(good, '0', question())).toEqual({ status: 200 });
-  }, 120_000);
+  }, 600_000);
 
   test('keeps the room of a question that it has left, until that is answered', async () => {
     const waiting: (() => void)[] = [];
