@@ -15,7 +15,7 @@ const patterns = allOperations.map((operation) => ({
 /** What a request asks for; undefined where the contract has nothing like it. */
 export function operationFor(method: string, path: string): Operation | undefined {
   const asked = method === 'HEAD' ? 'get' : method.toLowerCase();
-  return operationsAt(path).operations.find((operation) => operation.method === asked);
+  return patterns.find(({ operation, pattern }) => operation.method === asked && pattern.test(path))?.operation;
 }
 
 /** What the contract has at a path, by whatever method; as Express reads paths. */
