@@ -13,14 +13,21 @@ export function freeBytesAt(path: string): number {
  * people, and at last leases and deletions, which nothing here refuses.
  */
 export class DiskSpace {
+  #freeBytes: number | undefined;
+
   constructor(
     private readonly path: string,
     readonly reserve: StorageLimits['reserve'] = defaultStorageLimits.reserve,
     private readonly free: (path: string) => number = freeBytesAt,
   ) {}
 
+  /** The system is asked once in each turn of the event loop, whoever is served in it. */
   get freeBytes(): number {
-    return this.free(this.path);
+    if (this.#freeBytes === undefined) {
+      this.#freeBytes = this.free(this.path);
+      setImmediate(() => (this.#freeBytes = undefined));
+    }
+    return this.#freeBytes;
   }
 
   /** Whether less is left than is kept from this. */
