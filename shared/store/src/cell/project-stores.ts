@@ -76,12 +76,10 @@ export class ProjectStores {
       await this.#migrated(project, wait);
       const entry = this.#current(project);
       if (!entry) throw unknownProject(project);
-      if (!entry.store.deleted) return await this.#used(entry, body);
+      return await this.#used(entry, body);
     } catch (error) {
       throw this.#told(project, error);
     }
-    this.forget(project);
-    throw unknownProject(project);
   }
 
   /** Ends a project for good, where it has not been; without a file there is nothing to end. */
@@ -150,7 +148,7 @@ export class ProjectStores {
     else this.#migrations.requireDone(file);
   }
 
-  /** The project that has this name now, which may be about to go. */
+  /** The project that has this name now, if there is one that was not deleted. */
   #current(project: string): Entry | undefined {
     const known = this.#entries.get(project);
     if (known && !known.store.deleted) return known;
@@ -159,7 +157,9 @@ export class ProjectStores {
     if (!store) return undefined;
     const entry = { store, users: 0, usedAtMs: performance.now(), evicted: false };
     this.#entries.set(project, entry);
-    return entry;
+    if (!store.deleted) return entry;
+    this.forget(project);
+    return undefined;
   }
 
   #open(project: string): ProjectStore | undefined {
