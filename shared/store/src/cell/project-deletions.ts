@@ -1,5 +1,5 @@
 import type { StoreContext } from '../sqlite/context.js';
-import { unknownProject } from '../sqlite/project-unknown.js';
+import { unknownProject } from '../sqlite/store-fault.js';
 import type { Sql } from '../sqlite/sql.js';
 import { type IdempotencyKey, keyedTx, once } from '../sqlite/once.js';
 import type { Writer } from '../sqlite/writer.js';

@@ -7,9 +7,8 @@ import type { PendingDeletion } from './project-deletions.js';
 import { LargeMigrations } from '../projects/large-migrations.js';
 import { databaseMemory, memoryLimitBytes } from '../sqlite/memory-limits.js';
 import { ProjectStore, type ProjectStoreHooks } from '../projects/project-store.js';
-import { unknownProject } from '../sqlite/project-unknown.js';
+import { storeFault, unknownProject } from '../sqlite/store-fault.js';
 import { fileIdentity } from '../sqlite/sql.js';
-import { storeFault } from '../sqlite/store-fault.js';
 
 interface Entry {
   store: ProjectStore;

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { maxContentBytes } from '@suzumio/protocol/content';
 import { makeSubdirectory } from './make-subdirectory.js';
-import { unknownProject } from '../sqlite/project-unknown.js';
+import { unknownProject } from '../sqlite/store-fault.js';
 
 export { maxContentBytes };
 

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { unknownProject } from '../sqlite/project-unknown.js';
+import { unknownProject } from '../sqlite/store-fault.js';
 
 /**
  * Makes a directory of a project's, where it is missing. The project's own is never made here: that of a deleted one must

@@ -56,3 +56,8 @@ export function storeFault(project: string, file: string, error: unknown): unkno
     { cause: error },
   );
 }
+
+/** There is no project of this name, or no more. */
+export function unknownProject(project: string): SuzumioError {
+  return new SuzumioError('project-unknown', `There is no project "${project}" in this data directory.`, { project });
+}
