@@ -38,7 +38,11 @@ export function createApi(config: ApiConfig, dependencies: ApiDependencies): Api
   async function start(): Promise<void> {
     const { cell } = dependencies;
     if (config.auth === 'off') allowEverybody(config.host, dependencies);
-    const delist = await cell.catalog.enlist({ service: 'api', cell: cell.id, transport: config.transportName });
+    const delist = await cell.catalog.processes.enlist({
+      service: 'api',
+      cell: cell.id,
+      transport: config.transportName,
+    });
     const hub = new EventHub(dependencies, config.events);
     try {
       tellBroken(await cell.recover(), dependencies);

@@ -25,7 +25,7 @@ afterEach(async () => {
 
 async function serve(of: TestApi, ...services: string[]): Promise<void> {
   for (const service of services) {
-    leaving.push(await of.cell.catalog.enlist({ service, cell: of.cell.id, transport: 'test' }));
+    leaving.push(await of.cell.catalog.processes.enlist({ service, cell: of.cell.id, transport: 'test' }));
   }
 }
 

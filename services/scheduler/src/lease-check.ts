@@ -41,7 +41,7 @@ export class LeaseCheck {
     const nowMs = this.cell.context.now();
     const due = [...this.#deadlines].filter(([, at]) => at <= nowMs).map(([project]) => project);
     if (due.length === 0) return [];
-    const servingSince = this.cell.catalog.toolhostServingSince();
+    const servingSince = this.cell.catalog.processes.toolhostServingSince();
     if (servingSince === undefined || nowMs - servingSince < this.leaseMs) return [];
     const requeued: string[] = [];
     await this.visits.each(due, async (project) => {

@@ -69,7 +69,11 @@ export class Scheduler {
   async start(): Promise<void> {
     const { cell, transport } = this.dependencies;
     const { transportName, sweepIntervalMs = 2_000, leaseCheckMs = 500, contentCheckMs = 60_000 } = this.config;
-    this.#delist = await cell.catalog.enlist({ service: 'scheduler', cell: cell.id, transport: transportName });
+    this.#delist = await cell.catalog.processes.enlist({
+      service: 'scheduler',
+      cell: cell.id,
+      transport: transportName,
+    });
     const sweeps = startRounds(sweepIntervalMs, () => this.#round('sweep', () => this.#sweepAll()));
     const leases = startRounds(leaseCheckMs, () => this.#round('leases', () => this.#checkLeases()));
     const content = startRounds(contentCheckMs, () => this.#round('content', () => this.#content.run()));

@@ -78,7 +78,11 @@ describe('a Redis that goes away', () => {
     const { testing, transport, metrics, logs, jobs, work, scheduler, mail, turns, claim } = await bench();
     const project = await testing.create();
     await scheduler({ leaseMs: 0, leaseCheckMs: 10, sweepIntervalMs: 10 });
-    const delist = await testing.cell.catalog.enlist({ service: 'toolhost', cell: 'main', transport: 'test' });
+    const delist = await testing.cell.catalog.processes.enlist({
+      service: 'toolhost',
+      cell: 'main',
+      transport: 'test',
+    });
     await mail(project, 'ada');
     await work();
     transport.wake(project);

@@ -29,7 +29,7 @@ describe('leases', () => {
     return { project, turn };
   }
   const toolhost = ({ testing }: Bench) =>
-    testing.cell.catalog.enlist({ service: 'toolhost', cell: 'main', transport: 'test' });
+    testing.cell.catalog.processes.enlist({ service: 'toolhost', cell: 'main', transport: 'test' });
   const checks = ({ metrics }: Bench) =>
     counted(metrics, 'suzumio_sweep_duration_seconds', { round: 'leases', le: '+Inf' });
   const sweeps = ({ metrics }: Bench) =>
@@ -67,7 +67,7 @@ describe('leases', () => {
     advance(-3_600_000);
     await eventually(
       'the ToolHost beats again',
-      () => testing.cell.catalog.toolhostServingSince() === start - 3_600_000,
+      () => testing.cell.catalog.processes.toolhostServingSince() === start - 3_600_000,
     );
     await afterMoreChecks(made);
     await eventually('the lease is shortened', async () => {

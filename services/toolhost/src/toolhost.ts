@@ -81,7 +81,11 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
     const worker = await listen(config.worker, attemptsRouter(context), handlersRouter(context, waits));
     try {
       servers = { worker, runner: await listen(config.runner, toolsRouter(context), modelsRouter(context)) };
-      delist = await cell.catalog.enlist({ service: 'toolhost', cell: cell.id, transport: config.transportName });
+      delist = await cell.catalog.processes.enlist({
+        service: 'toolhost',
+        cell: cell.id,
+        transport: config.transportName,
+      });
     } catch (error) {
       await servers?.runner.stop();
       await worker.stop();

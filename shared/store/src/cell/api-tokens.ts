@@ -6,11 +6,9 @@ import {
   type TokenScope,
   type TokenView,
 } from '@suzumio/contract/model/access-token';
-import type { StoreContext } from '../sqlite/context.js';
+import type { CatalogDatabase, CatalogTx } from '../sqlite/catalog-database.js';
 import { iso } from '../sqlite/page.js';
-import type { Sql } from '../sqlite/sql.js';
 import { hashToken, newSecret, sameHash } from '../turns/tokens.js';
-import type { Writer } from '../sqlite/writer.js';
 
 /** Who a request comes from. */
 export interface ApiIdentity {
@@ -55,11 +53,7 @@ const isGood = 'revoked_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_m
  * never opens anything again; its name may be given to another one.
  */
 export class ApiTokens {
-  constructor(
-    private readonly sql: Sql,
-    private readonly writer: Writer,
-    private readonly context: StoreContext,
-  ) {}
+  constructor(private readonly db: CatalogDatabase) {}
 
   /**
    * Makes a token.
@@ -71,11 +65,11 @@ export class ApiTokens {
   async create(token: NewToken): Promise<{ token: TokenView; secret: string }> {
     const secret = newSecret();
     refuseNonsense(token);
-    return this.writer.write(() => {
-      const now = this.context.now();
-      this.#freeName(token.name, now);
+    return this.db.write((tx) => {
+      const now = tx.nowMs;
+      this.#freeName(tx, token.name);
       this.#assertProject(token.project);
-      this.#insert({ ...token, hash: hashToken(secret), expiresAtMs: momentFor(token.expires, now) }, now);
+      this.#insert(tx, { ...token, hash: hashToken(secret), expiresAtMs: momentFor(token.expires, now) });
       return { token: this.#newest(token.name, now), secret };
     });
   }
@@ -91,16 +85,16 @@ export class ApiTokens {
     const hash = hashToken(secret);
     // As always but at the first start: nothing is to be written.
     return (
-      this.#admitted(name, hash) ?? this.writer.write(() => this.#admitted(name, hash) ?? this.#admitNow(name, hash))
+      this.#admitted(name, hash) ?? this.db.write((tx) => this.#admitted(name, hash) ?? this.#admitNow(tx, name, hash))
     );
   }
 
   /** Who holds this secret, if anybody. */
   identify(secret: string): ApiIdentity | undefined {
     const hash = hashToken(secret);
-    const row = this.sql.get<Omit<ApiIdentity, 'agents'> & { agents_json: string | null; hash: string }>(
+    const row = this.db.reader.get<Omit<ApiIdentity, 'agents'> & { agents_json: string | null; hash: string }>(
       `SELECT id AS tokenId, name, scope, project, agents_json, hash FROM tokens WHERE hash = :hash AND ${isGood}`,
-      { hash, now: this.context.now() },
+      { hash, now: this.db.nowMs },
     );
     if (!row || !sameHash(row.hash, hash)) return undefined;
     const { tokenId, name, scope, project } = row;
@@ -109,13 +103,13 @@ export class ApiTokens {
 
   /** Whether a token is neither revoked nor expired. */
   stillGood(tokenId: string): boolean {
-    const params = { id: tokenId, now: this.context.now() };
-    return this.sql.get(`SELECT id FROM tokens WHERE id = :id AND ${isGood}`, params) !== undefined;
+    const params = { id: tokenId, now: this.db.nowMs };
+    return this.db.reader.get(`SELECT id FROM tokens WHERE id = :id AND ${isGood}`, params) !== undefined;
   }
 
   /** Every token that there is or was, oldest first. */
   list(): TokenView[] {
-    return this.#list(this.context.now());
+    return this.#list(this.db.nowMs);
   }
 
   /**
@@ -124,16 +118,16 @@ export class ApiTokens {
    * @throws SuzumioError `token-unknown`
    */
   async revoke(name: string): Promise<TokenView> {
-    return this.writer.write(() => {
-      const now = this.context.now();
-      this.#revoke(name, now);
+    return this.db.write((tx) => {
+      const now = tx.nowMs;
+      this.#revoke(tx, name);
       return this.#newest(name, now);
     });
   }
 
   /** Whether a secret that is known already is good; undefined where it is not known. */
   #admitted(name: OwnToken, hash: string): boolean | undefined {
-    const row = this.sql.get<{ name: string; scope: TokenScope; revoked: number }>(
+    const row = this.db.reader.get<{ name: string; scope: TokenScope; revoked: number }>(
       'SELECT name, scope, revoked_at_ms IS NOT NULL AS revoked FROM tokens WHERE hash = :hash',
       { hash },
     );
@@ -144,48 +138,51 @@ export class ApiTokens {
     );
   }
 
-  #admitNow(name: OwnToken, hash: string): boolean {
-    this.sql.run('DELETE FROM tokens WHERE name = :name AND revoked_at_ms IS NULL', { name });
-    this.#insert({ name, scope: ownTokens[name], actor: 'system', hash, expiresAtMs: null }, this.context.now());
+  #admitNow(tx: CatalogTx, name: OwnToken, hash: string): boolean {
+    tx.run('DELETE FROM tokens WHERE name = :name AND revoked_at_ms IS NULL', { name });
+    this.#insert(tx, { name, scope: ownTokens[name], actor: 'system', hash, expiresAtMs: null });
     return true;
   }
 
   /** A name is free again when its token has ended. */
-  #freeName(name: string, now: number): void {
-    if (this.sql.get(`SELECT id FROM tokens WHERE name = :name AND ${isGood}`, { name, now })) {
+  #freeName(tx: CatalogTx, name: string): void {
+    if (this.db.reader.get(`SELECT id FROM tokens WHERE name = :name AND ${isGood}`, { name, now: tx.nowMs })) {
       throw new SuzumioError(
         'token-exists',
         `There is a token "${name}" already; revoke it first, or give this one another name.`,
         { token: name },
       );
     }
-    this.#revoke(name, now);
+    this.#revoke(tx, name);
   }
 
-  #revoke(name: string, now: number): void {
-    this.sql.run('UPDATE tokens SET revoked_at_ms = :now WHERE name = :name AND revoked_at_ms IS NULL', { name, now });
+  #revoke(tx: CatalogTx, name: string): void {
+    tx.run('UPDATE tokens SET revoked_at_ms = :now WHERE name = :name AND revoked_at_ms IS NULL', {
+      name,
+      now: tx.nowMs,
+    });
   }
 
   #assertProject(project: string | undefined): void {
     const known = 'SELECT id FROM projects WHERE id = :project AND deleting_epoch IS NULL';
-    if (project === undefined || this.sql.get(known, { project })) return;
+    if (project === undefined || this.db.reader.get(known, { project })) return;
     throw new SuzumioError('project-unknown', `There is no project "${project}" that a token could be for.`, {
       project,
     });
   }
 
-  #insert(token: Omit<NewToken, 'expires'> & { hash: string; expiresAtMs: number | null }, now: number): void {
-    this.sql.run(
+  #insert(tx: CatalogTx, token: Omit<NewToken, 'expires'> & { hash: string; expiresAtMs: number | null }): void {
+    tx.run(
       `INSERT INTO tokens (id, name, scope, project, agents_json, hash, created_at_ms, created_by, expires_at_ms)
        VALUES (:id, :name, :scope, :project, :agents, :hash, :now, :actor, :expiresAtMs)`,
       {
-        id: this.context.id('tok'),
+        id: tx.newId('tok'),
         name: token.name,
         scope: token.scope,
         project: token.project ?? null,
         agents: token.agents === undefined ? null : JSON.stringify([...new Set(token.agents)]),
         hash: token.hash,
-        now,
+        now: tx.nowMs,
         actor: token.actor,
         expiresAtMs: token.expiresAtMs,
       },
@@ -199,7 +196,7 @@ export class ApiTokens {
   }
 
   #list(now: number): TokenView[] {
-    return this.sql
+    return this.db.reader
       .all<TokenRow>(
         `SELECT name, scope, project, agents_json, created_at_ms, created_by, expires_at_ms, revoked_at_ms FROM tokens
          ORDER BY created_at_ms, id`,

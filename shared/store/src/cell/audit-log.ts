@@ -1,28 +1,22 @@
 import type { AuditEntry } from '@suzumio/contract/model/access-token';
-import type { StoreContext } from '../sqlite/context.js';
+import type { CatalogDatabase } from '../sqlite/catalog-database.js';
 import { iso, type Page } from '../sqlite/page.js';
-import type { Sql } from '../sqlite/sql.js';
-import type { Writer } from '../sqlite/writer.js';
 
 /** How many entries are kept. */
 const mostEntries = 10_000;
 
 /** What the holders of good tokens tried and may not: the newest entries of it. */
 export class AuditLog {
-  constructor(
-    private readonly sql: Sql,
-    private readonly writer: Writer,
-    private readonly context: StoreContext,
-  ) {}
+  constructor(private readonly db: CatalogDatabase) {}
 
   async add(entry: Omit<AuditEntry, 'seq' | 'at'>): Promise<void> {
-    await this.writer.write(() => {
-      const { lastInsertRowid } = this.sql.run(
+    await this.db.write((tx) => {
+      const { lastInsertRowid } = tx.run(
         `INSERT INTO audit (at_ms, token, method, route, project, code)
          VALUES (:now, :token, :method, :route, :project, :code)`,
-        { ...entry, now: this.context.now() },
+        { ...entry, now: tx.nowMs },
       );
-      this.sql.run('DELETE FROM audit WHERE seq <= :last', { last: lastInsertRowid - mostEntries });
+      tx.run('DELETE FROM audit WHERE seq <= :last', { last: lastInsertRowid - mostEntries });
     });
   }
 
@@ -31,8 +25,8 @@ export class AuditLog {
     const columns = 'SELECT seq, at_ms, token, method, route, project, code FROM audit';
     const rows =
       after === undefined
-        ? this.sql.all<AuditRow>(`${columns} ORDER BY seq DESC LIMIT :limit`, { limit }).reverse()
-        : this.sql.all<AuditRow>(`${columns} WHERE seq > :after ORDER BY seq LIMIT :limit`, { after, limit });
+        ? this.db.reader.all<AuditRow>(`${columns} ORDER BY seq DESC LIMIT :limit`, { limit }).reverse()
+        : this.db.reader.all<AuditRow>(`${columns} WHERE seq > :after ORDER BY seq LIMIT :limit`, { after, limit });
     return rows.map(({ at_ms, ...row }) => ({ ...row, at: iso(at_ms) }));
   }
 }

@@ -1,36 +1,28 @@
-import { hostname } from 'node:os';
-import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Labels } from '@suzumio/contract/model/labels';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
+import { Providers } from '../models/providers.js';
+import { ReachedHosts } from '../models/reached-hosts.js';
+import { Spending } from '../models/spending.js';
+import { epochFrom, filePlace, placeOf, samePlace } from '../projects/file-place.js';
+import type { ProjectStoreHooks } from '../projects/project-store.js';
+import { CatalogDatabase, type CatalogTx } from '../sqlite/catalog-database.js';
+import type { StoreContext } from '../sqlite/context.js';
+import { assertNotNewer, migrate } from '../sqlite/migrate.js';
+import type { IdempotencyKey } from '../sqlite/once.js';
+import { immediately, Sql, type SqlParams } from '../sqlite/sql.js';
+import type { Json } from '../sqlite/tx.js';
 import { ApiTokens } from './api-tokens.js';
 import { AuditLog } from './audit-log.js';
 import { CellPause } from './cell-pause.js';
-import type { StoreContext } from '../sqlite/context.js';
 import type { DataDirectory } from './data-directory.js';
-import { epochFrom, filePlace, placeOf, samePlace } from '../projects/file-place.js';
-import { assertNotNewer, migrate } from '../sqlite/migrate.js';
 import { catalogMigrations } from './migrations.js';
+import { Processes } from './processes.js';
 import { Profiles } from './profiles.js';
-import type { ProjectStoreHooks } from '../projects/project-store.js';
 import { ProjectDeletions } from './project-deletions.js';
-import { immediately, Sql, type SqlParams } from '../sqlite/sql.js';
-import { Providers } from '../models/providers.js';
-import { ReachedHosts } from '../models/reached-hosts.js';
-import { aliveMs, beatMs, isAlive, readCatalogFacts } from './services.js';
-import { Spending } from '../models/spending.js';
+import { readCatalogFacts } from './services.js';
 import { Teams } from './teams.js';
-import type { Json } from '../sqlite/tx.js';
 import { WaitingLine } from './waiting-line.js';
-import { answeredBefore, type IdempotencyKey, type KeyedTx, keyedTx } from '../sqlite/once.js';
-import { Writer } from '../sqlite/writer.js';
-
-/** A control-plane process as the others see it. */
-export interface ProcessIdentity {
-  service: string;
-  cell: string;
-  /** What carries this process's jobs: two processes that differ here must not share a data directory. */
-  transport: string;
-}
 
 /** What is put into the catalog of a new project, or of one that it lacks. */
 export interface NewEntry {
@@ -70,8 +62,6 @@ const newestSchema = catalogMigrations.at(-1)?.version ?? 0;
  * may be behind; it errs only toward `running`.
  */
 export class Catalog {
-  readonly #sql: Sql;
-  readonly #writer: Writer;
   /** Which tokens are good. */
   readonly tokens: ApiTokens;
   /** What holders of good tokens were refused. */
@@ -95,42 +85,40 @@ export class Catalog {
   /** Which projects wait for a place in the queue. */
   readonly waitingLine: WaitingLine;
 
+  /** Which processes serve the cell. */
+  readonly processes: Processes;
+
   private constructor(
-    sql: Sql,
-    private readonly context: StoreContext,
-    hooks: CatalogHooks,
+    private readonly db: CatalogDatabase,
     /** Whether this process found that the catalog is a copy of the one that it was. */
     readonly copied: boolean,
   ) {
-    this.#sql = sql;
-    this.#writer = new Writer(sql, {
-      random: context.random,
-      begin() {
-        try {
-          assertNotNewer(sql, newestSchema);
-        } catch (error) {
-          hooks.onOutdated?.(error);
-          throw error;
-        }
-      },
-    });
-    this.tokens = new ApiTokens(sql, this.#writer, context);
-    this.audit = new AuditLog(sql, this.#writer, context);
-    this.deletions = new ProjectDeletions(sql, this.#writer, context);
-    this.profiles = new Profiles(sql, this.#writer, context);
-    this.teams = new Teams(sql, this.#writer, context);
-    this.providers = new Providers(sql, this.#writer, context);
-    this.reached = new ReachedHosts(sql, this.#writer, context);
-    this.spending = new Spending(sql, this.#writer, context);
-    this.pause = new CellPause(sql, this.#writer, context);
-    this.waitingLine = new WaitingLine(sql, this.#writer);
+    this.tokens = new ApiTokens(db);
+    this.audit = new AuditLog(db);
+    this.deletions = new ProjectDeletions(db);
+    this.profiles = new Profiles(db);
+    this.teams = new Teams(db);
+    this.providers = new Providers(db);
+    this.reached = new ReachedHosts(db);
+    this.spending = new Spending(db);
+    this.pause = new CellPause(db);
+    this.waitingLine = new WaitingLine(db);
+    this.processes = new Processes(db);
   }
 
   static open(directory: DataDirectory, context: StoreContext, hooks: CatalogHooks = {}): Catalog {
     const sql = Sql.open(directory.catalogFile);
     try {
       migrate(sql, catalogMigrations);
-      return new Catalog(sql, context, hooks, recognise(sql, context.now()));
+      const db = new CatalogDatabase(sql, context, () => {
+        try {
+          assertNotNewer(sql, newestSchema);
+        } catch (error) {
+          hooks.onOutdated?.(error);
+          throw error;
+        }
+      });
+      return new Catalog(db, recognise(sql, context.now()));
     } catch (error) {
       sql.close();
       throw error;
@@ -139,7 +127,9 @@ export class Catalog {
 
   /** Every project's id, oldest first. */
   projects(): { id: string; status: ProjectStatus }[] {
-    return this.#sql.all('SELECT id, status FROM projects WHERE deleting_epoch IS NULL ORDER BY created_at_ms, id');
+    return this.db.reader.all(
+      'SELECT id, status FROM projects WHERE deleting_epoch IS NULL ORDER BY created_at_ms, id',
+    );
   }
 
   /** A part of the projects, oldest first. */
@@ -153,7 +143,7 @@ export class Catalog {
         [`value${i}`, value],
       ]),
     );
-    return this.#sql
+    return this.db.reader
       .all<{ id: string; status: ProjectStatus; labels_json: string; created_at_ms: number }>(
         `SELECT id, status, labels_json, created_at_ms FROM projects
          WHERE deleting_epoch IS NULL AND (created_at_ms, id) > (:afterMs, :afterId)
@@ -179,7 +169,7 @@ export class Catalog {
 
   /** Projects in which something may be left to do: running, or not running with turns that still run. */
   unsettledProjects(): string[] {
-    return this.#sql
+    return this.db.reader
       .all<{ id: string }>('SELECT id FROM projects WHERE settled = 0 AND deleting_epoch IS NULL ORDER BY id')
       .map((row) => row.id);
   }
@@ -191,15 +181,15 @@ export class Catalog {
    *
    * @throws SuzumioError `project-exists` while an earlier one of its name is being deleted, and what `place` throws
    */
-  async addProject(project: string, entry: NewEntry, place: (tx: KeyedTx) => void = () => undefined): Promise<void> {
+  async addProject(project: string, entry: NewEntry, place: (tx: CatalogTx) => void = () => undefined): Promise<void> {
     const { status, labels, epoch } = entry;
-    await this.#writer.write(() => {
+    await this.db.write((tx) => {
       if (this.deletions.pendingEpoch(project) !== undefined || this.deletions.formerEpoch(project) >= epoch) {
         throw new SuzumioError('project-exists', `The project "${project}" is just being deleted; try again soon.`, {
           project,
         });
       }
-      this.#sql.run(
+      tx.run(
         `INSERT INTO projects (id, status, settled, created_at_ms, labels_json)
          VALUES (:project, :status, :settled, :now, :labels)
          ON CONFLICT (id) DO UPDATE SET created_at_ms = :now, labels_json = :labels, settled = min(settled, :settled),
@@ -208,19 +198,21 @@ export class Catalog {
           project,
           status,
           settled: status === 'running' ? 0 : 1,
-          now: this.context.now(),
+          now: tx.nowMs,
           labels: JSON.stringify(labels),
         },
       );
-      if (epoch > 1) this.deletions.noteFormer(project, epoch - 1);
-      if (entry.standing) this.teams.stand(entry.standing, project);
-      place(this.#keyed());
+      if (epoch > 1) this.deletions.noteFormer(tx, project, epoch - 1);
+      if (entry.standing) this.teams.stand(tx, entry.standing, project);
+      place(tx);
     });
   }
 
   /** The epoch in which a project begins that is made now. */
   firstEpoch(project: string): number {
-    const { first_epoch: least } = this.#sql.get<{ first_epoch: number }>('SELECT first_epoch FROM data_directory') ?? {
+    const { first_epoch: least } = this.db.reader.get<{ first_epoch: number }>(
+      'SELECT first_epoch FROM data_directory',
+    ) ?? {
       first_epoch: 1,
     };
     return Math.max(least, this.deletions.formerEpoch(project) + 1);
@@ -232,14 +224,14 @@ export class Catalog {
    * @throws SuzumioError `idempotency-mismatch` when its key came with another body then
    */
   answeredBefore<Answer extends Json>(key: IdempotencyKey): Answer | undefined {
-    return answeredBefore<Answer>(this.#keyed(), key);
+    return this.db.answeredBefore<Answer>(key);
   }
 
   /** @param which a younger entry than `addedBeforeMs` is left: its project may be on its way */
   async removeProject(project: string, which: { addedBeforeMs?: number } = {}): Promise<void> {
     const { addedBeforeMs = Number.MAX_SAFE_INTEGER } = which;
-    await this.#writer.write(() =>
-      this.#sql.run('DELETE FROM projects WHERE id = :project AND created_at_ms < :before AND deleting_epoch IS NULL', {
+    await this.db.write((tx) =>
+      tx.run('DELETE FROM projects WHERE id = :project AND created_at_ms < :before AND deleting_epoch IS NULL', {
         project,
         before: addedBeforeMs,
       }),
@@ -248,18 +240,18 @@ export class Catalog {
 
   /** Says that a project has begun a new epoch: what there is of earlier ones is gone. */
   async noteEpoch(project: string, { epoch }: { epoch: number }): Promise<void> {
-    await this.#writer.write(() => this.deletions.noteFormer(project, epoch - 1));
+    await this.db.write((tx) => this.deletions.noteFormer(tx, project, epoch - 1));
   }
 
   /** Whether a project is listed, or is just being deleted. */
   knows(project: string): boolean {
-    return this.#sql.get('SELECT 1 FROM projects WHERE id = :project', { project }) !== undefined;
+    return this.db.reader.get('SELECT 1 FROM projects WHERE id = :project', { project }) !== undefined;
   }
 
   /** Says that a project is about to run. Comes before the transition's own commit. */
   async noteRunning(project: string): Promise<void> {
-    await this.#writer.write(() =>
-      this.#sql.run(`UPDATE projects SET status = 'running', settled = 0 WHERE id = :project`, { project }),
+    await this.db.write((tx) =>
+      tx.run(`UPDATE projects SET status = 'running', settled = 0 WHERE id = :project`, { project }),
     );
   }
 
@@ -271,8 +263,8 @@ export class Catalog {
     let noted = read();
     for (;;) {
       const { status, settled } = noted;
-      await this.#writer.write(() =>
-        this.#sql.run('UPDATE projects SET status = :status, settled = :settled WHERE id = :project', {
+      await this.db.write((tx) =>
+        tx.run('UPDATE projects SET status = :status, settled = :settled WHERE id = :project', {
           project,
           status,
           settled: settled ? 1 : 0,
@@ -284,96 +276,13 @@ export class Catalog {
     }
   }
 
-  /**
-   * Registers a process and keeps saying that it lives, until the returned function is called.
-   *
-   * @throws SuzumioError `data-dir-in-use` when a live process serves this directory for another cell, over another
-   *   transport or from another host.
-   */
-  async enlist(identity: ProcessIdentity): Promise<() => Promise<void>> {
-    const id = this.context.id('proc');
-    const host = hostname();
-    await this.#writer.write(() => {
-      const now = this.context.now();
-      const other = this.#sql.get<{ service: string; cell: string; transport: string; host: string }>(
-        `SELECT service, cell, transport, host FROM processes
-         WHERE ${isAlive} AND (cell <> :cell OR transport <> :transport OR host <> :host)`,
-        { now, withinMs: aliveMs, cell: identity.cell, transport: identity.transport, host },
-      );
-      if (other) {
-        throw new SuzumioError(
-          'data-dir-in-use',
-          `${this.#sql.file} is in use by ${other.service} of cell "${other.cell}" on ${other.host} (${other.transport}). ` +
-            'Stop that one first, or give this one a SUZUMIO_ROOT of its own.',
-          { service: other.service, cell: other.cell, host: other.host },
-        );
-      }
-      this.#sql.run('DELETE FROM processes WHERE beat_at_ms <= :old', { old: now - 60_000 });
-      this.#sql.run(
-        `INSERT INTO processes (id, service, cell, transport, host, serving_since_ms, beat_at_ms)
-         VALUES (:id, :service, :cell, :transport, :host, :now, :now)`,
-        { id, ...identity, host, now },
-      );
-    });
-    return this.#keepBeating(id);
-  }
-
-  /**
-   * Since when some ToolHost has served without pause, or undefined when none serves now. Leases are judged only
-   * after a whole lease of service: while no ToolHost answers, no worker can extend one.
-   */
-  toolhostServingSince(): number | undefined {
-    const row = this.#sql.get<{ since: number | null }>(
-      `SELECT min(serving_since_ms) AS since FROM processes WHERE service = 'toolhost' AND ${isAlive}`,
-      { now: this.context.now(), withinMs: 3 * beatMs },
-    );
-    return row?.since ?? undefined;
-  }
-
   /** What decides, beside a project's own state, whether its agents get turns. */
   factsFor(project: string): ReturnType<typeof readCatalogFacts> {
-    return readCatalogFacts(this.#sql, project, this.context.now());
+    return readCatalogFacts(this.db.reader, project, this.db.nowMs);
   }
 
   async close(): Promise<void> {
-    await this.#writer.idle();
-    this.#sql.close();
-  }
-
-  #keepBeating(id: string): () => Promise<void> {
-    let last = this.context.now();
-    let beating: Promise<unknown> = Promise.resolve();
-    const beat = async () => {
-      const now = this.context.now();
-      // A process that was paused has answered nobody meanwhile, so its service begins anew; and where the clock stepped
-      // back, nobody can tell how long it has lasted.
-      const anew = now - last > 3 * beatMs || now < last;
-      last = now;
-      try {
-        await this.#writer.write(() =>
-          this.#sql.run(
-            `UPDATE processes SET beat_at_ms = :now, serving_since_ms = CASE WHEN :anew THEN :now ELSE serving_since_ms END
-             WHERE id = :id`,
-            { id, now, anew: anew ? 1 : 0 },
-          ),
-        );
-      } catch {
-        // The next beat says it again; a catalog that stays unwritable shows in every other write.
-      }
-    };
-    const timer = setInterval(() => {
-      beating = beat();
-    }, beatMs);
-    timer.unref();
-    return async () => {
-      clearInterval(timer);
-      await beating;
-      await this.#writer.write(() => this.#sql.run('DELETE FROM processes WHERE id = :id', { id }));
-    };
-  }
-
-  #keyed(): KeyedTx {
-    return keyedTx(this.#sql, this.context.now());
+    await this.db.close();
   }
 }
 

@@ -1,29 +1,23 @@
 import type { Pause } from '@suzumio/contract/model/pause';
-import type { StoreContext } from '../sqlite/context.js';
+import type { CatalogDatabase } from '../sqlite/catalog-database.js';
 import { iso } from '../sqlite/page.js';
-import type { Sql, SqlReader } from '../sqlite/sql.js';
-import type { Json } from '../sqlite/tx.js';
-import { type IdempotencyKey, keyedTx, once } from '../sqlite/once.js';
-import type { Writer } from '../sqlite/writer.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import { type IdempotencyKey } from '../sqlite/once.js';
 
 /** The pause of the whole cell: while it lasts, no project starts turns, and none is given to a worker. */
 export class CellPause {
-  constructor(
-    private readonly sql: Sql,
-    private readonly writer: Writer,
-    private readonly context: StoreContext,
-  ) {}
+  constructor(private readonly db: CatalogDatabase) {}
 
   /** The pause that there is now. */
   get current(): Pause | null {
-    return readCellPause(this.sql);
+    return readCellPause(this.db.reader);
   }
 
   /** Pauses the cell; what is paused already is paused for the newer reason. */
   async begin(actor: string, reason: string | undefined, key?: IdempotencyKey): Promise<Pause> {
-    return this.#once(key, (nowMs) => {
-      const pause = { by: actor, at: iso(nowMs), reason: reason ?? null };
-      this.sql.run(
+    return this.db.writeOnce(key, (tx) => {
+      const pause = { by: actor, at: iso(tx.nowMs), reason: reason ?? null };
+      tx.run(
         `INSERT INTO cell_pause (id, pause_json) VALUES (1, :pause) ON CONFLICT (id) DO UPDATE SET pause_json = :pause`,
         { pause: JSON.stringify(pause) },
       );
@@ -33,16 +27,9 @@ export class CellPause {
 
   /** Lets the cell go on. Projects and agents that were paused by themselves stay so. */
   async end(key?: IdempotencyKey): Promise<void> {
-    await this.#once(key, () => {
-      this.sql.run('DELETE FROM cell_pause');
+    await this.db.writeOnce(key, (tx) => {
+      tx.run('DELETE FROM cell_pause');
       return null;
-    });
-  }
-
-  #once<Answer extends Json>(key: IdempotencyKey | undefined, effect: (nowMs: number) => Answer): Promise<Answer> {
-    return this.writer.write(() => {
-      const nowMs = this.context.now();
-      return once(keyedTx(this.sql, nowMs), key, () => effect(nowMs));
     });
   }
 }

@@ -17,7 +17,7 @@ import { placeOf } from '../projects/file-place.js';
 import { ProjectStore } from '../projects/project-store.js';
 import { projectRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
-import type { KeyedTx } from '../sqlite/once.js';
+import type { CatalogTx } from '../sqlite/catalog-database.js';
 import { initializeProject } from '../projects/initialize-project.js';
 import { snapshotDirectory } from '../content/workspace-seed.js';
 
@@ -36,7 +36,7 @@ export interface NewProject {
   /** Runs in the project's first transaction, once it is initialized: its first mail, its start. */
   begin?: ((tx: Tx) => void) | undefined;
   /** Runs in the catalog's transaction that gives it its name; where it throws, nothing of the project is left. */
-  named?: ((tx: KeyedTx) => void) | undefined;
+  named?: ((tx: CatalogTx) => void) | undefined;
 }
 
 /** A directory under construction begins with this; no project's name does. */

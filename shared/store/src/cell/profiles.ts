@@ -5,12 +5,10 @@ import type { ProfileSummary, ProfileView } from '@suzumio/contract/model/profil
 import type { Skill } from '@suzumio/contract/model/skill';
 import { checkPersona } from '@suzumio/core/profiles/persona';
 import type { ProfileRegistry } from '@suzumio/core/profiles/registry';
-import type { StoreContext } from '../sqlite/context.js';
+import type { CatalogDatabase } from '../sqlite/catalog-database.js';
 import { iso } from '../sqlite/page.js';
-import type { Sql } from '../sqlite/sql.js';
 import { unknownTeam } from './teams.js';
-import { type IdempotencyKey, keyedTx, once } from '../sqlite/once.js';
-import type { Writer } from '../sqlite/writer.js';
+import { type IdempotencyKey } from '../sqlite/once.js';
 
 /** What a profile says of whoever it is. */
 export interface ProfileFields {
@@ -55,16 +53,12 @@ interface ProfileRow {
  * by it or to it is nobody else's.
  */
 export class Profiles implements ProfileRegistry {
-  constructor(
-    private readonly sql: Sql,
-    private readonly writer: Writer,
-    private readonly context: StoreContext,
-  ) {}
+  constructor(private readonly db: CatalogDatabase) {}
 
   /** @throws SuzumioError `profile-exists`, `persona-invalid`, `team-unknown`, `idempotency-mismatch` */
   async create(profile: NewProfile, key?: IdempotencyKey): Promise<ProfileView> {
     checkPersona(profile.persona);
-    return this.#once(key, (nowMs) => {
+    return this.db.writeOnce(key, (tx) => {
       const { nickname } = profile;
       const taken = this.#row(nickname);
       if (taken) {
@@ -72,10 +66,10 @@ export class Profiles implements ProfileRegistry {
         throw new SuzumioError('profile-exists', `There is a profile "${nickname}" already${still}.`, { nickname });
       }
       this.#assertTeam(profile.team);
-      this.sql.run(
+      tx.run(
         `INSERT INTO profiles (id, nickname, role, team, persona, model, skills_json, created_at_ms, updated_at_ms)
          VALUES (:id, :nickname, :role, :team, :persona, :model, :skills, :nowMs, :nowMs)`,
-        { ...columnsOf(profile), id: randomUUID(), nickname, nowMs },
+        { ...columnsOf(profile), id: randomUUID(), nickname, nowMs: tx.nowMs },
       );
       return this.get(nickname);
     });
@@ -96,13 +90,13 @@ export class Profiles implements ProfileRegistry {
   }
 
   nicknames(): string[] {
-    return this.sql
+    return this.db.reader
       .all<{ nickname: string }>('SELECT nickname FROM profiles WHERE retired_at_ms IS NULL ORDER BY nickname')
       .map(({ nickname }) => nickname);
   }
 
   list({ role, team, retired = false, after, limit }: ProfileListing): ProfileSummary[] {
-    const rows = this.sql.all<ProfileRow>(
+    const rows = this.db.reader.all<ProfileRow>(
       `SELECT * FROM profiles
        WHERE nickname > :after AND (retired_at_ms IS NOT NULL) = :retired
          AND (:role IS NULL OR role = :role) AND (:team IS NULL OR team = :team)
@@ -119,17 +113,17 @@ export class Profiles implements ProfileRegistry {
    */
   async update(name: string, change: ProfileChange, key?: IdempotencyKey): Promise<ProfileView> {
     if (change.persona !== undefined) checkPersona(change.persona);
-    return this.#once(key, (nowMs) => {
+    return this.db.writeOnce(key, (tx) => {
       const profile = this.get(name);
       refuseRetired(profile);
       const { role, team, persona, model, skills } = change;
       const given = Object.entries({ role, team, persona, model, skills }).filter(([, value]) => value !== undefined);
       const changed: ProfileFields = { ...profile, ...Object.fromEntries(given) };
       this.#assertTeam(changed.team);
-      this.sql.run(
+      tx.run(
         `UPDATE profiles SET role = :role, team = :team, persona = :persona, model = :model, skills_json = :skills,
            updated_at_ms = :nowMs WHERE id = :id`,
-        { ...columnsOf(changed), id: profile.id, nowMs },
+        { ...columnsOf(changed), id: profile.id, nowMs: tx.nowMs },
       );
       return this.get(profile.id);
     });
@@ -141,30 +135,24 @@ export class Profiles implements ProfileRegistry {
    * @throws SuzumioError `profile-unknown`, `idempotency-mismatch`
    */
   async retire(name: string, key?: IdempotencyKey): Promise<ProfileView> {
-    return this.#once(key, (nowMs) => {
+    return this.db.writeOnce(key, (tx) => {
       const { id } = this.get(name);
-      this.sql.run(
+      tx.run(
         'UPDATE profiles SET retired_at_ms = :nowMs, updated_at_ms = :nowMs WHERE id = :id AND retired_at_ms IS NULL',
-        { id, nowMs },
+        { id, nowMs: tx.nowMs },
       );
       return this.get(id);
     });
   }
 
-  #once(key: IdempotencyKey | undefined, effect: (nowMs: number) => ProfileView): Promise<ProfileView> {
-    return this.writer.write(() => {
-      const nowMs = this.context.now();
-      return once(keyedTx(this.sql, nowMs), key, () => effect(nowMs));
-    });
-  }
-
   #row(name: string): ProfileRow | undefined {
     // No nickname looks like an id.
-    return this.sql.get<ProfileRow>('SELECT * FROM profiles WHERE nickname = :name OR id = :name', { name });
+    return this.db.reader.get<ProfileRow>('SELECT * FROM profiles WHERE nickname = :name OR id = :name', { name });
   }
 
   #assertTeam(team: string | null): void {
-    if (team !== null && !this.sql.get('SELECT 1 FROM teams WHERE name = :team', { team })) unknownTeam(this.sql, team);
+    if (team !== null && !this.db.reader.get('SELECT 1 FROM teams WHERE name = :team', { team }))
+      unknownTeam(this.db.reader, team);
   }
 
   #unknown(name: string): never {

@@ -1,8 +1,6 @@
-import type { StoreContext } from '../sqlite/context.js';
+import type { CatalogDatabase, CatalogTx } from '../sqlite/catalog-database.js';
 import { unknownProject } from '../sqlite/store-fault.js';
-import type { Sql } from '../sqlite/sql.js';
-import { type IdempotencyKey, keyedTx, once } from '../sqlite/once.js';
-import type { Writer } from '../sqlite/writer.js';
+import { type IdempotencyKey } from '../sqlite/once.js';
 
 /** A deletion that is under way. */
 export interface PendingDeletion {
@@ -15,21 +13,17 @@ export interface PendingDeletion {
  * Which projects of the catalog are being deleted. Their names are taken until {@link finish}, and no list shows them.
  */
 export class ProjectDeletions {
-  constructor(
-    private readonly sql: Sql,
-    private readonly writer: Writer,
-    private readonly context: StoreContext,
-  ) {}
+  constructor(private readonly db: CatalogDatabase) {}
 
   pending(): PendingDeletion[] {
-    return this.sql.all(
+    return this.db.reader.all(
       'SELECT id AS project, deleting_epoch AS epoch FROM projects WHERE deleting_epoch IS NOT NULL ORDER BY id',
     );
   }
 
   /** The epoch of a project that is being deleted. */
   pendingEpoch(project: string): number | undefined {
-    const row = this.sql.get<{ epoch: number | null }>(
+    const row = this.db.reader.get<{ epoch: number | null }>(
       'SELECT deleting_epoch AS epoch FROM projects WHERE id = :project',
       { project },
     );
@@ -44,19 +38,15 @@ export class ProjectDeletions {
    *   request which has been here; `idempotency-mismatch`
    */
   async announce(project: string, epoch: number | undefined, key?: IdempotencyKey): Promise<void> {
-    await this.writer.write(() => {
-      const { sql } = this;
-      const nowMs = this.context.now();
-      once(keyedTx(sql, nowMs), key, () => {
-        if (epoch === undefined || this.formerEpoch(project) >= epoch) throw unknownProject(project);
-        sql.run(
-          `INSERT INTO projects (id, status, settled, created_at_ms, deleting_epoch)
-           VALUES (:project, 'stopped', 1, :nowMs, :epoch)
-           ON CONFLICT (id) DO UPDATE SET deleting_epoch = :epoch`,
-          { project, nowMs, epoch },
-        );
-        return null;
-      });
+    await this.db.writeOnce(key, (tx) => {
+      if (epoch === undefined || this.formerEpoch(project) >= epoch) throw unknownProject(project);
+      tx.run(
+        `INSERT INTO projects (id, status, settled, created_at_ms, deleting_epoch)
+         VALUES (:project, 'stopped', 1, :nowMs, :epoch)
+         ON CONFLICT (id) DO UPDATE SET deleting_epoch = :epoch`,
+        { project, nowMs: tx.nowMs, epoch },
+      );
+      return null;
     });
   }
 
@@ -66,21 +56,21 @@ export class ProjectDeletions {
    * would open the next one of its name. Does nothing where the deletion is finished already.
    */
   async finish({ project, epoch }: PendingDeletion, move: () => void): Promise<void> {
-    await this.writer.write(() => {
+    await this.db.write((tx) => {
       if (this.pendingEpoch(project) !== epoch) return;
-      this.noteFormer(project, epoch);
-      this.sql.run('UPDATE tokens SET revoked_at_ms = :now WHERE project = :project AND revoked_at_ms IS NULL', {
+      this.noteFormer(tx, project, epoch);
+      tx.run('UPDATE tokens SET revoked_at_ms = :now WHERE project = :project AND revoked_at_ms IS NULL', {
         project,
-        now: this.context.now(),
+        now: tx.nowMs,
       });
-      this.sql.run('DELETE FROM projects WHERE id = :project', { project });
+      tx.run('DELETE FROM projects WHERE id = :project', { project });
       move();
     });
   }
 
   /** Says, in a transaction of the catalog, that nothing is left of what was under a name up to an epoch. */
-  noteFormer(project: string, epoch: number): void {
-    this.sql.run(
+  noteFormer(tx: CatalogTx, project: string, epoch: number): void {
+    tx.run(
       `INSERT INTO former_projects (id, epoch) VALUES (:project, :epoch)
        ON CONFLICT (id) DO UPDATE SET epoch = max(epoch, :epoch)`,
       { project, epoch },
@@ -94,14 +84,16 @@ export class ProjectDeletions {
 
   /** Runs `body` while nobody can give or take names, where the catalog knows of no project called this. */
   async ifUnknown(project: string, body: () => void): Promise<void> {
-    await this.writer.write(() => {
-      if (!this.sql.get('SELECT 1 FROM projects WHERE id = :project', { project })) body();
+    await this.db.write(() => {
+      if (!this.db.reader.get('SELECT 1 FROM projects WHERE id = :project', { project })) body();
     });
   }
 
   /** The last epoch under this name; 0 where nothing of it was deleted. */
   formerEpoch(project: string): number {
-    const row = this.sql.get<{ epoch: number }>('SELECT epoch FROM former_projects WHERE id = :project', { project });
+    const row = this.db.reader.get<{ epoch: number }>('SELECT epoch FROM former_projects WHERE id = :project', {
+      project,
+    });
     return row?.epoch ?? 0;
   }
 }

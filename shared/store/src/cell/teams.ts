@@ -1,12 +1,10 @@
 import { hintFrom } from '@suzumio/contract/errors/suggest';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { TeamSummary, TeamView } from '@suzumio/contract/model/profile';
-import type { StoreContext } from '../sqlite/context.js';
+import type { CatalogDatabase, CatalogTx } from '../sqlite/catalog-database.js';
 import { iso } from '../sqlite/page.js';
-import type { Sql } from '../sqlite/sql.js';
-import { type IdempotencyKey, once } from '../sqlite/once.js';
-import type { Json } from '../sqlite/tx.js';
-import type { Writer } from '../sqlite/writer.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import { type IdempotencyKey } from '../sqlite/once.js';
 
 interface TeamRow {
   name: string;
@@ -24,23 +22,19 @@ const columns = `SELECT name, description, teams.created_at_ms, updated_at_ms,
 
 /** The teams that profiles are in. */
 export class Teams {
-  constructor(
-    private readonly sql: Sql,
-    private readonly writer: Writer,
-    private readonly context: StoreContext,
-  ) {}
+  constructor(private readonly db: CatalogDatabase) {}
 
   /** @throws SuzumioError `team-exists`, `idempotency-mismatch` */
   async create(team: { name: string; description: string }, key?: IdempotencyKey): Promise<TeamView> {
-    return this.#once(key, (nowMs) => {
+    return this.db.writeOnce(key, (tx) => {
       const { name } = team;
-      if (this.sql.get('SELECT 1 FROM teams WHERE name = :name', { name })) {
+      if (this.db.reader.get('SELECT 1 FROM teams WHERE name = :name', { name })) {
         throw new SuzumioError('team-exists', `There is a team "${name}" already.`, { team: name });
       }
-      this.sql.run(
+      tx.run(
         `INSERT INTO teams (name, description, created_at_ms, updated_at_ms)
          VALUES (:name, :description, :nowMs, :nowMs)`,
-        { ...team, nowMs },
+        { ...team, nowMs: tx.nowMs },
       );
       return this.get(name);
     });
@@ -48,8 +42,9 @@ export class Teams {
 
   /** @throws SuzumioError `team-unknown` */
   get(name: string): TeamView {
-    const row = this.sql.get<TeamRow>(`${columns} WHERE name = :name`, { name }) ?? unknownTeam(this.sql, name);
-    const members = this.sql.all<TeamView['members'][number]>(
+    const row =
+      this.db.reader.get<TeamRow>(`${columns} WHERE name = :name`, { name }) ?? unknownTeam(this.db.reader, name);
+    const members = this.db.reader.all<TeamView['members'][number]>(
       'SELECT id, nickname, role FROM profiles WHERE team = :name AND retired_at_ms IS NULL ORDER BY nickname',
       { name },
     );
@@ -58,16 +53,16 @@ export class Teams {
 
   /** In the order of their names, those after one. */
   list({ after = '', limit }: { after?: string | undefined; limit: number }): TeamSummary[] {
-    return this.sql
+    return this.db.reader
       .all<TeamRow>(`${columns} WHERE name > :after ORDER BY name LIMIT :limit`, { after, limit })
       .map(summaryOf);
   }
 
   /** @throws SuzumioError `team-unknown`, `idempotency-mismatch` */
   async update(name: string, { description }: { description: string }, key?: IdempotencyKey): Promise<TeamView> {
-    return this.#once(key, (nowMs) => {
-      const params = { name, description, nowMs };
-      this.sql.run('UPDATE teams SET description = :description, updated_at_ms = :nowMs WHERE name = :name', params);
+    return this.db.writeOnce(key, (tx) => {
+      const params = { name, description, nowMs: tx.nowMs };
+      tx.run('UPDATE teams SET description = :description, updated_at_ms = :nowMs WHERE name = :name', params);
       return this.get(name);
     });
   }
@@ -78,7 +73,7 @@ export class Teams {
    * @throws SuzumioError `team-unknown`, `team-not-empty`
    */
   async delete(name: string): Promise<void> {
-    await this.writer.write(() => {
+    await this.db.write((tx) => {
       const { members, project } = this.get(name);
       const refuse = (why: string) => new SuzumioError('team-not-empty', `${name} ${why}`, { team: name });
       if (members.length > 0) {
@@ -86,31 +81,23 @@ export class Teams {
         throw refuse(`has members: ${who.join(', ')}. Retire them, or put them into another team, first.`);
       }
       if (project !== null) throw refuse(`has a standing project, ${project}. Delete that first.`);
-      this.sql.run('UPDATE profiles SET team = NULL WHERE team = :name', { name });
-      this.sql.run('DELETE FROM teams WHERE name = :name', { name });
+      tx.run('UPDATE profiles SET team = NULL WHERE team = :name', { name });
+      tx.run('DELETE FROM teams WHERE name = :name', { name });
     });
   }
 
   /** Says which project is a team's own, within the transaction that names the project. */
-  stand({ team, instead }: { team: string; instead: boolean }, project: string): void {
-    this.sql.run('UPDATE teams SET project = :project WHERE name = :team AND (:instead OR project IS NULL)', {
+  stand(tx: CatalogTx, { team, instead }: { team: string; instead: boolean }, project: string): void {
+    tx.run('UPDATE teams SET project = :project WHERE name = :team AND (:instead OR project IS NULL)', {
       team,
       project,
       instead: instead ? 1 : 0,
     });
   }
-
-  #once<Answer extends Json>(key: IdempotencyKey | undefined, effect: (nowMs: number) => Answer): Promise<Answer> {
-    const { sql } = this;
-    return this.writer.write(() => {
-      const nowMs = this.context.now();
-      return once({ nowMs, get: sql.get.bind(sql), run: sql.run.bind(sql) }, key, () => effect(nowMs));
-    });
-  }
 }
 
 /** @throws SuzumioError `team-unknown`, which names those that there are */
-export function unknownTeam(sql: Sql, name: string): never {
+export function unknownTeam(sql: SqlReader, name: string): never {
   const known = sql.all<{ name: string }>('SELECT name FROM teams ORDER BY name').map((team) => team.name);
   const shown = name.slice(0, 80);
   throw new SuzumioError('team-unknown', `There is no team "${shown}"${hintFrom(name, known)}`, { team: shown });

@@ -1,6 +1,6 @@
+import type { CatalogDatabase } from '../sqlite/catalog-database.js';
 import { dealPlaces } from '@suzumio/core/mail/round-robin';
-import type { Sql, SqlReader } from '../sqlite/sql.js';
-import type { Writer } from '../sqlite/writer.js';
+import type { SqlReader } from '../sqlite/sql.js';
 
 /** What a deal gave a project: how many places, and where in the line it was and is now. */
 export interface Share {
@@ -15,25 +15,22 @@ export interface Share {
  * nothing is written.
  */
 export class WaitingLine {
-  constructor(
-    private readonly sql: Sql,
-    private readonly writer: Writer,
-  ) {}
+  constructor(private readonly db: CatalogDatabase) {}
 
   /** Whether no project waits. */
   get empty(): boolean {
-    return this.sql.get('SELECT 1 FROM waiting_line LIMIT 1') === undefined;
+    return this.db.reader.get('SELECT 1 FROM waiting_line LIMIT 1') === undefined;
   }
 
   has(project: string): boolean {
-    return this.sql.get('SELECT 1 FROM waiting_line WHERE project = :project', { project }) !== undefined;
+    return this.db.reader.get('SELECT 1 FROM waiting_line WHERE project = :project', { project }) !== undefined;
   }
 
   /** Puts a project at the end of the line; one that stands in it keeps its place. A project that is gone is left out. */
   async join(project: string): Promise<void> {
     if (this.has(project)) return;
-    await this.writer.write(() =>
-      this.sql.run(
+    await this.db.write((tx) =>
+      tx.run(
         `INSERT INTO waiting_line (project, position)
          SELECT id, (SELECT coalesce(max(position), 0) + 1 FROM waiting_line) FROM projects WHERE id = :project
          ON CONFLICT DO NOTHING`,
@@ -44,16 +41,16 @@ export class WaitingLine {
 
   async leave(project: string): Promise<void> {
     if (!this.has(project)) return;
-    await this.writer.write(() => this.sql.run('DELETE FROM waiting_line WHERE project = :project', { project }));
+    await this.db.write((tx) => tx.run('DELETE FROM waiting_line WHERE project = :project', { project }));
   }
 
   /** Deals places along the line, as {@link dealPlaces} says. */
   async deal(places: number): Promise<ReadonlyMap<string, Share>> {
-    return this.writer.write(() => {
-      const { shares, moved } = dealPlaces(readWaitingLine(this.sql), places);
+    return this.db.write((tx) => {
+      const { shares, moved } = dealPlaces(readWaitingLine(this.db.reader), places);
       const from = new Map([...shares.keys()].map((project) => [project, this.#positionOf(project)]));
       for (const project of moved) {
-        this.sql.run(
+        tx.run(
           `UPDATE waiting_line SET position = (SELECT max(position) + 1 FROM waiting_line) WHERE project = :project`,
           { project },
         );
@@ -72,8 +69,8 @@ export class WaitingLine {
    * unless it was dealt another one meanwhile.
    */
   async putBack(project: string, { from, to }: Share): Promise<void> {
-    await this.writer.write(() =>
-      this.sql.run(
+    await this.db.write((tx) =>
+      tx.run(
         `UPDATE waiting_line SET position = iif(EXISTS (SELECT 1 FROM waiting_line WHERE position = :from),
            (SELECT min(position) - 1 FROM waiting_line), :from)
          WHERE project = :project AND position = :to AND :from <> :to`,
@@ -84,8 +81,9 @@ export class WaitingLine {
 
   #positionOf(project: string): number {
     return (
-      this.sql.get<{ position: number }>('SELECT position FROM waiting_line WHERE project = :project', { project })
-        ?.position ?? 0
+      this.db.reader.get<{ position: number }>('SELECT position FROM waiting_line WHERE project = :project', {
+        project,
+      })?.position ?? 0
     );
   }
 }

@@ -1,6 +1,5 @@
-import type { StoreContext } from '../sqlite/context.js';
-import type { Sql, SqlReader } from '../sqlite/sql.js';
-import type { Writer } from '../sqlite/writer.js';
+import type { CatalogDatabase, CatalogTx } from '../sqlite/catalog-database.js';
+import type { SqlReader } from '../sqlite/sql.js';
 
 /** Whether a model may be asked. */
 export type Admission =
@@ -74,11 +73,7 @@ const forgottenAfterMs = 24 * 3_600_000;
  * tries it. Projects take turns at that, so that one whose questions always fail keeps no other waiting.
  */
 export class Providers {
-  constructor(
-    private readonly sql: Sql,
-    private readonly writer: Writer,
-    private readonly context: StoreContext,
-  ) {}
+  constructor(private readonly db: CatalogDatabase) {}
 
   /**
    * Asks whether a call may be made.
@@ -89,8 +84,8 @@ export class Providers {
   async admit(caller: Caller, leaseMs: number): Promise<Admission> {
     // A model that is well has no row, and costs no transaction.
     if (this.#rows(caller).length === 0) return { ask: true, probe: false };
-    return this.writer.write(() => {
-      const now = this.context.now();
+    return this.db.write((tx) => {
+      const now = tx.nowMs;
       const rows = this.#rows(caller).filter(({ answering }) => answering === 0);
       const waits = rows.flatMap((row) => {
         const untilMs = this.#closedAgainAt(row, caller, now);
@@ -98,10 +93,10 @@ export class Providers {
       });
       const [longest] = waits.sort((a, b) => b.untilMs - a.untilMs);
       if (longest) {
-        this.#waits(caller, now);
+        this.#waits(tx, caller);
         return longest;
       }
-      for (const { scope } of rows) this.#tries(caller, scope, now, leaseMs);
+      for (const { scope } of rows) this.#tries(tx, caller, scope, leaseMs);
       return { ask: true, probe: rows.length > 0 };
     });
   }
@@ -112,19 +107,19 @@ export class Providers {
    * @param sinceMs when it began
    */
   async extendProbe({ circuit, call }: Caller, leaseMs: number, sinceMs: number): Promise<void> {
-    await this.writer.write(() =>
-      this.sql.run(
+    await this.db.write((tx) =>
+      tx.run(
         `UPDATE circuits SET probe_until_ms = :until
          WHERE circuit = :circuit AND probe_owner = :call AND probe_until_ms > 0`,
-        { circuit, call, until: Math.min(this.context.now() + leaseMs, sinceMs + longestTryMs) },
+        { circuit, call, until: Math.min(tx.nowMs + leaseMs, sinceMs + longestTryMs) },
       ),
     );
   }
 
   /** The model has begun to answer whoever tried it: the others need not wait until that has all of it. */
   async answering({ circuit, call }: Caller): Promise<void> {
-    await this.writer.write(() =>
-      this.sql.run(
+    await this.db.write((tx) =>
+      tx.run(
         `UPDATE circuits SET answering = 1, open_until_ms = 0, probe_until_ms = 0
          WHERE circuit = :circuit AND probe_owner = :call AND probe_until_ms > 0`,
         { circuit, call },
@@ -138,10 +133,10 @@ export class Providers {
    * @returns whether its circuit had been open
    */
   async answered(circuit: string): Promise<boolean> {
-    if (!this.sql.get('SELECT 1 FROM circuits WHERE circuit = :circuit LIMIT 1', { circuit })) return false;
-    return this.writer.write(() => {
-      this.sql.run('DELETE FROM circuit_waiters WHERE circuit = :circuit', { circuit });
-      return this.sql.run('DELETE FROM circuits WHERE circuit = :circuit', { circuit }).changes > 0;
+    if (!this.db.reader.get('SELECT 1 FROM circuits WHERE circuit = :circuit LIMIT 1', { circuit })) return false;
+    return this.db.write((tx) => {
+      tx.run('DELETE FROM circuit_waiters WHERE circuit = :circuit', { circuit });
+      return tx.run('DELETE FROM circuits WHERE circuit = :circuit', { circuit }).changes > 0;
     });
   }
 
@@ -149,16 +144,16 @@ export class Providers {
   async failed(caller: Caller, { opensFor, error, retryAfterMs = 0 }: CircuitFailure): Promise<CircuitOpened> {
     const { circuit, project, call } = caller;
     const scope = opensFor === 'all' ? everyone : project;
-    return this.writer.write(() => {
-      const now = this.context.now();
-      this.#forget(now);
+    return this.db.write((tx) => {
+      const now = tx.nowMs;
+      this.#forget(tx);
       const row = this.#rows(caller).find((one) => one.scope === scope);
       const already = row !== undefined && row.open_until_ms > now;
       const failures = (row?.failures ?? 0) + (already ? 0 : 1);
       const pauseMs = Math.min(firstPauseMs * 2 ** (failures - 1), longestPauseMs);
       const asked = Math.min(retryAfterMs, longestRetryAfterMs);
       const until = already ? Math.max(row.open_until_ms, now + asked) : now + Math.max(pauseMs, asked);
-      this.sql.run(
+      tx.run(
         `INSERT INTO circuits (circuit, scope, failures, open_until_ms, probe_until_ms, last_error, since_ms)
          VALUES (:circuit, :scope, :failures, :until, 0, :error, :now)
          ON CONFLICT (circuit, scope) DO UPDATE SET failures = :failures, open_until_ms = :until, probe_until_ms = 0,
@@ -166,18 +161,18 @@ export class Providers {
         { circuit, scope, failures, until, error: error.slice(0, 500), now },
       );
       // What else it was to try, it has not found out: another may.
-      this.sql.run('UPDATE circuits SET probe_until_ms = 0 WHERE circuit = :circuit AND probe_owner = :call', {
+      tx.run('UPDATE circuits SET probe_until_ms = 0 WHERE circuit = :circuit AND probe_owner = :call', {
         circuit,
         call,
       });
-      this.#hasTried(caller, now);
+      this.#hasTried(tx, caller);
       return { untilMs: until, sinceMs: row?.since_ms ?? now, first: row === undefined };
     });
   }
 
   /** {@link readOpenCircuits} of the catalog as it is now. */
   away(project: string): ReadonlyMap<string, number> {
-    return readOpenCircuits(this.sql, project);
+    return readOpenCircuits(this.db.reader, project);
   }
 
   /** When a circuit may be tried, where that is not now. */
@@ -186,7 +181,7 @@ export class Providers {
     if (row.probe_until_ms > now) return now + probeWaitMs;
     const freeSinceMs = Math.max(row.open_until_ms, row.probe_until_ms);
     if (row.scope !== everyone || now >= freeSinceMs + turnToTryMs) return undefined;
-    const next = this.sql.get<{ project: string }>(
+    const next = this.db.reader.get<{ project: string }>(
       `SELECT project FROM circuit_waiters WHERE circuit = :circuit ORDER BY ${inTurn} LIMIT 1`,
       { circuit: caller.circuit },
     );
@@ -194,43 +189,43 @@ export class Providers {
     return freeSinceMs + turnToTryMs;
   }
 
-  #tries({ circuit, project, call }: Caller, scope: string, now: number, leaseMs: number): void {
-    this.sql.run(
+  #tries(tx: CatalogTx, { circuit, project, call }: Caller, scope: string, leaseMs: number): void {
+    tx.run(
       'UPDATE circuits SET probe_until_ms = :until, probe_owner = :call WHERE circuit = :circuit AND scope = :scope',
-      { circuit, scope, call, until: now + leaseMs },
+      { circuit, scope, call, until: tx.nowMs + leaseMs },
     );
     // Those whose turn it was have let it pass.
-    this.sql.run(
+    tx.run(
       `DELETE FROM circuit_waiters WHERE circuit = :circuit AND :scope = ''
          AND (${inTurn}) < (SELECT ${inTurn} FROM circuit_waiters WHERE circuit = :circuit AND project = :project)`,
       { circuit, project, scope },
     );
-    if (scope === everyone) this.#hasTried({ circuit, project, call }, now);
+    if (scope === everyone) this.#hasTried(tx, { circuit, project, call });
   }
 
   /** A project that waits keeps its place. */
-  #waits({ circuit, project }: Caller, now: number): void {
-    this.sql.run(
+  #waits(tx: CatalogTx, { circuit, project }: Caller): void {
+    tx.run(
       `INSERT INTO circuit_waiters (circuit, project, since_ms) VALUES (:circuit, :project, :now)
        ON CONFLICT (circuit, project) DO NOTHING`,
-      { circuit, project, now },
+      { circuit, project, now: tx.nowMs },
     );
   }
 
   /** A project that has tried goes to the end of the line. */
-  #hasTried({ circuit, project }: Caller, now: number): void {
-    this.sql.run(
+  #hasTried(tx: CatalogTx, { circuit, project }: Caller): void {
+    tx.run(
       `INSERT INTO circuit_waiters (circuit, project, since_ms, tried_at_ms) VALUES (:circuit, :project, :now, :now)
        ON CONFLICT (circuit, project) DO UPDATE SET tried_at_ms = :now`,
-      { circuit, project, now },
+      { circuit, project, now: tx.nowMs },
     );
   }
 
   /** Files name models as they like, so circuits must not stay for ever. */
-  #forget(now: number): void {
-    const before = now - forgottenAfterMs;
-    this.sql.run('DELETE FROM circuits WHERE max(open_until_ms, probe_until_ms, since_ms) < :before', { before });
-    this.sql.run(
+  #forget(tx: CatalogTx): void {
+    const before = tx.nowMs - forgottenAfterMs;
+    tx.run('DELETE FROM circuits WHERE max(open_until_ms, probe_until_ms, since_ms) < :before', { before });
+    tx.run(
       `DELETE FROM circuit_waiters
        WHERE max(since_ms, tried_at_ms) < :before OR circuit NOT IN (SELECT circuit FROM circuits)`,
       { before },
@@ -238,7 +233,7 @@ export class Providers {
   }
 
   #rows({ circuit, project }: Pick<Caller, 'circuit' | 'project'>): Row[] {
-    return this.sql.all<Row>(
+    return this.db.reader.all<Row>(
       `SELECT scope, failures, open_until_ms, probe_until_ms, answering, last_error, since_ms FROM circuits
        WHERE circuit = :circuit AND scope IN ('', :project)`,
       { circuit, project },

@@ -1,20 +1,14 @@
-import type { StoreContext } from '../sqlite/context.js';
-import type { Sql } from '../sqlite/sql.js';
-import type { Writer } from '../sqlite/writer.js';
+import type { CatalogDatabase } from '../sqlite/catalog-database.js';
 
 /** The hosts of providers to which the cell has ever had a connection: what is away, and was never there, may be a mistake. */
 export class ReachedHosts {
   readonly #known = new Set<string>();
 
-  constructor(
-    private readonly sql: Sql,
-    private readonly writer: Writer,
-    private readonly context: StoreContext,
-  ) {}
+  constructor(private readonly db: CatalogDatabase) {}
 
   /** @param host with its port, as a URL has it */
   has(host: string): boolean {
-    if (!this.#known.has(host) && this.sql.get('SELECT 1 FROM reached_hosts WHERE host = :host', { host })) {
+    if (!this.#known.has(host) && this.db.reader.get('SELECT 1 FROM reached_hosts WHERE host = :host', { host })) {
       this.#known.add(host);
     }
     return this.#known.has(host);
@@ -22,10 +16,10 @@ export class ReachedHosts {
 
   async add(host: string): Promise<void> {
     if (this.has(host)) return;
-    await this.writer.write(() =>
-      this.sql.run('INSERT INTO reached_hosts (host, at_ms) VALUES (:host, :now) ON CONFLICT (host) DO NOTHING', {
+    await this.db.write((tx) =>
+      tx.run('INSERT INTO reached_hosts (host, at_ms) VALUES (:host, :now) ON CONFLICT (host) DO NOTHING', {
         host,
-        now: this.context.now(),
+        now: tx.nowMs,
       }),
     );
   }

@@ -1,31 +1,26 @@
 import { type DayBudget, dayBudget, type DaySpending } from '@suzumio/core/budgets/day-budget';
-import type { StoreContext } from '../sqlite/context.js';
-import type { Sql, SqlReader } from '../sqlite/sql.js';
-import type { Writer } from '../sqlite/writer.js';
+import type { CatalogDatabase, CatalogTx } from '../sqlite/catalog-database.js';
+import type { SqlReader } from '../sqlite/sql.js';
 
 /** The cell's spending by day, which a budget of the operator may bound. Each project counts its own besides. */
 export class Spending {
-  constructor(
-    private readonly sql: Sql,
-    private readonly writer: Writer,
-    private readonly context: StoreContext,
-  ) {}
+  constructor(private readonly db: CatalogDatabase) {}
 
   today(): DaySpending {
-    return spendingOn(this.sql, this.context.now());
+    return spendingOn(this.db.reader, this.db.nowMs);
   }
 
   /** The day's budget, where there is one. */
   get budget(): DayBudget | undefined {
-    return readDayBudget(this.sql, this.context.now());
+    return readDayBudget(this.db.reader, this.db.nowMs);
   }
 
   /** Tells every process of the cell what a day may cost. */
   async limitTo(nanoUsd: number | undefined): Promise<void> {
-    await this.writer.write(() => {
-      if (nanoUsd === undefined) this.sql.run('DELETE FROM day_budget');
+    await this.db.write((tx) => {
+      if (nanoUsd === undefined) tx.run('DELETE FROM day_budget');
       else {
-        this.sql.run(
+        tx.run(
           `INSERT INTO day_budget (id, limit_nano_usd) VALUES (1, :limit)
            ON CONFLICT (id) DO UPDATE SET limit_nano_usd = :limit`,
           { limit: Math.round(nanoUsd) },
@@ -45,10 +40,10 @@ export class Spending {
     limitNanoUsd: number,
     untilMs: number,
   ): Promise<DaySpending | undefined> {
-    return this.writer.write(() => {
+    return this.db.write((tx) => {
       const now = this.today();
       if (now.spentNanoUsd + now.heldNanoUsd + worstNanoUsd > limitNanoUsd) return now;
-      this.sql.run(
+      tx.run(
         `INSERT INTO spending_held (call, nano_usd, until_ms) VALUES (:call, :usd, :until)
          ON CONFLICT (call) DO UPDATE SET until_ms = :until`,
         { call, usd: worstNanoUsd, until: untilMs },
@@ -63,27 +58,27 @@ export class Spending {
    * @returns the day since then, with what that call still holds back
    */
   async spend(nanoUsd: number): Promise<DaySpending> {
-    return this.writer.write(() => {
-      this.#add(nanoUsd);
+    return this.db.write((tx) => {
+      this.#add(tx, nanoUsd);
       return this.today();
     });
   }
 
   /** What a call came to in the end, and what it held back no longer is. */
   async settle(call: string, nanoUsd: number): Promise<void> {
-    await this.writer.write(() => {
-      const now = this.context.now();
-      this.sql.run('DELETE FROM spending_held WHERE call = :call OR until_ms <= :now', { call, now });
-      this.#add(nanoUsd);
+    await this.db.write((tx) => {
+      const now = tx.nowMs;
+      tx.run('DELETE FROM spending_held WHERE call = :call OR until_ms <= :now', { call, now });
+      this.#add(tx, nanoUsd);
     });
   }
 
-  #add(nanoUsd: number): void {
+  #add(tx: CatalogTx, nanoUsd: number): void {
     if (nanoUsd === 0) return;
-    this.sql.run(
+    tx.run(
       `INSERT INTO spending (day, nano_usd) VALUES (:day, :usd)
        ON CONFLICT (day) DO UPDATE SET nano_usd = nano_usd + :usd`,
-      { day: dayOf(this.context.now()), usd: nanoUsd },
+      { day: dayOf(tx.nowMs), usd: nanoUsd },
     );
   }
 }

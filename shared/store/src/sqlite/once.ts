@@ -1,5 +1,4 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { Sql } from './sql.js';
 import type { Json, Tx } from './tx.js';
 
 /** What makes a request recognisable when it comes again. */
@@ -56,9 +55,4 @@ export function answeredBefore<Answer extends Json>(
     'idempotency-mismatch',
     'This Idempotency-Key came with another body before; use a new key for a new request.',
   );
-}
-
-/** The same of a database that is no project's. */
-export function keyedTx(sql: Sql, nowMs: number): KeyedTx {
-  return { nowMs, get: sql.get.bind(sql), run: sql.run.bind(sql) };
 }

@@ -99,7 +99,7 @@ describe('a schema that only a later version knows', () => {
   });
 
   test('of the catalog ends every process within a moment, whatever it does', async () => {
-    const leave = await testing.cell.catalog.enlist({ service: 'toolhost', cell: 'c', transport: 't' });
+    const leave = await testing.cell.catalog.processes.enlist({ service: 'toolhost', cell: 'c', transport: 't' });
     newer(testing.cell.directory.catalogFile);
     await eventually('the process is told', () => outdated.length > 0);
     expect(outdated[0]).toEqual(told);

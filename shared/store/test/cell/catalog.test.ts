@@ -40,7 +40,10 @@ describe('processes on one data directory', () => {
   const process = (change = {}) => ({ service: 'api', cell: 'local', transport: 'redis one', ...change });
 
   test('may be many of one cell over one transport', async () => {
-    const leave = [await catalog().enlist(process()), await catalog().enlist(process({ service: 'scheduler' }))];
+    const leave = [
+      await catalog().processes.enlist(process()),
+      await catalog().processes.enlist(process({ service: 'scheduler' })),
+    ];
     for (const each of leave) await each();
   });
 
@@ -48,11 +51,11 @@ describe('processes on one data directory', () => {
     ['cell', { cell: 'other' }],
     ['transport', { transport: 'redis two' }],
   ])('may not differ in their %s', async (_what, change) => {
-    const leave = await catalog().enlist(process());
-    await expect(catalog().enlist(process(change))).rejects.toMatchObject({ code: 'data-dir-in-use' });
+    const leave = await catalog().processes.enlist(process());
+    await expect(catalog().processes.enlist(process(change))).rejects.toMatchObject({ code: 'data-dir-in-use' });
     await leave();
     await (
-      await catalog().enlist(process(change))
+      await catalog().processes.enlist(process(change))
     )();
   });
 
@@ -64,43 +67,43 @@ describe('processes on one data directory', () => {
       { start },
     );
     sql.close();
-    await expect(catalog().enlist(process())).rejects.toMatchObject({ code: 'data-dir-in-use' });
+    await expect(catalog().processes.enlist(process())).rejects.toMatchObject({ code: 'data-dir-in-use' });
     testing.setNow(start + 5_000);
     await (
-      await catalog().enlist(process())
+      await catalog().processes.enlist(process())
     )();
   });
 
   test('a ToolHost serves from its start until it leaves', async () => {
-    expect(catalog().toolhostServingSince()).toBeUndefined();
+    expect(catalog().processes.toolhostServingSince()).toBeUndefined();
     await (
-      await catalog().enlist(process({ service: 'scheduler' }))
+      await catalog().processes.enlist(process({ service: 'scheduler' }))
     )();
-    expect(catalog().toolhostServingSince()).toBeUndefined();
-    const first = await catalog().enlist(process({ service: 'toolhost' }));
+    expect(catalog().processes.toolhostServingSince()).toBeUndefined();
+    const first = await catalog().processes.enlist(process({ service: 'toolhost' }));
     testing.setNow(start + 2_000);
-    const second = await catalog().enlist(process({ service: 'toolhost' }));
-    expect(catalog().toolhostServingSince()).toBe(start);
+    const second = await catalog().processes.enlist(process({ service: 'toolhost' }));
+    expect(catalog().processes.toolhostServingSince()).toBe(start);
     await first();
-    expect(catalog().toolhostServingSince()).toBe(start + 2_000);
+    expect(catalog().processes.toolhostServingSince()).toBe(start + 2_000);
     await second();
-    expect(catalog().toolhostServingSince()).toBeUndefined();
+    expect(catalog().processes.toolhostServingSince()).toBeUndefined();
   });
 
   test('a ToolHost that was paused serves anew from when it goes on', async () => {
-    const leave = await catalog().enlist(process({ service: 'toolhost' }));
+    const leave = await catalog().processes.enlist(process({ service: 'toolhost' }));
     testing.setNow(start + 60_000);
-    expect(catalog().toolhostServingSince()).toBeUndefined();
-    await eventually('it beats again', () => catalog().toolhostServingSince() === start + 60_000);
+    expect(catalog().processes.toolhostServingSince()).toBeUndefined();
+    await eventually('it beats again', () => catalog().processes.toolhostServingSince() === start + 60_000);
     await leave();
   });
 
   const hourMs = 3_600_000;
 
   test('a ToolHost whose clock steps back serves anew from then on', async () => {
-    const leave = await catalog().enlist(process({ service: 'toolhost' }));
+    const leave = await catalog().processes.enlist(process({ service: 'toolhost' }));
     testing.setNow(start - hourMs);
-    await eventually('it beats again', () => catalog().toolhostServingSince() === start - hourMs);
+    await eventually('it beats again', () => catalog().processes.toolhostServingSince() === start - hourMs);
     expect(catalog().factsFor('team').toolhost).toEqual({ alive: true, seenAtMs: start - hourMs });
     await leave();
   });
@@ -113,10 +116,10 @@ describe('processes on one data directory', () => {
       { since: start + hourMs - 60_000, at: start + hourMs },
     );
     sql.close();
-    expect(catalog().toolhostServingSince()).toBeUndefined();
+    expect(catalog().processes.toolhostServingSince()).toBeUndefined();
     expect(catalog().factsFor('team').toolhost.alive).toBe(false);
     await (
-      await catalog().enlist(process())
+      await catalog().processes.enlist(process())
     )();
   });
 });

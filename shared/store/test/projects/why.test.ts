@@ -46,7 +46,7 @@ async function team({ yaml = teamYaml, workers = [good] }: { yaml?: string; work
   const made = await makeTeam(yaml);
   for (const service of ['scheduler', 'toolhost']) {
     const identity = { service, cell: made.testing.cell.id, transport: 'test' };
-    services.push(await made.testing.cell.catalog.enlist(identity));
+    services.push(await made.testing.cell.catalog.processes.enlist(identity));
   }
   for (const worker of workers) await transport.announce(worker);
   return made;
