@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import * as z from 'zod';
-import { fetchExchange } from '../src/fetch-exchange.js';
-import { HttpClient } from '../src/http-client.js';
-import { HttpAnswerInvalid, HttpRefusal, HttpUnavailable } from '../src/http-failures.js';
+import { fetchExchange } from '@suzumio/protocol/fetch-exchange';
+import { HttpClient } from '@suzumio/protocol/http-client';
+import { HttpAnswerInvalid, HttpRefusal, HttpUnavailable } from '@suzumio/protocol/http-failures';
 
 let server: Server;
 let url: string;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { retry } from '../src/retry.js';
+import { retry } from '@suzumio/protocol/retry';
 
 const pace = { firstDelayMs: 100, longestDelayMs: 400 };
 

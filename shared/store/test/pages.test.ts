@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { pageBytes } from '../src/sqlite/page.js';
-import { findMessage, listInbox, listMessages } from '../src/mail/messages.js';
-import { broadcast } from '../src/mail/broadcast.js';
-import { postMessage } from '../src/mail/post-message.js';
+import { pageBytes } from '@suzumio/store/sqlite/page';
+import { findMessage, listInbox, listMessages } from '@suzumio/store/mail/messages';
+import { broadcast } from '@suzumio/store/mail/broadcast';
+import { postMessage } from '@suzumio/store/mail/post-message';
 import { maxMessageBytes } from '@suzumio/protocol/message-kind';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 

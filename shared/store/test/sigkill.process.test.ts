@@ -2,12 +2,12 @@ import { randomInt } from 'node:crypto';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { Cell } from '../src/cell/cell.js';
-import { systemContext } from '../src/sqlite/context.js';
-import { constructionMs } from '../src/cell/create-project.js';
+import { Cell } from '@suzumio/store/cell/cell';
+import { systemContext } from '@suzumio/store/sqlite/context';
+import { constructionMs } from '@suzumio/store/cell/create-project';
 import { children } from '../../../test/support/child.js';
 import { teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
-import { contradictionsIn } from '../src/projects/contradictions.js';
+import { contradictionsIn } from '@suzumio/store/projects/contradictions';
 
 const busyProject = new URL('./fixtures/busy-project.mjs', import.meta.url);
 const createProjects = new URL('./fixtures/create-projects.mjs', import.meta.url);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { exhaustedBudget, spentBudget } from '../../src/budgets/usage.js';
-import { postMessage } from '../../src/mail/post-message.js';
-import { startTurns } from '../../src/turns/start-turns.js';
+import { exhaustedBudget, spentBudget } from '@suzumio/store/budgets/usage';
+import { postMessage } from '@suzumio/store/mail/post-message';
+import { startTurns } from '@suzumio/store/turns/start-turns';
 import { type TestCell, testCell } from '../../../../test/support/cell.js';
 
 let testing: TestCell;

@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { tokenName } from '@suzumio/contract/model/access-token';
 import { createRedactor } from '@suzumio/runtime/observability/redactor';
-import { Catalog } from '../../src/cell/catalog.js';
-import { systemContext } from '../../src/sqlite/context.js';
-import { migrate } from '../../src/sqlite/migrate.js';
-import { catalogMigrations } from '../../src/cell/migrations.js';
-import { Sql } from '../../src/sqlite/sql.js';
-import { hashToken } from '../../src/turns/tokens.js';
+import { Catalog } from '@suzumio/store/cell/catalog';
+import { systemContext } from '@suzumio/store/sqlite/context';
+import { migrate } from '@suzumio/store/sqlite/migrate';
+import { catalogMigrations } from '@suzumio/store/cell/migrations';
+import { Sql } from '@suzumio/store/sqlite/sql';
+import { hashToken } from '@suzumio/store/turns/tokens';
 import { type TestCell, testCell } from '../../../../test/support/cell.js';
 
 const start = Date.UTC(2026, 10, 21, 20, 0, 0);

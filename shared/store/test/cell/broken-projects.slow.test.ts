@@ -1,8 +1,8 @@
 import { cp, mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { Sql } from '../../src/sqlite/sql.js';
-import { postMessage } from '../../src/mail/post-message.js';
+import { Sql } from '@suzumio/store/sqlite/sql';
+import { postMessage } from '@suzumio/store/mail/post-message';
 import { type TestCell, testCell } from '../../../../test/support/cell.js';
 import { eventually } from '../../../../test/support/poll.js';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { Sql } from '../../src/sqlite/sql.js';
+import { Sql } from '@suzumio/store/sqlite/sql';
 import { entryOf, type TestCell, testCell } from '../../../../test/support/cell.js';
 import { eventually } from '../../../../test/support/poll.js';
 

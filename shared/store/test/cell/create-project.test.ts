@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
-import { constructionMs, type NewProject } from '../../src/cell/create-project.js';
-import { listAgents } from '../../src/projects/agents.js';
-import { postMessage } from '../../src/mail/post-message.js';
-import { startProject } from '../../src/projects/project-transitions.js';
+import { constructionMs, type NewProject } from '@suzumio/store/cell/create-project';
+import { listAgents } from '@suzumio/store/projects/agents';
+import { postMessage } from '@suzumio/store/mail/post-message';
+import { startProject } from '@suzumio/store/projects/project-transitions';
 import { entryOf, teamYaml, type TestCell, testCell } from '../../../../test/support/cell.js';
 
 let testing: TestCell;

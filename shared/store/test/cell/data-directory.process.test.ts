@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createOnce, DataDirectory } from '../../src/cell/data-directory.js';
+import { createOnce, DataDirectory } from '@suzumio/store/cell/data-directory';
 import { children } from '../../../../test/support/child.js';
 
 const openCell = new URL('../fixtures/open-cell.mjs', import.meta.url);

@@ -1,17 +1,17 @@
 import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { Cell } from '../../src/cell/cell.js';
-import { ContentStore } from '../../src/content/content-store.js';
-import type { DeletionStep } from '../../src/cell/delete-project.js';
-import { authorizeTool } from '../../src/turns/authorize.js';
-import type { ProjectStore } from '../../src/projects/project-store.js';
-import { ReadOnlyCell } from '../../src/cell/read-only-cell.js';
-import { projectRow } from '../../src/rows.js';
-import { writeTurnLog } from '../../src/content/turn-logs.js';
-import { postMessage } from '../../src/mail/post-message.js';
-import { startTurns } from '../../src/turns/start-turns.js';
-import type { Tx } from '../../src/sqlite/tx.js';
+import { Cell } from '@suzumio/store/cell/cell';
+import { ContentStore } from '@suzumio/store/content/content-store';
+import type { DeletionStep } from '@suzumio/store/cell/delete-project';
+import { authorizeTool } from '@suzumio/store/turns/authorize';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
+import { ReadOnlyCell } from '@suzumio/store/cell/read-only-cell';
+import { projectRow } from '@suzumio/store/rows';
+import { writeTurnLog } from '@suzumio/store/content/turn-logs';
+import { postMessage } from '@suzumio/store/mail/post-message';
+import { startTurns } from '@suzumio/store/turns/start-turns';
+import type { Tx } from '@suzumio/store/sqlite/tx';
 import { type TestCell, testCell } from '../../../../test/support/cell.js';
 import { children } from '../../../../test/support/child.js';
 

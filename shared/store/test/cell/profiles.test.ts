@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { nickname } from '@suzumio/contract/model/profile';
 import { agentId } from '@suzumio/protocol/ids';
-import { Cell } from '../../src/cell/cell.js';
-import type { NewProfile } from '../../src/cell/profiles.js';
+import { Cell } from '@suzumio/store/cell/cell';
+import type { NewProfile } from '@suzumio/store/cell/profiles';
 import { type TestCell, testCell } from '../../../../test/support/cell.js';
 
 let testing: TestCell;

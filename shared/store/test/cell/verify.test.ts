@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ContentStore } from '../../src/content/content-store.js';
-import { ReadOnlyCell } from '../../src/cell/read-only-cell.js';
-import { verifyCatalogue, verifyProject } from '../../src/cell/verify.js';
-import { publishArtifact } from '../../src/content/publish-artifact.js';
+import { ContentStore } from '@suzumio/store/content/content-store';
+import { ReadOnlyCell } from '@suzumio/store/cell/read-only-cell';
+import { verifyCatalogue, verifyProject } from '@suzumio/store/cell/verify';
+import { publishArtifact } from '@suzumio/store/content/publish-artifact';
 import { type TestCell, testCell } from '../../../../test/support/cell.js';
 
 let testing: TestCell;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { Share, WaitingLine } from '../../src/cell/waiting-line.js';
+import type { Share, WaitingLine } from '@suzumio/store/cell/waiting-line';
 import { entryOf, type TestCell, testCell } from '../../../../test/support/cell.js';
 
 let testing: TestCell;

@@ -1,10 +1,10 @@
 import { readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { collectContent, unreferencedMs } from '../../src/content/collect-content.js';
-import { keptLogs } from '../../src/content/collect-logs.js';
-import { storedByOwner } from '../../src/content/stored-bytes.js';
-import { writeTurnLog } from '../../src/content/turn-logs.js';
+import { collectContent, unreferencedMs } from '@suzumio/store/content/collect-content';
+import { keptLogs } from '@suzumio/store/content/collect-logs';
+import { storedByOwner } from '@suzumio/store/content/stored-bytes';
+import { writeTurnLog } from '@suzumio/store/content/turn-logs';
 import { type TestCell, testCell } from '../../../../test/support/cell.js';
 
 let testing: TestCell;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ContentStore, maxContentBytes } from '../../src/content/content-store.js';
+import { ContentStore, maxContentBytes } from '@suzumio/store/content/content-store';
 
 let directory: string;
 let content: ContentStore;

@@ -4,12 +4,12 @@ import { Readable } from 'node:stream';
 import Database from 'better-sqlite3';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
-import { collectContent, unreferencedMs } from '../../src/content/collect-content.js';
-import { ContentStore } from '../../src/content/content-store.js';
-import { storedBytesSql } from '../../src/projects/stored-bytes-migration.js';
-import { storedByOwner, storedBytes } from '../../src/content/stored-bytes.js';
-import { postMessage } from '../../src/mail/post-message.js';
-import { publishArtifact } from '../../src/content/publish-artifact.js';
+import { collectContent, unreferencedMs } from '@suzumio/store/content/collect-content';
+import { ContentStore } from '@suzumio/store/content/content-store';
+import { storedBytesSql } from '@suzumio/store/projects/stored-bytes-migration';
+import { storedByOwner, storedBytes } from '@suzumio/store/content/stored-bytes';
+import { postMessage } from '@suzumio/store/mail/post-message';
+import { publishArtifact } from '@suzumio/store/content/publish-artifact';
 import { type TestCell, testCell, type TestCellOptions } from '../../../../test/support/cell.js';
 
 let testing: TestCell;

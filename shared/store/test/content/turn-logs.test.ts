@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { readTurnLog, writeTurnLog } from '../../src/content/turn-logs.js';
+import { readTurnLog, writeTurnLog } from '@suzumio/store/content/turn-logs';
 
 let projectDir: string;
 beforeEach(async () => {

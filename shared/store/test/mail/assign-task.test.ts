@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { listTasks } from '../../src/mail/tasks.js';
-import { stopAgent } from '../../src/turns/agent-transitions.js';
-import { assignTask } from '../../src/mail/assign-task.js';
-import { pauseAgent, pauseProject } from '../../src/protection/pause.js';
-import { replyToMessage } from '../../src/mail/reply-to-message.js';
+import { listTasks } from '@suzumio/store/mail/tasks';
+import { stopAgent } from '@suzumio/store/turns/agent-transitions';
+import { assignTask } from '@suzumio/store/mail/assign-task';
+import { pauseAgent, pauseProject } from '@suzumio/store/protection/pause';
+import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
 import { deskYaml, said } from '../desk.js';
 import { refusedAs, type Team, teams } from '../team.js';
 

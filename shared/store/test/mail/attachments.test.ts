@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { maxAttachments } from '@suzumio/protocol/artifacts';
-import { findMessage } from '../../src/mail/messages.js';
-import { publishArtifact } from '../../src/content/publish-artifact.js';
+import { findMessage } from '@suzumio/store/mail/messages';
+import { publishArtifact } from '@suzumio/store/content/publish-artifact';
 import { refusedAs, type Team, teams } from '../team.js';
 
 const team = teams();

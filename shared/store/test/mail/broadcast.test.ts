@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { findMessage } from '../../src/mail/messages.js';
-import { broadcast } from '../../src/mail/broadcast.js';
+import { findMessage } from '@suzumio/store/mail/messages';
+import { broadcast } from '@suzumio/store/mail/broadcast';
 import { deskYaml, said } from '../desk.js';
 import { refusedAs, type Team, teams } from '../team.js';
 

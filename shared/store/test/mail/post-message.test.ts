@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { findMessage } from '../../src/mail/messages.js';
-import { postMessage } from '../../src/mail/post-message.js';
+import { findMessage } from '@suzumio/store/mail/messages';
+import { postMessage } from '@suzumio/store/mail/post-message';
 import { refusedAs, teams } from '../team.js';
 
 const team = teams();

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { contradictionsIn } from '../../src/projects/contradictions.js';
-import { listInbox } from '../../src/mail/messages.js';
-import { readMessageDetail } from '../../src/turns/receipts.js';
-import { resetAgent } from '../../src/turns/agent-transitions.js';
-import { cancelActiveTurn } from '../../src/turns/cancel-turn.js';
-import { postMessage } from '../../src/mail/post-message.js';
-import { redeliverMessage } from '../../src/mail/redeliver-message.js';
-import { retryTurn } from '../../src/turns/retry-turn.js';
+import { contradictionsIn } from '@suzumio/store/projects/contradictions';
+import { listInbox } from '@suzumio/store/mail/messages';
+import { readMessageDetail } from '@suzumio/store/turns/receipts';
+import { resetAgent } from '@suzumio/store/turns/agent-transitions';
+import { cancelActiveTurn } from '@suzumio/store/turns/cancel-turn';
+import { postMessage } from '@suzumio/store/mail/post-message';
+import { redeliverMessage } from '@suzumio/store/mail/redeliver-message';
+import { retryTurn } from '@suzumio/store/turns/retry-turn';
 import { type Begun, refusedAs, start, type Team, teams } from '../team.js';
 
 const team = teams();

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { TaskMove } from '@suzumio/contract/model/task-states';
-import { keptInput } from '../../src/turns/kept-input.js';
-import { findMessage } from '../../src/mail/messages.js';
-import { listTasks } from '../../src/mail/tasks.js';
-import { resetAgent } from '../../src/turns/agent-transitions.js';
-import { assignTask } from '../../src/mail/assign-task.js';
-import { broadcast } from '../../src/mail/broadcast.js';
-import { type NewReply, replyToMessage } from '../../src/mail/reply-to-message.js';
-import { writeMessage } from '../../src/mail/write-message.js';
+import { keptInput } from '@suzumio/store/turns/kept-input';
+import { findMessage } from '@suzumio/store/mail/messages';
+import { listTasks } from '@suzumio/store/mail/tasks';
+import { resetAgent } from '@suzumio/store/turns/agent-transitions';
+import { assignTask } from '@suzumio/store/mail/assign-task';
+import { broadcast } from '@suzumio/store/mail/broadcast';
+import { type NewReply, replyToMessage } from '@suzumio/store/mail/reply-to-message';
+import { writeMessage } from '@suzumio/store/mail/write-message';
 import { deskYaml, said } from '../desk.js';
 import { type Begun, refusedAs, type Team, teams } from '../team.js';
 

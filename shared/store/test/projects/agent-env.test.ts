@@ -2,11 +2,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
-import { projectMigrations } from '../../src/projects/migrations.js';
-import { migrate } from '../../src/sqlite/migrate.js';
-import { readAgentEnv } from '../../src/projects/agents.js';
-import { readConfig } from '../../src/projects/read-project.js';
-import { Sql } from '../../src/sqlite/sql.js';
+import { projectMigrations } from '@suzumio/store/projects/migrations';
+import { migrate } from '@suzumio/store/sqlite/migrate';
+import { readAgentEnv } from '@suzumio/store/projects/agents';
+import { readConfig } from '@suzumio/store/projects/read-project';
+import { Sql } from '@suzumio/store/sqlite/sql';
 import { type TestCell, testCell } from '../../../../test/support/cell.js';
 
 let testing: TestCell;

@@ -1,7 +1,7 @@
 import { readdir, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { projectMigrations } from '../../src/projects/migrations.js';
+import { projectMigrations } from '@suzumio/store/projects/migrations';
 import { type TestCell, teamYaml, testCell } from '../../../../test/support/cell.js';
 import { holdDatabase, makeOld, manyMessages } from '../../../../test/support/old-project.js';
 

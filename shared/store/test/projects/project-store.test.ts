@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { ProjectStores } from '../../src/cell/project-stores.js';
-import { Sql } from '../../src/sqlite/sql.js';
-import { postMessage } from '../../src/mail/post-message.js';
-import type { Tx } from '../../src/sqlite/tx.js';
+import { ProjectStores } from '@suzumio/store/cell/project-stores';
+import { Sql } from '@suzumio/store/sqlite/sql';
+import { postMessage } from '@suzumio/store/mail/post-message';
+import type { Tx } from '@suzumio/store/sqlite/tx';
 import { gate } from '../../../runtime/test/queue/jobs.js';
 import { teamYaml, type TestCell, testCell } from '../../../../test/support/cell.js';
 

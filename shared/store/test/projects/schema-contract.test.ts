@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { publishArtifact } from '../../src/content/publish-artifact.js';
-import { postMessage } from '../../src/mail/post-message.js';
+import { publishArtifact } from '@suzumio/store/content/publish-artifact';
+import { postMessage } from '@suzumio/store/mail/post-message';
 import { start, teams } from '../team.js';
 
 const team = teams();

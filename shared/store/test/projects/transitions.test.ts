@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { type ProjectStatus, projectStatuses } from '@suzumio/contract/model/project-status';
-import { readStatus } from '../../src/projects/read-project.js';
-import { startProject, stopProject } from '../../src/projects/project-transitions.js';
-import { expireLease } from '../../src/turns/report-attempt.js';
+import { readStatus } from '@suzumio/store/projects/read-project';
+import { startProject, stopProject } from '@suzumio/store/projects/project-transitions';
+import { expireLease } from '@suzumio/store/turns/report-attempt';
 import { leaseMs, refusedAs, type Team, teams } from '../team.js';
 
 const team = teams();

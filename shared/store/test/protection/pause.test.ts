@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { listAgents, readAgent } from '../../src/projects/agents.js';
-import { readProject } from '../../src/projects/read-project.js';
-import { deliverableTurns } from '../../src/turns/deliver-turn.js';
-import { pauseAgent, pauseProject, resumeAgent, resumeProject } from '../../src/protection/pause.js';
-import { agentsToStart } from '../../src/turns/start-turns.js';
+import { listAgents, readAgent } from '@suzumio/store/projects/agents';
+import { readProject } from '@suzumio/store/projects/read-project';
+import { deliverableTurns } from '@suzumio/store/turns/deliver-turn';
+import { pauseAgent, pauseProject, resumeAgent, resumeProject } from '@suzumio/store/protection/pause';
+import { agentsToStart } from '@suzumio/store/turns/start-turns';
 import { teamYaml } from '../../../../test/support/cell.js';
 import { refusedAs, type Team, teams } from '../team.js';
 

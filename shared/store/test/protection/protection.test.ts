@@ -3,12 +3,12 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { defaultProtection } from '@suzumio/core/mail/protection';
 import type { Pause } from '@suzumio/contract/model/pause';
 import type { TaskMove } from '@suzumio/contract/model/task-states';
-import { assignTask } from '../../src/mail/assign-task.js';
-import { postMessage } from '../../src/mail/post-message.js';
-import { resumeAgent } from '../../src/protection/pause.js';
-import { publishArtifact } from '../../src/content/publish-artifact.js';
-import { replyToMessage } from '../../src/mail/reply-to-message.js';
-import { completeTurn } from '../../src/turns/report-attempt.js';
+import { assignTask } from '@suzumio/store/mail/assign-task';
+import { postMessage } from '@suzumio/store/mail/post-message';
+import { resumeAgent } from '@suzumio/store/protection/pause';
+import { publishArtifact } from '@suzumio/store/content/publish-artifact';
+import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
+import { completeTurn } from '@suzumio/store/turns/report-attempt';
 import { teamYaml, withModel } from '../../../../test/support/cell.js';
 import { type Begun, type Team, teams } from '../team.js';
 

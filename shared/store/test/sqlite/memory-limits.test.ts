@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { databaseMemory } from '../../src/sqlite/memory-limits.js';
+import { databaseMemory } from '@suzumio/store/sqlite/memory-limits';
 
 const mib = 1024 * 1024;
 

@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { migrate, type Migration } from '../../src/sqlite/migrate.js';
-import { catalogMigrations } from '../../src/cell/migrations.js';
-import { projectMigrations } from '../../src/projects/migrations.js';
-import { Sql } from '../../src/sqlite/sql.js';
+import { migrate, type Migration } from '@suzumio/store/sqlite/migrate';
+import { catalogMigrations } from '@suzumio/store/cell/migrations';
+import { projectMigrations } from '@suzumio/store/projects/migrations';
+import { Sql } from '@suzumio/store/sqlite/sql';
 
 const first: Migration = { version: 1, sql: 'CREATE TABLE notes (text TEXT) STRICT;' };
 const second: Migration = { version: 2, sql: `ALTER TABLE notes ADD COLUMN tag TEXT; UPDATE notes SET tag = 'old';` };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { once } from '../../src/sqlite/once.js';
-import { postMessage } from '../../src/mail/post-message.js';
+import { once } from '@suzumio/store/sqlite/once';
+import { postMessage } from '@suzumio/store/mail/post-message';
 import { refusedAs, type Team, teams } from '../team.js';
 
 const team = teams();

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { Sql } from '../../src/sqlite/sql.js';
+import { Sql } from '@suzumio/store/sqlite/sql';
 import { children } from '../../../../test/support/child.js';
 
 const holdNewFile = new URL('../fixtures/hold-new-file.mjs', import.meta.url);

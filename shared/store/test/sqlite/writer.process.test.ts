@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { Sql } from '../../src/sqlite/sql.js';
-import { Writer, type WriterOptions } from '../../src/sqlite/writer.js';
+import { Sql } from '@suzumio/store/sqlite/sql';
+import { Writer, type WriterOptions } from '@suzumio/store/sqlite/writer';
 import { children } from '../../../../test/support/child.js';
 
 const holdLock = new URL('../fixtures/hold-lock.mjs', import.meta.url);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { agentStates } from '@suzumio/contract/model/states';
-import { listAgents } from '../../src/projects/agents.js';
-import { listInbox } from '../../src/mail/messages.js';
-import { resetAgent, startAgent, stopAgent } from '../../src/turns/agent-transitions.js';
-import { cancelActiveTurn } from '../../src/turns/cancel-turn.js';
-import { retryTurn } from '../../src/turns/retry-turn.js';
+import { listAgents } from '@suzumio/store/projects/agents';
+import { listInbox } from '@suzumio/store/mail/messages';
+import { resetAgent, startAgent, stopAgent } from '@suzumio/store/turns/agent-transitions';
+import { cancelActiveTurn } from '@suzumio/store/turns/cancel-turn';
+import { retryTurn } from '@suzumio/store/turns/retry-turn';
 import { refusedAs, type Team, teams } from '../team.js';
 
 const team = teams();

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { handlerPresence, handlerPresentMs, turnsForHandler } from '../../src/turns/handlers.js';
+import { handlerPresence, handlerPresentMs, turnsForHandler } from '@suzumio/store/turns/handlers';
 import { prepareTurn } from '@suzumio/store/turns/prepare-turn';
-import { deliverableTurns } from '../../src/turns/deliver-turn.js';
-import { agentsToNote, noteHandler } from '../../src/turns/note-handler.js';
-import { expireLease, extendLease } from '../../src/turns/report-attempt.js';
+import { deliverableTurns } from '@suzumio/store/turns/deliver-turn';
+import { agentsToNote, noteHandler } from '@suzumio/store/turns/note-handler';
+import { expireLease, extendLease } from '@suzumio/store/turns/report-attempt';
 import { refusedAs, type Team, teams } from '../team.js';
 
 const yaml = `

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { attemptRow, turnRow } from '../../src/rows.js';
-import { giveUpWaiting, impatientTurns } from '../../src/turns/give-up-waiting.js';
-import { endByFailure } from '../../src/turns/report-attempt.js';
+import { attemptRow, turnRow } from '@suzumio/store/rows';
+import { giveUpWaiting, impatientTurns } from '@suzumio/store/turns/give-up-waiting';
+import { endByFailure } from '@suzumio/store/turns/report-attempt';
 import { type Begun, type Team, teams } from '../team.js';
 
 const team = teams();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { postMessage } from '../../src/mail/post-message.js';
-import { retryTurn } from '../../src/turns/retry-turn.js';
-import type { Tx } from '../../src/sqlite/tx.js';
+import { postMessage } from '@suzumio/store/mail/post-message';
+import { retryTurn } from '@suzumio/store/turns/retry-turn';
+import type { Tx } from '@suzumio/store/sqlite/tx';
 import { type Begun, hashes, refusedAs, type Team, teams } from '../team.js';
 
 const team = teams();

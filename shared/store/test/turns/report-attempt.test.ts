@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { FailureCode } from '@suzumio/protocol/failure-codes';
-import { overdueAttempts } from '../../src/turns/leases.js';
-import { completeTurn, expireLease, extendLease } from '../../src/turns/report-attempt.js';
-import { retryTurn } from '../../src/turns/retry-turn.js';
+import { overdueAttempts } from '@suzumio/store/turns/leases';
+import { completeTurn, expireLease, extendLease } from '@suzumio/store/turns/report-attempt';
+import { retryTurn } from '@suzumio/store/turns/retry-turn';
 import { type Begun, leaseMs, refusedAs, start, type Team, teams } from '../team.js';
 
 const team = teams();

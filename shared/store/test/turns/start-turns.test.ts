@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { stopProject } from '../../src/projects/project-transitions.js';
-import { deliverableTurns, deliverTurn, forgetDelivery, redeliverAfterMs } from '../../src/turns/deliver-turn.js';
-import { failTurn } from '../../src/turns/report-attempt.js';
-import { retryTurn } from '../../src/turns/retry-turn.js';
-import { turnRow } from '../../src/rows.js';
+import { stopProject } from '@suzumio/store/projects/project-transitions';
+import { deliverableTurns, deliverTurn, forgetDelivery, redeliverAfterMs } from '@suzumio/store/turns/deliver-turn';
+import { failTurn } from '@suzumio/store/turns/report-attempt';
+import { retryTurn } from '@suzumio/store/turns/retry-turn';
+import { turnRow } from '@suzumio/store/rows';
 import { type Team, teams } from '../team.js';
 
 const team = teams();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { authorizeLease, authorizeTool } from '../../src/turns/authorize.js';
-import { attemptToken, hashToken, parseAttemptToken, sameHash } from '../../src/turns/tokens.js';
+import { authorizeLease, authorizeTool } from '@suzumio/store/turns/authorize';
+import { attemptToken, hashToken, parseAttemptToken, sameHash } from '@suzumio/store/turns/tokens';
 import { hashes, refusedAs, teams } from '../team.js';
 
 const turn = `turn_${'0'.repeat(26)}`;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { cancelActiveTurn } from '../../src/turns/cancel-turn.js';
-import { postMessage } from '../../src/mail/post-message.js';
-import { resetAgent } from '../../src/turns/agent-transitions.js';
-import { retryTurn } from '../../src/turns/retry-turn.js';
+import { cancelActiveTurn } from '@suzumio/store/turns/cancel-turn';
+import { postMessage } from '@suzumio/store/mail/post-message';
+import { resetAgent } from '@suzumio/store/turns/agent-transitions';
+import { retryTurn } from '@suzumio/store/turns/retry-turn';
 import { teamYaml } from '../../../../test/support/cell.js';
 import { type Team, teams } from '../team.js';
 
