@@ -22,7 +22,7 @@ interface Failure {
  * Runs one turn to its end. Never rejects; returns when the handler's code has returned, also where the turn was lost
  * meanwhile.
  *
- * @param stopped aborted when the turn is to be left to whoever tries it next, however far it is: that takes a lease at
+ * @param stopped aborted when the turn is to be left to another attempt, however far it is: that takes a lease at
  *   most, since code that does not heed its signal is not waited for
  */
 export async function runTurn(
@@ -59,7 +59,7 @@ export async function runTurn(
     try {
       await fail({ code: 'worker-shutdown', message: 'The handler was stopped before the turn ended.' }, until);
     } catch {
-      // Nobody was told, or it was over: whoever tries it next does so when its lease has run out.
+      // The report was not taken, or the attempt was over: the next one begins when the lease has run out.
     }
     lease.lose('The handler was stopped.');
     return { outcome: 'lost', error: lease.signal.reason };

@@ -37,7 +37,7 @@ export interface RunningHandler {
   /**
    * Takes no more turns, lets those that run finish, and resolves when they have.
    *
-   * @param options.graceMs after this time, turns that still run are left to whoever tries them next: their signal is
+   * @param options.graceMs after this time, turns that still run are left to other attempts: their signal is
    *   aborted, and they are tried again from where they stood. Code that does not heed the signal is not waited for.
    *   @default no limit
    */

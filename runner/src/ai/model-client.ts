@@ -54,7 +54,7 @@ export function createModelClient(connector: Connector, options: ModelClientOpti
     fetch: doorFetch(connector),
     maxRetries: 0,
     timeout: timeoutMs,
-    // What goes wrong is said by whoever gets the error.
+    // The caller logs what goes wrong.
     logLevel: 'off',
   });
   return {

@@ -5,7 +5,7 @@ const coarsestMs = 2_000;
 
 /**
  * Projects that had nothing to do when they were last looked at, by what their files looked like then. While those are as
- * they were nobody has committed anything, and there is still nothing to do: such a project is not opened.
+ * they were nothing was committed, and there is still nothing to do: such a project is not opened.
  */
 export class QuietProjects {
   readonly #known = new Map<string, string>();
@@ -15,7 +15,7 @@ export class QuietProjects {
    * between is looked at again.
    *
    * @param file the project's database
-   * @param look returns whether the project has nothing to do until somebody commits something
+   * @param look returns whether the project has nothing to do until something is committed
    */
   async visit(project: string, file: string, look: () => Promise<boolean>): Promise<void> {
     const mark = markOf(file);

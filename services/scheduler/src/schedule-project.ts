@@ -106,7 +106,7 @@ export class ProjectScheduler {
 
   /**
    * Starts turns and puts those of the chosen places on the queue. The places are asked for while the transaction commits:
-   * where there is room, as there mostly is, nobody waits for the answer.
+   * where there is room, as there mostly is, nothing waits for the answer.
    */
   async #deliver(
     store: ProjectStore,

@@ -77,7 +77,7 @@ export class Sweep {
     );
   }
 
-  /** Whether the project has nothing to do until somebody commits something: no turn, and no mail that waits for one. */
+  /** Whether the project has nothing to do until something is committed: no turn, and no mail that waits for one. */
   async #visit(store: ProjectStore, found: Found): Promise<boolean> {
     await this.leases.note(store);
     this.figures.note(store);

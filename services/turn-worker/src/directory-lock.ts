@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { errnoOf } from './files/errno.js';
 
-/** Longer than between seeing a lock that nobody holds and replacing it. */
+/** Longer than between seeing a lock without a holder and replacing it. */
 const settleMs = 100;
 
 /**
- * Keeps a directory for one process. The lock is a unix socket that is listened on: whoever holds it answers, and the
+ * Keeps a directory for one process. The lock is a unix socket that is listened on: its holder answers, and the
  * system lets go of it however the process ends.
  */
 export class DirectoryLock {
@@ -31,7 +31,7 @@ export class DirectoryLock {
         if (await answers(path)) throw inUse(directory);
         await unlinkIfThere(path);
       }
-      // Where several found the same lock that nobody held, the last link stands.
+      // Where several found the same lock without a holder, the last link stands.
       await sleep(settleMs);
       const [mine, held] = await Promise.all([lstat(own), lstat(path)]);
       if (mine.ino !== held.ino) throw inUse(directory);

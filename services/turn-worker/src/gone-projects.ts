@@ -12,7 +12,7 @@ export interface GoneProjectsOptions {
 }
 
 /**
- * Looks for what is left on this host of projects that were deleted. Nobody tells a worker of a deletion: it asks about
+ * Looks for what is left on this host of projects that were deleted. A worker is not told of deletions: it asks about
  * those that it keeps something of, so that one which was away finds out as well.
  */
 export class GoneProjects {

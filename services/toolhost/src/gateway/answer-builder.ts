@@ -82,7 +82,7 @@ export class AnswerBuilder {
     };
   }
 
-  /** A server that counts no question, or nothing of an answer, has not counted: neither is believed then. */
+  /** A server that counts no question, or nothing of an answer, has not counted: its counts are ignored. */
   #counting(): { usage?: ModelUsage } {
     const usage = this.#usage;
     return usage && usage.inputTokens > 0 && (usage.outputTokens > 0 || this.empty) ? { usage } : {};

@@ -15,7 +15,7 @@ export function completionOf(answer: ModelAnswer, id: string): object {
 
 /**
  * Sends an answer to a runner in pieces: its text as it comes, and the rest (what to call, why it ended, what it used)
- * when it is in the journal. Nobody has the whole of an answer before that.
+ * when it is in the journal. No runner has the whole of an answer before that.
  */
 export class AnswerStream {
   #sent = '';
@@ -67,7 +67,7 @@ export class AnswerStream {
     if (!this.response.headersSent) {
       this.response.status(200).set({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
     }
-    // A runner that has gone away, or reads slowly, holds nobody up: the answer is bounded, and ends in the journal.
+    // No backpressure: a runner that disconnects or reads slowly must not delay the journal, and the answer is bounded.
     if (!this.response.destroyed) this.response.write(text);
   }
 }

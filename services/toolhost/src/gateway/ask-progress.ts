@@ -39,7 +39,7 @@ export class AskProgress {
   }
 
   /**
-   * Whether a failure says something of the provider, whoever asks: it cannot be reached, says that it is busy, or was
+   * Whether a failure says something of the provider, whichever project asks: it cannot be reached, says that it is busy, or was
    * silent for so long. A deadline that passed sooner says something of the deadline only.
    */
   tellsOfProvider(silenceMs: number): boolean {

@@ -5,7 +5,7 @@ import { retry } from '@suzumio/protocol/retry';
 export const callLeaseMs = 20_000;
 export const heartbeatIntervalMs = 5_000;
 
-/** How a call that waits for another one looks again: less often the longer it takes. */
+/** How often a call that waits for another one polls. */
 export const pollInterval = { firstDelayMs: 200, longestDelayMs: 1_000 };
 
 /** Writes what was paid for. A busy store is no reason to lose it. */

@@ -18,7 +18,7 @@ export interface UnavailableModel {
   reached: boolean;
   /** Where this question was asked there and failed, rather than waiting behind others: how. */
   asked?: {
-    /** Since when it has answered nobody to the end. */
+    /** Since when it has given no whole answer. */
     sinceMs: number;
     mayBeItsFault: boolean;
   };

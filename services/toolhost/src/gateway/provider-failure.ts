@@ -5,7 +5,7 @@ import { errorIn, errorOf, type ToldError } from './error-words.js';
  *
  * - `unavailable`: it is away, overloaded, over a limit of ours, or answers what is no answer; another may be asked, and
  *   later it
- * - `quota-spent`: the credit of the account is used up, and comes back only when somebody pays
+ * - `quota-spent`: the credit of the account is used up, and comes back only when it is topped up
  * - `key-rejected`, `model-unknown`, `request-refused`: it answered, and will answer the same again
  * - `context-overflow`: the conversation is too long for the model
  * - `answer-too-large`: the answer is longer than anything that an agent could mean

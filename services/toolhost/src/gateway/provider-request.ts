@@ -55,7 +55,7 @@ const longestSilenceMs = 2 * 60_000;
 /**
  * The request that a candidate gets: the conversation is the runner's, how the model is set the preset's.
  *
- * @param how `place` names calls without an id; `budgeted` whether somebody counts what it costs
+ * @param how `place` names calls without an id; `budgeted` whether a budget counts what it costs
  */
 export function providerRequest(
   { settings, provider }: Candidate,

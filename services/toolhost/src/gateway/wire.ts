@@ -43,7 +43,7 @@ export const givenId = z
   .nullish()
   .catch(undefined);
 
-/** More than any model reads or writes: whoever counts so many has not counted. */
+/** More than any model reads or writes: a greater count is no count. */
 const maxTokens = 100_000_000;
 
 /** Tokens that were counted. */

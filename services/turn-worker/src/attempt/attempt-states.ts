@@ -20,7 +20,7 @@ export type AttemptState = z.infer<typeof attemptState>;
 const suffix = '.json';
 
 /**
- * One file per attempt, outside of every mount and for nobody else to read: a claim is written down before it is made,
+ * One file per attempt, outside of every mount and readable by the worker alone: a claim is written down before it is made,
  * so that nothing that the ToolHost granted is ever without a trace here.
  */
 export class AttemptStates {

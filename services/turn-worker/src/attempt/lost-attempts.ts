@@ -22,7 +22,7 @@ const failure = {
 
 /**
  * Reports the attempts that a former process of this worker had, so that their turns need not wait until their leases are
- * over. Nothing of them may run any more. What was claimed and not granted is left to its lease: nobody knows of it.
+ * over. Nothing of them may run any more. What was claimed and not known to be granted is left to its lease.
  * Never rejects.
  */
 export async function reportLostAttempts(left: readonly AttemptState[], options: LostAttemptsOptions): Promise<void> {

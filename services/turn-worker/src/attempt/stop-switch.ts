@@ -1,6 +1,6 @@
 /**
- * Why an attempt is stopped before its own end. The first three also make it nobody's business any more: another
- * attempt, or none, stands in its place, and nothing is reported.
+ * Why an attempt is stopped before its own end. After the first three another attempt, or none, stands in its place,
+ * and nothing is reported.
  *
  * - `cancelled`: the ToolHost says that it is over
  * - `fenced`: nothing was heard of the ToolHost for nearly a lease

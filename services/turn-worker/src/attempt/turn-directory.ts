@@ -44,7 +44,7 @@ export class TurnDirectory {
     owner: Owner | undefined,
   ): Promise<TurnDirectory> {
     const path = await mkdtemp(join(workerDir, 'turns', `${ref.turn}.${ref.attempt}-`));
-    // Where the door is mounted; it is the worker's own, so that nobody inside can put something else there.
+    // Where the door is mounted; it is the worker's own, so that nothing inside can replace it.
     await mkdir(join(path, 'door'), { mode: 0o755 });
     if (owner) await chown(path, owner.uid, owner.gid);
     const doorDirectory = await mkdtemp(`${join(workerDir, doorsName)}/`);
@@ -52,7 +52,7 @@ export class TurnDirectory {
     return new TurnDirectory(path, doorDirectory, join(sockets, basename(doorDirectory), 'door.sock'));
   }
 
-  /** Readable by the runner whoever it runs as; the directories above are closed to everybody else on this host. */
+  /** Readable by the runner as any user; the directories above are closed to all others on this host. */
   async writeInput(input: RunnerTurnInput): Promise<void> {
     const path = join(this.path, 'input.json');
     await writeFile(path, JSON.stringify(input), { mode: 0o400 });

@@ -34,7 +34,7 @@ const turnFiles = 16;
 
 /**
  * Waits for a sandbox to end, by itself or because it must: its time is over, its directories grow without bounds, the
- * disk is full, its output is there and it goes on, or somebody stops the attempt.
+ * disk is full, its output is there and it goes on, or the attempt is stopped.
  *
  * @throws AttemptFailure when it has to be killed and cannot be
  */

@@ -28,8 +28,8 @@ const aftermathMs = 10_000;
 
 /**
  * The disk of a worker's directory, which its attempts share. A container can take more of it than is seen in time, so a
- * reserve stays free: where it is touched, whoever took more than it may is looked for and ended, and where nobody did,
- * whoever takes most.
+ * reserve stays free: where it is touched, attempts that took more than they may are ended, and where none did,
+ * the one that takes most.
  */
 export class WorkerDisk {
   readonly #users = new Set<DiskUser>();

@@ -62,7 +62,7 @@ function allowance(method: string, url: string, maxContentBytes: number): number
 
 /**
  * The only way out of one attempt's container: an HTTP server that passes the runner's own routes on to the ToolHost
- * and nothing else, for whoever shows the attempt's own token. It adds no credential; what a request may do is the
+ * and nothing else, for requests that show the attempt's own token. It adds no credential; what a request may do is the
  * ToolHost's to decide.
  */
 export class Door {
@@ -86,13 +86,13 @@ export class Door {
     this.#server.maxConnections = maxConnections;
     this.#server.on('connection', (socket: Socket) => this.#count(socket));
     this.#server.on('request', (request, response) => this.#answer(request, response));
-    // Whatever else than `100-continue` is expected, nobody promises it.
+    // Other Expect values are ignored.
     this.#server.on('checkExpectation', (request, response) => this.#answer(request, response));
     // The default handler writes to a socket that a FramedStream is not.
     this.#server.on('clientError', (_error, socket) => socket.destroy());
   }
 
-  /** Serves a unix socket at `path`, for whoever can see the directory that it is in. */
+  /** Serves a unix socket at `path`, for all processes that can see its directory. */
   async listen(path: string): Promise<void> {
     await this.#listen({ path });
     await chmod(path, 0o666);

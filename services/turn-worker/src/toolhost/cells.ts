@@ -101,7 +101,7 @@ export class Cells {
     if (this.#rejected.has(name) === (refusal !== undefined)) return;
     if (refusal) this.#rejected.set(name, refusal);
     else this.#rejected.delete(name);
-    // Where none is left, whoever asks whether this worker can take jobs is told so.
+    // Where none is left, the worker's readiness says so.
     if (refusal && this.open.length > 0) logger.error({ cell: name, code: refusal.code }, told(name, refusal));
     if (!refusal) logger.info({ cell: name }, 'this worker is taken again');
     onChange();

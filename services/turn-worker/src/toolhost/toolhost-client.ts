@@ -34,7 +34,7 @@ export const whileUnavailable = {
 
 type Body = Buffer | StreamedBody;
 
-/** A fresh name for a claim: whoever repeats it gets the same answer. */
+/** An idempotency key for a claim: repeating the claim gets the same answer. */
 export function newClaimId(): string {
   return randomBytes(16).toString('hex');
 }
