@@ -60,7 +60,7 @@ export function modelsRouter(context: ToolhostContext): Router {
       },
     };
     try {
-      const { result } = await callModel(context, token, place, asked, asker);
+      const result = await callModel(context, token, place, asked, asker);
       if (!result.ok) throw new SuzumioError(result.code, result.message);
       if (asked.stream) stream.end(result.answer);
       else response.json(completionOf(result.answer, id));

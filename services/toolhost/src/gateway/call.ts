@@ -35,14 +35,6 @@ import { ProviderFailure } from './provider-failure.js';
 import { endpointOf, providerRequest } from './provider-request.js';
 import { Reservation } from './reservation.js';
 
-/** What a question came to, and under which step. */
-export interface ModelOutcome {
-  step: string;
-  result: RecordedAnswer;
-  /** Whether the answer was there already. */
-  replayed: boolean;
-}
-
 /** The caller that waits for an answer. */
 export interface Asker {
   /** Whether it has disconnected. */
@@ -64,7 +56,7 @@ export async function callModel(
   { step, purpose }: { step: string | undefined; purpose: ChatPurpose },
   asked: Question,
   asker: Asker,
-): Promise<ModelOutcome> {
+): Promise<RecordedAnswer> {
   return context.cell.stores.use(token.project, async (store) => {
     const { agent } = authorizeTool(store.reader, token);
     // A handler has a model of its own: this host's keys are not for it.
@@ -84,15 +76,11 @@ export async function callModel(
       sent: costSoFar(candidates[0], { askedBytes, answerChars: 0 }),
     };
     const begun = await beginCall(context, store, question, asker);
-    if ('result' in begun) return { ...begun, replayed: true };
+    if ('result' in begun) return begun.result;
     const call = new ModelCall(context, store, { ...begun, token, worst: question.worst, askedBytes });
-    return {
-      step: begun.step,
-      result: await call.make(candidates, asked.request(), (text) => {
-        asker.onText(text);
-      }),
-      replayed: false,
-    };
+    return call.make(candidates, asked.request(), (text) => {
+      asker.onText(text);
+    });
   });
 }
 
@@ -102,7 +90,7 @@ async function beginCall(
   store: ProjectStore,
   { step: named, ...question }: ModelQuestion,
   asker: Asker,
-): Promise<{ call: string; step: string } | { step: string; result: RecordedAnswer }> {
+): Promise<{ call: string; step: string } | { result: RecordedAnswer }> {
   let step = named;
   for (const wait = backOff(pollInterval); ;) {
     const untilMs = context.cell.context.now() + callLeaseMs;
@@ -114,7 +102,7 @@ async function beginCall(
         await writePaid(() => context.cell.catalog.spending.settle(call, nanoUsd));
       }
     }
-    if (begun.state === 'recorded') return { step: begun.step, result: begun.result };
+    if (begun.state === 'recorded') return { result: begun.result };
     if (begun.state === 'begun') return begun;
     if (begun.state === 'refused') {
       context.transport.wake(store.project);
