@@ -6,7 +6,7 @@ import { projectEvent } from '@suzumio/contract/model/event';
 import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
 import { eventually } from '../../../test/support/poll.js';
 import { startRedis, type TestRedis } from '../../../test/support/redis.js';
-import { uncut } from '../../../test/support/uncut.js';
+import { uncut } from '../../../test/support/bounds.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
 import { type EventStream, openStream, type StreamedEvent } from './support/sse-client.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { waitAnswer } from '@suzumio/contract/model/http-api';
 import { eventually } from '../../../test/support/poll.js';
-import { uncut } from '../../../test/support/uncut.js';
+import { uncut } from '../../../test/support/bounds.js';
 import { type TestApi, testApi } from './support/api.js';
 import { submit } from './support/play.js';
 import { refusal } from './support/refusal.js';

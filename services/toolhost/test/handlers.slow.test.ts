@@ -14,7 +14,7 @@ import { expireLease } from '@suzumio/store/turns/report-attempt';
 import { startTurns } from '@suzumio/store/turns/start-turns';
 import { recordingLogger } from '../../../test/support/logs.js';
 import { eventually } from '../../../test/support/poll.js';
-import { uncut } from '../../../test/support/uncut.js';
+import { uncut } from '../../../test/support/bounds.js';
 import { type ClaimWait, ClaimWaits } from '../src/claim-waits.js';
 import type { ToolhostContext } from '../src/context.js';
 import { handlersRouter } from '../src/handlers-router.js';

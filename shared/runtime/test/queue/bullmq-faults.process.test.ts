@@ -2,12 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
 import { turnJobId } from '@suzumio/protocol/turn-job';
 import { closeWithinMs, type Transport } from '@suzumio/runtime/queue/transport';
+import { withoutTimers } from '../../../../test/support/bounds.js';
 import { recordingLogger } from '../../../../test/support/logs.js';
 import { eventually } from '../../../../test/support/poll.js';
 import { freePort } from '../../../../test/support/free-port.js';
@@ -33,20 +34,6 @@ function costMs(run: () => void): number {
   run();
   const { user, system } = process.threadCpuUsage(before);
   return (user + system) / 1_000;
-}
-
-/** Closes a transport as if its bounds never came: where it has to wait for one, it does not end. */
-async function closesByItself(transport: Transport): Promise<void> {
-  const { setTimeout } = globalThis;
-  const timers = jest
-    .spyOn(globalThis, 'setTimeout')
-    .mockImplementation(((run: () => void, ms: number, ...rest: []) =>
-      setTimeout(run, ms === closeWithinMs ? 600_000 : ms, ...rest)) as typeof setTimeout);
-  try {
-    await transport.close();
-  } finally {
-    timers.mockRestore();
-  }
 }
 
 beforeAll(async () => {
@@ -98,7 +85,7 @@ describe('Redis was never there', () => {
     transport.consumeWakes(() => Promise.resolve());
     const consumer = transport.consumeTurns({ concurrency: 2 }, () => Promise.resolve());
     await consumer.pause();
-    await closesByItself(transport);
+    await withoutTimers(closeWithinMs, () => transport.close());
   });
 });
 
@@ -190,7 +177,7 @@ describe('Redis dies and comes back, empty', () => {
     quiet.consumeWakes(() => Promise.resolve());
     await eventually('Redis answers', () => quiet.healthy());
     await redis.kill();
-    await closesByItself(quiet);
+    await withoutTimers(closeWithinMs, () => quiet.close());
     // Nothing but the bound ends this.
     await busy.close();
     never.open();
