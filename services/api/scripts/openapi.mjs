@@ -1,4 +1,4 @@
-// Writes the API's description to docs/openapi.json, from the catalogue that its routes are tested against, and says what
+// Writes the API's description to docs/openapi.json, from the operations that its routes are made of, and says what
 // breaks for clients of the last release. `npm run openapi --workspace @suzumio/api` after a change of the API; a test
 // fails where it was forgotten. A release writes docs/openapi.released.json as well: `-- --release`.
 import process from 'node:process';
