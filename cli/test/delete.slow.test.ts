@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { projectDetailAnswer } from '@suzumio/contract/model/http-api';
+import { projectDetailAnswer } from '@suzumio/contract/operations/projects';
 import { eventually } from '../../test/support/poll.js';
 import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
 

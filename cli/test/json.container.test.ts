@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
 import { projectEvent } from '@suzumio/contract/model/event';
-import * as answers from '@suzumio/contract/model/http-api';
-import * as mail from '@suzumio/contract/model/mail-api';
+import { agentAnswer, resetAgentAnswer, retryAnswer } from '@suzumio/contract/operations/agents';
+import { postedMessage, postedReply, redeliveredMessage } from '@suzumio/contract/operations/messages';
+import {
+  projectAnswer,
+  projectDetailAnswer,
+  requestChangesAnswer,
+  tickAnswer,
+} from '@suzumio/contract/operations/projects';
+import { assignedTask } from '@suzumio/contract/operations/tasks';
+import { cancelAnswer } from '@suzumio/contract/operations/turns';
 import { whyAnswer } from '@suzumio/contract/model/why';
-import { workerView } from '@suzumio/contract/model/workers';
+import { workerView } from '@suzumio/contract/operations/service';
 import * as views from '@suzumio/contract/model/views';
 import { problem } from '@suzumio/protocol/problem';
 import { anyBackend, type CliWorld, createCliWorld } from './support/cli.js';
@@ -42,16 +50,16 @@ const verdict = z.strictObject({
 });
 
 const shapes: readonly (readonly [line: string, shape: z.ZodType])[] = [
-  ['status', z.array(answers.projectDetailAnswer)],
-  ['status newsroom', answers.projectDetailAnswer],
+  ['status', z.array(projectDetailAnswer)],
+  ['status newsroom', projectDetailAnswer],
   ['messages busy', z.array(views.messageView)],
   ['messages show busy 3', views.messageDetail],
   ['thread busy 3', z.array(views.messageView)],
-  ['assign newsroom reporter North', mail.assignedTask],
+  ['assign newsroom reporter North', assignedTask],
   ['tasks newsroom', z.array(views.taskView)],
-  ['reply newsroom 1 --to editor Thanks', mail.postedReply],
-  ['broadcast newsroom Thanks', answers.postedMessage],
-  ['redeliver newsroom 2 --yes', mail.redeliveredMessage],
+  ['reply newsroom 1 --to editor Thanks', postedReply],
+  ['broadcast newsroom Thanks', postedMessage],
+  ['redeliver newsroom 2 --yes', redeliveredMessage],
   ['inbox busy', z.array(views.messageView)],
   ['inbox busy checker --undelivered', z.array(views.messageView)],
   ['agents busy', z.array(views.agentView)],
@@ -70,18 +78,18 @@ const shapes: readonly (readonly [line: string, shape: z.ZodType])[] = [
   ],
   ['verify newsroom', z.strictObject({ projects: z.array(verdict), catalog: z.array(z.unknown()) })],
   ['doctor --port 0', z.array(finding)],
-  ['agents stop busy editor', answers.agentAnswer],
-  ['agents start busy editor', answers.agentAnswer],
-  ['agents retry busy checker', answers.retryAnswer],
-  ['cancel busy editor:1', answers.cancelAnswer],
-  ['agents reset busy editor --redeliver --yes', answers.resetAgentAnswer],
-  ['retry busy --failed', z.array(answers.retryAnswer.extend({ agent: z.string() }))],
-  ['tick busy', z.array(answers.tickAnswer)],
-  ['tick', z.array(answers.tickAnswer)],
-  ['send busy editor P1 Hello', answers.postedMessage],
-  ['request-changes newsroom editor More', answers.requestChangesAnswer],
-  ['stop busy', answers.projectAnswer],
-  ['start busy', answers.projectAnswer],
+  ['agents stop busy editor', agentAnswer],
+  ['agents start busy editor', agentAnswer],
+  ['agents retry busy checker', retryAnswer],
+  ['cancel busy editor:1', cancelAnswer],
+  ['agents reset busy editor --redeliver --yes', resetAgentAnswer],
+  ['retry busy --failed', z.array(retryAnswer.extend({ agent: z.string() }))],
+  ['tick busy', z.array(tickAnswer)],
+  ['tick', z.array(tickAnswer)],
+  ['send busy editor P1 Hello', postedMessage],
+  ['request-changes newsroom editor More', requestChangesAnswer],
+  ['stop busy', projectAnswer],
+  ['start busy', projectAnswer],
 ];
 
 describe('with --json', () => {

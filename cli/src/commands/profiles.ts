@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { readTextFile } from '@suzumio/runtime/disk/files';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { parse } from '@suzumio/runtime/http/validate';
-import { createProfileRequest, updateProfileRequest } from '@suzumio/contract/model/profile-api';
+import { createProfileRequest, updateProfileRequest } from '@suzumio/contract/operations/profiles';
 import type { Skill } from '@suzumio/contract/model/skill';
 import type { Priority } from '@suzumio/protocol/ids';
 import { findProfiles } from '../reach/profile-keeper.js';

@@ -4,7 +4,7 @@ import { readProjectFile } from '@suzumio/runtime/disk/load-project-file';
 import type { ProjectSource } from '@suzumio/core/config/project-source';
 import { renderConfig } from '@suzumio/core/config/render-config';
 import { parse } from '@suzumio/runtime/http/validate';
-import { createTeamRequest, type StandingDifferences, updateTeamRequest } from '@suzumio/contract/model/profile-api';
+import { createTeamRequest, type StandingDifferences, updateTeamRequest } from '@suzumio/contract/operations/teams';
 import { makeStandingProject } from '@suzumio/store/cell/standing-project';
 import { Cell } from '@suzumio/store/cell/cell';
 import { admission, admitOwnFile, type OwnFileOptions } from '../host-policy.js';

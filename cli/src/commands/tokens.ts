@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { parse } from '@suzumio/runtime/http/validate';
 import { type TokenScope, tokenScopes, type TokenView } from '@suzumio/contract/model/access-token';
-import { createTokenRequest } from '@suzumio/contract/model/http-api';
+import { createTokenRequest } from '@suzumio/contract/operations/tokens';
 import { findTokens } from '../reach/reach.js';
 import { dayAndTime } from '../render/format.js';
 import { auditTable, tokenTable } from '../render/token-tables.js';

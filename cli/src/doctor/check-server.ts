@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { messageOf } from '@suzumio/contract/errors/suzumio-error';
-import { healthAnswer } from '@suzumio/contract/model/http-api';
+import { healthAnswer } from '@suzumio/contract/operations/service';
 import { addressOf } from '../reach/api-client.js';
 import { findApi } from '../reach/reach.js';
 import type { Session } from '../session.js';

@@ -1,11 +1,7 @@
 import { type Client, createClient } from '@suzumio/contract/client/client';
 import type { ProfileSummary, ProfileView, TeamSummary, TeamView } from '@suzumio/contract/model/profile';
-import type {
-  CreateProfileRequest,
-  CreateTeamRequest,
-  UpdateProfileRequest,
-  UpdateTeamRequest,
-} from '@suzumio/contract/model/profile-api';
+import type { CreateProfileRequest, UpdateProfileRequest } from '@suzumio/contract/operations/profiles';
+import type { CreateTeamRequest, UpdateTeamRequest } from '@suzumio/contract/operations/teams';
 import { Catalog } from '@suzumio/store/cell/catalog';
 import { systemContext } from '@suzumio/store/sqlite/context';
 import { DataDirectory } from '@suzumio/store/cell/data-directory';

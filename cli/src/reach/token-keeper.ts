@@ -1,6 +1,6 @@
 import type { Client } from '@suzumio/contract/client/client';
 import type { AuditEntry, TokenView } from '@suzumio/contract/model/access-token';
-import type { CreatedTokenAnswer, CreateTokenRequest } from '@suzumio/contract/model/http-api';
+import type { CreatedTokenAnswer, CreateTokenRequest } from '@suzumio/contract/operations/tokens';
 import { Catalog } from '@suzumio/store/cell/catalog';
 import { systemContext } from '@suzumio/store/sqlite/context';
 import { DataDirectory } from '@suzumio/store/cell/data-directory';

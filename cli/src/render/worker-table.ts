@@ -1,4 +1,4 @@
-import type { WorkerView } from '@suzumio/contract/model/workers';
+import type { WorkerView } from '@suzumio/contract/operations/service';
 import type { Session } from '../session.js';
 import { type Cell, table } from './table.js';
 

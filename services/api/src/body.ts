@@ -1,6 +1,6 @@
 import express, { type Request, type RequestHandler } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { maxRequestBytes } from '@suzumio/contract/model/http-api';
+import { maxRequestBytes } from '@suzumio/contract/operations/request';
 import type { ApiTokens } from '@suzumio/store/cell/api-tokens';
 import { requireStillGood } from './auth.js';
 

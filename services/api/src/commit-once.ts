@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { parse } from '@suzumio/runtime/http/validate';
-import { idempotencyKey } from '@suzumio/contract/model/http-api';
+import { idempotencyKey } from '@suzumio/contract/operations/request';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import type { Json, Tx } from '@suzumio/store/sqlite/tx';
 import { type IdempotencyKey, once } from '@suzumio/store/sqlite/once';

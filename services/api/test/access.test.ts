@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { healthAnswer } from '@suzumio/contract/model/http-api';
+import { healthAnswer } from '@suzumio/contract/operations/service';
 import { createApi } from '@suzumio/api';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { teamYaml } from '../../../test/support/cell.js';

@@ -1,13 +1,8 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import {
-  agentAnswer,
-  cancelAnswer,
-  messageListAnswer,
-  resetAgentAnswer,
-  retryAnswer,
-  tickAnswer,
-  toolCallListAnswer,
-} from '@suzumio/contract/model/http-api';
+import { agentAnswer, resetAgentAnswer, retryAnswer } from '@suzumio/contract/operations/agents';
+import { cancelAnswer, toolCallListAnswer } from '@suzumio/contract/operations/turns';
+import { messageListAnswer } from '@suzumio/contract/operations/messages';
+import { tickAnswer } from '@suzumio/contract/operations/projects';
 import { type TestApi, testApi } from './support/api.js';
 import { beginTurn, failTurn, playTurn } from './support/play.js';
 import { refusal } from './support/refusal.js';

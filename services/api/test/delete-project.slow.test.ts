@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { projectListAnswer } from '@suzumio/contract/model/http-api';
+import { projectListAnswer } from '@suzumio/contract/operations/projects';
 import { createApi } from '@suzumio/api';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { createMetrics } from '@suzumio/runtime/observability/metrics';

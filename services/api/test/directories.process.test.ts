@@ -6,7 +6,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { entryListAnswer } from '@suzumio/contract/model/http-api';
+import { entryListAnswer } from '@suzumio/contract/operations/artifacts';
 import { artifactView, messageView } from '@suzumio/contract/model/views';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { publishedDirectory } from '@suzumio/store/content/directories';

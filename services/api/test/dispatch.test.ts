@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { messageListAnswer, postedMessage } from '@suzumio/contract/model/http-api';
-import { assignedTask, postedReply, taskListAnswer } from '@suzumio/contract/model/mail-api';
+import { messageListAnswer, postedMessage, postedReply } from '@suzumio/contract/operations/messages';
+import { assignedTask, taskListAnswer } from '@suzumio/contract/operations/tasks';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
 

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { projectListAnswer } from '@suzumio/contract/model/http-api';
+import { projectListAnswer } from '@suzumio/contract/operations/projects';
 import { teamYaml, watchUse } from '../../../test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
 

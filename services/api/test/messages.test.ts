@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { messageListAnswer, postedMessage } from '@suzumio/contract/model/http-api';
+import { messageListAnswer, postedMessage } from '@suzumio/contract/operations/messages';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
 

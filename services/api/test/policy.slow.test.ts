@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { auditAnswer } from '@suzumio/contract/model/http-api';
+import { auditAnswer } from '@suzumio/contract/operations/tokens';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';

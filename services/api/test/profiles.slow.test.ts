@@ -1,13 +1,8 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { ProfileView } from '@suzumio/contract/model/profile';
-import {
-  profileAnswer,
-  profileListAnswer,
-  profileMessageAnswer,
-  standUpAnswer,
-  teamAnswer,
-} from '@suzumio/contract/model/profile-api';
-import { projectDetailAnswer } from '@suzumio/contract/model/http-api';
+import { profileAnswer, profileListAnswer, profileMessageAnswer } from '@suzumio/contract/operations/profiles';
+import { standUpAnswer, teamAnswer } from '@suzumio/contract/operations/teams';
+import { projectDetailAnswer } from '@suzumio/contract/operations/projects';
 import { createApi } from '@suzumio/api';
 import { Cell } from '@suzumio/store/cell/cell';
 import { type TestApi, testApi } from './support/api.js';

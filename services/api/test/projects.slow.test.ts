@@ -1,12 +1,8 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import {
-  agentListAnswer,
-  createProjectAnswer,
-  projectDetailAnswer,
-  projectListAnswer,
-} from '@suzumio/contract/model/http-api';
+import { agentListAnswer } from '@suzumio/contract/operations/agents';
+import { createProjectAnswer, projectDetailAnswer, projectListAnswer } from '@suzumio/contract/operations/projects';
 import { projectConfig } from '@suzumio/contract/model/project-config';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { teamYaml } from '../../../test/support/cell.js';

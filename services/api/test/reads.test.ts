@@ -1,12 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import {
-  artifactListAnswer,
-  eventListAnswer,
-  toolCallListAnswer,
-  turnListAnswer,
-} from '@suzumio/contract/model/http-api';
+import { artifactListAnswer } from '@suzumio/contract/operations/artifacts';
+import { eventListAnswer } from '@suzumio/contract/operations/events';
+import { toolCallListAnswer, turnListAnswer } from '@suzumio/contract/operations/turns';
 import { artifactView, turnDetail } from '@suzumio/contract/model/views';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { writeTurnLog } from '@suzumio/store/content/turn-logs';

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { messageListAnswer } from '@suzumio/contract/model/http-api';
-import { redeliveredMessage } from '@suzumio/contract/model/mail-api';
+import { messageListAnswer, redeliveredMessage } from '@suzumio/contract/operations/messages';
 import { messageDetail } from '@suzumio/contract/model/views';
 import { type TestApi, testApi } from './support/api.js';
 import { failTurn, submit } from './support/play.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { ProjectDetailAnswer } from '@suzumio/contract/model/http-api';
+import type { ProjectDetailAnswer } from '@suzumio/contract/operations/projects';
 import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
 import type { UsageAnswer } from '@suzumio/contract/model/usage';
 import { eventually } from '../../../test/support/poll.js';

@@ -4,7 +4,7 @@ import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createdTokenAnswer, tokenListAnswer } from '@suzumio/contract/model/http-api';
+import { createdTokenAnswer, tokenListAnswer } from '@suzumio/contract/operations/tokens';
 import type { TokenScope } from '@suzumio/contract/model/access-token';
 import { createApi } from '@suzumio/api';
 import { teamYaml } from '../../../test/support/cell.js';

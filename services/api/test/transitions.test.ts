@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { projectAnswer, requestChangesAnswer } from '@suzumio/contract/model/http-api';
+import { projectAnswer, requestChangesAnswer } from '@suzumio/contract/operations/projects';
 import { type TestApi, testApi } from './support/api.js';
 import { beginTurn, submit } from './support/play.js';
 import { refusal } from './support/refusal.js';

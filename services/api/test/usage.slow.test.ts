@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { BudgetListAnswer, ProjectDetailAnswer, SummaryListAnswer } from '@suzumio/contract/model/http-api';
+import type { BudgetListAnswer, SummaryListAnswer } from '@suzumio/contract/operations/usage';
+import type { ProjectDetailAnswer } from '@suzumio/contract/operations/projects';
 import type { UsageAnswer } from '@suzumio/contract/model/usage';
 import { usageSlices } from '@suzumio/store/models/model-usage';
 import { noon, teamYaml } from '../../../test/support/cell.js';

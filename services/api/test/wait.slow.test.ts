@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { waitAnswer } from '@suzumio/contract/model/http-api';
+import { waitAnswer } from '@suzumio/contract/operations/events';
 import { eventually } from '../../../test/support/poll.js';
 import { uncut } from '../../../test/support/bounds.js';
 import { type TestApi, testApi } from './support/api.js';

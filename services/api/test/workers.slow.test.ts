@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { type WorkerListAnswer, workerListAnswer } from '@suzumio/contract/model/workers';
+import { type WorkerListAnswer, workerListAnswer } from '@suzumio/contract/operations/service';
 import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
 import { freePort } from '../../../test/support/free-port.js';
 import { eventually } from '../../../test/support/poll.js';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { EventType } from '@suzumio/contract/model/event';
-import type { EventCursor, StreamDeleted, StreamReset } from '@suzumio/contract/model/http-api';
+import type { EventCursor, StreamDeleted, StreamReset } from '@suzumio/contract/operations/events';
 import type { Follower, Frame } from './follower.js';
 
 /** What a stream begins with, and what it leaves out. */

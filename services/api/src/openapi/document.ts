@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type ErrorCode, errorCodes } from '@suzumio/contract/errors/codes';
 import type { ApiScope } from '@suzumio/contract/model/access-token';
-import { idempotencyKey } from '@suzumio/contract/model/http-api';
+import { idempotencyKey } from '@suzumio/contract/operations/request';
 import { problemMediaType } from '@suzumio/protocol/problem';
 import { allOperations } from '@suzumio/contract/operations/operations';
 import { answerSchemas, pathParameters, requestSchemas } from './schemas.js';

@@ -1,9 +1,6 @@
 import { z } from 'zod';
 import { auditEntry, tokenView } from '@suzumio/contract/model/access-token';
-import * as api from '@suzumio/contract/model/http-api';
-import * as mail from '@suzumio/contract/model/mail-api';
 import { profileSummary, profileView, teamSummary, teamView } from '@suzumio/contract/model/profile';
-import * as profileApi from '@suzumio/contract/model/profile-api';
 import { eventType, projectEvent } from '@suzumio/contract/model/event';
 import { projectConfig } from '@suzumio/contract/model/project-config';
 import { budgetReached, budgetView } from '@suzumio/contract/model/budget';
@@ -11,115 +8,128 @@ import { storageReached, storedView } from '@suzumio/contract/model/storage';
 import { pause } from '@suzumio/contract/model/pause';
 import { daySpending, usageAnswer, usageFigures, usageRow } from '@suzumio/contract/model/usage';
 import { whyAnswer, whyReason } from '@suzumio/contract/model/why';
-import { workerListAnswer, workerView } from '@suzumio/contract/model/workers';
+import * as agents from '@suzumio/contract/operations/agents';
+import * as artifacts from '@suzumio/contract/operations/artifacts';
+import * as events from '@suzumio/contract/operations/events';
+import * as messages from '@suzumio/contract/operations/messages';
+import * as pauses from '@suzumio/contract/operations/pauses';
+import * as profiles from '@suzumio/contract/operations/profiles';
+import * as projects from '@suzumio/contract/operations/projects';
+import * as request from '@suzumio/contract/operations/request';
+import * as service from '@suzumio/contract/operations/service';
+import * as tasks from '@suzumio/contract/operations/tasks';
+import * as teams from '@suzumio/contract/operations/teams';
+import * as tokens from '@suzumio/contract/operations/tokens';
+import * as turns from '@suzumio/contract/operations/turns';
+import * as usage from '@suzumio/contract/operations/usage';
 import * as views from '@suzumio/contract/model/views';
 import { directoryEntry } from '@suzumio/protocol/artifacts';
 import { problem } from '@suzumio/protocol/problem';
 
 /** What the description calls the schemas of requests. */
 export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
-  CreateProject: api.createProjectRequest,
-  SendMessage: api.sendMessageRequest,
-  StopProject: api.stopRequest,
-  RequestChanges: api.requestChangesRequest,
-  StopAgent: api.stopAgentRequest,
-  ResetAgent: api.resetAgentRequest,
-  RedeliverMessage: mail.redeliverRequest,
-  Reply: mail.replyRequest,
-  Broadcast: mail.broadcastRequest,
-  AssignTask: mail.assignTaskRequest,
-  Pause: api.pauseRequest,
-  ChangeBudget: api.budgetRequest,
-  CreateToken: api.createTokenRequest,
-  CreateProfile: profileApi.createProfileRequest,
-  UpdateProfile: profileApi.updateProfileRequest,
-  SendToProfile: profileApi.profileMessageRequest,
-  CreateTeam: profileApi.createTeamRequest,
-  UpdateTeam: profileApi.updateTeamRequest,
-  StandUpTeam: profileApi.standUpRequest,
-  Nothing: api.emptyRequest,
+  CreateProject: projects.createProjectRequest,
+  SendMessage: messages.sendMessageRequest,
+  StopProject: projects.stopRequest,
+  RequestChanges: projects.requestChangesRequest,
+  StopAgent: agents.stopAgentRequest,
+  ResetAgent: agents.resetAgentRequest,
+  RedeliverMessage: messages.redeliverRequest,
+  Reply: messages.replyRequest,
+  Broadcast: messages.broadcastRequest,
+  AssignTask: tasks.assignTaskRequest,
+  Pause: pauses.pauseRequest,
+  ChangeBudget: usage.budgetRequest,
+  CreateToken: tokens.createTokenRequest,
+  CreateProfile: profiles.createProfileRequest,
+  UpdateProfile: profiles.updateProfileRequest,
+  SendToProfile: profiles.profileMessageRequest,
+  CreateTeam: teams.createTeamRequest,
+  UpdateTeam: teams.updateTeamRequest,
+  StandUpTeam: teams.standUpRequest,
+  Nothing: request.emptyRequest,
 };
 
 /** What it calls those of answers. */
 export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   Problem: problem,
   Project: views.projectView,
-  ProjectList: api.projectListAnswer,
-  ProjectAnswer: api.projectAnswer,
-  ProjectDetail: api.projectDetailAnswer,
-  CreatedProject: api.createProjectAnswer,
-  DeletedProject: api.deleteProjectAnswer,
+  ProjectList: projects.projectListAnswer,
+  ProjectAnswer: projects.projectAnswer,
+  ProjectDetail: projects.projectDetailAnswer,
+  CreatedProject: projects.createProjectAnswer,
+  DeletedProject: projects.deleteProjectAnswer,
   ResolvedConfig: projectConfig,
   Agent: views.agentView,
-  AgentList: api.agentListAnswer,
+  AgentList: agents.agentListAnswer,
   Why: whyAnswer,
   WhyReason: whyReason,
-  WaitAnswer: api.waitAnswer,
-  RequestedChanges: api.requestChangesAnswer,
-  RetriedTurn: api.retryAnswer,
-  AgentAnswer: api.agentAnswer,
-  ResetAgentAnswer: api.resetAgentAnswer,
-  CancelledTurn: api.cancelAnswer,
-  Tick: api.tickAnswer,
+  WaitAnswer: events.waitAnswer,
+  RequestedChanges: projects.requestChangesAnswer,
+  RetriedTurn: agents.retryAnswer,
+  AgentAnswer: agents.agentAnswer,
+  ResetAgentAnswer: agents.resetAgentAnswer,
+  CancelledTurn: turns.cancelAnswer,
+  Tick: projects.tickAnswer,
   Message: views.messageView,
-  MessageList: api.messageListAnswer,
+  MessageList: messages.messageListAnswer,
   MessageDetail: views.messageDetail,
   Receipt: views.messageReceipt,
-  RedeliveredMessage: mail.redeliveredMessage,
-  PostedMessage: api.postedMessage,
-  PostedReply: mail.postedReply,
-  AssignedTask: mail.assignedTask,
+  RedeliveredMessage: messages.redeliveredMessage,
+  PostedMessage: messages.postedMessage,
+  PostedReply: messages.postedReply,
+  AssignedTask: tasks.assignedTask,
   Task: views.taskView,
-  TaskList: mail.taskListAnswer,
+  TaskList: tasks.taskListAnswer,
   Turn: views.turnView,
   TurnDetail: views.turnDetail,
-  TurnList: api.turnListAnswer,
+  TurnList: turns.turnListAnswer,
   Attempt: views.attemptView,
   ToolCall: views.toolCallView,
-  ToolCallList: api.toolCallListAnswer,
+  ToolCallList: turns.toolCallListAnswer,
   Artifact: views.artifactView,
   ArtifactEntry: directoryEntry,
-  ArtifactEntryList: api.entryListAnswer,
-  ArtifactList: api.artifactListAnswer,
+  ArtifactEntryList: artifacts.entryListAnswer,
+  ArtifactList: artifacts.artifactListAnswer,
   Event: projectEvent,
   /** By its name, for clients that listen to a stream's events one type at a time. */
   EventType: eventType,
-  EventList: api.eventListAnswer,
+  EventList: events.eventListAnswer,
   ModelCall: views.modelCallView,
   Summary: views.summaryView,
-  SummaryList: api.summaryListAnswer,
+  SummaryList: usage.summaryListAnswer,
   PauseState: pause,
-  CellPause: api.cellPauseAnswer,
+  CellPause: pauses.cellPauseAnswer,
   BudgetUse: budgetView,
   BudgetReached: budgetReached,
   StorageReached: storageReached,
   Stored: storedView,
-  BudgetList: api.budgetListAnswer,
+  BudgetList: usage.budgetListAnswer,
   UsageFigures: usageFigures,
   UsageRow: usageRow,
   DaySpending: daySpending,
   Usage: usageAnswer,
   Token: tokenView,
-  TokenAnswer: api.tokenAnswer,
-  TokenList: api.tokenListAnswer,
-  CreatedToken: api.createdTokenAnswer,
+  TokenAnswer: tokens.tokenAnswer,
+  TokenList: tokens.tokenListAnswer,
+  CreatedToken: tokens.createdTokenAnswer,
   AuditEntry: auditEntry,
-  Audit: api.auditAnswer,
+  Audit: tokens.auditAnswer,
   Profile: profileView,
   ProfileSummary: profileSummary,
-  ProfileAnswer: profileApi.profileAnswer,
-  ProfileList: profileApi.profileListAnswer,
-  SentToProfile: profileApi.profileMessageAnswer,
+  ProfileAnswer: profiles.profileAnswer,
+  ProfileList: profiles.profileListAnswer,
+  SentToProfile: profiles.profileMessageAnswer,
   Team: teamView,
   TeamSummary: teamSummary,
-  TeamAnswer: profileApi.teamAnswer,
-  TeamList: profileApi.teamListAnswer,
-  DeletedTeam: profileApi.deleteTeamAnswer,
-  StandingDifferences: profileApi.standingDifferences,
-  StoodUpTeam: profileApi.standUpAnswer,
-  Worker: workerView,
-  WorkerList: workerListAnswer,
-  Health: api.healthAnswer,
+  TeamAnswer: teams.teamAnswer,
+  TeamList: teams.teamListAnswer,
+  DeletedTeam: teams.deleteTeamAnswer,
+  StandingDifferences: teams.standingDifferences,
+  StoodUpTeam: teams.standUpAnswer,
+  Worker: service.workerView,
+  WorkerList: service.workerListAnswer,
+  Health: service.healthAnswer,
 };
 
 /** The parts of paths, with what may stand there. */

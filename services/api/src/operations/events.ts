@@ -1,6 +1,5 @@
 import type { RequestHandler } from 'express';
-import { eventCursor } from '@suzumio/contract/model/http-api';
-import type { events } from '@suzumio/contract/operations/events';
+import { eventCursor, type events } from '@suzumio/contract/operations/events';
 import { parse } from '@suzumio/runtime/http/validate';
 import { listEvents } from '@suzumio/store/projects/events';
 import type { EventHub } from '../events/event-hub.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { parse } from '@suzumio/runtime/http/validate';
-import { type SendMessageRequest, sendMessageRequest } from '@suzumio/contract/model/http-api';
+import { type SendMessageRequest, sendMessageRequest } from '@suzumio/contract/operations/messages';
 import { USER_ID } from '@suzumio/contract/model/project-config';
 import type { OperationShape } from '@suzumio/contract/operations/operation';
 import { priority } from '@suzumio/protocol/ids';

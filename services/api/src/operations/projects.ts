@@ -1,4 +1,4 @@
-import { emptyRequest } from '@suzumio/contract/model/http-api';
+import { emptyRequest } from '@suzumio/contract/operations/request';
 import type { projects } from '@suzumio/contract/operations/projects';
 import { parse } from '@suzumio/runtime/http/validate';
 import { readProject, readStatus } from '@suzumio/store/projects/read-project';

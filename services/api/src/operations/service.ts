@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { service } from '@suzumio/contract/operations/service';
-import type { WorkerView } from '@suzumio/contract/model/workers';
+import type { WorkerView, service } from '@suzumio/contract/operations/service';
 import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
 import { openApiDocument } from '../openapi/document.js';
 import { descriptionPage } from '../openapi/page.js';

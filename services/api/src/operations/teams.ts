@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import { formatProblem } from '@suzumio/core/config/config-problem';
 import { readProjectText } from '@suzumio/core/config/read-project';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { emptyRequest } from '@suzumio/contract/model/http-api';
+import { emptyRequest } from '@suzumio/contract/operations/request';
 import type { teams } from '@suzumio/contract/operations/teams';
 import { refuseByPolicy } from '@suzumio/core/policy/check-project';
 import { parse } from '@suzumio/runtime/http/validate';

@@ -1,6 +1,5 @@
 import type { Response } from 'express';
-import type { WaitAnswer } from '@suzumio/contract/model/http-api';
-import type { events } from '@suzumio/contract/operations/events';
+import type { WaitAnswer, events } from '@suzumio/contract/operations/events';
 import { eventPosition } from '@suzumio/store/projects/events';
 import { readProject } from '@suzumio/store/projects/read-project';
 import type { Call } from '../call.js';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { type FetchBody, fetchExchange } from '@suzumio/protocol/fetch-exchange';
 import { type HttpAnswer, HttpClient, type HttpRequest } from '@suzumio/protocol/http-client';
-import { longestWaitMs } from '../model/http-api.js';
+import { longestWaitMs } from '../operations/events.js';
 import type { JsonOf, MediaOf, Operation, OperationShape, ParamsOf } from '../operations/operation.js';
 import { operations, type Operations } from '../operations/operations.js';
 import { failureOf, unreachable } from './failures.js';

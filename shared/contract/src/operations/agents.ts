@@ -1,15 +1,31 @@
-import {
-  agentAnswer,
-  agentListAnswer,
-  emptyRequest,
-  noQuery,
-  resetAgentAnswer,
-  resetAgentRequest,
-  retryAnswer,
-  stopAgentRequest,
-} from '../model/http-api.js';
+import { z } from 'zod';
+import { agentView } from '../model/views.js';
 import { whyAnswer } from '../model/why.js';
 import { json, resource } from './operation.js';
+import { emptyRequest, noQuery, request } from './request.js';
+
+export const stopAgentRequest = request({
+  /** Cancels the turn that it is at, instead of letting it go to its end. */
+  now: z.boolean().default(false),
+});
+
+export const resetAgentRequest = request({
+  /** Makes its undelivered mail unread again: a new turn reads it, and may repeat what an earlier one did. */
+  redeliver: z.boolean().default(false),
+});
+
+export const retryAnswer = z.object({ turn: z.string(), number: z.int() });
+export type RetryAnswer = z.infer<typeof retryAnswer>;
+
+export const agentAnswer = z.object({ agent: agentView });
+export type AgentAnswer = z.infer<typeof agentAnswer>;
+
+/** `redelivered` are the ids of the messages that are unread again. */
+export const resetAgentAnswer = agentAnswer.extend({ redelivered: z.array(z.string()) });
+export type ResetAgentAnswer = z.infer<typeof resetAgentAnswer>;
+
+export const agentListAnswer = z.object({ items: z.array(agentView) });
+export type AgentListAnswer = z.infer<typeof agentListAnswer>;
 
 /** The agents of a project: how they stand, why, and what an operator does to one. */
 export const agents = resource('Projects', {

@@ -1,18 +1,33 @@
+import { directoryEntry } from '@suzumio/protocol/artifacts';
 import { z } from 'zod';
-import {
-  noQuery,
-  artifactListAnswer,
-  artifactsQuery,
-  contentQuery,
-  entryListAnswer,
-  reportQuery,
-  uploadQuery,
-} from '../model/http-api.js';
+import { artifactName, maxArtifactDescription } from '../model/artifact-name.js';
 import { artifactView } from '../model/views.js';
 import { json, resource } from './operation.js';
+import { listOf, noQuery, numeral, page, request } from './request.js';
+
+/** Only those of one name, the newest last. */
+export const artifactsQuery = request({ ...page, name: z.string().max(200).optional() });
+
+/** One file of a directory. */
+export const contentQuery = request({ path: z.string().min(1).max(1024).optional() });
+
+/** What a file is called that is given to a project. */
+export const uploadQuery = request({
+  name: artifactName,
+  description: z.string().max(maxArtifactDescription).optional(),
+});
+
+export const reportQuery = request({ version: numeral(1, Number.MAX_SAFE_INTEGER).optional() });
+
+/** What is in an artifact that is a directory: the files and directories, each directory before what is in it. */
+export const entryListAnswer = z.object({ items: z.array(directoryEntry) });
+
+export const artifactListAnswer = listOf(artifactView);
 
 const bytes = { 'application/octet-stream': z.unknown() };
+
 const archive = { 'application/x-tar': z.unknown() };
+
 const contentHeaders = {
   ETag: "The content's SHA-256.",
   'Content-Disposition': "The file's name.",

@@ -1,6 +1,57 @@
+import { duration } from '@suzumio/protocol/duration';
 import { z } from 'zod';
-import { eventCursor, eventListAnswer, eventsQuery, streamQuery, waitAnswer, waitQuery } from '../model/http-api.js';
+import { eventType, projectEvent } from '../model/event.js';
+import { projectStatuses } from '../model/project-status.js';
 import { json, resource } from './operation.js';
+import { projectAnswer } from './projects.js';
+import { listOf, names, page, request } from './request.js';
+
+/** Only events of these types. */
+const types = names(eventType).optional();
+
+export const eventsQuery = request({ ...page, types });
+
+const notAnEvent = 'expected the id of an event, such as 1-42';
+
+/** The event after which a stream goes on. A number alone is one of the epoch that the project is in. */
+export const eventCursor = z
+  .string()
+  .regex(/^(?:\d{1,9}-)?\d{1,15}$/, { error: notAnEvent })
+  .transform((text) => {
+    const [seq, epoch] = text.split('-').reverse();
+    return { seq: Number(seq), ...(epoch === undefined ? {} : { epoch: Number(epoch) }) };
+  });
+export type EventCursor = z.output<typeof eventCursor>;
+
+export const streamQuery = request({ after: eventCursor.optional(), types });
+
+/** The longest wait that one request may ask for. */
+const maxWaitMs = 60_000;
+
+/** The longest that it is kept waiting: what stands in front of a server gives up after 60 s, as a rule. */
+export const longestWaitMs = 50_000;
+
+export const waitQuery = request({
+  status: names(z.enum(projectStatuses)),
+  timeout: duration
+    .pipe(z.int().max(maxWaitMs, { error: 'at most 60s' }))
+    .default(30_000)
+    .transform((ms) => Math.min(ms, longestWaitMs)),
+});
+
+/** `reached` is the status that was waited for, null when the time was up; the project may have left it since. */
+export const waitAnswer = projectAnswer.extend({ reached: z.enum(projectStatuses).nullable() });
+export type WaitAnswer = z.infer<typeof waitAnswer>;
+
+export const eventListAnswer = listOf(projectEvent);
+
+/** The data of the stream's `reset`: what the follower knows is of another epoch, and everything comes anew. */
+export const streamReset = z.object({ epoch: z.int() });
+export type StreamReset = z.infer<typeof streamReset>;
+
+/** The data of the stream's `deleted`, its last event: the project is no more. */
+export const streamDeleted = z.object({});
+export type StreamDeleted = z.infer<typeof streamDeleted>;
 
 const lastEventId = {
   'Last-Event-ID': {
@@ -8,6 +59,7 @@ const lastEventId = {
     schema: eventCursor.optional(),
   },
 };
+
 const eventStream = { 'text/event-stream': z.string() };
 
 /** The timeline of a project: as a list, as a stream, or waited for. */

@@ -1,20 +1,80 @@
-import {
-  noQuery,
-  inboxQuery,
-  messageListAnswer,
-  pageQuery,
-  postedMessage,
-  sendMessageRequest,
-} from '../model/http-api.js';
-import {
-  broadcastRequest,
-  postedReply,
-  redeliveredMessage,
-  redeliverRequest,
-  replyRequest,
-} from '../model/mail-api.js';
-import { messageDetail } from '../model/views.js';
+import { maxAttachments } from '@suzumio/protocol/artifacts';
+import { priority } from '@suzumio/protocol/ids';
+import { maxMessageBytes } from '@suzumio/protocol/message-kind';
+import { z } from 'zod';
+import { USER_ID } from '../model/project-config.js';
+import { messageDetail, messageView } from '../model/views.js';
 import { json, resource } from './operation.js';
+import { listOf, noQuery, page, pageQuery, request } from './request.js';
+
+/** Unread mail; or, where `undelivered` is true, mail that was read by turns which failed or were cancelled. */
+export const inboxQuery = request({
+  ...page,
+  agent: z.string().optional(),
+  undelivered: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true'),
+});
+
+export const messageBody = z
+  .string()
+  .regex(/\S/, { error: 'a message needs a text' })
+  .refine((text) => Buffer.byteLength(text) <= maxMessageBytes, { error: `at most ${maxMessageBytes} bytes` });
+
+/** Artifacts of the project, by id or name (the newest of that name). */
+export const attachments = z.array(z.string().min(1).max(200)).max(maxAttachments).optional();
+
+/** An agent, by its id or display name, or a team or role, by its name. */
+export const named = z.string().max(200);
+
+/** What all mail of the person has. */
+export const mailFields = {
+  priority: priority.default('P1'),
+  body: messageBody,
+  attachments,
+  /** Mail over HTTP is always from the person. */
+  sender: z.literal(USER_ID).optional(),
+};
+
+/** Mail from the person: to an agent (its id or display name) or to a channel. */
+export const sendMessageRequest = request({ recipient: named.optional(), channel: named.optional(), ...mailFields });
+export type SendMessageRequest = z.output<typeof sendMessageRequest>;
+
+export const postedMessage = z.object({
+  id: z.string(),
+  seq: z.int(),
+  /** The agents that have it unread now. */
+  recipients: z.array(z.string()),
+});
+
+export const messageListAnswer = listOf(messageView);
+
+/** An answer, in the thread of what it answers. Without `recipient` and `channel` it goes to who wrote that. */
+export const replyRequest = request({
+  /** The id or number of the message that it answers. */
+  message: named,
+  recipient: named.optional(),
+  channel: named.optional(),
+  ...mailFields,
+});
+
+/** An announcement to a team, or without one to all agents. */
+export const broadcastRequest = request({ team: named.optional(), ...mailFields });
+
+export const redeliverRequest = request({
+  /** Only for this one of the agents that have the message undelivered. */
+  agent: z.string().max(200).optional(),
+});
+
+export const postedReply = postedMessage.extend({
+  threadId: z.string(),
+  /** Who or what it is addressed to. */
+  to: z.string(),
+});
+
+/** The agents that have the message unread again. */
+export const redeliveredMessage = z.object({ id: z.string(), agents: z.array(z.string()) });
 
 /** Mail: reading it, sending it, and what becomes of it. */
 export const messages = resource('Mail', {

@@ -1,5 +1,17 @@
-import { agentAnswer, emptyRequest, projectAnswer, cellPauseAnswer, pauseRequest } from '../model/http-api.js';
+import { z } from 'zod';
+import { pause } from '../model/pause.js';
+import { agentAnswer } from './agents.js';
 import { json, resource } from './operation.js';
+import { projectAnswer } from './projects.js';
+import { emptyRequest, request } from './request.js';
+
+export const pauseRequest = request({
+  /** A note for the record. */
+  reason: z.string().trim().min(1).max(500).optional(),
+});
+
+export const cellPauseAnswer = z.object({ paused: pause.nullable() });
+export type CellPauseAnswer = z.infer<typeof cellPauseAnswer>;
 
 /** Keeping agents, projects or the whole cell from starting turns for a while. */
 export const pauses = resource('Usage', {

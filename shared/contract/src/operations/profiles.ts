@@ -1,14 +1,66 @@
-import { emptyRequest, noQuery } from '../model/http-api.js';
-import {
-  createProfileRequest,
-  profileAnswer,
-  profileListAnswer,
-  profileMessageAnswer,
-  profileMessageRequest,
-  profilesQuery,
-  updateProfileRequest,
-} from '../model/profile-api.js';
+import { priority, projectId } from '@suzumio/protocol/ids';
+import { z } from 'zod';
+import { nickname, profileFields, profileSummary, profileView } from '../model/profile.js';
+import { USER_ID } from '../model/project-config.js';
+import { attachments, messageBody, postedMessage } from './messages.js';
 import { json, resource } from './operation.js';
+import { emptyRequest, namedPage, noQuery, request } from './request.js';
+
+/** Those that are not retired; or, where `retired` is true, only those that are. By nickname. */
+export const profilesQuery = request({
+  ...namedPage,
+  role: z.string().max(200).optional(),
+  team: z.string().max(200).optional(),
+  retired: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true'),
+});
+
+export const createProfileRequest = request({
+  nickname,
+  role: profileFields.role,
+  team: profileFields.team.default(null),
+  persona: profileFields.persona,
+  model: profileFields.model.default(null),
+  skills: profileFields.skills.default([]),
+});
+export type CreateProfileRequest = z.output<typeof createProfileRequest>;
+
+/** What is not named stays. At least one. */
+export const updateProfileRequest = request({
+  role: profileFields.role.optional(),
+  /** Null for none. */
+  team: profileFields.team.optional(),
+  persona: profileFields.persona.optional(),
+  model: profileFields.model.optional(),
+  /** All of them: those that are not named are gone. */
+  skills: profileFields.skills.optional(),
+}).refine((change) => Object.values(change).some((value) => value !== undefined), {
+  error: 'name what is to change: role, team, persona, model or skills',
+});
+export type UpdateProfileRequest = z.output<typeof updateProfileRequest>;
+
+/** Mail from the person to a profile. */
+export const profileMessageRequest = request({
+  priority: priority.default('P1'),
+  body: messageBody,
+  attachments,
+  /** Mail over HTTP is always from the person. */
+  sender: z.literal(USER_ID).optional(),
+});
+export type ProfileMessageRequest = z.input<typeof profileMessageRequest>;
+
+export const profileAnswer = z.object({ profile: profileView });
+export type ProfileAnswer = z.infer<typeof profileAnswer>;
+
+/** Part of a list. `next` is the `after` with which the list goes on; the last part has none. */
+export const profileListAnswer = z.object({ items: z.array(profileSummary), next: z.exactOptional(z.string()) });
+export type ProfileListAnswer = z.infer<typeof profileListAnswer>;
+
+/** Where mail to a profile went: to its agent in the standing project of its team. */
+export const profileMessageAnswer = postedMessage.extend({ project: projectId });
+export type ProfileMessageAnswer = z.infer<typeof profileMessageAnswer>;
 
 /** Identities that outlive projects: for tokens of the whole cell. */
 export const profiles = resource('Profiles', {

@@ -1,5 +1,36 @@
-import { assignedTask, assignTaskRequest, taskListAnswer, tasksQuery } from '../model/mail-api.js';
+import { z } from 'zod';
+import { taskStates } from '../model/task-states.js';
+import { taskView } from '../model/views.js';
+import { mailFields, named, postedMessage } from './messages.js';
 import { json, resource } from './operation.js';
+import { listOf, page, request } from './request.js';
+
+/** Only tasks of which all of this holds. */
+export const tasksQuery = request({
+  ...page,
+  state: z.enum(taskStates).optional(),
+  assignee: z.string().optional(),
+  /** An agent's id, or `user`. */
+  assigner: z.string().optional(),
+  role: z.string().optional(),
+  team: z.string().optional(),
+});
+
+/** Work for the least loaded agent of a role. */
+export const assignTaskRequest = request({
+  role: z.string().trim().min(1).max(200),
+  /** The team that the agent has to be of. */
+  team: named.optional(),
+  ...mailFields,
+});
+
+/** `id` is that of the task, of its message and of the thread that begins with it. */
+export const assignedTask = postedMessage.extend({
+  /** Who has it. */
+  assignee: z.string(),
+});
+
+export const taskListAnswer = listOf(taskView);
 
 /** Work that is assigned to a role, and how it stands. */
 export const tasks = resource('Mail', {

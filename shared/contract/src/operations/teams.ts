@@ -1,15 +1,56 @@
-import { noQuery } from '../model/http-api.js';
-import {
-  createTeamRequest,
-  deleteTeamAnswer,
-  standUpAnswer,
-  standUpRequest,
-  teamAnswer,
-  teamListAnswer,
-  teamsQuery,
-  updateTeamRequest,
-} from '../model/profile-api.js';
+import { z } from 'zod';
+import { teamSummary, teamView } from '../model/profile.js';
+import { teamName } from '../model/team-name.js';
 import { json, resource } from './operation.js';
+import { projectAnswer } from './projects.js';
+import { namedPage, noQuery, request } from './request.js';
+
+export const teamsQuery = request(namedPage);
+
+const description = z.string().trim().max(2000);
+
+export const createTeamRequest = request({ name: teamName, description: description.default('') });
+export type CreateTeamRequest = z.output<typeof createTeamRequest>;
+
+export const updateTeamRequest = request({ description });
+export type UpdateTeamRequest = z.output<typeof updateTeamRequest>;
+
+/** Makes a team's standing project from a file, where it has none of that name; starts it in any case. */
+export const standUpRequest = request({
+  /** A project file in which the profile `*` stands for every member whom it does not name. It is taken literally. */
+  file: z.string().regex(/\S/, { error: 'expected the text of a project file' }).optional(),
+});
+
+export const teamAnswer = z.object({ team: teamView });
+export type TeamAnswer = z.infer<typeof teamAnswer>;
+
+export const teamListAnswer = z.object({ items: z.array(teamSummary), next: z.exactOptional(z.string()) });
+export type TeamListAnswer = z.infer<typeof teamListAnswer>;
+
+/** The name of the team that is no more. */
+export const deleteTeamAnswer = z.object({ name: z.string() });
+export type DeleteTeamAnswer = z.infer<typeof deleteTeamAnswer>;
+
+/** How a standing project differs from the team as it is now: it keeps those that it was made with, as they were. */
+export const standingDifferences = z.object({
+  /** Nicknames of members that are not in it. */
+  absent: z.array(z.string()),
+  /** Ids of agents in it that started from profiles which are no members any more. */
+  departed: z.array(z.string()),
+  /** Nicknames of members in it whose profiles were changed since it was made. */
+  changed: z.array(z.string()),
+});
+export type StandingDifferences = z.infer<typeof standingDifferences>;
+
+export const standUpAnswer = projectAnswer.extend({
+  team: z.string(),
+  /** Whether this request made it. */
+  made: z.boolean(),
+  differences: standingDifferences,
+  /** What is allowed in the file and probably not meant. */
+  warnings: z.array(z.string()),
+});
+export type StandUpAnswer = z.infer<typeof standUpAnswer>;
 
 /** Teams of profiles, and their standing projects: for tokens of the whole cell. */
 export const teams = resource('Profiles', {

@@ -1,13 +1,33 @@
-import {
-  noQuery,
-  pageQuery,
-  auditAnswer,
-  createdTokenAnswer,
-  createTokenRequest,
-  tokenAnswer,
-  tokenListAnswer,
-} from '../model/http-api.js';
+import { projectId } from '@suzumio/protocol/ids';
+import { z } from 'zod';
+import { auditEntry, tokenAgents, tokenExpiry, tokenName, tokenScope, tokenView } from '../model/access-token.js';
 import { json, resource } from './operation.js';
+import { listOf, noQuery, pageQuery, request } from './request.js';
+
+export const createTokenRequest = request({
+  name: tokenName,
+  scope: tokenScope,
+  /** The one project that it opens; without it all of them. */
+  project: projectId.optional(),
+  /** The agents whose turns a handler's token opens; for no other scope. */
+  agents: tokenAgents.optional(),
+  /** After which time, such as `30d`, or at which moment it ends; without it never. */
+  expires: tokenExpiry.optional(),
+});
+export type CreateTokenRequest = z.output<typeof createTokenRequest>;
+
+export const tokenAnswer = z.object({ token: tokenView });
+export type TokenAnswer = z.infer<typeof tokenAnswer>;
+
+/** The only time that the secret is shown. */
+export const createdTokenAnswer = tokenAnswer.extend({ secret: z.string() });
+export type CreatedTokenAnswer = z.infer<typeof createdTokenAnswer>;
+
+export const tokenListAnswer = z.object({ items: z.array(tokenView) });
+export type TokenListAnswer = z.infer<typeof tokenListAnswer>;
+
+export const auditAnswer = listOf(auditEntry);
+export type AuditAnswer = z.infer<typeof auditAnswer>;
 
 /** Who may use the cell: for administrators. */
 export const tokens = resource('Access', {

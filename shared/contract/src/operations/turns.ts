@@ -1,18 +1,25 @@
 import { z } from 'zod';
-import {
-  emptyRequest,
-  noQuery,
-  cancelAnswer,
-  conversationAnswer,
-  conversationQuery,
-  toolCallListAnswer,
-  toolCallsQuery,
-  turnListAnswer,
-  turnLogQuery,
-  turnsQuery,
-} from '../model/http-api.js';
-import { turnDetail } from '../model/views.js';
+import { conversationEntry, toolCallView, turnDetail, turnView } from '../model/views.js';
 import { json, resource } from './operation.js';
+import { emptyRequest, listOf, noQuery, numeral, page, request } from './request.js';
+
+export const turnsQuery = request({ ...page, agent: z.string().optional() });
+
+/** Messages after the one of this place, oldest first; without `after` from the first on. */
+export const conversationQuery = request(page);
+
+export const turnLogQuery = request({ attempt: numeral(1, Number.MAX_SAFE_INTEGER).optional() });
+
+export const toolCallsQuery = request({ ...page, turn: z.string().optional() });
+
+export const cancelAnswer = z.object({ turn: z.string(), number: z.int(), agent: z.string() });
+export type CancelAnswer = z.infer<typeof cancelAnswer>;
+
+export const turnListAnswer = listOf(turnView);
+
+export const toolCallListAnswer = listOf(toolCallView);
+
+export const conversationAnswer = listOf(conversationEntry);
 
 /** Turns, and what they did. */
 export const turns = resource('Turns', {

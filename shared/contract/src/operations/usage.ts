@@ -1,6 +1,39 @@
-import { noQuery, budgetListAnswer, budgetRequest, summaryListAnswer, usageQuery } from '../model/http-api.js';
-import { usageAnswer } from '../model/usage.js';
+import { projectId } from '@suzumio/protocol/ids';
+import { z } from 'zod';
+import { budgetChange, budgetView } from '../model/budget.js';
+import { usageAnswer, usageGroups } from '../model/usage.js';
+import { summaryView } from '../model/views.js';
 import { json, resource } from './operation.js';
+import { noQuery, request } from './request.js';
+
+/** A day of UTC, or a moment. */
+const moment = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })], { error: 'expected a day, such as 2026-11-21, or a moment' })
+  .transform((text) => Date.parse(text));
+
+/** Calls that ended from the one moment on, and before the other. */
+export const usageQuery = request({
+  by: z.enum(usageGroups).default('project'),
+  project: projectId.optional(),
+  from: moment.optional(),
+  to: moment.optional(),
+});
+
+/** Limits over those of the project file; what is not named stays. At least one. */
+export const budgetRequest = request({
+  ...budgetChange.shape,
+  /** Whose budget; without it, the project's. */
+  agent: z.string().max(200).optional(),
+}).refine(({ tokens, usd, turns }) => (tokens ?? usd ?? turns) !== undefined, {
+  error: 'name a limit: tokens, usd or turns',
+});
+
+export const budgetListAnswer = z.object({ items: z.array(budgetView) });
+export type BudgetListAnswer = z.infer<typeof budgetListAnswer>;
+
+/** What an agent remembers of turns that it is no longer told of in full, the newest first. */
+export const summaryListAnswer = z.object({ items: z.array(summaryView) });
+export type SummaryListAnswer = z.infer<typeof summaryListAnswer>;
 
 /** What models cost, and what that may come to. */
 export const usage = resource('Usage', {

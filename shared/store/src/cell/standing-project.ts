@@ -1,7 +1,7 @@
 import type { LoadedProject, ProjectSource } from '@suzumio/core/config/project-source';
 import { refuseUnsupported } from '@suzumio/core/config/unsupported';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { StandingDifferences } from '@suzumio/contract/model/profile-api';
+import type { StandingDifferences } from '@suzumio/contract/operations/teams';
 import type { Grant } from '@suzumio/core/policy/grant';
 import type { Catalog } from './catalog.js';
 import type { Cell } from './cell.js';
