@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { requestChanges } from '@suzumio/store/projects/project-transitions';
-import { expireLease } from '@suzumio/store/turns/report-attempt';
+import { expireLease } from '@suzumio/store/turns/leases';
 import {
   type Behaviour,
   type ModelRequestBody,

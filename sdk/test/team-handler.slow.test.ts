@@ -1,11 +1,17 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { cancelTurn } from '../../shared/store/src/turns/end-turn.js';
-import { expireLease } from '../../shared/store/src/turns/report-attempt.js';
+import { expireLease } from '../../shared/store/src/turns/leases.js';
 import { turnRow } from '../../shared/store/src/rows.js';
 import { withoutTimers } from '../../test/support/bounds.js';
 import { eventually } from '../../test/support/poll.js';
-import { type HandleTurn, RetryLater, type RunningHandler, SuzumioError, TeamHandler } from '../src/index.js';
-import type { TeamHandlerOptions } from '../src/index.js';
+import {
+  type HandleTurn,
+  RetryLater,
+  type RunningHandler,
+  SuzumioError,
+  TeamHandler,
+  type TeamHandlerOptions,
+} from '../src/index.js';
 import { createWorld, type World } from './support/world.js';
 
 // Real sockets and disks, on machines that may be busy.

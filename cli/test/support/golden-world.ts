@@ -7,7 +7,7 @@ import { postMessage } from '@suzumio/store/mail/post-message';
 import { keptInput } from '@suzumio/store/turns/kept-input';
 import { recordToolCall } from '@suzumio/store/turns/record-tool-call';
 import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
-import { failAttempt } from '@suzumio/store/turns/report-attempt';
+import { failAttempt } from '@suzumio/store/turns/fail-attempt';
 import { startTurns } from '@suzumio/store/turns/start-turns';
 import { writeTurnLog } from '@suzumio/store/content/turn-logs';
 import { hashToken } from '@suzumio/store/turns/tokens';

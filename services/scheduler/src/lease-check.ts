@@ -2,8 +2,7 @@ import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import type { Cell } from '@suzumio/store/cell/cell';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
-import { deadlinesOf, overdueAttempts } from '@suzumio/store/turns/leases';
-import { expireLease, shortenLeases } from '@suzumio/store/turns/report-attempt';
+import { deadlinesOf, expireLease, overdueAttempts, shortenLeases } from '@suzumio/store/turns/leases';
 import type { Visits } from './visits.js';
 
 /**

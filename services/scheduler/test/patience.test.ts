@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
 import { attemptRow, turnRow } from '@suzumio/store/rows';
-import { endByFailure } from '@suzumio/store/turns/report-attempt';
+import { endByFailure } from '@suzumio/store/turns/fail-attempt';
 import { counted } from '../../../test/support/counted.js';
 import { eventually } from '../../../test/support/poll.js';
 import { type Bench, benches } from './bench.js';

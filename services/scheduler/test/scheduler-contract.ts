@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { turnJobId } from '@suzumio/protocol/turn-job';
 import type { Transport } from '@suzumio/runtime/queue/transport';
-import { completeTurn, failAttempt } from '@suzumio/store/turns/report-attempt';
+import { completeTurn } from '@suzumio/store/turns/complete-turn';
+import { failAttempt } from '@suzumio/store/turns/fail-attempt';
 import { pauseProject } from '@suzumio/store/protection/pause';
 import { approveProject, stopProject, submitReport } from '@suzumio/store/projects/project-transitions';
 import { eventually } from '../../../test/support/poll.js';

@@ -17,7 +17,7 @@ import { keptToolSet } from '@suzumio/store/turns/tool-sets';
 import { type Claimed, claimTurn } from '@suzumio/store/turns/claim-turn';
 import { type PreparedTurn, prepareTurn } from '@suzumio/store/turns/prepare-turn';
 import { forgetDelivery } from '@suzumio/store/turns/deliver-turn';
-import { failTurn } from '@suzumio/store/turns/report-attempt';
+import { failTurn } from '@suzumio/store/turns/fail-attempt';
 import { subscribers } from '@suzumio/store/turns/turn-notices';
 import type { ToolhostContext } from './context.js';
 import { toolDefinitions } from './tools/catalogue.js';

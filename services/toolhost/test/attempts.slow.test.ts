@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { cancelActiveTurn } from '@suzumio/store/turns/cancel-turn';
-import { expireLease } from '@suzumio/store/turns/report-attempt';
+import { expireLease } from '@suzumio/store/turns/leases';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { stopProject } from '@suzumio/store/projects/project-transitions';
 import { eventually } from '../../../test/support/poll.js';

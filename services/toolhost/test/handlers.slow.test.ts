@@ -10,7 +10,7 @@ import { handlerPresence } from '@suzumio/store/turns/handlers';
 import { findTurn } from '@suzumio/store/turns/read-turns';
 import { pauseAgent } from '@suzumio/store/protection/pause';
 import { postMessage } from '@suzumio/store/mail/post-message';
-import { expireLease } from '@suzumio/store/turns/report-attempt';
+import { expireLease } from '@suzumio/store/turns/leases';
 import { startTurns } from '@suzumio/store/turns/start-turns';
 import { recordingLogger } from '../../../test/support/logs.js';
 import { eventually } from '../../../test/support/poll.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { expireLease } from '@suzumio/store/turns/report-attempt';
+import { expireLease } from '@suzumio/store/turns/leases';
 import { stopProject } from '@suzumio/store/projects/project-transitions';
 import { counted } from '../../../test/support/counted.js';
 import { claimId, type ToolhostBench, toolhostBench } from './toolhost-client.js';

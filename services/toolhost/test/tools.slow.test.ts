@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { approveProject, requestChanges } from '@suzumio/store/projects/project-transitions';
-import { expireLease } from '@suzumio/store/turns/report-attempt';
+import { expireLease } from '@suzumio/store/turns/leases';
 import { eventually } from '../../../test/support/poll.js';
 import { type Begun, begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 

@@ -14,7 +14,8 @@ import { type NewMessage, postMessage } from '@suzumio/store/mail/post-message';
 import { approveProject, requestChanges, submitReport } from '@suzumio/store/projects/project-transitions';
 import { recordToolCall } from '@suzumio/store/turns/record-tool-call';
 import type { ToolCall } from '@suzumio/store/turns/tool-call-refusal';
-import { completeTurn, failAttempt } from '@suzumio/store/turns/report-attempt';
+import { completeTurn } from '@suzumio/store/turns/complete-turn';
+import { failAttempt } from '@suzumio/store/turns/fail-attempt';
 import { startTurns } from '@suzumio/store/turns/start-turns';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 

@@ -9,7 +9,8 @@ import { postMessage } from '@suzumio/store/mail/post-message';
 import { submitReport } from '@suzumio/store/projects/project-transitions';
 import { publishArtifact } from '@suzumio/store/content/publish-artifact';
 import { recordToolCall, type ToolCallSite } from '@suzumio/store/turns/record-tool-call';
-import { completeTurn, failAttempt } from '@suzumio/store/turns/report-attempt';
+import { completeTurn } from '@suzumio/store/turns/complete-turn';
+import { failAttempt } from '@suzumio/store/turns/fail-attempt';
 import { startTurns } from '@suzumio/store/turns/start-turns';
 import type { TestApi } from './api.js';
 

@@ -9,7 +9,7 @@ import { projectRow, turnRow, type TurnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
 import { authorizeTool } from '../turns/authorize.js';
 import { noteContradiction } from '../turns/refusal-limits.js';
-import { failTurn } from '../turns/report-attempt.js';
+import { failTurn } from '../turns/fail-attempt.js';
 import { type AnsweredBy, giveUpLostCalls, type LostCall } from './model-call-costs.js';
 
 /** A question to a model, as the gateway takes it from a runner. */

@@ -1,7 +1,7 @@
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { attemptRow, turnRow, type TurnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
-import { endByFailure, type ProviderWait } from '../turns/report-attempt.js';
+import { endByFailure, type ProviderWait } from '../turns/fail-attempt.js';
 import { callRow, closeCall } from './model-call-costs.js';
 
 /** As often a question fails that others do not share before it is taken for what the provider will not answer. */

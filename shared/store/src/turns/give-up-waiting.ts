@@ -3,7 +3,7 @@ import { isQueued, projectRow, turnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 import type { ProvidersAway } from './deliver-turn.js';
-import { failTurn } from './report-attempt.js';
+import { failTurn } from './fail-attempt.js';
 
 /** Turns whose patience is over while the model that they wait for may still not be asked. */
 export function impatientTurns(reader: SqlReader, nowMs: number, away: ProvidersAway): string[] {

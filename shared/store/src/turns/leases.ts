@@ -1,4 +1,73 @@
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import { externalEngine } from '@suzumio/protocol/handlers';
+import { attemptRow, type AttemptRow, turnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
+import type { Tx } from '../sqlite/tx.js';
+import { type AttemptId, endByFailure } from './fail-attempt.js';
+
+/**
+ * Whether an attempt has gone on for longer than a turn may take. A worker sees to that by itself, from when its container
+ * has started; one that does not, as it was taken over, has no longer than that and the time to start.
+ */
+export function isOverTime({ turn }: ProjectConfig, { engine, started_at_ms }: AttemptRow, nowMs: number): boolean {
+  const limitMs = turn.timeout + (engine === externalEngine ? 0 : turn.startDeadline);
+  return nowMs - started_at_ms >= limitMs;
+}
+
+/** Whether so much of a lease is left that a heartbeat need not extend it. More than all of it is left of none: the clock stepped back. */
+export function isFresh(leftMs: number, leaseMs: number): boolean {
+  return leftMs * 3 >= leaseMs * 2 && leftMs <= leaseMs;
+}
+
+/**
+ * Extends a lease, writing only when less than two thirds of it are left. An attempt past its deadline is good until
+ * `expireLease` has ended it. One that has taken too long ends here.
+ */
+export function extendLease(tx: Tx, id: AttemptId, leaseMs: number): { leaseMs: number; cancel: boolean } {
+  const attempt = attemptRow(tx, id.turn, id.attempt);
+  if (attempt?.status !== 'running') return { leaseMs: 0, cancel: true };
+  if (isOverTime(tx.config, attempt, tx.nowMs)) {
+    const message = `The turn took longer than its limit of ${String(tx.config.turn.timeout)} ms.`;
+    endByFailure(tx, turnRow(tx, id.turn), attempt, { code: 'time-limit', message });
+    return { leaseMs: 0, cancel: true };
+  }
+  if (attempt.started_at_ms > tx.nowMs) beginAnew(tx, attempt);
+  const leftMs = attempt.lease_until_ms - tx.nowMs;
+  if (isFresh(leftMs, leaseMs)) return { leaseMs: leftMs, cancel: false };
+  tx.run('UPDATE turn_attempts SET lease_until_ms = :until WHERE turn_id = :turn AND number = :attempt', {
+    until: tx.nowMs + leaseMs,
+    turn: id.turn,
+    attempt: id.attempt,
+  });
+  return { leaseMs, cancel: false };
+}
+
+/** What began at a moment that is yet to come began before the clock stepped back: its time counts from now. */
+function beginAnew(tx: Tx, { turn_id: turn, number }: AttemptRow): void {
+  tx.run('UPDATE turn_attempts SET started_at_ms = :now WHERE turn_id = :turn AND number = :number', {
+    now: tx.nowMs,
+    turn,
+    number,
+  });
+}
+
+/** Leases that end later than a whole one from now were given before the clock stepped back; they begin anew. */
+export function shortenLeases(tx: Tx, leaseMs: number): void {
+  tx.run(`UPDATE turn_attempts SET lease_until_ms = :until WHERE status = 'running' AND lease_until_ms > :until`, {
+    until: tx.nowMs + leaseMs,
+  });
+}
+
+/** Ends an attempt whose deadline has passed, in one transaction: whatever its worker does later is too late. */
+export function expireLease(tx: Tx, id: AttemptId): 'queued' | 'failed' | undefined {
+  const attempt = attemptRow(tx, id.turn, id.attempt);
+  if (attempt?.status !== 'running' || attempt.lease_until_ms > tx.nowMs) return undefined;
+  const turn = turnRow(tx, id.turn);
+  return endByFailure(tx, turn, attempt, {
+    code: 'lease-expired',
+    message: `${attempt.engine === externalEngine ? 'Handler' : 'Worker'} ${attempt.worker} was not heard of for a whole lease.`,
+  });
+}
 
 /** Attempts whose deadline has passed. */
 export function overdueAttempts(reader: SqlReader, nowMs: number): { turn: string; attempt: number }[] {

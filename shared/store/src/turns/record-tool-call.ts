@@ -1,12 +1,12 @@
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ToolResponse } from '@suzumio/protocol/runner';
-import { recordedResult, type RecordedRefusal, type RecordedResult, recordStep } from '../journal.js';
+import { type RecordedRefusal, recordedResult, type RecordedResult, recordStep } from '../journal.js';
 import { attemptRow, turnRow, type TurnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
 import { authorizeTool } from './authorize.js';
 import { noteContradiction, noteRefusedCall } from './refusal-limits.js';
 import { emitCalled, isRecorded, recordRefusal, statusOf } from './refuse-tool-call.js';
-import { failTurn } from './report-attempt.js';
+import { failTurn } from './fail-attempt.js';
 import { limitReached, recordedCalls, refusalOf, type ToolCall, unnamedPrefix } from './tool-call-refusal.js';
 
 /** What the effect of a call learns of where it is called from. */

@@ -1,6 +1,6 @@
 import type { TurnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
-import { failTurn } from './report-attempt.js';
+import { failTurn } from './fail-attempt.js';
 
 /**
  * How often an attempt may ask at a step for something else than the journal has there. A runner that repeats its steps

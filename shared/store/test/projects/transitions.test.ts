@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type ProjectStatus, projectStatuses } from '@suzumio/contract/model/project-status';
 import { readStatus } from '@suzumio/store/projects/read-project';
 import { startProject, stopProject } from '@suzumio/store/projects/project-transitions';
-import { expireLease } from '@suzumio/store/turns/report-attempt';
+import { expireLease } from '@suzumio/store/turns/leases';
 import { leaseMs, refusedAs, type Team, teams } from '../team.js';
 
 const team = teams();

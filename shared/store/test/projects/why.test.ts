@@ -14,7 +14,7 @@ import { deliverTurn } from '@suzumio/store/turns/deliver-turn';
 import { noteHandler } from '@suzumio/store/turns/note-handler';
 import { pauseAgent, pauseProject } from '@suzumio/store/protection/pause';
 import { stopProject } from '@suzumio/store/projects/project-transitions';
-import { endByFailure } from '@suzumio/store/turns/report-attempt';
+import { endByFailure } from '@suzumio/store/turns/fail-attempt';
 import { attemptRow, turnRow } from '@suzumio/store/rows';
 import { whyReasons } from '@suzumio/core/why/reasons';
 import { entryOf, teamYaml } from '../../../../test/support/cell.js';

@@ -8,7 +8,7 @@ import { postMessage } from '@suzumio/store/mail/post-message';
 import { resumeAgent } from '@suzumio/store/protection/pause';
 import { publishArtifact } from '@suzumio/store/content/publish-artifact';
 import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
-import { completeTurn } from '@suzumio/store/turns/report-attempt';
+import { completeTurn } from '@suzumio/store/turns/complete-turn';
 import { teamYaml, withModel } from '../../../../test/support/cell.js';
 import { type Begun, type Team, teams } from '../team.js';
 

@@ -3,7 +3,7 @@ import { handlerPresence, handlerPresentMs, turnsForHandler } from '@suzumio/sto
 import { prepareTurn } from '@suzumio/store/turns/prepare-turn';
 import { deliverableTurns } from '@suzumio/store/turns/deliver-turn';
 import { agentsToNote, noteHandler } from '@suzumio/store/turns/note-handler';
-import { expireLease, extendLease } from '@suzumio/store/turns/report-attempt';
+import { expireLease, extendLease } from '@suzumio/store/turns/leases';
 import { refusedAs, type Team, teams } from '../team.js';
 
 const yaml = `

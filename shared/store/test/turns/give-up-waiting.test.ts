@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { attemptRow, turnRow } from '@suzumio/store/rows';
 import { giveUpWaiting, impatientTurns } from '@suzumio/store/turns/give-up-waiting';
-import { endByFailure } from '@suzumio/store/turns/report-attempt';
+import { endByFailure } from '@suzumio/store/turns/fail-attempt';
 import { type Begun, type Team, teams } from '../team.js';
 
 const team = teams();

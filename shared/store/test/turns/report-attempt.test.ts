@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { FailureCode } from '@suzumio/protocol/failure-codes';
-import { overdueAttempts } from '@suzumio/store/turns/leases';
-import { completeTurn, expireLease, extendLease } from '@suzumio/store/turns/report-attempt';
+import { expireLease, extendLease, overdueAttempts } from '@suzumio/store/turns/leases';
+import { completeTurn } from '@suzumio/store/turns/complete-turn';
 import { retryTurn } from '@suzumio/store/turns/retry-turn';
 import { type Begun, leaseMs, refusedAs, start, type Team, teams } from '../team.js';
 

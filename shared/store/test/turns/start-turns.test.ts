@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { stopProject } from '@suzumio/store/projects/project-transitions';
 import { deliverableTurns, deliverTurn, forgetDelivery, redeliverAfterMs } from '@suzumio/store/turns/deliver-turn';
-import { failTurn } from '@suzumio/store/turns/report-attempt';
+import { failTurn } from '@suzumio/store/turns/fail-attempt';
 import { retryTurn } from '@suzumio/store/turns/retry-turn';
 import { turnRow } from '@suzumio/store/rows';
 import { type Team, teams } from '../team.js';

@@ -1,0 +1,62 @@
+import type { AttemptEnded, CompleteRequest } from '@suzumio/protocol/attempts';
+import type { TurnOutput } from '@suzumio/protocol/runner';
+import { watchTurnEnd } from '../protection/watch.js';
+import { attemptRow, turnRow } from '../rows.js';
+import type { Tx } from '../sqlite/tx.js';
+import { closeAttempt, closeTurn } from './end-turn.js';
+import { assertRunning, type AttemptId } from './fail-attempt.js';
+import { noticeTurn } from './turn-notices.js';
+
+/**
+ * Ends a turn well. The same report twice gets the same answer.
+ *
+ * @throws SuzumioError `attempt-over`
+ */
+export function completeTurn(
+  tx: Tx,
+  id: AttemptId,
+  report: Omit<CompleteRequest, 'output'> & { output: TurnOutput },
+): AttemptEnded {
+  const turn = turnRow(tx, id.turn);
+  const attempt = attemptRow(tx, id.turn, id.attempt);
+  if (attempt?.status === 'completed') return { turn: 'completed' };
+  assertRunning(attempt, id);
+  closeAttempt(tx, attempt, { status: 'completed', stats: report.stats });
+  tx.run('UPDATE turns SET output_text = :text, usage_json = :usage WHERE id = :turn', {
+    turn: turn.id,
+    text: report.output.text,
+    usage: report.output.usage ? JSON.stringify(report.output.usage) : null,
+  });
+  const changed =
+    report.snapshot !== undefined &&
+    tx.run('UPDATE agents SET snapshot = :snapshot WHERE id = :agent AND snapshot IS NOT :snapshot', {
+      snapshot: report.snapshot,
+      agent: turn.agent_id,
+    }).changes > 0;
+  closeTurn(tx, turn, { status: 'completed' });
+  const made = madeBy(tx, turn.id);
+  tx.emit({
+    type: 'turn.completed',
+    actor: 'system',
+    agent: turn.agent_id,
+    turn: turn.id,
+    data: {
+      number: turn.number,
+      attempt: id.attempt,
+      durationMs: tx.nowMs - attempt.started_at_ms,
+      ...made,
+      // Its next turn begins with the files that this one began with.
+      ...(report.unsaved ? { unsaved: report.unsaved } : {}),
+    },
+  });
+  const madeSomething = changed || turn.ended_by_tool !== null || made.messages + made.artifacts > 0;
+  watchTurnEnd(tx, turn, { text: report.output.text, madeSomething });
+  noticeTurn(tx, turn, { notice: 'finished' });
+  return { turn: 'completed' };
+}
+
+function madeBy(tx: Tx, turn: string): { messages: number; artifacts: number } {
+  const count = (table: 'messages' | 'artifacts') =>
+    tx.get<{ count: number }>(`SELECT count(*) AS count FROM ${table} WHERE turn_id = :turn`, { turn })?.count ?? 0;
+  return { messages: count('messages'), artifacts: count('artifacts') };
+}
