@@ -34,8 +34,10 @@ export async function checkPaths(report, paths) {
   // It may start the built programs, which are compiled below.
   if (named) await suites;
   const anyFiles = ['--no-warn-ignored', '--no-error-on-unmatched-pattern'];
-  await report.attemptBeside('Format', ['prettier', '--check', '--log-level', 'warn', '--ignore-unknown', ...paths]);
-  await report.attemptBeside('Lint', ['eslint', ...anyFiles, ...paths]);
+  const { Format: format, Lint: lint } = staticChecks;
+  const styled = ['prettier', '--check', '--log-level', 'warn', '--ignore-unknown', ...format.cache];
+  await report.attemptBeside('Format', [...styled, ...paths]);
+  await report.attemptBeside('Lint', ['eslint', ...anyFiles, ...lint.cache, ...paths]);
   await report.attemptBeside('Types', ['tsc', '--build']);
   const heading = 'Types of the tests';
   const { command, cache } = staticChecks[heading];
