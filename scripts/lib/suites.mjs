@@ -10,12 +10,12 @@ import { capture, run } from './steps.mjs';
  * @param options.args what Jest gets on its command line, too
  * @param options.skip the names of requirements without which this run has to do; by default, what the environment says
  * @param options.scratch where the suites make their temporary files; by default, where the system does
- * @param options.half which ports the suites take, `lower` or `upper`, where Jest runs twice side by side
+ * @param options.number which ports the suites take, 0 to 2, where Jest runs more than once side by side
  * @param options.start how Jest is started: `run` or `capture`
  * @returns how many tests passed, failed and were skipped (a suite that could not be run is one that failed), and how
  *   long each suite took, in milliseconds by its path
  */
-export async function runSuites({ args, skip, scratch, half = 'lower', start = run }) {
+export async function runSuites({ args, skip, scratch, number = 0, start = run }) {
   const directory = await mkdtemp(join(tmpdir(), 'suzumio-test-'));
   const outputFile = join(directory, 'results.json');
   const node = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
@@ -24,7 +24,7 @@ export async function runSuites({ args, skip, scratch, half = 'lower', start = r
     ...process.env,
     ...(skip && { SUZUMIO_TEST_SKIP: skip.join(',') }),
     ...(scratch && { TMPDIR: scratch }),
-    SUZUMIO_TEST_HALF: half,
+    SUZUMIO_TEST_RUN: String(number),
     ...(await fuzzSeed()),
     // Services and commands are started hundreds of times: their code is compiled once.
     NODE_COMPILE_CACHE: join(directory, 'code'),

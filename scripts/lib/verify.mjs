@@ -6,7 +6,7 @@ import { capture } from './steps.mjs';
 
 const processors = availableParallelism();
 const inTheTimeLeft = ['nice', '-n', '10'];
-const { Format: format, ...others } = staticChecks;
+const { Format: format, ...afterBuild } = staticChecks;
 
 /**
  * Everything that holds for a tree: that it can be built, types, dependencies, dead code, format, lint, and every suite.
@@ -20,31 +20,38 @@ const { Format: format, ...others } = staticChecks;
 export async function verify(report, { args, skip, images = () => undefined }) {
   const formatted = check(report, 'Format', format);
   await report.attempt('Build', build);
-  await Promise.all([
-    waiting(report, { args, skip, images }),
-    computing(report, { skip, suites: args.length === 0, formatted }),
-  ]);
+  const checked = checks(report, formatted);
+  const some = args.length > 0;
+  const heading = some ? 'Tests' : 'Suites that start containers';
+  const containers = Promise.resolve(images()).then(() =>
+    report.suites(heading, () =>
+      runSuites({ args: [`--maxWorkers=${processors}`, ...(some ? args : ['--selectProjects', 'container'])], skip }),
+    ),
+  );
+  const others = some ? [] : [processes(report, skip), checked.then(() => quick(report, skip))];
+  await Promise.all([checked, containers, ...others]);
 }
 
-async function waiting(report, { args, skip, images }) {
-  await images();
-  const kinds = args.length > 0 ? args : ['--selectProjects', 'container', 'process'];
-  const workers = `--maxWorkers=${processors + 1}`;
-  return report.suites(args.length > 0 ? 'Tests' : 'Suites that start containers or processes', () =>
-    runSuites({ args: [workers, ...kinds], skip }),
+/** Nothing is mounted from where they keep their files, so that may be in memory. */
+function processes(report, skip) {
+  const args = [`--maxWorkers=${Math.ceil(processors / 2)}`, '--reporters=summary', '--selectProjects', 'process'];
+  return report.suites('Suites that start processes', () =>
+    withScratch((scratch) => runSuites({ args, skip, scratch, number: 1, start: capture })),
   );
 }
 
-async function computing(report, { skip, suites, formatted }) {
-  await formatted;
-  for (const [heading, one] of Object.entries(others)) await check(report, heading, one);
-  if (!suites) return;
+function quick(report, skip) {
   const args = [`--maxWorkers=${processors}`, '--reporters=summary', '--selectProjects', 'unit', 'slow'];
   const [nice, ...first] = inTheTimeLeft;
   const start = (program, rest, options) => capture(nice, [...first, program, ...rest], options);
-  await report.suites('Other suites', () =>
-    withScratch((scratch) => runSuites({ args, skip, scratch, half: 'upper', start })),
+  return report.suites('Other suites', () =>
+    withScratch((scratch) => runSuites({ args, skip, scratch, number: 2, start })),
   );
+}
+
+async function checks(report, formatted) {
+  await formatted;
+  for (const [heading, one] of Object.entries(afterBuild)) await check(report, heading, one);
 }
 
 function check(report, heading, { command }) {
