@@ -1,7 +1,7 @@
 import type { ProjectRef } from '@suzumio/protocol/attempts';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { AttemptRunner } from './attempt/attempt-runner.js';
-import type { Engines } from './attempt/worker-parts.js';
+import type { Engines } from './attempt/host.js';
 import type { Workspaces } from './workspace/workspaces.js';
 
 export interface GoneProjectsOptions {

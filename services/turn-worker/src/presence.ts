@@ -2,7 +2,7 @@ import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import { maxImageName, maxNamedImages, type WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { Transport } from '@suzumio/runtime/queue/transport';
-import type { Engines } from './attempt/worker-parts.js';
+import type { Engines } from './attempt/host.js';
 
 export interface PresenceOptions {
   transport: Pick<Transport, 'announce' | 'depart'>;

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '@suzumio/contract/errors/suzumio-error';
+import { retry } from '@suzumio/protocol/retry';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import { AttemptFailure } from './engine/attempt-failure.js';
 import { WorkerRefused } from './toolhost/cells.js';
@@ -51,37 +51,38 @@ export class Readiness {
   }
 
   async #untilReady(afterFirst: () => void): Promise<void> {
-    const { probe, retryMs, logger } = this.options;
+    const { retryMs, logger } = this.options;
+    const { signal } = this.#stop;
+    const onFailure = (error: unknown) => {
+      this.#failed(error);
+      afterFirst();
+    };
     try {
       await this.#change(false);
-      for (let pauseMs = retryMs; !this.#stop.signal.aborted; pauseMs = Math.min(pauseMs * 2, retryMs * 16)) {
-        try {
-          await probe();
-          if (this.#told) logger.info('the worker takes jobs again');
-          this.#told = false;
-          this.#problem = undefined;
-          await this.#change(!this.#stopped());
-          return;
-        } catch (error) {
-          const isTold = error instanceof AttemptFailure || error instanceof WorkerRefused;
-          const code = isTold ? error.code : undefined;
-          this.#problem = code ?? 'internal';
-          if (!this.#told) logger.error({ code, err: error }, `the worker takes no jobs: ${messageOf(error)}`);
-          this.#told = true;
-        }
-        afterFirst();
-        await sleep(pauseMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
-      }
+      await retry(() => this.#probe(), { firstDelayMs: retryMs, longestDelayMs: 16 * retryMs, signal, onFailure });
     } catch (error) {
-      logger.error({ err: error }, 'pausing or resuming failed');
+      if (!signal.aborted) logger.error({ err: error }, 'pausing or resuming failed');
     } finally {
       this.#probing = undefined;
       afterFirst();
     }
   }
 
-  #stopped(): boolean {
-    return this.#stop.signal.aborted;
+  async #probe(): Promise<void> {
+    const { probe, logger } = this.options;
+    await probe();
+    if (this.#told) logger.info('the worker takes jobs again');
+    this.#told = false;
+    this.#problem = undefined;
+    await this.#change(!this.#stop.signal.aborted);
+  }
+
+  #failed(error: unknown): void {
+    const isTold = error instanceof AttemptFailure || error instanceof WorkerRefused;
+    const code = isTold ? error.code : undefined;
+    this.#problem = code ?? 'internal';
+    if (!this.#told) this.options.logger.error({ code, err: error }, `the worker takes no jobs: ${messageOf(error)}`);
+    this.#told = true;
   }
 
   async #change(ready: boolean): Promise<void> {

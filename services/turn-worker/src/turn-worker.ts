@@ -6,7 +6,8 @@ import { hostPaths } from '@suzumio/runtime/disk/this-host';
 import type { Transport, TurnConsumer } from '@suzumio/runtime/queue/transport';
 import { reportLostAttempts } from './attempt/lost-attempts.js';
 import { AttemptRunner } from './attempt/attempt-runner.js';
-import type { AttemptMetrics, Engines, PolicyOf } from './attempt/worker-parts.js';
+import type { Engines, Host, PolicyOf } from './attempt/host.js';
+import type { AttemptMetrics } from './attempt/worker-context.js';
 import { WorkerDisk } from './attempt/worker-disk.js';
 import { type TurnWorkerConfig, turnWorkerConfig, type TurnWorkerSettings } from './config.js';
 import { DockerEngine } from './engine/docker/docker-engine.js';
@@ -131,16 +132,18 @@ class RunningWorker {
       },
     });
     this.#disk = new WorkerDisk({ path, minFreeBytes: limits.minFreeBytes, onShort: onSuspect, now });
-    this.#runner = new AttemptRunner({
-      config,
-      cells: this.#cells,
-      paths: directory,
-      policyOf,
-      host: () => this.#host(),
-      worker,
+    const host: Host = {
       engines: this.#engines,
       workspaces,
       disk: this.#disk,
+      paths: directory,
+      limits,
+      relayPorts: config.relay.ports,
+      policyOf,
+      mountable: () => this.#mountable(),
+    };
+    this.#runner = new AttemptRunner(this.#cells, host, {
+      worker,
       states,
       logger,
       metrics,
@@ -183,7 +186,7 @@ class RunningWorker {
   }
 
   /** Asked anew for each attempt: links may have changed, and engines say where they are only once they answer. */
-  #host(): HostPaths {
+  #mountable(): HostPaths {
     const { workerDir, dockerSocket, protectedPaths } = this.config;
     const state = Object.values(this.#engines).flatMap(({ stateDirectories = [] }) => stateDirectories);
     const sockets = dockerSocket === undefined ? [] : [dockerSocket];

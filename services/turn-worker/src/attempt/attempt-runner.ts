@@ -5,14 +5,14 @@ import { retry } from '@suzumio/protocol/retry';
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import type { TurnJob } from '@suzumio/protocol/turn-job';
 import type { Logger } from '@suzumio/runtime/observability/logger';
-import type { Cell } from '../toolhost/cells.js';
-import type { RefusalCode } from '../door/door.js';
+import type { Cell, Cells } from '../toolhost/cells.js';
 import { newClaimId, whileUnavailable } from '../toolhost/toolhost-client.js';
 import type { AttemptState } from './attempt-states.js';
-import { LeasedAttempt } from './leased-attempt.js';
-import { StopSwitch } from './stop-switch.js';
+import { Attempt, type GrantedTurn } from './attempt.js';
+import type { Host } from './host.js';
+import type { StopSwitch } from './stop-switch.js';
 import { Stopwatch } from './stopwatch.js';
-import type { WorkerParts } from './worker-parts.js';
+import type { WorkerContext } from './worker-context.js';
 
 interface Running {
   ref: AttemptRef;
@@ -35,17 +35,21 @@ export class AttemptRunner {
   /** Every attempt that something may still be running of. */
   readonly #active = new Set<AttemptRef>();
 
-  constructor(private readonly parts: WorkerParts) {
-    parts.metrics?.attemptsRunning.set(0);
+  constructor(
+    private readonly cells: Cells,
+    private readonly host: Host,
+    private readonly context: WorkerContext,
+  ) {
+    context.metrics?.attemptsRunning.set(0);
   }
 
   /** Resolves when the job is done with, whatever came of it. */
   async run(job: TurnJob): Promise<void> {
-    const logger = this.parts.logger.child({ cell: job.cell, project: job.project, turn: job.turn });
-    const cell = this.parts.cells.get(job.cell);
+    const logger = this.context.logger.child({ cell: job.cell, project: job.project, turn: job.turn });
+    const cell = this.cells.get(job.cell);
     if (cell === undefined) {
       logger.warn('dropped a job of a cell that this worker does not serve');
-      this.parts.metrics?.turnJobsTaken.inc({ outcome: 'refused' });
+      this.context.metrics?.turnJobsTaken.inc({ outcome: 'refused' });
       return;
     }
     const done = this.#take(job, cell, logger).catch((error: unknown) =>
@@ -62,7 +66,7 @@ export class AttemptRunner {
    * @throws HttpUnavailable, HttpRefusal when it cannot be asked
    */
   async gone(projects: readonly ProjectRef[]): Promise<ProjectRef[]> {
-    const { cells } = this.parts;
+    const { cells } = this;
     const gone: ProjectRef[] = [];
     for (const name of cells.open) {
       const cell = cells.get(name);
@@ -92,7 +96,7 @@ export class AttemptRunner {
   }
 
   async #take(job: TurnJob, cell: Cell, logger: Logger): Promise<void> {
-    const { states, metrics, now } = this.parts;
+    const { states, metrics, now } = this.context;
     const stopwatch = new Stopwatch(now);
     const state: AttemptState = { claimId: newClaimId(), cell: job.cell, project: job.project, turn: job.turn };
     const sentAtMs = now();
@@ -102,19 +106,29 @@ export class AttemptRunner {
       metrics?.turnJobsTaken.inc({ outcome: typeof claim === 'string' ? claim : 'claimed' });
       if (typeof claim === 'string') return;
       stopwatch.lap('claimed');
-      await this.#carryOut(job, cell, claim, { state, sentAtMs, stopwatch, logger });
+      const agent = claim.input.agent.id;
+      const { epoch, attempt } = claim;
+      const ref = { cell: job.cell, project: job.project, epoch, agent, turn: job.turn, attempt };
+      await this.#runAlone(cell, {
+        ref,
+        claim,
+        state: { ...state, granted: { ref, leaseToken: claim.leaseToken } },
+        sentAtMs,
+        stopwatch,
+        logger: logger.child({ agent, attempt }),
+      });
     } finally {
       await states.remove(state.claimId);
     }
   }
 
   async #claim(job: TurnJob, cell: Cell, claimId: string, logger: Logger): Promise<ClaimAnswer | 'refused' | 'failed'> {
-    const { cells, config, engines, worker, stopping } = this.parts;
-    const engine = Object.values(engines)[0]?.name ?? worker;
+    const { worker, stopping } = this.context;
+    const engine = Object.values(this.host.engines)[0]?.name ?? worker;
     try {
-      return await retry(() => cells.ask(cell, () => cell.toolhost.claim(job, claimId, engine)), {
+      return await retry(() => this.cells.ask(cell, () => cell.toolhost.claim(job, claimId, engine)), {
         ...whileUnavailable,
-        patienceMs: config.limits.claimPatienceMs,
+        patienceMs: this.host.limits.claimPatienceMs,
         signal: stopping,
       });
     } catch (error) {
@@ -127,52 +141,39 @@ export class AttemptRunner {
     }
   }
 
-  async #carryOut(
-    job: TurnJob,
-    cell: Cell,
-    claim: ClaimAnswer,
-    parts: { state: AttemptState; sentAtMs: number; stopwatch: Stopwatch; logger: Logger },
-  ): Promise<void> {
-    const { attempt } = claim;
-    const agent = claim.input.agent.id;
-    const ref = { cell: job.cell, project: job.project, epoch: claim.epoch, agent, turn: job.turn, attempt };
+  /** Runs an attempt once no other one of its agent does. The latest one is the agent's. */
+  async #runAlone(cell: Cell, turn: GrantedTurn): Promise<void> {
+    const { states, metrics, stopping, onCancelled } = this.context;
+    const { ref, logger } = turn;
     const key = [ref.cell, ref.project, ref.agent].join('/');
-    const logger = parts.logger.child({ agent, attempt });
     const earlier = this.#running.get(key);
-    if (earlier?.ref.turn === job.turn && earlier.ref.attempt >= attempt) {
+    if (earlier?.ref.turn === ref.turn && earlier.ref.attempt >= ref.attempt) {
       logger.info('dropped an attempt that a later one has replaced');
       return;
     }
-    const stop = new StopSwitch();
-    if (this.parts.stopping.aborted) stop.stop('shutdown');
+    const attempt = new Attempt(turn, cell, this.host, this.context);
+    const { stop } = attempt;
+    if (stopping.aborted) stop.stop('shutdown');
     earlier?.stop.stop('superseded');
-    const state: AttemptState = { ...parts.state, granted: { ref, leaseToken: claim.leaseToken } };
-    await this.parts.states.write(state).catch((error: unknown) => {
+    await states.write(turn.state).catch((error: unknown) => {
       // It runs all the same; what is not written down only goes unnoticed if this process dies.
       logger.warn({ err: error }, 'a claim could not be written down');
     });
-    const client = cell.toolhost.attempt(ref, claim.leaseToken);
-    const door = {
-      runnerUrl: cell.runnerUrl,
-      exchange: cell.toRunners.exchange,
-      onRefused: (code: RefusalCode) => this.parts.metrics?.requestsRefused.inc({ code }),
-    };
-    const leased = new LeasedAttempt({ ...this.parts, ...parts, state, ref, claim, client, door, stop, logger });
     const work = (async () => {
       await earlier?.done;
-      await leased.run();
+      await attempt.run();
     })();
     const running: Running = { ref, stop, done: work.catch(() => undefined) };
     this.#running.set(key, running);
     this.#active.add(ref);
-    this.parts.metrics?.attemptsRunning.inc();
+    metrics?.attemptsRunning.inc();
     try {
       await work;
     } finally {
-      this.parts.metrics?.attemptsRunning.dec();
+      metrics?.attemptsRunning.dec();
       if (this.#running.get(key) === running) this.#running.delete(key);
       this.#active.delete(ref);
-      if (stop.reason === 'cancelled') this.parts.onCancelled();
+      if (stop.reason === 'cancelled') onCancelled();
     }
   }
 }

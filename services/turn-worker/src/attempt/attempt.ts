@@ -1,94 +1,121 @@
-import type { AttemptRef, ClaimAnswer, CompleteRequest, SandboxLimits } from '@suzumio/protocol/attempts';
-import type { Failure } from '@suzumio/protocol/failure-codes';
+import type { Duplex } from 'node:stream';
+import type { AttemptRef, AttemptStats, ClaimAnswer } from '@suzumio/protocol/attempts';
+import type { Failure, FailureCode } from '@suzumio/protocol/failure-codes';
 import { HttpRefusal } from '@suzumio/protocol/http-failures';
-import { retry } from '@suzumio/protocol/retry';
-import { type RunnerTurnInput, runnerProtocol, type TurnOutput } from '@suzumio/protocol/runner';
-import type { HostPaths } from '@suzumio/core/policy/host-paths';
+import { Lease } from '@suzumio/protocol/lease';
+import { delay, retry } from '@suzumio/protocol/retry';
+import { type RunnerTurnInput, runnerProtocol } from '@suzumio/protocol/runner';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import { createRedactor } from '@suzumio/runtime/observability/redactor';
-import type { PortRange, WorkerLimits } from '../config.js';
-import type { DoorOptions } from '../door/door.js';
-import type { Disturbance, OpenDoor, PreparedSandbox, Sandbox, TurnEngine } from '../engine/turn-engine.js';
-import { errnoOf } from '../files/errno.js';
-import { type AttemptClient, whileUnavailable } from '../toolhost/toolhost-client.js';
-import { uploadSnapshot } from '../workspace/upload.js';
-import type { Workspace, Workspaces } from '../workspace/workspaces.js';
-import { anyOf } from './any-of.js';
-import { AttemptFailure, failureOf } from '../engine/attempt-failure.js';
-import { openDoor } from './open-door.js';
-import { requireAllowed } from './require-allowed.js';
+import { failureOf } from '../engine/attempt-failure.js';
+import type {
+  AttemptPlace,
+  Disturbance,
+  OpenDoor,
+  PreparedSandbox,
+  Sandbox,
+  TurnEngine,
+} from '../engine/turn-engine.js';
+import type { Cell } from '../toolhost/cells.js';
+import type { AttemptClient } from '../toolhost/toolhost-client.js';
+import type { Workspace } from '../workspace/workspaces.js';
+import { bringToSnapshot, captureSnapshot, contentRetry } from './agent-workspace.js';
+import type { AttemptState } from './attempt-states.js';
+import { type Host, requireAllowed, requireUnmoved } from './host.js';
 import { isSignalDeath, judgeEnding } from './judge-ending.js';
-import type { StopSwitch } from './stop-switch.js';
+import { openDoor } from './open-door.js';
+import { type Outcome, report, type Reported } from './report.js';
+import { StopSwitch } from './stop-switch.js';
 import type { Stopwatch } from './stopwatch.js';
-import { TurnDirectory, type WorkerPaths } from './turn-directory.js';
+import { TurnDirectory } from './turn-directory.js';
 import { type Watched, watchSandbox } from './watch-sandbox.js';
-import type { WorkerDisk } from './worker-disk.js';
-import type { PolicyOf } from './worker-parts.js';
+import type { WorkerContext } from './worker-context.js';
 
-export interface AttemptParts {
-  paths: WorkerPaths;
-  limits: WorkerLimits;
+/** A turn whose claim was granted. */
+export interface GrantedTurn {
   ref: AttemptRef;
   claim: ClaimAnswer;
-  engine: TurnEngine;
-  workspaces: Workspaces;
-  disk: WorkerDisk;
-  client: AttemptClient;
-  door: Pick<DoorOptions, 'runnerUrl' | 'exchange' | 'onRefused'>;
-  policyOf: PolicyOf;
-  /** The disk that mounts come from, as it is now. */
-  host: () => HostPaths;
-  /** Ports for relays. */
-  relayPorts: PortRange | undefined;
-  stop: StopSwitch;
-  /** Aborted when this worker is told to stop. */
-  stopping: AbortSignal;
+  state: AttemptState;
+  /** When the claim was first sent. */
+  sentAtMs: number;
+  /** Begun with the job. */
   stopwatch: Stopwatch;
   logger: Logger;
-  /** Throws unless the attempt is this worker's still. */
-  requireLease: () => void;
-  /** A monotonic clock. */
-  now: () => number;
-  onStarted: (sandbox: Sandbox) => Promise<void>;
 }
 
-/** What became of the workspace: without a snapshot, why it could not be stored. */
-type Kept = { snapshot: string | null } | { unsaved: NonNullable<CompleteRequest['unsaved']> };
+/** What is ready before a sandbox is started. */
+interface Prepared {
+  engine: TurnEngine;
+  sandbox: PreparedSandbox;
+  workspace: Workspace;
+  directory: TurnDirectory;
+}
 
-export type Outcome =
-  ({ kind: 'completed'; output: TurnOutput } & Kept) | { kind: 'failed'; failure: Failure } | { kind: 'abandoned' };
+/** Refusals that say that the attempt is over; another one says only that the call was wrong. */
+const over = new Set([401, 403, 404, 409, 410]);
 
-/** How a ToolHost says that it stores no more. */
-const noRoom = ['quota-exceeded', 'disk-reserve', 'disk-full'];
+/** Failures that any other turn would meet here as well. Whatever else keeps a turn from starting may be its project's. */
+const ofThisHost: ReadonlySet<FailureCode> = new Set(['engine-unreachable', 'disk-full']);
 
-/** How long content is asked for, or sent again, while the ToolHost does not answer. */
-const contentPatienceMs = 30_000;
+const shutDown: Failure = { code: 'worker-shutdown', message: 'The worker was shut down before the turn had ended.' };
 
 /**
- * One attempt, from a granted claim to its outcome: workspace, input, door, sandbox, end, output, snapshot. When `run`
- * resolves nothing of it runs any more, unless the engine could not be made to kill it.
+ * One attempt, from a granted claim to its report: lease, workspace, input, door, sandbox, end, output, snapshot. When
+ * `run` resolves nothing of it runs any more, unless the engine could not be made to kill it.
  */
 export class Attempt {
+  readonly stop = new StopSwitch();
+  readonly #client: AttemptClient;
+  readonly #lease: Lease;
   #directory: TurnDirectory | undefined;
   #workspace: Workspace | undefined;
   #sandbox: Sandbox | undefined;
   #watched: Watched | undefined;
-  #snapshot: string | null | undefined;
 
-  constructor(private readonly parts: AttemptParts) {}
-
-  get sandbox(): Sandbox | undefined {
-    return this.#sandbox;
+  constructor(
+    private readonly turn: GrantedTurn,
+    private readonly cell: Cell,
+    private readonly host: Host,
+    private readonly context: WorkerContext,
+  ) {
+    this.#client = cell.toolhost.attempt(turn.ref, turn.claim.leaseToken);
+    this.#lease = this.#newLease();
   }
 
-  get exitCode(): number | undefined {
-    return this.#watched?.end.vanished ? undefined : this.#watched?.end.exitCode;
-  }
-
-  async run(): Promise<Outcome> {
-    const { stop } = this.parts;
+  /** Runs the attempt under its lease, and reports what came of it. */
+  async run(): Promise<void> {
+    this.#lease.start();
+    let outcome: Outcome = { kind: 'abandoned' };
+    let reported: Reported = 'none';
     try {
-      const outcome = await this.#carryOut();
+      outcome = await this.#outcome();
+      reported = await report(outcome, this.#stats(), {
+        client: this.#client,
+        stop: this.stop,
+        logger: this.turn.logger,
+      });
+      // The workspace is where the agent's next attempt expects it.
+      if (reported === 'taken' && outcome.kind === 'completed' && 'snapshot' in outcome)
+        await this.#workspace?.settle(outcome.snapshot);
+    } finally {
+      await this.#lease.stop();
+      // Where the ToolHost ended the attempt, as when it waits for a provider, its container has nothing to show.
+      const failed = outcome.kind !== 'completed' && this.stop.reason !== 'cancelled' && reported !== 'over';
+      this.#sandbox?.release(failed ? 'failed' : 'completed');
+      // What could not be killed may still write there; the next start of the worker sees to it.
+      if (this.#sandbox === undefined || this.#watched !== undefined) await this.#directory?.remove();
+    }
+    this.turn.stopwatch.lap('reported');
+    this.#tell(outcome);
+  }
+
+  async #outcome(): Promise<Outcome> {
+    const { stop } = this;
+    const { backend } = this.turn.claim;
+    const engine = this.host.engines[backend];
+    if (!engine) return notEnabled(backend);
+    try {
+      const outcome = await this.#carryOut(engine);
       return stop.abandoned.aborted ? { kind: 'abandoned' } : outcome;
     } catch (error) {
       if (stop.abandoned.aborted) return { kind: 'abandoned' };
@@ -97,107 +124,119 @@ export class Attempt {
     }
   }
 
-  /** Removes what is no longer needed once the outcome was reported. */
-  async cleanUp(): Promise<void> {
-    // What could not be killed may still write there; the next start of the worker sees to it.
-    if (this.#sandbox === undefined || this.#watched !== undefined) await this.#directory?.remove();
-  }
-
-  /** The ToolHost has taken the snapshot: the workspace is where the agent's next attempt expects it. */
-  async settle(): Promise<void> {
-    if (this.#snapshot !== undefined) await this.#workspace?.settle(this.#snapshot);
-  }
-
-  async #carryOut(): Promise<Outcome> {
-    const {
-      engine,
-      claim,
-      client,
-      ref,
-      workspaces,
-      disk,
-      paths,
-      limits,
-      relayPorts,
-      stop,
-      stopwatch,
-      logger,
-      now,
-      requireLease,
-    } = this.parts;
-    this.#requireAllowed();
-    await disk.requireRoom();
-    const place = { ...ref, turnNumber: claim.input.turn.number ?? Infinity };
-    // Whoever stood still until here may have a successor already, whose sandbox must not be touched.
-    requireLease();
-    const [prepared, isFree] = await Promise.all([engine.prepare(claim.sandbox), engine.evict(place)]);
-    if (!isFree) stop.stop('superseded');
-    stop.stopped.throwIfAborted();
-    this.#workspace = await workspaces.open(ref, prepared.owner);
-    const workspace = this.#workspace;
-    await this.#bringToSnapshot(workspace);
-    this.#directory = await TurnDirectory.create(paths, ref, prepared.owner);
-    const directory = this.#directory;
-    const { door, at } = await openDoor(prepared, {
-      ...this.parts.door,
-      token: claim.toolToken,
-      logger,
-      socket: directory.socket,
-      relayPorts,
-      workspace: workspace.directory,
-      client,
-    });
+  async #carryOut(engine: TurnEngine): Promise<Outcome> {
+    const { stopwatch } = this.turn;
+    const prepared = await this.#prepare(engine);
+    const { door, at } = await this.#openDoor(prepared);
     try {
-      const input = this.#input(prepared, workspace, at);
-      await directory.writeInput(input);
+      const input = this.#input(prepared, at);
+      await prepared.directory.writeInput(input);
       stopwatch.lap('prepared');
-      requireLease();
-      // Once more, because what stands at a path may have changed while everything else was made ready.
-      const mounts = this.#requireAllowed();
-      this.#sandbox = await prepared.start({
-        ref: place,
-        turnDirectory: directory.path,
-        doorDirectory: directory.doorDirectory,
-        workspace: workspace.directory,
-        input,
-        mounts,
-        recheckMounts: () => this.#requireUnmoved(mounts),
-        onConnection: (connection) => door.serve(connection),
-        // More than may be kept, so that who writes as much is found beyond the bounds.
-        maxFileBytes: limits.maxWorkspaceBytes + 2 * limits.maxOutputBytes + 1,
-        maxLogBytes: limits.maxLogBytes,
-      });
-      stopwatch.lap('started');
-      await this.parts.onStarted(this.#sandbox).catch((error: unknown) => {
-        // It runs all the same; what is not written down only goes unnoticed if this process dies.
-        this.parts.logger.warn({ err: error }, 'a sandbox could not be written down');
-      });
-      const { timeoutMs } = claim;
-      this.#watched = await watchSandbox({
-        sandbox: this.#sandbox,
-        directory,
-        workspace: workspace.directory,
-        disk,
-        stop,
-        timeoutMs,
-        limits,
-        now,
-      });
+      this.#sandbox = await this.#start(prepared, input, (connection) => door.serve(connection));
+      this.#watched = await this.#watch(prepared, this.#sandbox);
       stopwatch.lap('ran');
     } finally {
       await door.close();
     }
-    if (stop.abandoned.aborted) return { kind: 'abandoned' };
-    return this.#conclude(this.#sandbox, directory, workspace, this.#watched);
+    if (this.stop.abandoned.aborted) return { kind: 'abandoned' };
+    return this.#conclude(prepared, this.#sandbox, this.#watched);
   }
 
-  async #conclude(
-    sandbox: Sandbox,
-    directory: TurnDirectory,
-    workspace: Workspace,
-    watched: Watched,
-  ): Promise<Outcome> {
-    const { claim, limits, stop, stopwatch, logger } = this.parts;
+  /** Makes ready what the sandbox needs: room, its image, the agent's workspace at its snapshot, a directory. */
+  async #prepare(engine: TurnEngine): Promise<Prepared> {
+    const { stop, host } = this;
+    const { ref, claim } = this.turn;
+    requireAllowed(host, ref, claim);
+    await host.disk.requireRoom();
+    // An attempt that stood still until here may have a successor already, whose sandbox must not be touched.
+    this.#requireLease();
+    const [sandbox, isFree] = await Promise.all([engine.prepare(claim.sandbox), engine.evict(this.#place)]);
+    if (!isFree) stop.stop('superseded');
+    stop.stopped.throwIfAborted();
+    const workspace = await host.workspaces.open(ref, sandbox.owner);
+    this.#workspace = workspace;
+    await bringToSnapshot(workspace, claim.snapshot, { client: this.#client, stop });
+    this.#directory = await TurnDirectory.create(host.paths, ref, sandbox.owner);
+    return { engine, sandbox, workspace, directory: this.#directory };
+  }
+
+  #openDoor({ sandbox, workspace, directory }: Prepared): ReturnType<typeof openDoor> {
+    const { claim, logger } = this.turn;
+    const { runnerUrl, toRunners } = this.cell;
+    return openDoor(sandbox, {
+      runnerUrl,
+      exchange: toRunners.exchange,
+      onRefused: (code) => this.context.metrics?.requestsRefused.inc({ code }),
+      token: claim.toolToken,
+      logger,
+      socket: directory.socket,
+      relayPorts: this.host.relayPorts,
+      workspace: workspace.directory,
+      client: this.#client,
+    });
+  }
+
+  #input({ sandbox, workspace }: Prepared, door: OpenDoor): RunnerTurnInput {
+    const { input, toolToken } = this.turn.claim;
+    return {
+      ...input,
+      workspace: sandbox.workspaceSeen(workspace.directory),
+      controllerUrl: sandbox.controllerUrl(door),
+      token: toolToken,
+      protocol: runnerProtocol,
+    };
+  }
+
+  async #start(
+    { engine, sandbox: prepared, workspace, directory }: Prepared,
+    input: RunnerTurnInput,
+    onConnection: (connection: Duplex) => void,
+  ): Promise<Sandbox> {
+    const { host, turn, context } = this;
+    const { limits } = host;
+    this.#requireLease();
+    // Once more, because what stands at a path may have changed while everything else was made ready.
+    const mounts = requireAllowed(host, turn.ref, turn.claim);
+    const sandbox = await prepared.start({
+      ref: this.#place,
+      turnDirectory: directory.path,
+      doorDirectory: directory.doorDirectory,
+      workspace: workspace.directory,
+      input,
+      mounts,
+      recheckMounts: () => requireUnmoved(host, turn.ref, turn.claim, mounts),
+      onConnection,
+      // More than may be kept, so that one that writes as much is found beyond the bounds.
+      maxFileBytes: limits.maxWorkspaceBytes + 2 * limits.maxOutputBytes + 1,
+      maxLogBytes: limits.maxLogBytes,
+    });
+    turn.stopwatch.lap('started');
+    const state = { ...turn.state, sandbox: { engine: engine.name, id: sandbox.id } };
+    await context.states.write(state).catch((error: unknown) => {
+      // It runs all the same; what is not written down only goes unnoticed if this process dies.
+      turn.logger.warn({ err: error }, 'a sandbox could not be written down');
+    });
+    return sandbox;
+  }
+
+  #watch({ workspace, directory }: Prepared, sandbox: Sandbox): Promise<Watched> {
+    const { limits, disk } = this.host;
+    return watchSandbox({
+      sandbox,
+      directory,
+      workspace: workspace.directory,
+      disk,
+      stop: this.stop,
+      timeoutMs: this.turn.claim.timeoutMs,
+      limits,
+      now: this.context.now,
+    });
+  }
+
+  /** Judges how the sandbox ended, sends its log, and keeps the workspace of a completed turn. */
+  async #conclude({ workspace, directory }: Prepared, sandbox: Sandbox, watched: Watched): Promise<Outcome> {
+    const { stop, host } = this;
+    const { claim, logger, stopwatch } = this.turn;
     const said = await sandbox.log().catch((error: unknown) => {
       // A turn is worth more than its log.
       logger.warn({ err: error }, 'the log of a turn could not be read');
@@ -208,8 +247,8 @@ export class Attempt {
     const verdict = judgeEnding({
       ...watched,
       disturbed: sandbox.disturbed.aborted ? (sandbox.disturbed.reason as Disturbance) : undefined,
-      stopping: this.parts.stopping.aborted,
-      output: await directory.readOutput(limits.maxOutputBytes),
+      stopping: this.context.stopping.aborted,
+      output: await directory.readOutput(host.limits.maxOutputBytes),
       stopped: stop.reason,
       log,
       timeoutMs: claim.timeoutMs,
@@ -220,94 +259,82 @@ export class Attempt {
     );
     try {
       if (verdict.kind === 'failed') return verdict;
-      const kept = await this.#capture(workspace);
-      if ('snapshot' in kept) this.#snapshot = kept.snapshot;
-      return { ...verdict, ...kept };
+      return {
+        ...verdict,
+        ...(await captureSnapshot(workspace, claim.snapshot, { client: this.#client, stop, logger })),
+      };
     } finally {
       await logSent;
       stopwatch.lap('captured');
     }
   }
 
-  /** Whoever ends a host or its engine ends some turns first: what that looks like is clear only a moment later. */
+  /** A host or an engine that goes down ends some turns first: what that looks like is clear only a moment later. */
   async #waitForAftermath({ disturbed }: Sandbox, { end }: Watched): Promise<void> {
-    const { stop, stopping, limits, logger } = this.parts;
+    const { stop, context, host } = this;
     if (stop.reason !== undefined || !isSignalDeath(end)) return;
-    logger.debug({ exitCode: end.exitCode }, 'a turn was ended by a signal');
-    await anyOf([disturbed, stopping, stop.stopped], limits.aftermathMs);
-  }
-
-  async #bringToSnapshot(workspace: Workspace): Promise<void> {
-    const { claim, client, stop } = this.parts;
-    try {
-      await this.#patiently(() =>
-        workspace.bringTo(claim.snapshot, async (sha256) => {
-          stop.stopped.throwIfAborted();
-          return client.getContent(sha256);
-        }),
-      );
-    } catch (error) {
-      // A full disk is this host's, whatever was being written.
-      if (error instanceof AttemptFailure || errnoOf(error) === 'ENOSPC') throw error;
-      throw new AttemptFailure('workspace-unavailable', 'The workspace could not be brought to its snapshot.', {
-        cause: error,
-      });
-    }
-  }
-
-  async #capture(workspace: Workspace): Promise<Kept> {
-    const { client, logger } = this.parts;
-    const captured = await workspace.capture();
-    if (captured.dropped > 0)
-      logger.warn(
-        { dropped: captured.dropped },
-        'a workspace had entries that no snapshot holds: pipes, sockets, or names that are no text',
-      );
-    const { id } = captured;
-    if (id === null || id === this.parts.claim.snapshot) return { snapshot: id };
-    try {
-      await this.#patiently(() => uploadSnapshot(workspace.directory, { ...captured, id }, workspace.stored, client));
-    } catch (error) {
-      // What the agent has answered is worth more than its files.
-      if (!(error instanceof HttpRefusal) || !noRoom.includes(error.code)) throw error;
-      logger.warn({ code: error.code }, 'the workspace of a finished turn could not be stored');
-      return { unsaved: { code: error.code, message: error.message.slice(0, 2000) } };
-    }
-    return { snapshot: id };
+    this.turn.logger.debug({ exitCode: end.exitCode }, 'a turn was ended by a signal');
+    await delay(host.limits.aftermathMs, AbortSignal.any([disturbed, context.stopping, stop.stopped]));
   }
 
   async #sendLog(log: string): Promise<void> {
-    if (log !== '')
-      await this.#patiently(() => this.parts.client.putLog(Buffer.from(log).subarray(-this.parts.limits.maxLogBytes)));
+    if (log === '') return;
+    const bytes = Buffer.from(log).subarray(-this.host.limits.maxLogBytes);
+    await retry(() => this.#client.putLog(bytes), contentRetry(this.stop));
   }
 
-  #patiently<T>(operation: () => Promise<T>): Promise<T> {
-    const signal = this.parts.stop.abandoned;
-    return retry(operation, { ...whileUnavailable, patienceMs: contentPatienceMs, signal });
+  #newLease(): Lease {
+    const { claim, sentAtMs, logger } = this.turn;
+    const { limits } = this.host;
+    return new Lease({
+      heartbeat: (timeoutMs, signal) => this.#client.heartbeat(timeoutMs, signal),
+      sentAtMs,
+      leaseMs: claim.leaseMs,
+      heartbeatMs: limits.heartbeatMs,
+      // A short lease keeps most of its time.
+      marginMs: Math.min(limits.fenceMarginMs, claim.leaseMs / 4),
+      now: this.context.now,
+      isOver: (error) => error instanceof HttpRefusal && over.has(error.status),
+      onMissed: (error) => logger.warn({ err: error }, 'a heartbeat failed'),
+      onLost: (reason) => this.stop.stop(reason),
+    });
   }
 
-  #requireAllowed(): SandboxLimits['mounts'] {
-    const { policyOf, ref, claim, host } = this.parts;
-    return requireAllowed(policyOf(ref), claim, host());
+  /** Throws unless the attempt is this worker's still. */
+  #requireLease(): void {
+    if (!this.#lease.held) this.stop.stop('fenced');
+    this.stop.stopped.throwIfAborted();
   }
 
-  #requireUnmoved(checked: SandboxLimits['mounts']): void {
-    const now = this.#requireAllowed();
-    const moved = checked.find(({ source }, i) => source !== now[i]?.source);
-    if (moved === undefined) return;
-    throw new AttemptFailure('container-start-failed', `${moved.source} was moved while it was about to be mounted.`);
+  get #place(): AttemptPlace {
+    const { ref, claim } = this.turn;
+    return { ...ref, turnNumber: claim.input.turn.number ?? Infinity };
   }
 
-  #input(prepared: PreparedSandbox, workspace: Workspace, door: OpenDoor): RunnerTurnInput {
-    const { input, toolToken } = this.parts.claim;
+  #stats(): AttemptStats {
+    const end = this.#watched?.end;
     return {
-      ...input,
-      workspace: prepared.workspaceSeen(workspace.directory),
-      controllerUrl: prepared.controllerUrl(door),
-      token: toolToken,
-      protocol: runnerProtocol,
+      stagesMs: this.turn.stopwatch.stagesMs,
+      ...(this.#sandbox ? { container: this.#sandbox.id.slice(0, 100) } : {}),
+      ...(end === undefined || end.vanished ? {} : { exitCode: end.exitCode }),
     };
+  }
+
+  #tell(outcome: Outcome): void {
+    const { metrics, now, onSuspect } = this.context;
+    const { stopwatch, logger, sentAtMs } = this.turn;
+    const { stagesMs } = stopwatch;
+    for (const [stage, tookMs] of Object.entries(stagesMs)) metrics?.stageDuration.observeMs({ stage }, tookMs);
+    metrics?.stageDuration.observeMs({ stage: 'total' }, now() - sentAtMs);
+    const stopped = this.stop.reason;
+    if (stopped) metrics?.attemptsStopped.inc({ reason: stopped });
+    const failure = outcome.kind === 'failed' ? outcome.failure : undefined;
+    logger.info({ outcome: outcome.kind, code: failure?.code, stopped, stagesMs }, 'an attempt has ended');
+    if (failure && ofThisHost.has(failure.code)) onSuspect();
   }
 }
 
-const shutDown: Failure = { code: 'worker-shutdown', message: 'The worker was shut down before the turn had ended.' };
+function notEnabled(backend: string): Outcome {
+  const message = `This worker's policy does not allow what the turn asks for: backend: turns may not run in ${backend} (policy: backends).`;
+  return { kind: 'failed', failure: { code: 'policy-denied', message } };
+}

@@ -8,7 +8,7 @@ import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-tran
 import { createLogger } from '@suzumio/runtime/observability/logger';
 import type { Transport } from '@suzumio/runtime/queue/transport';
 import { createTurnWorker, type TurnWorker, type TurnWorkerSettings } from '../../src/index.js';
-import type { Engines, PolicyOf } from '../../src/attempt/worker-parts.js';
+import type { Engines, PolicyOf } from '../../src/attempt/host.js';
 import { baseImage, docker, runnerImage } from './images.js';
 import { credential, newTurnId, TestToolHost, type TestTurn } from './test-toolhost.js';
 import { until } from './until.js';

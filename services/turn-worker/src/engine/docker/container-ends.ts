@@ -1,6 +1,7 @@
 import type Docker from 'dockerode';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backOff } from '@suzumio/protocol/retry';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { Disturbance, SandboxEnd } from '../turn-engine.js';
 import { statusOf } from './engine-errors.js';
@@ -20,8 +21,7 @@ interface ContainerEvent {
   Actor?: { Attributes?: { exitCode?: string } };
 }
 
-const firstPauseMs = 100;
-const longestPauseMs = 2_000;
+const reconnects = { firstDelayMs: 100, longestDelayMs: 2_000 };
 /** Between looks at containers whose event may have been lost. */
 const lookMs = 5_000;
 
@@ -108,12 +108,12 @@ export class ContainerEnds {
   }
 
   async #follow(first: Readable): Promise<void> {
-    let pauseMs = firstPauseMs;
+    let wait = backOff(reconnects, this.#stop.signal);
     let stream: Readable | undefined = first;
     for (;;) {
       try {
         stream ??= await this.#connect();
-        pauseMs = firstPauseMs;
+        wait = backOff(reconnects, this.#stop.signal);
         this.#lookAtAll(stream !== first);
         await this.#read(stream);
       } catch (error) {
@@ -125,8 +125,7 @@ export class ContainerEnds {
       // Those that have just ended may have been the first to go.
       for (const [id, { resolve }] of this.#watched) if (resolve === undefined) this.#disturb(id, 'engine-away');
       this.options.onLost();
-      await sleep(pauseMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
-      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+      await wait();
     }
   }
 

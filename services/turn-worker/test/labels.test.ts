@@ -1,25 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { isLater } from '../src/engine/docker/labels.js';
-import { Lease } from '../src/attempt/lease.js';
-
-test('a lease is over by the clock, also before its timer has had the time to say so', () => {
-  let nowMs = 0;
-  const lease = new Lease({
-    heartbeat: () => Promise.reject(new Error('nothing is sent')),
-    sentAtMs: 0,
-    leaseMs: 15_000,
-    heartbeatMs: 1_000,
-    marginMs: 3_000,
-    now: () => nowMs,
-    onMissed: () => undefined,
-    onLost: () => undefined,
-  });
-  expect(lease.held).toBe(true);
-  nowMs = 11_999;
-  expect(lease.held).toBe(true);
-  nowMs = 12_000;
-  expect(lease.held).toBe(false);
-});
 
 describe('of two attempts of an agent the later one is that', () => {
   const place = { epoch: 2, turnNumber: 7, attempt: 3 };

@@ -1,36 +1,51 @@
-import type { HeartbeatAnswer } from '@suzumio/protocol/attempts';
-import { HttpRefusal } from '@suzumio/protocol/http-failures';
-import type { StopReason } from './stop-switch.js';
+import { delay } from './retry.js';
+
+/** What the ToolHost answers to a heartbeat. */
+interface HeartbeatAnswer {
+  readonly leaseMs: number;
+  /** Whether the attempt is over. */
+  readonly cancel: boolean;
+}
+
+/**
+ * Why a lease was lost.
+ *
+ * - `cancelled`: the ToolHost says that the attempt is over
+ * - `fenced`: no heartbeat was answered for nearly a lease
+ */
+export type LeaseLoss = 'cancelled' | 'fenced';
 
 export interface LeaseOptions {
   /** Asks the ToolHost for more time. */
   heartbeat: (timeoutMs: number, signal: AbortSignal) => Promise<HeartbeatAnswer>;
-  /** When the claim was first sent, by `now`, and how long the lease was then. */
+  /** When the claim was sent first, by `now`, and how long the lease was then. */
   sentAtMs: number;
   leaseMs: number;
+  /** The heartbeat interval. */
   heartbeatMs: number;
+  /** Whether the first heartbeat is sent at the start, and not an interval after the claim. @default false */
+  beatsAtOnce?: boolean;
+  /** How long before the lease ends it counts as lost. */
   marginMs: number;
   /** A monotonic clock. */
   now: () => number;
-  /** Called for each heartbeat that fails. */
+  /** Whether a heartbeat's failure says that the attempt is over. */
+  isOver: (error: unknown) => boolean;
+  /** Called for each heartbeat that fails otherwise. */
   onMissed: (error: unknown) => void;
   /** Called at most once: what runs must be killed. */
-  onLost: (reason: Extract<StopReason, 'cancelled' | 'fenced'>) => void;
+  onLost: (reason: LeaseLoss, error?: unknown) => void;
 }
-
-/** A refusal with one of these means that the attempt is over; with another one, only that the call was wrong. */
-const over = new Set([401, 403, 404, 409, 410]);
 
 /**
  * Keeps an attempt's lease by heartbeats. Time counts from when a heartbeat was sent, so that this side never believes
- * in more than the ToolHost granted; where none succeeds in time, the worker fences itself.
+ * in more than the ToolHost granted; where none succeeds in time, the holder fences itself.
  */
 export class Lease {
   readonly #stop = new AbortController();
   #fenceAt: number;
-  #fence: NodeJS.Timeout | undefined;
+  #fence: ReturnType<typeof setTimeout> | undefined;
   #beating: Promise<void> | undefined;
-  #wake: (() => void) | undefined;
 
   constructor(private readonly options: LeaseOptions) {
     this.#fenceAt = this.#fenceFor(options.sentAtMs, options.leaseMs);
@@ -54,17 +69,17 @@ export class Lease {
   async stop(): Promise<void> {
     this.#stop.abort();
     clearTimeout(this.#fence);
-    this.#wake?.();
     await this.#beating;
   }
 
   async #beat(): Promise<void> {
-    const { heartbeat, heartbeatMs, now } = this.options;
-    let sentAt = this.options.sentAtMs;
+    const { heartbeat, sentAtMs, heartbeatMs, beatsAtOnce = false, now } = this.options;
+    let nextAt = beatsAtOnce ? now() : sentAtMs + heartbeatMs;
     for (;;) {
-      await this.#pause(sentAt + heartbeatMs - now());
+      await delay(Math.max(0, nextAt - now()), this.#stop.signal);
       if (this.#stop.signal.aborted) return;
-      sentAt = now();
+      const sentAt = now();
+      nextAt = sentAt + heartbeatMs;
       try {
         // A heartbeat that hangs must leave time for another one before the fence.
         const timeoutMs = Math.ceil(Math.max(heartbeatMs, (this.#fenceAt - sentAt) / 3));
@@ -74,7 +89,7 @@ export class Lease {
         this.#fenceAt = this.#fenceFor(sentAt, answer.leaseMs);
         this.#arm();
       } catch (error) {
-        if (error instanceof HttpRefusal && over.has(error.status)) this.#lose('cancelled');
+        if (this.options.isOver(error)) this.#lose('cancelled', error);
         else this.#missed(error);
       }
     }
@@ -94,22 +109,10 @@ export class Lease {
     this.#fence = setTimeout(() => this.#lose('fenced'), Math.max(0, this.#fenceAt - this.options.now()));
   }
 
-  #lose(reason: 'cancelled' | 'fenced'): void {
+  #lose(reason: LeaseLoss, error?: unknown): void {
     if (this.#stop.signal.aborted) return;
     this.#stop.abort();
     clearTimeout(this.#fence);
-    this.#wake?.();
-    this.options.onLost(reason);
-  }
-
-  #pause(ms: number): Promise<void> {
-    if (this.#stop.signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, Math.max(0, ms));
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    this.options.onLost(reason, error);
   }
 }

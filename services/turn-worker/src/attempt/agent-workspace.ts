@@ -1,0 +1,74 @@
+import type { CompleteRequest } from '@suzumio/protocol/attempts';
+import { HttpRefusal } from '@suzumio/protocol/http-failures';
+import { retry } from '@suzumio/protocol/retry';
+import type { Logger } from '@suzumio/runtime/observability/logger';
+import { AttemptFailure } from '../engine/attempt-failure.js';
+import { errnoOf } from '../files/errno.js';
+import { type AttemptClient, whileUnavailable } from '../toolhost/toolhost-client.js';
+import { uploadSnapshot } from '../workspace/upload.js';
+import type { Workspace } from '../workspace/workspaces.js';
+import type { StopSwitch } from './stop-switch.js';
+
+/** What became of the workspace: without a snapshot, why it could not be stored. */
+export type Kept = { snapshot: string | null } | { unsaved: NonNullable<CompleteRequest['unsaved']> };
+
+/** How a ToolHost says that it stores no more. */
+const noRoom = ['quota-exceeded', 'disk-reserve', 'disk-full'];
+
+/** How content is sent and asked for while the ToolHost does not answer. */
+export const contentRetry = (stop: StopSwitch) => ({
+  ...whileUnavailable,
+  patienceMs: 30_000,
+  signal: stop.abandoned,
+});
+
+/**
+ * Brings a workspace to the snapshot that its agent's turn begins with.
+ *
+ * @throws AttemptFailure `workspace-unavailable`, and others as they are
+ */
+export async function bringToSnapshot(
+  workspace: Workspace,
+  snapshot: string | null,
+  { client, stop }: { client: AttemptClient; stop: StopSwitch },
+): Promise<void> {
+  const fetch = async (sha256: string) => {
+    stop.stopped.throwIfAborted();
+    return client.getContent(sha256);
+  };
+  try {
+    await retry(() => workspace.bringTo(snapshot, fetch), contentRetry(stop));
+  } catch (error) {
+    // A full disk is this host's, whatever was being written.
+    if (error instanceof AttemptFailure || errnoOf(error) === 'ENOSPC') throw error;
+    throw new AttemptFailure('workspace-unavailable', 'The workspace could not be brought to its snapshot.', {
+      cause: error,
+    });
+  }
+}
+
+/** Makes a snapshot of a workspace, and stores it where it is another than `before`. */
+export async function captureSnapshot(
+  workspace: Workspace,
+  before: string | null,
+  { client, stop, logger }: { client: AttemptClient; stop: StopSwitch; logger: Logger },
+): Promise<Kept> {
+  const captured = await workspace.capture();
+  if (captured.dropped > 0)
+    logger.warn(
+      { dropped: captured.dropped },
+      'a workspace had entries that no snapshot holds: pipes, sockets, or names that are no text',
+    );
+  const { id } = captured;
+  if (id === null || id === before) return { snapshot: id };
+  try {
+    const upload = () => uploadSnapshot(workspace.directory, { ...captured, id }, workspace.stored, client);
+    await retry(upload, contentRetry(stop));
+  } catch (error) {
+    // What the agent has answered is worth more than its files.
+    if (!(error instanceof HttpRefusal) || !noRoom.includes(error.code)) throw error;
+    logger.warn({ code: error.code }, 'the workspace of a finished turn could not be stored');
+    return { unsaved: { code: error.code, message: error.message.slice(0, 2000) } };
+  }
+  return { snapshot: id };
+}

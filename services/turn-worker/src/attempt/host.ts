@@ -1,0 +1,63 @@
+import { sandboxDenials } from '@suzumio/core/policy/check-sandbox';
+import { describeDenial } from '@suzumio/core/policy/denial';
+import type { HostPaths } from '@suzumio/core/policy/host-paths';
+import type { Policy } from '@suzumio/core/policy/policy';
+import type { AttemptRef, ClaimAnswer, SandboxLimits } from '@suzumio/protocol/attempts';
+import type { PortRange, WorkerLimits } from '../config.js';
+import { AttemptFailure } from '../engine/attempt-failure.js';
+import type { TurnEngine } from '../engine/turn-engine.js';
+import type { Workspaces } from '../workspace/workspaces.js';
+import type { WorkerPaths } from './turn-directory.js';
+import type { WorkerDisk } from './worker-disk.js';
+
+/** The engines of a worker, by the backend that they are. */
+export type Engines = Partial<Record<ClaimAnswer['backend'], TurnEngine>>;
+
+/** What the turns of a project may ask of this host. */
+export type PolicyOf = (of: Pick<AttemptRef, 'cell' | 'project'>) => Policy;
+
+/** What attempts use of this host. */
+export interface Host {
+  engines: Engines;
+  workspaces: Workspaces;
+  disk: WorkerDisk;
+  paths: WorkerPaths;
+  limits: WorkerLimits;
+  /** Ports for relays. */
+  relayPorts: PortRange | undefined;
+  policyOf: PolicyOf;
+  /** The disk that mounts come from, as it is now. */
+  mountable: () => HostPaths;
+}
+
+type Mounts = SandboxLimits['mounts'];
+
+/**
+ * Holds what a claim asks of this host against the worker's own policy, whatever the ToolHost has made of it.
+ *
+ * @returns what may be mounted, with links followed, as it was checked
+ * @throws AttemptFailure `policy-denied` with each field and rule
+ */
+export function requireAllowed({ policyOf, mountable }: Host, ref: AttemptRef, claim: ClaimAnswer): Mounts {
+  const paths = mountable();
+  const denials = sandboxDenials(policyOf(ref), claim, paths);
+  if (denials.length > 0) {
+    throw new AttemptFailure(
+      'policy-denied',
+      `This worker's policy does not allow what the turn asks for: ${denials.map(describeDenial).join('; ')}.`,
+    );
+  }
+  return claim.sandbox.mounts.map((mount) => ({ ...mount, source: paths.lookUp(mount.source)?.real ?? mount.source }));
+}
+
+/**
+ * Checks once more that nothing was moved to where mounts come from.
+ *
+ * @throws AttemptFailure
+ */
+export function requireUnmoved(host: Host, ref: AttemptRef, claim: ClaimAnswer, checked: Mounts): void {
+  const now = requireAllowed(host, ref, claim);
+  const moved = checked.find(({ source }, i) => source !== now[i]?.source);
+  if (moved === undefined) return;
+  throw new AttemptFailure('container-start-failed', `${moved.source} was moved while it was about to be mounted.`);
+}

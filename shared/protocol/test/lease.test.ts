@@ -1,0 +1,22 @@
+import { expect, test } from '@jest/globals';
+import { Lease } from '../src/lease.js';
+
+test('a lease is over by the clock, also before its timer has had the time to say so', () => {
+  let nowMs = 0;
+  const lease = new Lease({
+    heartbeat: () => Promise.reject(new Error('nothing is sent')),
+    sentAtMs: 0,
+    leaseMs: 15_000,
+    heartbeatMs: 1_000,
+    marginMs: 3_000,
+    now: () => nowMs,
+    isOver: () => false,
+    onMissed: () => undefined,
+    onLost: () => undefined,
+  });
+  expect(lease.held).toBe(true);
+  nowMs = 11_999;
+  expect(lease.held).toBe(true);
+  nowMs = 12_000;
+  expect(lease.held).toBe(false);
+});
