@@ -1,3 +1,4 @@
+import { ReadableStream } from 'node:stream/web';
 import OpenAI, { APIError } from 'openai';
 import {
   type ChatMessage,
@@ -6,6 +7,7 @@ import {
   purposeHeader,
   stepHeader,
 } from '@suzumio/protocol/model-chat';
+import type { HttpRequest } from '@suzumio/protocol/http-client';
 import { HttpUnavailable } from '@suzumio/protocol/http-failures';
 import { retry } from '@suzumio/protocol/retry';
 import { type Problem, problem } from '@suzumio/protocol/problem';
@@ -13,8 +15,8 @@ import type { ToolDefinition } from '@suzumio/protocol/runner';
 import { functionName } from '@suzumio/protocol/conversation';
 import { defaultPatienceMs } from '../door/door-client.js';
 import type { Connector } from '../door/connector.js';
+import { doorHttp } from '../door/exchange.js';
 import { exitCodes, messageOf, TurnFailure } from '../turn-failure.js';
-import { doorFetch } from './door-fetch.js';
 import { readAnswer } from './read-answer.js';
 
 /** What is asked at one step of a turn. */
@@ -123,5 +125,26 @@ function problemOf(error: unknown): Problem | undefined {
     status,
     code: 'model-refused',
     detail: `The question was answered ${status}.`,
+  };
+}
+
+/** `fetch` through the door, for a client that knows nothing of doors. Only what that client sends: paths and texts. */
+function doorFetch(connector: Connector): typeof fetch {
+  // What a status says is that client's to judge.
+  const http = doorHttp(connector, { isTransient: () => false });
+  return async (target, init) => {
+    const { pathname } = new URL(target instanceof Request ? target.url : target);
+    const body = typeof init?.body === 'string' ? init.body : '';
+    const answer = await http.ask({
+      method: (init?.method ?? 'GET') as HttpRequest['method'],
+      path: pathname,
+      headers: Object.fromEntries(new Headers(init?.headers)),
+      body: Buffer.from(body),
+    });
+    init?.signal?.addEventListener('abort', answer.discard);
+    return new Response(ReadableStream.from(answer.body), {
+      status: answer.status,
+      headers: { 'content-type': answer.header('content-type') ?? '' },
+    });
   };
 }

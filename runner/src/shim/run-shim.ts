@@ -1,13 +1,14 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { doorSocket, stdioDoorUrl, unixDoorPrefix } from '@suzumio/protocol/door';
 import { connectorTo } from '../door/connector.js';
 import { defaultPatienceMs, DoorClient } from '../door/door-client.js';
 import { readTurnInput } from '../turn-files.js';
-import { exitCodes, TurnFailure } from '../turn-failure.js';
+import { exitCodes, messageOf, TurnFailure } from '../turn-failure.js';
 import { createDoorListener } from './door-listener.js';
-import { runChild } from './run-child.js';
 import { ToolRoute } from './tool-route.js';
 
 /** What the shim takes from its process. */
@@ -48,4 +49,24 @@ function loopback(controllerUrl: string): { hostname: string; port: number } {
     `controllerUrl "${controllerUrl}" is no address that the shim can serve: expected http://127.0.0.1:<port>`,
     exitCodes.inputInvalid,
   );
+}
+
+const forwarded = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
+
+/**
+ * Runs the image's own command and returns the exit code to leave with: the child's own, or 128 and its signal's number.
+ * The child's stdout goes to stderr, for ours may be the door, and signals to this process go on to the child.
+ */
+function runChild(self: NodeJS.Process, command: string, args: readonly string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    // Before the child is there: a signal that comes right after its start must not end this process alone.
+    for (const signal of forwarded) self.on(signal, () => child.kill(signal));
+    const child = spawn(command, args, { stdio: ['ignore', 2, 2] });
+    child.on('error', (error) => {
+      // As a shell has it: 127 where there is no such command, 126 where it cannot be run.
+      const code = 'code' in error && error.code === 'ENOENT' ? 127 : 126;
+      reject(new TurnFailure(`the image's command ${command} could not be started: ${messageOf(error)}`, code));
+    });
+    child.on('exit', (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
+  });
 }

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { chmod } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import { maxContentBytes as largestContent } from '@suzumio/protocol/content';
 import { maxToolBodyBytes } from '@suzumio/protocol/door';
 import { chatPath, maxChatBytes, modelsPath } from '@suzumio/protocol/model-chat';
@@ -14,7 +14,6 @@ import type { PortRange } from '../config.js';
 import { errnoOf } from '../files/errno.js';
 import type { KeptConnections } from '../toolhost/kept-connections.js';
 import { forward } from './forward.js';
-import { shortBody } from './short-body.js';
 
 export interface DoorOptions {
   /** The ToolHost's listener for runners. */
@@ -234,4 +233,26 @@ function refuse(response: ServerResponse, error: unknown): void {
     connection: 'close',
   });
   response.end(JSON.stringify(problem));
+}
+
+/**
+ * A body that is no longer than `maxBytes`, whole; or all of a longer one as it comes, of which no more than that is held.
+ */
+async function shortBody(
+  request: IncomingMessage,
+  maxBytes: number,
+): Promise<{ whole: Buffer; source?: undefined } | { whole?: undefined; source: Readable }> {
+  const held: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    held.push(chunk);
+    sizeBytes += chunk.length;
+    if (sizeBytes > maxBytes) return { source: Readable.from(all(held, request)) };
+  }
+  return { whole: Buffer.concat(held) };
+}
+
+async function* all(held: readonly Buffer[], rest: IncomingMessage): AsyncGenerator<Buffer> {
+  yield* held;
+  for await (const chunk of rest as AsyncIterable<Buffer>) yield chunk;
 }
