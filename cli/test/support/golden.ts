@@ -143,7 +143,7 @@ export function normalised(
       .replaceAll(/\b(msg|turn|art|call)_[0-9A-HJKMNP-TV-Z]{4,26}/g, '$1_<id>')
       // The clock of the projects stands still in the evening of 21 November 2026; all else is now.
       .replaceAll(/(?!2026-11-21 20:14)\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, '<day, time of day->')
-      .replaceAll(fresh ? /\b\d\d:\d\d:\d\d\b/g : /(?<!\d |20:|\d)(?!20:14:)\d\d:\d\d:\d\d\b/g, '<moment>')
+      .replaceAll(fresh ? /(?<!\d)\d\d:\d\d:\d\d\b/g : /(?<!\d |20:|\d)(?!20:14:)\d\d:\d\d:\d\d\b/g, '<moment>')
       .replaceAll(/^(suz_)?[\w-]{40,}$/gm, '<secret>')
       .replaceAll(/(node +)v[\d.]+/g, '$1v<version>')
       .replaceAll(/(engine ).+/g, '$1<version>')

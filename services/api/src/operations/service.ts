@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { z } from 'zod';
 import type { WorkerView, service } from '@suzumio/contract/operations/service';
 import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
 import { openApiDocument } from '../openapi/document.js';
 import { descriptionPage } from '../openapi/page.js';
 import type { Runs } from '../routes.js';
+import { version } from '../version.js';
 import { namedListAnswer } from './list-answer.js';
 
 /**
@@ -20,9 +19,6 @@ export function serviceRuns({
   open: boolean;
   publicUrl?: string | undefined;
 }): Runs<typeof service> {
-  const { version } = z
-    .object({ version: z.string() })
-    .parse(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')));
   const described = openApiDocument(version);
   const description = publicUrl === undefined ? described : { ...described, servers: [{ url: publicUrl }] };
   const page = descriptionPage(description);
