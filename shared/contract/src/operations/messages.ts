@@ -2,6 +2,7 @@ import { maxAttachments } from '@suzumio/protocol/artifacts';
 import { priority } from '@suzumio/protocol/ids';
 import { maxMessageBytes } from '@suzumio/protocol/message-kind';
 import { z } from 'zod';
+import type { ErrorCode } from '../errors/codes.js';
 import { USER_ID } from '../model/project-config.js';
 import { messageDetail, messageView } from '../model/views.js';
 import { json, resource } from './operation.js';
@@ -76,6 +77,18 @@ export const postedReply = postedMessage.extend({
 /** The agents that have the message unread again. */
 export const redeliveredMessage = z.object({ id: z.string(), agents: z.array(z.string()) });
 
+/** Why mail to a named recipient may be refused. */
+export const mailRefusals = [
+  'recipient-unknown',
+  'recipient-ambiguous',
+  'recipient-self',
+  'channel-unknown',
+  'attachment-unknown',
+  'priority-unknown',
+  'sender-forged',
+  'idempotency-mismatch',
+] as const satisfies readonly ErrorCode[];
+
 /** Mail: reading it, sending it, and what becomes of it. */
 export const messages = resource('Mail', {
   listInbox: {
@@ -101,16 +114,7 @@ export const messages = resource('Mail', {
     summary: 'Sends mail from the person, to an agent or to a channel.',
     body: sendMessageRequest,
     answers: { 201: { description: 'The message is in the inboxes that it is for.', content: json(postedMessage) } },
-    refusals: [
-      'recipient-unknown',
-      'recipient-ambiguous',
-      'recipient-self',
-      'channel-unknown',
-      'attachment-unknown',
-      'priority-unknown',
-      'sender-forged',
-      'idempotency-mismatch',
-    ],
+    refusals: mailRefusals,
   },
   replyToMessage: {
     method: 'post',
@@ -120,18 +124,7 @@ export const messages = resource('Mail', {
     summary: 'Answers a message, in its thread: whoever wrote it, unless it names another recipient or a channel.',
     body: replyRequest,
     answers: { 201: { description: 'The answer is in the inboxes that it is for.', content: json(postedReply) } },
-    refusals: [
-      'message-unknown',
-      'message-unanswerable',
-      'recipient-unknown',
-      'recipient-ambiguous',
-      'recipient-self',
-      'channel-unknown',
-      'attachment-unknown',
-      'priority-unknown',
-      'sender-forged',
-      'idempotency-mismatch',
-    ],
+    refusals: ['message-unknown', 'message-unanswerable', ...mailRefusals],
   },
   broadcast: {
     method: 'post',

@@ -7,7 +7,7 @@ import { projectConfig } from '../model/project-config.js';
 import { projectStatuses } from '../model/project-status.js';
 import { storageReached } from '../model/storage.js';
 import { agentView, projectView } from '../model/views.js';
-import { attachments, messageBody, postedMessage, sendMessageRequest } from './messages.js';
+import { attachments, mailRefusals, messageBody, postedMessage, sendMessageRequest } from './messages.js';
 import { json, resource } from './operation.js';
 import { emptyRequest, names, noQuery, numeral, request } from './request.js';
 
@@ -127,14 +127,7 @@ export const projects = resource('Projects', {
       'not-supported-yet',
       'profile-unknown',
       'profile-retired',
-      'recipient-unknown',
-      'recipient-ambiguous',
-      'recipient-self',
-      'channel-unknown',
-      'attachment-unknown',
-      'priority-unknown',
-      'sender-forged',
-      'idempotency-mismatch',
+      ...mailRefusals,
     ],
   },
   getProject: {
