@@ -2,7 +2,6 @@ import type { LoadedProject, ProjectSource } from '@suzumio/core/config/project-
 import type { Labels } from '@suzumio/contract/model/labels';
 import type { FileConfig, ProjectConfig } from '@suzumio/contract/model/project-config';
 import { Cell } from '@suzumio/store/cell/cell';
-import { checkDocker } from '@suzumio/turn-worker';
 import { admission, admitOwnFile, type OwnFileOptions } from '../host-policy.js';
 import {
   createFrom,
@@ -72,6 +71,7 @@ async function makeHere(
 /** A turn in a container needs its image on the engine's host, which may be another one than this. */
 async function warnOfImage({ context }: Session, { backend }: ProjectConfig): Promise<void> {
   if (backend.kind === 'process') return;
+  const { checkDocker } = await import('@suzumio/turn-worker');
   const { problem } = await checkDocker({ image: backend.image });
   if (problem?.code !== 'image-missing') return;
   context.err.write(
