@@ -6,10 +6,10 @@ import type { ToolResponse } from '@suzumio/protocol/runner';
 import type { SqlReader } from './sqlite/sql.js';
 import type { Tx } from './sqlite/tx.js';
 
-// The journal keeps what came of each step of a turn. A turn that is run again repeats its steps as they were, and is given
-// the recorded results: nothing takes effect twice, and no answer is paid for twice.
+// The journal keeps the result of each step of a turn. A later attempt repeats its steps and is given the recorded
+// results: nothing takes effect twice, and no answer is paid for twice.
 
-/** A step: its place in the turn, and the hash of what is asked there. */
+/** A step: its place in the turn, and the hash of its request. */
 export interface Step {
   turn: string;
   /** `<n>` of a question to the model, `<n>.<i>` of a call in its answer. */
@@ -22,7 +22,7 @@ export type RecordedAnswer =
   | {
       ok: true;
       answer: ModelAnswer;
-      /** It stands for earlier turns, and is no part of its own. */
+      /** Whether the answer is a summary of earlier turns, and no part of this one. */
       summary?: true;
     }
   | { ok: false; code: ErrorCode; message: string };
@@ -32,7 +32,7 @@ export type RecordedResult =
   { ok: true; response: ToolResponse } | { ok: false; code: ErrorCode; message: string; refused: boolean };
 export type RecordedRefusal = Extract<RecordedResult, { ok: false }>;
 
-/** What is asked at a step, as the journal remembers it: the same question has the same hash. */
+/** The hash of a step's request: equal requests have equal hashes. */
 export function requestHash(kind: string, asked: unknown): string {
   return createHash('sha256')
     .update(canonicalJson([kind, asked]))
@@ -57,7 +57,7 @@ export function recordedResult(reader: SqlReader, step: Step): RecordedResult | 
   return recorded(reader, step, 'was another call');
 }
 
-/** What is recorded at a step, whatever was asked there. */
+/** The record at a step, without comparing requests. */
 export function resultAt<Result extends RecordedAnswer | RecordedResult>(
   reader: SqlReader,
   turn: string,
@@ -67,15 +67,15 @@ export function resultAt<Result extends RecordedAnswer | RecordedResult>(
   return json === undefined ? undefined : (JSON.parse(json) as Result);
 }
 
-/** The same as it is stored, for who bounds how much is read. */
+/** The same as stored JSON, for callers that limit how much they read. */
 export function jsonAt(reader: SqlReader, turn: string, step: string): string | undefined {
   return rowAt(reader, turn, step)?.result_json;
 }
 
 /**
- * Records what came of a step. The first result that is recorded counts.
+ * Records the result of a step. The first recorded result counts.
  *
- * @returns what is recorded: another process may have come first
+ * @returns the recorded result: another process may have been first
  */
 export function recordStep<Result extends RecordedAnswer | RecordedResult>(
   tx: Tx,

@@ -5,7 +5,7 @@ import type { AgentState, TurnStatus } from '@suzumio/contract/model/states';
 import type { Priority } from '@suzumio/protocol/ids';
 import type { SqlReader } from './sqlite/sql.js';
 
-/** Rows as verbs read them. The tables are described in `migrations/project.ts`. */
+/** Rows as verbs read them. The tables are described in `projects/migrations.ts`. */
 export interface ProjectRow {
   id: string;
   status: ProjectStatus;
@@ -14,7 +14,7 @@ export interface ProjectRow {
   epoch: number;
   changes_requested_seq: number;
   paused_json: string | null;
-  /** The team whose standing project it is. */
+  /** The team whose standing project this is. */
   standing_team: string | null;
   created_at_ms: number;
   status_at_ms: number;
@@ -32,18 +32,18 @@ export interface AgentRow {
   tools_json: string;
   model: string | null;
   state: AgentState;
-  /** 1 where it stops when its turn has ended. */
+  /** 1 where it stops once its turn has ended. */
   stopping: number;
   token_hash: string | null;
   active_turn_id: string | null;
   turns: number;
   paused_json: string | null;
-  /** Turns after this one count towards the bound of an hour. */
+  /** Turns after this one count towards the hourly limit. */
   hour_from_turn: number;
   snapshot: string | null;
   /** 1 where a handler runs its turns. */
   external: number;
-  /** The handler that asked for one of its turns last, and when that was. */
+  /** The handler that last asked for its turns, and when. */
   handler: string | null;
   handler_seen_at_ms: number | null;
 }
@@ -60,7 +60,7 @@ export interface TurnRow {
   delivered_at_ms: number | null;
   not_before_ms: number;
   avoid_worker: string | null;
-  /** The circuit of the model that its next attempt waits for, or the gate of a day's budget. */
+  /** The circuit that its next attempt waits for, or the gate of the day's budget. */
   waits_for: string | null;
   prompt_seq: number | null;
   input_json: string | null;
@@ -88,19 +88,19 @@ export interface AttemptRow {
 }
 
 /**
- * Holds of queued turns. SQLite uses an index of active turns only where the index's own condition stands in the
- * statement; without it, every turn that there ever was is looked at.
+ * SQL condition for queued turns. SQLite uses an index of active turns only where the statement repeats the index's own
+ * condition; without it, it reads all turns.
  */
 export const isQueued = `status IN ('queued', 'running') AND status = 'queued'`;
 
 /**
- * Holds of queued turns whose back-off has passed at `:now`. One that was set at a moment which is yet to come was set
- * before the clock stepped back, and is over: to try once too early harms less than to wait for as long as the step was.
+ * SQL condition for turns whose back-off has passed at `:now`. A back-off that was set in the future was set before the
+ * clock stepped back, and counts as over: one early attempt harms less than a wait as long as the step.
  */
 export const isDue = `(not_before_ms <= :now OR EXISTS (SELECT 1 FROM turn_attempts
   WHERE turn_id = turns.id AND turn_attempts.number = turns.attempt AND ended_at_ms > :now))`;
 
-/** Holds of turns that ended without having done what their mail asked for: its reads count as undelivered. */
+/** SQL condition for turns that ended without doing what their mail asks for: their reads count as undelivered. */
 export const isUndelivered = `status IN ('failed', 'cancelled')`;
 
 /** The project's one row, without its file, which may be long. */
@@ -112,7 +112,7 @@ export function projectRow(reader: SqlReader): ProjectRow {
   return row;
 }
 
-/** Why a project or an agent starts no turns; null where nobody has paused it. */
+/** The pause of a project or an agent; null where it is not paused. */
 export function pauseOf({ paused_json }: Pick<ProjectRow, 'paused_json'>): Pause | null {
   return paused_json === null ? null : (JSON.parse(paused_json) as Pause);
 }

@@ -22,7 +22,7 @@ function changed(written: Budget | undefined, change: BudgetChange): Budget {
   return Object.fromEntries(limits);
 }
 
-/** Whether anybody's budget bounds what a call of this project may cost. */
+/** Whether any budget limits what a call of this project may cost. */
 export function hasBudget(reader: SqlReader, config: ProjectConfig): boolean {
   return (
     config.budget !== undefined ||

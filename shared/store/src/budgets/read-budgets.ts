@@ -28,7 +28,7 @@ export function listBudgets(reader: SqlReader, config: ProjectConfig): BudgetVie
   });
 }
 
-/** The budgets that keep agents from turns: their own, the project's, and that of the cell's day. */
+/** The exhausted budgets: agents' own, the project's, and the cell's for the day. */
 export function budgetsReached(reader: SqlReader, config: ProjectConfig, day?: DayBudget): BudgetReached[] {
   const reached = [undefined, ...Object.keys(config.agents)].flatMap((agent) => {
     const reached = spentBudgetOf(reader, budgetOf(reader, config, agent), agent);
@@ -37,7 +37,7 @@ export function budgetsReached(reader: SqlReader, config: ProjectConfig, day?: D
   return [...reached, ...dayReached(reader, config, day)];
 }
 
-/** Who waits for another day: whoever could ask nothing any more, and whose question did not fit. */
+/** The agents that the day's budget keeps waiting: nothing is left of it, or too little for their next call. */
 function dayReached(reader: SqlReader, config: ProjectConfig, day: DayBudget | undefined): BudgetReached[] {
   if (!day) return [];
   const waiting = reader.all<{ agent: string }>(

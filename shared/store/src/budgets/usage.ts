@@ -6,15 +6,15 @@ import type { SqlReader } from '../sqlite/sql.js';
 import { type Budget, budgetOf } from './budget-of.js';
 import type { Tx } from '../sqlite/tx.js';
 
-/** A budget that would be passed. */
+/** A budget that a call would exceed. */
 export interface ExhaustedBudget {
-  /** Whose it is: an agent's id, or `project`. */
+  /** The owner: an agent's id, or `project`. */
   of: string;
   limit: 'tokens' | 'usd' | 'turns';
   message: string;
 }
 
-/** What is spent for good, and what calls that run now hold back. */
+/** What is spent, and what running calls have reserved. */
 interface Use {
   spent: Cost;
   held: Cost;
@@ -22,17 +22,17 @@ interface Use {
 
 const nothing: Cost = { tokens: 0, nanoUsd: 0 };
 
-/** The budget that a call would pass. */
+/** A budget that a call would exceed, and why. */
 export interface BudgetPassed extends ExhaustedBudget {
-  /** Whether only what calls that run now hold back is in its way: when they have ended, there may be room for it. */
+  /** Whether only reservations of running calls are in the way: once those calls end, there may be room. */
   onlyHeld: boolean;
 }
 
 /**
- * The budget that a call would pass at its worst, counting what calls that run now hold back; first one that has no room
- * for it whatever becomes of those.
+ * The budget that a call would exceed at its worst-case cost, reservations of running calls included. A budget with no
+ * room whatever those calls end up costing comes first.
  *
- * @param agent whose call it would be: its own budget counts, and the project's
+ * @param agent who makes the call: its own budget counts, and the project's
  */
 export function exhaustedBudget(tx: Tx, agent: string, worst: Cost): BudgetPassed | undefined {
   const own = budgetOf(tx, tx.config, agent);
@@ -50,21 +50,24 @@ export function exhaustedBudget(tx: Tx, agent: string, worst: Cost): BudgetPasse
   return undefined;
 }
 
-/** What any question of an agent has to have room for: its longest answer. Nothing for one that asks no models of ours. */
+/**
+ * The smallest reservation that any call of an agent needs: its longest answer. Zero for an agent that calls no models
+ * through the gateway.
+ */
 export function leastHeld(config: ProjectConfig, agent: string): number {
   const { runner } = config.backend;
   if (runner.mode !== 'ai' || isExternal(config.agents[agent] ?? {}) || !presetOf(config, agent)) return 0;
   return worstCost(candidatesFor(config, agent), 0).nanoUsd;
 }
 
-/** The budget that is used up for an agent, its own or the project's: it gets no new turn. */
+/** The exhausted budget that keeps an agent from new turns: its own or the project's. */
 export function spentBudget(reader: SqlReader, config: ProjectConfig, agent: string): ExhaustedBudget | undefined {
   return (
     spentBudgetOf(reader, budgetOf(reader, config, agent), agent) ?? spentBudgetOf(reader, budgetOf(reader, config))
   );
 }
 
-/** Whether one budget is used up: that of an agent, or, where none is named, of the project. */
+/** Whether one budget is exhausted: an agent's, or, without an agent, the project's. */
 export function spentBudgetOf(
   reader: SqlReader,
   budget: Budget | undefined,
@@ -85,7 +88,7 @@ export function spentBudgetOf(
   return passed(of, budget, { spent: useOf(reader, agent).spent, held: nothing });
 }
 
-/** What has been used and is held back, by one agent or by all. */
+/** What one agent, or all of them, have spent and reserved. */
 export function used(reader: SqlReader, agent?: string): Cost {
   const { spent, held } = useOf(reader, agent);
   return { tokens: spent.tokens + held.tokens, nanoUsd: spent.nanoUsd + held.nanoUsd };
@@ -103,7 +106,7 @@ function useOf(reader: SqlReader, agent?: string): Use {
   return { spent: { tokens: spent.tokens, nanoUsd: spent.usd }, held: { tokens: held.tokens, nanoUsd: held.usd } };
 }
 
-/** @param call the worst that a call may come to; without one, whether anything is left at all */
+/** @param call the call's worst-case cost; without it, whether anything is left at all */
 function passed(of: string, budget: Budget, { spent, held }: Use, call?: Cost): ExhaustedBudget | undefined {
   const whose = whoseBudget(of);
   const worst = call ?? { tokens: 1, nanoUsd: 1 };

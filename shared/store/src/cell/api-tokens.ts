@@ -10,28 +10,28 @@ import type { CatalogDatabase, CatalogTx } from '../sqlite/catalog-database.js';
 import { iso } from '../sqlite/page.js';
 import { hashToken, newSecret, sameHash } from '../turns/tokens.js';
 
-/** Who a request comes from. */
+/** The holder of the token that a request was sent with. */
 export interface ApiIdentity {
-  /** The token's id; null where none was asked for. */
+  /** The token's id; null where the server requires no tokens. */
   tokenId: string | null;
   /** The token's name: the actor of what the request does. */
   name: string;
   scope: TokenScope;
   project: string | null;
-  /** The agents whose turns it opens; null where it is no handler's. */
+  /** The agents whose turns a handler's token may claim; null for other tokens. */
   agents: readonly string[] | null;
 }
 
 export interface NewToken {
   name: string;
   scope: TokenScope;
-  /** The one project that it opens. */
+  /** The only project that the token gives access to. */
   project?: string | undefined;
-  /** The agents whose turns it opens: for handlers, and for nobody else. */
+  /** The agents whose turns a handler's token may claim; only handlers' tokens have any. */
   agents?: readonly string[] | undefined;
   /** See `tokenExpiry`. */
   expires?: string | undefined;
-  /** Who makes it. */
+  /** The name of the token that creates this one. */
   actor: string;
 }
 
@@ -49,8 +49,8 @@ interface TokenRow {
 const isGood = 'revoked_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > :now)';
 
 /**
- * The cell's tokens, of which only hashes are stored. A token that was revoked stays in the list, so that its secret
- * never opens anything again; its name may be given to another one.
+ * The cell's tokens. Only hashes are stored. A revoked token stays in the list, so that its secret never works again;
+ * its name is free for another.
  */
 export class ApiTokens {
   constructor(private readonly db: CatalogDatabase) {}
@@ -58,7 +58,7 @@ export class ApiTokens {
   /**
    * Makes a token.
    *
-   * @returns it, and its secret, which nobody can read again
+   * @returns the token and its secret, which is shown only this once
    * @throws SuzumioError `token-exists` while one of that name is good; `project-unknown`; `invalid-request` for what
    *   makes no sense together
    */
@@ -75,21 +75,21 @@ export class ApiTokens {
   }
 
   /**
-   * Makes the secret that the cell was given good for one of its own tokens, in the place of the one that was. A secret
-   * that was revoked stays so.
+   * Accepts a configured secret for one of the cell's own tokens, in place of the previous one. A revoked secret stays
+   * revoked.
    *
-   * @returns whether it is good now
+   * @returns whether the secret is valid now
    * @throws SuzumioError `settings-invalid` when it is another token's
    */
   async admit(name: OwnToken, secret: string): Promise<boolean> {
     const hash = hashToken(secret);
-    // As always but at the first start: nothing is to be written.
+    // The usual case after the first start: nothing to write.
     return (
       this.#admitted(name, hash) ?? this.db.write((tx) => this.#admitted(name, hash) ?? this.#admitNow(tx, name, hash))
     );
   }
 
-  /** Who holds this secret, if anybody. */
+  /** The holder of this secret; undefined where it is not valid. */
   identify(secret: string): ApiIdentity | undefined {
     const hash = hashToken(secret);
     const row = this.db.reader.get<Omit<ApiIdentity, 'agents'> & { agents_json: string | null; hash: string }>(
@@ -107,13 +107,13 @@ export class ApiTokens {
     return this.db.reader.get(`SELECT id FROM tokens WHERE id = :id AND ${isGood}`, params) !== undefined;
   }
 
-  /** Every token that there is or was, oldest first. */
+  /** Every token, past ones included, oldest first. */
   list(): TokenView[] {
     return this.#list(this.db.nowMs);
   }
 
   /**
-   * Takes a token back, at once and for ever. Doing so again changes nothing.
+   * Revokes a token, at once and for ever. A second call changes nothing.
    *
    * @throws SuzumioError `token-unknown`
    */
@@ -125,7 +125,7 @@ export class ApiTokens {
     });
   }
 
-  /** Whether a secret that is known already is good; undefined where it is not known. */
+  /** Whether a known secret is valid; undefined where it is not known. */
   #admitted(name: OwnToken, hash: string): boolean | undefined {
     const row = this.db.reader.get<{ name: string; scope: TokenScope; revoked: number }>(
       'SELECT name, scope, revoked_at_ms IS NOT NULL AS revoked FROM tokens WHERE hash = :hash',

@@ -5,7 +5,7 @@ import { iso, type Page } from '../sqlite/page.js';
 /** How many entries are kept. */
 const mostEntries = 10_000;
 
-/** What the holders of good tokens tried and may not: the newest entries of it. */
+/** What holders of valid tokens tried without permission: the newest entries. */
 export class AuditLog {
   constructor(private readonly db: CatalogDatabase) {}
 

@@ -24,12 +24,12 @@ import { readCatalogFacts } from './services.js';
 import { Teams } from './teams.js';
 import { WaitingLine } from './waiting-line.js';
 
-/** What is put into the catalog of a new project, or of one that it lacks. */
+/** A project's entry in the catalog. */
 export interface NewEntry {
   status: ProjectStatus;
   labels: Labels;
   epoch: number;
-  /** The team whose standing project it is: in the place of another one, or only where it has none. */
+  /** The team whose standing project this is: `instead` of its present one, or only where it has none. */
   standing?: { team: string; instead: boolean } | undefined;
 }
 
@@ -37,11 +37,11 @@ export interface NewEntry {
 export interface ProjectListing {
   /** Only this one. */
   only?: string | undefined;
-  /** Those that have all of these labels. */
+  /** Only projects with all of these labels. */
   labels?: readonly (readonly [key: string, value: string])[] | undefined;
-  /** Those that have one of these statuses. */
+  /** Only projects with one of these statuses. */
   statuses?: readonly ProjectStatus[] | undefined;
-  /** The place after which the list goes on: `next` of the part before. */
+  /** The position after which the list continues: `next` of the previous page. */
   after?: { createdAtMs: number; id: string } | undefined;
   limit: number;
 }
@@ -58,39 +58,28 @@ type CatalogHooks = Pick<ProjectStoreHooks, 'onOutdated'>;
 const newestSchema = catalogMigrations.at(-1)?.version ?? 0;
 
 /**
- * The cell's index: which projects there are, which tokens are good, which processes serve. What it says of a project
- * may be behind; it errs only toward `running`.
+ * The cell's index: projects, tokens, serving processes. Its status of a project may lag behind; it errs only toward
+ * `running`.
  */
 export class Catalog {
-  /** Which tokens are good. */
   readonly tokens: ApiTokens;
-  /** What holders of good tokens were refused. */
   readonly audit: AuditLog;
-  /** Which projects are being deleted: no list shows them. */
   readonly deletions: ProjectDeletions;
 
-  /** Identities that outlive projects. */
   readonly profiles: Profiles;
-  /** What they are in. */
   readonly teams: Teams;
 
-  /** Which models are away. */
   readonly providers: Providers;
-  /** Which of their hosts were ever reached. */
   readonly reached: ReachedHosts;
-  /** What the cell spends. */
   readonly spending: Spending;
-  /** Whether the whole cell is paused. */
   readonly pause: CellPause;
-  /** Which projects wait for a place in the queue. */
   readonly waitingLine: WaitingLine;
 
-  /** Which processes serve the cell. */
   readonly processes: Processes;
 
   private constructor(
     private readonly db: CatalogDatabase,
-    /** Whether this process found that the catalog is a copy of the one that it was. */
+    /** Whether the catalog is a copy of the file that it was last opened in. */
     readonly copied: boolean,
   ) {
     this.tokens = new ApiTokens(db);
@@ -132,7 +121,7 @@ export class Catalog {
     );
   }
 
-  /** A part of the projects, oldest first. */
+  /** One page of projects, oldest first. */
   listProjects({ only, labels = [], statuses, after, limit }: ProjectListing): ListedProject[] {
     const wanted = labels.map(
       (_, i) => `AND EXISTS (SELECT 1 FROM json_each(labels_json) WHERE key = :key${i} AND value = :value${i})`,
@@ -167,7 +156,7 @@ export class Catalog {
       }));
   }
 
-  /** Projects in which something may be left to do: running, or not running with turns that still run. */
+  /** Projects that may need scheduling: running, or not running with turns that still run. */
   unsettledProjects(): string[] {
     return this.db.reader
       .all<{ id: string }>('SELECT id FROM projects WHERE settled = 0 AND deleting_epoch IS NULL ORDER BY id')
@@ -175,9 +164,9 @@ export class Catalog {
   }
 
   /**
-   * Names a project, in one step with its coming to be: `place` puts its directory where it belongs, while nobody else
-   * can give or take names. What a process that was killed left under the name is written over. What `place` writes is
-   * part of that step.
+   * Adds a project under a free name. `place` moves its directory there in the same transaction, while no other process
+   * can give or take names; what `place` writes belongs to that transaction. What a killed process left under the name
+   * is overwritten.
    *
    * @throws SuzumioError `project-exists` while an earlier one of its name is being deleted, and what `place` throws
    */
@@ -208,7 +197,7 @@ export class Catalog {
     });
   }
 
-  /** The epoch in which a project begins that is made now. */
+  /** The epoch in which a project created now begins. */
   firstEpoch(project: string): number {
     const { first_epoch: least } = this.db.reader.get<{ first_epoch: number }>(
       'SELECT first_epoch FROM data_directory',
@@ -219,7 +208,7 @@ export class Catalog {
   }
 
   /**
-   * What a request about no single project was answered when it came before.
+   * The recorded answer to an earlier request with this key.
    *
    * @throws SuzumioError `idempotency-mismatch` when its key came with another body then
    */
@@ -227,7 +216,7 @@ export class Catalog {
     return this.db.answeredBefore<Answer>(key);
   }
 
-  /** @param which a younger entry than `addedBeforeMs` is left: its project may be on its way */
+  /** @param which an entry younger than `addedBeforeMs` stays: its project may still be under construction */
   async removeProject(project: string, which: { addedBeforeMs?: number } = {}): Promise<void> {
     const { addedBeforeMs = Number.MAX_SAFE_INTEGER } = which;
     await this.db.write((tx) =>
@@ -238,17 +227,17 @@ export class Catalog {
     );
   }
 
-  /** Says that a project has begun a new epoch: what there is of earlier ones is gone. */
+  /** Records that a project has begun a new epoch: earlier ones are gone. */
   async noteEpoch(project: string, { epoch }: { epoch: number }): Promise<void> {
     await this.db.write((tx) => this.deletions.noteFormer(tx, project, epoch - 1));
   }
 
-  /** Whether a project is listed, or is just being deleted. */
+  /** Whether a project is listed or being deleted. */
   knows(project: string): boolean {
     return this.db.reader.get('SELECT 1 FROM projects WHERE id = :project', { project }) !== undefined;
   }
 
-  /** Says that a project is about to run. Comes before the transition's own commit. */
+  /** Records that a project is about to run. Comes before the transition's own commit. */
   async noteRunning(project: string): Promise<void> {
     await this.db.write((tx) =>
       tx.run(`UPDATE projects SET status = 'running', settled = 0 WHERE id = :project`, { project }),
@@ -256,7 +245,7 @@ export class Catalog {
   }
 
   /**
-   * Says what a project's database says now. Comes after a transition's commit, and looks again after its own: a start
+   * Records what a project's database says. Comes after a transition's commit, and reads again after its own: a start
    * that came between is not overwritten for long.
    */
   async noteStatus(project: string, read: () => { status: ProjectStatus; settled: boolean }): Promise<void> {
@@ -276,7 +265,7 @@ export class Catalog {
     }
   }
 
-  /** What decides, beside a project's own state, whether its agents get turns. */
+  /** What outside a project's own state decides whether its agents get turns. */
   factsFor(project: string): ReturnType<typeof readCatalogFacts> {
     return readCatalogFacts(this.db.reader, project, this.db.nowMs);
   }
@@ -286,7 +275,7 @@ export class Catalog {
   }
 }
 
-/** Looks whether this is the file that the catalog was in when it was last opened; whether it is a copy of that. */
+/** Whether the catalog is a copy: its file is not the one that it was last opened in. */
 function recognise(sql: Sql, nowMs: number): boolean {
   const isOwn = () => {
     const row = sql.get<{ place_json: string }>('SELECT place_json FROM data_directory');
@@ -294,7 +283,7 @@ function recognise(sql: Sql, nowMs: number): boolean {
   };
   if (isOwn() === true) return false;
   return immediately(sql, () => {
-    // Another process may have come first.
+    // Another process may have been first.
     const own = isOwn();
     if (own === true) return false;
     sql.run(

@@ -4,16 +4,16 @@ import { iso } from '../sqlite/page.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { type IdempotencyKey } from '../sqlite/once.js';
 
-/** The pause of the whole cell: while it lasts, no project starts turns, and none is given to a worker. */
+/** The pause of the whole cell: while it lasts, no project starts turns, and workers get none. */
 export class CellPause {
   constructor(private readonly db: CatalogDatabase) {}
 
-  /** The pause that there is now. */
+  /** The present pause, if any. */
   get current(): Pause | null {
     return readCellPause(this.db.reader);
   }
 
-  /** Pauses the cell; what is paused already is paused for the newer reason. */
+  /** Pauses the cell. Pausing again replaces the reason. */
   async begin(actor: string, reason: string | undefined, key?: IdempotencyKey): Promise<Pause> {
     return this.db.writeOnce(key, (tx) => {
       const pause = { by: actor, at: iso(tx.nowMs), reason: reason ?? null };
@@ -25,7 +25,7 @@ export class CellPause {
     });
   }
 
-  /** Lets the cell go on. Projects and agents that were paused by themselves stay so. */
+  /** Resumes the cell. Projects and agents that were paused on their own stay paused. */
   async end(key?: IdempotencyKey): Promise<void> {
     await this.db.writeOnce(key, (tx) => {
       tx.run('DELETE FROM cell_pause');
@@ -34,7 +34,6 @@ export class CellPause {
   }
 }
 
-/** The cell's pause as a catalog says it. */
 export function readCellPause(reader: SqlReader): Pause | null {
   const row = reader.get<{ pause_json: string }>('SELECT pause_json FROM cell_pause');
   return row ? (JSON.parse(row.pause_json) as Pause) : null;

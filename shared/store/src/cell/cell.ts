@@ -23,7 +23,7 @@ import { projectRow } from '../rows.js';
 import { storeFault } from '../sqlite/store-fault.js';
 import { beginEpoch } from '../projects/begin-epoch.js';
 
-/** A control plane's data: one directory, its catalog and its projects, as one process holds them. */
+/** A control plane's data: one directory with its catalog and projects, as one process has it open. */
 export class Cell {
   private constructor(
     /** The cell's id, in every queue name, job, token and container label. */
@@ -63,7 +63,8 @@ export class Cell {
       ...options.hooks,
       onRestored(project, change) {
         options.hooks?.onRestored?.(project, change);
-        // Where it is not noted, workers keep workspaces that nobody uses; the catalog waits for it when it closes.
+        // If this fails, workers keep unused workspaces for longer, nothing else. The catalog waits for it when it
+        // closes.
         void catalog.noteEpoch(project, change).catch(() => undefined);
       },
     };
@@ -82,7 +83,7 @@ export class Cell {
   }
 
   /**
-   * Deletes a project with everything that is stored of it.
+   * Deletes a project and everything that is stored of it.
    *
    * @throws SuzumioError `project-unknown`, `idempotency-mismatch`, `store-busy`
    */
@@ -91,10 +92,10 @@ export class Cell {
   }
 
   /**
-   * Puts right what a crash left: unfinished projects are removed, finished ones that the catalog lacks are added (also
-   * those that were put back from a copy), and deletions are taken to their end.
+   * Repairs what a crash left: removes unfinished projects, adds finished ones that the catalog lacks (also those
+   * restored from a copy), and finishes deletions.
    *
-   * @returns the projects that something is wrong with; each stays as it is, and keeps no other one from being looked after
+   * @returns the projects that cannot be opened; each stays as it is, and the others are recovered all the same
    * @throws SuzumioError `schema-newer`
    */
   async recover(): Promise<BrokenProject[]> {
@@ -118,12 +119,15 @@ export class Cell {
     return broken;
   }
 
-  /** Brings the catalog up to what a project's own database says. */
+  /** Updates a project's status in the catalog from its own database. */
   async noteStatus(project: string): Promise<void> {
     await this.stores.use(project, (store) => this.catalog.noteStatus(project, () => readStatus(store.reader)));
   }
 
-  /** The catalog lacks what it lost, what was put in its place when the process was killed, and what was put back. */
+  /**
+   * Adds a project whose entry was lost, never written because the process was killed, or that was restored from a
+   * copy.
+   */
   async #addMissing(project: string): Promise<void> {
     const file = this.directory.projectFile(project);
     if (!projectId.safeParse(project).success || !existsSync(file)) return;
@@ -139,14 +143,14 @@ export class Cell {
     await this.noteStatus(project);
   }
 
-  /** What the catalog has to know of a project that it lacks; undefined where that was deleted. */
+  /** A project's catalog entry, from its own database; undefined where it was deleted. */
   async #entryOf(project: string, file: string): Promise<NewEntry | undefined> {
     const store = ProjectStore.open(project, file, this.context, this.hooks);
     try {
       if (store.deleted) return undefined;
       const former = this.catalog.deletions.formerEpoch(project);
       const { epoch: found, standing_team } = projectRow(store.reader);
-      // Its name was given up, perhaps more than once: it begins another life under it.
+      // The name was given up, perhaps more than once: the project begins a new epoch under it.
       const epoch =
         found > former
           ? found

@@ -29,29 +29,29 @@ export interface NewProject {
   actor: string;
   /** @default none */
   labels?: Labels | undefined;
-  /** What its maker allowed it beyond the policy of this host. */
+  /** What its creator allows it beyond this host's policy. */
   grant?: Grant | undefined;
-  /** The team whose standing project it is: it is never submitted. */
+  /** The team whose standing project this is; it is never submitted. */
   standingTeam?: string | undefined;
-  /** Runs in the project's first transaction, once it is initialized: its first mail, its start. */
+  /** Runs in the project's first transaction, after initialization: first mail, start. */
   begin?: ((tx: Tx) => void) | undefined;
-  /** Runs in the catalog's transaction that gives it its name; where it throws, nothing of the project is left. */
+  /** Runs in the catalog's transaction that names the project; where it throws, nothing of the project is left. */
   named?: ((tx: CatalogTx) => void) | undefined;
 }
 
-/** A directory under construction begins with this; no project's name does. */
+/** Prefix of directories under construction; no project's name has it. */
 const temporaryPrefix = '.new-';
 
-/** What has been under construction for longer than this is what a crash left. */
+/** A construction older than this was left by a crash. */
 export const constructionMs = 60 * 60 * 1000;
 
 /**
- * Makes a project: built whole under a temporary name, made durable, then named in the catalog and put in its place in
- * one step. What a crash leaves is removed by {@link removeUnfinishedProjects}, or is a project that the catalog learns of
- * at the next start.
+ * Creates a project: builds it under a temporary name, makes it durable, then names it in the catalog and moves it into
+ * place in one step. What a crash leaves is removed by {@link removeUnfinishedProjects}, or is a project that the
+ * catalog adds at the next start.
  *
- * A name that was used before starts in a later epoch, so that nothing that was said of the earlier project (events,
- * tokens, workspaces) can be taken for this one's.
+ * A reused name starts in a later epoch, so that events, tokens and workspaces of the earlier project are never taken
+ * for the new one's.
  *
  * @throws SuzumioError `project-exists`, `invalid-config` when a `workspace.from` cannot be read
  */
@@ -80,7 +80,7 @@ export async function createProject(
   }
 }
 
-/** Removes what a crash in the middle of {@link createProject} left, and nothing that another process is making. */
+/** Removes what a crash during {@link createProject} left, but nothing that another process is creating. */
 export async function removeUnfinishedProjects(directory: DataDirectory, nowMs: number): Promise<void> {
   for (const entry of await readdir(directory.projectsDir)) {
     if (!entry.startsWith(temporaryPrefix)) continue;
@@ -121,7 +121,7 @@ async function writeDatabase(
   }
 }
 
-/** The first snapshot of each agent that starts from a directory; agents with the same one share its files. */
+/** The first snapshot of each agent with a `workspace.from`; agents with the same one share its files. */
 async function seedWorkspaces(content: ContentStore, config: ProjectConfig): Promise<Map<string, string>> {
   const seeded = new Map<string, string>();
   const snapshots = new Map<string, string>();
@@ -134,7 +134,7 @@ async function seedWorkspaces(content: ContentStore, config: ProjectConfig): Pro
   return snapshots;
 }
 
-/** A file that was read from somewhere that hides them has none of the values that its agents need. */
+/** A project file with hidden values lacks the values that its agents need. */
 function refuseHidden(config: ProjectConfig): void {
   const hidden = agentVariables(config).find(({ value }) => value === hiddenValue);
   if (!hidden) return;
@@ -159,7 +159,7 @@ function renameTo(building: string, target: string, name: string): void {
   try {
     renameSync(building, target);
   } catch (error) {
-    // Another process made the same project meanwhile: a directory that holds something is never replaced.
+    // Another process has created the same project: a directory with content is never replaced.
     if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw projectExists(name);
     throw error;
   }

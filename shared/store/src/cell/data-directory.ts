@@ -32,7 +32,7 @@ export function networkFileSystemOf(path: string, statfs: StatFs = statfsSync): 
   return networkFileSystems.get(statfs(path).type);
 }
 
-/** What the system says of the file system that a path is on. */
+/** The file system that a path is on, as the system reports it. */
 export type StatFs = (path: string) => { readonly type: number };
 
 /** The layout of a cell's data directory (`SUZUMIO_ROOT`). */
@@ -59,7 +59,7 @@ export class DataDirectory {
     return join(this.projectDir(project), 'project.db');
   }
 
-  /** Where a running `up` or `serve` says how it is reached. */
+  /** The file in which a running `up` or `serve` announces its address. */
   get serverFile(): string {
     return join(this.root, 'server.json');
   }
@@ -69,7 +69,7 @@ export class DataDirectory {
   }
 
   /**
-   * The cell's name where it was given none. Containers and jobs are labelled with it, so two data directories on one
+   * The cell's name where none is configured. Containers and jobs are labelled with it, so two data directories on one
    * engine must not share a name.
    */
   cellId(): string {
@@ -81,18 +81,18 @@ export class DataDirectory {
     return this.#lasting('cell.key', () => randomBytes(32).toString('hex'));
   }
 
-  /** What workers show to claim turns. */
+  /** The token with which workers claim turns. */
   workerToken(): string {
     return this.#lasting('worker.token', newSecret);
   }
 
-  /** What opens the API to whoever may read this directory. */
+  /** The administrator's token: who may read this directory may use the API. */
   adminToken(): string {
     return this.#lasting('admin.token', newSecret);
   }
 
   /**
-   * Makes the directory where it is missing and refuses what SQLite cannot live on.
+   * Creates the directory where it is missing, and refuses file systems that SQLite cannot use.
    *
    * @throws SuzumioError `data-dir-invalid`
    */
@@ -118,7 +118,7 @@ export class DataDirectory {
   }
 
   /**
-   * Whether a cell has been made here.
+   * Whether a cell exists here.
    *
    * @throws SuzumioError `data-dir-invalid` where this process may not look, as in another user's directory
    */
@@ -132,7 +132,7 @@ export class DataDirectory {
     }
   }
 
-  /** What is said where a file of the directory is there, or may be, and cannot be read. */
+  /** The error for a file of the directory that cannot be read. */
   unreadable(error: Error): SuzumioError {
     return new SuzumioError(
       'data-dir-invalid',
@@ -142,7 +142,7 @@ export class DataDirectory {
     );
   }
 
-  /** Reads what the cell keeps, or makes it: whichever process comes first, all get the same. */
+  /** Reads a lasting value, or creates it; concurrent processes all get the value of the first. */
   #lasting(name: string, make: () => string): string {
     const file = join(this.root, name);
     if (!existsSync(file)) createOnce(file, `${make()}\n`);
@@ -151,7 +151,7 @@ export class DataDirectory {
   }
 }
 
-/** Writes a file that must not exist yet, whole or not at all; leaves the one that won a race. */
+/** Writes a file whole or not at all. If another process was first, its file stays. */
 export function createOnce(file: string, content: string): void {
   const temporary = `${file}.${randomBytes(6).toString('hex')}`;
   writeFileSync(temporary, content, { mode: 0o600, flush: true });

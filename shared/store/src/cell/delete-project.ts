@@ -12,11 +12,11 @@ import { projectRow } from '../rows.js';
 import type { IdempotencyKey } from '../sqlite/once.js';
 
 /**
- * What a deletion does, in this order. Each step is durable before the next, and doing it again changes nothing.
+ * The steps of a deletion, in order. Each is durable before the next, and repeating it changes nothing.
  *
- * - `announced`: the catalog says so; from now on the deletion is finished even when this process dies
- * - `ended`: the project's database says so; its turns are cancelled, and nobody writes to it any more
- * - `unnamed`: its directory is out of the way, and its name may be given again
+ * - `announced`: the catalog has recorded it; the deletion is finished even if this process dies
+ * - `ended`: the project's database has recorded it; its turns are cancelled, and no verb is accepted any more
+ * - `unnamed`: its directory is moved aside, and its name is free
  * - `removed`: its files are gone
  */
 export type DeletionStep = 'announced' | 'ended' | 'unnamed' | 'removed';
@@ -24,7 +24,7 @@ export type DeletionStep = 'announced' | 'ended' | 'unnamed' | 'removed';
 export interface DeletionRequest {
   actor: string;
   key?: IdempotencyKey | undefined;
-  /** Told of each step that was done. */
+  /** Called after each step. */
   onStep?: (step: DeletionStep) => void | Promise<void>;
 }
 
@@ -35,11 +35,11 @@ interface Place {
   stores: ProjectStores;
 }
 
-/** A directory that is being removed begins with this; no project's name does. */
+/** Prefix of directories that are being removed; no project's name has it. */
 const removedPrefix = '.gone-';
 
 /**
- * Deletes a project. A deletion that another process has begun is taken to its end beside it.
+ * Deletes a project. A deletion that another process has begun is finished, alongside it.
  *
  * @throws SuzumioError `project-unknown`, `idempotency-mismatch`, `store-busy`
  */
@@ -48,21 +48,21 @@ export async function deleteProject(place: Place, project: string, request: Dele
   const found = deletions.pendingEpoch(project) ?? (await epochOf(place.stores, project));
   await deletions.announce(project, found, request.key);
   await request.onStep?.('announced');
-  // None is under way where the request is one that was answered before: another project may have the name by now.
+  // None is pending where an earlier request with this key was answered: another project may have the name by now.
   const epoch = deletions.pendingEpoch(project);
   if (epoch !== undefined) await finishDeletion(place, { project, epoch }, request);
 }
 
-/** A project that could not be looked after, and why. */
+/** A project that could not be recovered, and why. */
 export interface BrokenProject {
   project: string;
   error: unknown;
 }
 
 /**
- * Takes every deletion to its end that a process began and was killed in.
+ * Finishes the deletions during which a process was killed.
  *
- * @returns those of which that cannot be done
+ * @returns those that cannot be finished
  */
 export async function finishDeletions(place: Place): Promise<BrokenProject[]> {
   const broken: BrokenProject[] = [];
@@ -82,8 +82,8 @@ export async function finishDeletions(place: Place): Promise<BrokenProject[]> {
 }
 
 /**
- * Removes what is there of a deleted project that the catalog knows nothing of: the move of its directory was lost with
- * the power, or the catalog was.
+ * Removes the directory of a deleted project that the catalog does not know: a power cut undid the directory's move, or
+ * the catalog was lost.
  */
 export async function discardDeleted({ directory, catalog, stores }: Place, project: string): Promise<void> {
   if (!existsSync(directory.projectFile(project))) return;
@@ -126,7 +126,7 @@ async function epochOf(stores: ProjectStores, project: string): Promise<number |
   }
 }
 
-/** Another process may be removing the same. */
+/** Another process may be removing the same files. */
 async function removeFiles(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 5 });
 }

@@ -4,10 +4,10 @@ import { grantSchema, withGrant } from '@suzumio/core/policy/grant';
 import type { Policy } from '@suzumio/core/policy/policy';
 import type { DataDirectory } from './data-directory.js';
 
-/** Where a grant is, in the directory of its project. */
+/** The file of a grant, in its project's directory. */
 export const grantFileName = 'grant.json';
 
-/** The policy for each project of a data directory: that of the host, and what the project's maker allowed. */
+/** The policy for each project: the host's, with what the project's creator allowed. */
 export function policyWithGrants(policy: Policy, directory: DataDirectory): (project: string) => Policy {
   return (project) => {
     const file = join(directory.projectDir(project), grantFileName);

@@ -1,6 +1,6 @@
 import type { Migration } from '../sqlite/migrate.js';
 
-/** The schema of the catalog. What it says of projects is an index: each project's own database decides. */
+/** The schema of the catalog. It is an index: each project's own database decides. */
 export const catalogMigrations: readonly Migration[] = [
   {
     version: 1,
@@ -36,7 +36,7 @@ CREATE TABLE processes (
 `,
   },
   {
-    // Names of tokens that ended may be given again; workers have tokens, too. What holders of good tokens were refused.
+    // Names of ended tokens can be reused; workers have tokens; refusals of valid tokens are logged.
     version: 2,
     sql: `
 CREATE TABLE tokens_2 (
@@ -68,8 +68,8 @@ CREATE TABLE audit (
 `,
   },
   {
-    // Labels; deletions that are under way, with the epoch of what is deleted; the last epoch under each name that was
-    // given back; which requests to delete were answered.
+    // Labels; pending deletions with the epoch of what is deleted; the last epoch under each freed name; answered
+    // requests to delete.
     version: 3,
     sql: `
 ALTER TABLE projects ADD COLUMN labels_json TEXT NOT NULL DEFAULT '{}';
@@ -93,7 +93,7 @@ CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at_ms);
 `,
   },
   {
-    // Providers of models that are away, what the cell spends by day, and whether it is paused.
+    // Circuits of model providers, the cell's spending by day, and its pause.
     version: 4,
     sql: `
 CREATE TABLE providers_away (
@@ -123,7 +123,7 @@ CREATE TABLE spending_held (
 `,
   },
   {
-    // Identities that outlive projects, and the teams that they are in; the agents that a token of a handler opens.
+    // Profiles and their teams; the agents of handlers' tokens.
     version: 5,
     sql: `
 CREATE TABLE teams (
@@ -154,7 +154,7 @@ ALTER TABLE tokens ADD COLUMN agents_json TEXT;
 `,
   },
   {
-    // What the whole cell may spend in a day; which call tries a provider, and whether that has begun to answer.
+    // The cell's budget for a day; the call that probes a provider, and whether an answer has begun.
     version: 6,
     sql: `
 CREATE TABLE day_budget (
@@ -167,7 +167,7 @@ ALTER TABLE providers_away ADD COLUMN answering INTEGER NOT NULL DEFAULT 0;
 `,
   },
   {
-    // Tokens that only post mail, and those that keep projects going.
+    // Tokens that only post mail, and tokens for operators.
     version: 7,
     sql: `
 CREATE TABLE tokens_7 (
@@ -191,7 +191,7 @@ CREATE UNIQUE INDEX tokens_names ON tokens (name) WHERE revoked_at_ms IS NULL;
 `,
   },
   {
-    // Which models are away, for whom, and in which order projects try them: one circuit for each model at a provider.
+    // One circuit for each model at a provider: for whom it is open, and in which order projects probe it.
     version: 8,
     sql: `
 DROP TABLE providers_away;
@@ -221,8 +221,8 @@ CREATE TABLE circuit_waiters (
 `,
   },
   {
-    // Which file this catalog is in, and the epoch in which new projects begin at the earliest: later than any that was
-    // made after the copy which this catalog is.
+    // The file that this catalog is in, to recognise a copy; and the least epoch of new projects, later than any
+    // created after the copy was made.
     version: 9,
     sql: `
 CREATE TABLE data_directory (
@@ -233,7 +233,7 @@ CREATE TABLE data_directory (
 `,
   },
   {
-    // Projects that wait for a place in the queue, by the order in which they get one.
+    // Projects that wait for a place in the queue, in order.
     version: 10,
     sql: `
 CREATE TABLE waiting_line (
@@ -243,7 +243,7 @@ CREATE TABLE waiting_line (
 `,
   },
   {
-    // Hosts of providers to which there has ever been a connection.
+    // Hosts of providers that a connection was ever made to.
     version: 11,
     sql: `
 CREATE TABLE reached_hosts (

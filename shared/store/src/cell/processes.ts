@@ -3,20 +3,20 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { CatalogDatabase } from '../sqlite/catalog-database.js';
 import { aliveMs, beatMs, isAlive } from './services.js';
 
-/** A control-plane process as the others see it. */
+/** A control-plane process as its peers see it. */
 export interface ProcessIdentity {
   service: string;
   cell: string;
-  /** What carries this process's jobs: two processes that differ here must not share a data directory. */
+  /** The transport of this process's jobs: processes with different transports must not share a data directory. */
   transport: string;
 }
 
-/** The processes that serve a cell, as each says of itself. */
+/** The processes that serve a cell, each as it registered itself. */
 export class Processes {
   constructor(private readonly db: CatalogDatabase) {}
 
   /**
-   * Registers a process and keeps saying that it lives, until the returned function is called.
+   * Registers a process and beats for it until the returned function is called.
    *
    * @throws SuzumioError `data-dir-in-use` when a live process serves this directory for another cell, over another
    *   transport or from another host.
@@ -51,8 +51,8 @@ export class Processes {
   }
 
   /**
-   * Since when some ToolHost has served without pause, or undefined when none serves now. Leases are judged only
-   * after a whole lease of service: while no ToolHost answers, no worker can extend one.
+   * Since when a ToolHost has served without interruption; undefined when none does. Leases are judged only after a
+   * whole lease of service: while no ToolHost answers, no worker can extend one.
    */
   toolhostServingSince(): number | undefined {
     const row = this.db.reader.get<{ since: number | null }>(
@@ -67,8 +67,8 @@ export class Processes {
     let beating: Promise<unknown> = Promise.resolve();
     const beat = async () => {
       const now = this.db.nowMs;
-      // A process that was paused has answered nobody meanwhile, so its service begins anew; and where the clock stepped
-      // back, nobody can tell how long it has lasted.
+      // A paused process has answered no requests, so its service starts over. After the clock stepped back, the length
+      // of its service is unknown.
       const anew = now - last > 3 * beatMs || now < last;
       last = now;
       try {
@@ -80,7 +80,7 @@ export class Processes {
           ),
         );
       } catch {
-        // The next beat says it again; a catalog that stays unwritable shows in every other write.
+        // The next beat retries; a catalog that stays unwritable fails every other write, too.
       }
     };
     const timer = setInterval(() => {

@@ -10,7 +10,7 @@ import { iso } from '../sqlite/page.js';
 import { unknownTeam } from './teams.js';
 import { type IdempotencyKey } from '../sqlite/once.js';
 
-/** What a profile says of whoever it is. */
+/** The fields of a profile that people write. */
 export interface ProfileFields {
   role: string;
   team: string | null;
@@ -21,16 +21,16 @@ export interface ProfileFields {
 
 export type NewProfile = ProfileFields & { nickname: string };
 
-/** What of a profile is to be different; what is not named stays. */
+/** The fields to change; the others stay. */
 export type ProfileChange = { [Field in keyof ProfileFields]?: ProfileFields[Field] | undefined };
 
 /** Which profiles are listed, in the order of their nicknames. */
 export interface ProfileListing {
   role?: string | undefined;
   team?: string | undefined;
-  /** Those that are retired, instead of those that are not. @default false */
+  /** Retired profiles instead of active ones. @default false */
   retired?: boolean | undefined;
-  /** The nickname after which the list goes on. */
+  /** The nickname after which the list continues. */
   after?: string | undefined;
   limit: number;
 }
@@ -49,8 +49,8 @@ interface ProfileRow {
 }
 
 /**
- * The cell's persistent identities. None is ever removed: one that was retired keeps its nickname, so that what was said
- * by it or to it is nobody else's.
+ * The cell's persistent identities. None is ever removed: a retired one keeps its nickname, so that mail by it or to it
+ * is never attributed to another.
  */
 export class Profiles implements ProfileRegistry {
   constructor(private readonly db: CatalogDatabase) {}
@@ -107,9 +107,10 @@ export class Profiles implements ProfileRegistry {
   }
 
   /**
-   * Changes a profile. Projects that started from it keep what it was.
+   * Changes a profile. Projects that started from it keep their copy.
    *
-   * @throws SuzumioError `profile-unknown`, `profile-retired`, `persona-invalid`, `team-unknown`, `idempotency-mismatch`
+   * @throws SuzumioError `profile-unknown`, `profile-retired`, `persona-invalid`, `team-unknown`,
+   *   `idempotency-mismatch`
    */
   async update(name: string, change: ProfileChange, key?: IdempotencyKey): Promise<ProfileView> {
     if (change.persona !== undefined) checkPersona(change.persona);
@@ -130,7 +131,7 @@ export class Profiles implements ProfileRegistry {
   }
 
   /**
-   * Keeps a profile for history only. Doing so again changes nothing.
+   * Retires a profile: it is kept for history only. A second call changes nothing.
    *
    * @throws SuzumioError `profile-unknown`, `idempotency-mismatch`
    */

@@ -5,7 +5,7 @@ import { type IdempotencyKey } from '../sqlite/once.js';
 /** A deletion that is under way. */
 export interface PendingDeletion {
   project: string;
-  /** Of the project that is deleted: another one of its name has a later one. */
+  /** The deleted project's epoch: a later project of its name has a later one. */
   epoch: number;
 }
 
@@ -31,11 +31,11 @@ export class ProjectDeletions {
   }
 
   /**
-   * Says that a project is to be deleted. From now on its deletion is carried out, whatever happens to this process.
+   * Announces a project's deletion. From now on it is carried out, even if this process dies.
    *
-   * @param epoch of the project as it was found; undefined where there is none
-   * @throws SuzumioError `project-unknown` when there is none of that epoch any more, unless `key` says that this is a
-   *   request which has been here; `idempotency-mismatch`
+   * @param epoch of the project as the caller found it; undefined where there is none
+   * @throws SuzumioError `project-unknown` when that epoch no longer exists, unless `key` is of a request that was
+   *   answered before; `idempotency-mismatch`
    */
   async announce(project: string, epoch: number | undefined, key?: IdempotencyKey): Promise<void> {
     await this.db.writeOnce(key, (tx) => {
@@ -51,9 +51,9 @@ export class ProjectDeletions {
   }
 
   /**
-   * Gives a name back, in one step with whatever else has it: `move` takes the project's directory from its place. While
-   * the catalog is locked nobody can put another one there. Tokens that were for this project alone are revoked: they
-   * would open the next one of its name. Does nothing where the deletion is finished already.
+   * Frees a name and runs `move`, which takes the project's directory from its place, in one step: while the catalog is
+   * locked no other process can put a directory there. Tokens for this project alone are revoked, since they would open
+   * the next project of its name. Does nothing where the deletion is finished already.
    */
   async finish({ project, epoch }: PendingDeletion, move: () => void): Promise<void> {
     await this.db.write((tx) => {
@@ -68,7 +68,7 @@ export class ProjectDeletions {
     });
   }
 
-  /** Says, in a transaction of the catalog, that nothing is left of what was under a name up to an epoch. */
+  /** Records, in a transaction of the catalog, that nothing is left under a name up to an epoch. */
   noteFormer(tx: CatalogTx, project: string, epoch: number): void {
     tx.run(
       `INSERT INTO former_projects (id, epoch) VALUES (:project, :epoch)
@@ -77,19 +77,19 @@ export class ProjectDeletions {
     );
   }
 
-  /** Whether a project was deleted, or is just being. */
+  /** Whether a project was deleted or is being deleted. */
   includes(project: string, epoch: number): boolean {
     return (this.pendingEpoch(project) ?? this.formerEpoch(project)) >= epoch;
   }
 
-  /** Runs `body` while nobody can give or take names, where the catalog knows of no project called this. */
+  /** Runs `body` while no process can give or take names, if the catalog knows no project of this name. */
   async ifUnknown(project: string, body: () => void): Promise<void> {
     await this.db.write(() => {
       if (!this.db.reader.get('SELECT 1 FROM projects WHERE id = :project', { project })) body();
     });
   }
 
-  /** The last epoch under this name; 0 where nothing of it was deleted. */
+  /** The last deleted epoch under this name; 0 where there is none. */
   formerEpoch(project: string): number {
     const row = this.db.reader.get<{ epoch: number }>('SELECT epoch FROM former_projects WHERE id = :project', {
       project,

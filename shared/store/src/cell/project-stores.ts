@@ -13,24 +13,24 @@ import { fileIdentity } from '../sqlite/sql.js';
 interface Entry {
   store: ProjectStore;
   users: number;
-  /** When it was last used, of a clock that only goes forward. */
+  /** When it was last used, by a monotonic clock. */
   usedAtMs: number;
   evicted: boolean;
 }
 
-/** How often the files of deleted and of idle projects are let go of. */
+/** How often databases of deleted and idle projects are closed. */
 const letGoMs = 60_000;
 
-/** A database that nobody has used for so long is closed. */
+/** A database unused for this long is closed. */
 const idleMs = 5 * 60_000;
 
 /**
- * The open databases of one process. They stay open while they are used now and then, because the last connection that
- * closes deletes the write-ahead log, and growing a new one is what makes a commit slow.
+ * The open databases of one process. They stay open between uses, because the last connection to close deletes the
+ * write-ahead log, and growing a new one is what makes a commit slow.
  *
- * A project may be deleted by another process, and another one made of its name. Its database says so before its file is
- * moved away, and an open connection goes on seeing that; so each use looks there, and nothing is ever written to a file
- * that has lost its place.
+ * Another process may delete a project and create another of its name. The deleted database records that before its
+ * file is moved away, and an open connection still sees it; so each use checks there, and nothing is ever written to a
+ * file that has lost its place.
  */
 export class ProjectStores {
   readonly #entries: LRUCache<string, Entry>;
@@ -43,7 +43,7 @@ export class ProjectStores {
     private readonly context: StoreContext,
     private readonly hooks: ProjectStoreHooks = {},
     maxOpen = databaseMemory(memoryLimitBytes()).maxOpen,
-    /** Whether the catalog has a project: what was only put into the directory is nobody's until the catalog has it. */
+    /** Whether the catalog has a project: a directory without an entry is not open to anyone yet. */
     private readonly listed: (project: string) => boolean = () => true,
   ) {
     this.#entries = new LRUCache<string, Entry>({
@@ -81,7 +81,7 @@ export class ProjectStores {
     }
   }
 
-  /** Ends a project for good, where it has not been; without a file there is nothing to end. */
+  /** Ends a project for good, if that was not done yet; without a file there is nothing to end. */
   async delete({ project, epoch }: PendingDeletion, actor: string): Promise<void> {
     try {
       await this.#migrated(project, true);
@@ -92,19 +92,19 @@ export class ProjectStores {
     }
   }
 
-  /** Closes a project's database here, for instance before its directory is removed. */
+  /** Closes a project's database in this process, for instance before its directory is removed. */
   forget(project: string): void {
     this.#entries.delete(project);
   }
 
-  /** Closes the databases of projects that were deleted, so that their files take no space any more. */
+  /** Closes the databases of deleted projects, so that their files free their space. */
   forgetDeleted(): void {
     for (const [project, { store }] of [...this.#entries.entries()]) {
       if (isGone(store)) this.forget(project);
     }
   }
 
-  /** Closes the databases that nobody has used for `unusedMs`. The next use of one opens it again. */
+  /** Closes the databases unused for `unusedMs`. The next use opens them again. */
   forgetIdle(unusedMs = idleMs): void {
     const nowMs = performance.now();
     for (const [project, { users, usedAtMs }] of [...this.#entries.entries()]) {
@@ -129,7 +129,7 @@ export class ProjectStores {
     try {
       return await body(entry.store);
     } catch (error) {
-      // Its files go while it is being used: whatever is missed then is missed for that.
+      // Its files were removed during the use: the error follows from that.
       if (isSuzumioError(error) || !isGone(entry.store)) throw error;
       throw unknownProject(entry.store.project);
     } finally {
@@ -139,7 +139,7 @@ export class ProjectStores {
     }
   }
 
-  /** What is open has been migrated. */
+  /** Waits until the database has this version's schema; an open one has. */
   async #migrated(project: string, wait: boolean): Promise<void> {
     if (this.#entries.has(project) || !projectId.safeParse(project).success) return;
     const file = this.directory.projectFile(project);
@@ -147,7 +147,7 @@ export class ProjectStores {
     else this.#migrations.requireDone(file);
   }
 
-  /** The project that has this name now, if there is one that was not deleted. */
+  /** The live project of this name. */
   #current(project: string): Entry | undefined {
     const known = this.#entries.get(project);
     if (known && !known.store.deleted) return known;
@@ -169,7 +169,7 @@ export class ProjectStores {
       try {
         return ProjectStore.open(project, file, this.context, this.hooks);
       } catch (error) {
-        // It was moved away meanwhile, and another one may be there now.
+        // The file was moved away meanwhile, and another may have its name.
         if (fileIdentity(file) === there) throw error;
       }
     }
@@ -187,7 +187,7 @@ export class ProjectStores {
   }
 }
 
-/** What is wrong with a database that cannot be read is for its next user to see. */
+/** A database that cannot be read counts as present: its next user gets the error. */
 function isGone(store: ProjectStore): boolean {
   try {
     return store.deleted;

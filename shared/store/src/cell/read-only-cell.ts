@@ -12,9 +12,9 @@ import { empty, misplaced, storeFault } from '../sqlite/store-fault.js';
 import { isDeleted } from '../projects/delete-project.js';
 
 /**
- * A data directory as it is looked at while nothing serves it: nothing is made, written or migrated.
+ * A read-only view of a data directory that no process serves: nothing is created, written or migrated.
  *
- * Databases are opened for one reading each, so there is nothing to close.
+ * Each read opens its database and closes it again.
  */
 export class ReadOnlyCell {
   readonly directory: DataDirectory;
@@ -30,7 +30,7 @@ export class ReadOnlyCell {
       .filter((id) => existsSync(this.directory.projectFile(id)));
   }
 
-  /** What the catalog says of projects, whether it is so or not; nothing where the directory does not exist. */
+  /** The catalog's entries, which may lag behind; none where the directory does not exist. */
   catalogued(): { id: string; status: ProjectStatus; labels: Labels }[] {
     const projects = this.readCatalog((reader) =>
       reader.all<{ id: string; status: ProjectStatus; labels_json: string }>(
@@ -44,13 +44,13 @@ export class ReadOnlyCell {
     }));
   }
 
-  /** Reads of the catalog; undefined where the directory does not exist. */
+  /** Reads the catalog; undefined where the directory does not exist. */
   readCatalog<Result>(read: (reader: SqlReader) => Result): Result | undefined {
     return this.directory.exists() ? reading(this.directory.catalogFile, catalogMigrations, read) : undefined;
   }
 
   /**
-   * Several reads of one moment.
+   * Several reads of one snapshot.
    *
    * @throws SuzumioError `project-unknown`, `schema-newer`; `store-corrupt`, `store-unreadable`, `project-misplaced`
    */

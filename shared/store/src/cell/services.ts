@@ -8,16 +8,16 @@ import { readWaitingLine } from './waiting-line.js';
 /** A process counts as alive for this long after its last beat. */
 export const aliveMs = 5_000;
 
-/** How often a process says that it lives. */
+/** The interval between a process's beats. */
 export const beatMs = 1_000;
 
 /**
- * Holds of processes that live: their last beat is younger than `:withinMs`. One of a moment that is yet to come was made
- * before the clock stepped back; who lives makes another within a beat.
+ * SQL condition for live processes: their last beat is younger than `:withinMs`. A beat in the future was written
+ * before the clock stepped back; a live process beats again soon.
  */
 export const isAlive = `beat_at_ms > :now - :withinMs AND beat_at_ms <= :now + ${String(beatMs)}`;
 
-/** What a catalog knows that decides whether a project's agents get turns. */
+/** What the catalog contributes to whether a project's agents get turns. */
 export function readCatalogFacts(
   reader: SqlReader,
   project: string,
@@ -33,7 +33,7 @@ export function readCatalogFacts(
   };
 }
 
-/** A process that stopped in good order leaves no trace; one that was killed does for a while. */
+/** A process that stopped cleanly leaves no row; a killed one leaves its row for a while. */
 function lastHeardOf(reader: SqlReader, service: 'scheduler' | 'toolhost', nowMs: number): ServiceFacts {
   const row = reader.get<{ at: number | null }>(
     'SELECT max(beat_at_ms) AS at FROM processes WHERE service = :service AND beat_at_ms <= :now + :beatMs',

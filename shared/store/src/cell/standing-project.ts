@@ -16,16 +16,17 @@ import { withMembers } from '@suzumio/core/profiles/with-members';
 export interface StandingProject {
   team: string;
   source: ProjectSource;
-  /** Refuses what the policy does not allow; what it returns is kept with the project. */
+  /** Refuses what the policy does not allow; the grant that it returns is kept with the project. */
   admit: (loaded: LoadedProject) => Grant | undefined;
   actor: string;
 }
 
 /**
- * Makes a team's standing project and starts it, in one step; from then on mail to the team's members goes there. One of
- * the file's name that is there already stays as it is. An earlier one of another name goes on, without that mail.
+ * Creates a team's standing project and starts it, in one step; from then on mail to the team's members goes there. An
+ * existing project of the file's name stays as it is. An earlier standing project of another name continues without
+ * that mail.
  *
- * @returns what is allowed in the file and probably not meant; undefined where nothing was made
+ * @returns warnings about the file; undefined where nothing was created
  * @throws SuzumioError `team-unknown`, `team-empty`, `project-exists`, and what a project is refused with
  */
 export async function makeStandingProject(
@@ -55,14 +56,14 @@ export async function makeStandingProject(
       },
     });
   } catch (error) {
-    // Somebody else was asked for the same at the same time.
+    // Another process has handled the same request at the same time.
     if (isSuzumioError(error, 'project-exists') && cell.catalog.teams.get(team).project === name) return undefined;
     throw error;
   }
   return loaded.warnings;
 }
 
-/** How the team is now, and its standing project is not. */
+/** What has changed in a team since its standing project was created. */
 export function differencesOf(catalog: Catalog, team: string, reader: SqlReader): StandingDifferences {
   const agents = reader.all<{ id: string; profile: string }>(
     'SELECT id, profile_id AS profile FROM agents WHERE profile_id IS NOT NULL ORDER BY position',

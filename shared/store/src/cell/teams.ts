@@ -51,7 +51,7 @@ export class Teams {
     return { ...summaryOf(row), members };
   }
 
-  /** In the order of their names, those after one. */
+  /** Teams by name, those after `after`. */
   list({ after = '', limit }: { after?: string | undefined; limit: number }): TeamSummary[] {
     return this.db.reader
       .all<TeamRow>(`${columns} WHERE name > :after ORDER BY name LIMIT :limit`, { after, limit })
@@ -68,7 +68,7 @@ export class Teams {
   }
 
   /**
-   * Deletes a team in which nobody is. Retired profiles that were in it are in none then.
+   * Deletes a team without active members. Its retired profiles belong to none then.
    *
    * @throws SuzumioError `team-unknown`, `team-not-empty`
    */
@@ -86,7 +86,7 @@ export class Teams {
     });
   }
 
-  /** Says which project is a team's own, within the transaction that names the project. */
+  /** Sets a team's standing project, within the transaction that names the project. */
   stand(tx: CatalogTx, { team, instead }: { team: string; instead: boolean }, project: string): void {
     tx.run('UPDATE teams SET project = :project WHERE name = :team AND (:instead OR project IS NULL)', {
       team,

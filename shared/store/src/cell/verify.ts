@@ -12,28 +12,28 @@ import { readConfig, readStatus } from '../projects/read-project.js';
 import type { ReadOnlyCell } from './read-only-cell.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
-/** Something in the data directory that is not as it has to be. */
+/** A fault found in the data directory. */
 export interface Flaw {
-  /** What was looked at: a file, a rule, an artifact. */
+  /** What was checked: a file, a rule, an artifact. */
   what: string;
-  /** How it is, and how it should be. */
+  /** What was found, and what should be there. */
   detail: string;
 }
 
-/** What a look at all that is stored of one project came to. */
+/** The result of checking all that is stored of one project. */
 export interface ProjectVerdict {
   project: string;
-  /** Files that were looked for and read to their end. */
+  /** How many files were read in full. */
   contents: number;
   contentBytes: number;
   flaws: Flaw[];
 }
 
-/** Content that something in the database stands for. */
+/** Content that a row refers to. */
 interface Reference {
   what: string;
   sha256: string;
-  /** The size that the database knows, where it does. */
+  /** The size that the database has recorded, if any. */
   sizeBytes?: number;
 }
 
@@ -47,14 +47,14 @@ interface Facts {
   status: ProjectStatus;
   contradictions: Record<string, unknown[]>;
   artifacts: Reference[];
-  /** Published directories and workspaces: their content is the list of what is in them. */
+  /** Published directories and workspaces: their content is a manifest. */
   lists: List[];
   reports: { version: number; path: string }[];
 }
 
 /**
- * Looks whether a project's database contradicts itself, whether every file that it speaks of is there and whole, and
- * whether the catalog agrees. Reads only.
+ * Checks that a project's database satisfies its invariants, that every file it refers to is present and intact, and
+ * that the catalog agrees. Reads only.
  *
  * @throws SuzumioError `project-unknown`
  */
@@ -76,7 +76,7 @@ export async function verifyProject(cell: ReadOnlyCell, project: string): Promis
   return verdict;
 }
 
-/** Directories that look like projects and are in no catalog, or the other way round. */
+/** Directories that look like projects and that the catalog lacks, and the other way round. */
 export async function verifyCatalogue(cell: ReadOnlyCell): Promise<Flaw[]> {
   if (!cell.directory.exists()) return [];
   const { projectsDir } = cell.directory;
@@ -157,7 +157,7 @@ function verifyCatalog(cell: ReadOnlyCell, project: string, status: ProjectStatu
   });
 }
 
-/** Reads every file once, however many things it stands for. */
+/** Reads every file once, however many rows refer to it. */
 async function verifyContents(store: ContentStore, facts: Facts, verdict: ProjectVerdict): Promise<void> {
   const known = new Map<string, string | undefined>();
   const verify = async ({ what, sha256, sizeBytes }: Reference): Promise<boolean> => {

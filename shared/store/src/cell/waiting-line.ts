@@ -2,7 +2,7 @@ import type { CatalogDatabase } from '../sqlite/catalog-database.js';
 import { dealPlaces } from '@suzumio/core/mail/round-robin';
 import type { SqlReader } from '../sqlite/sql.js';
 
-/** What a deal gave a project: how many places, and where in the line it was and is now. */
+/** What one deal gave a project: how many places, and its position in the line before and after. */
 export interface Share {
   places: number;
   from: number;
@@ -10,9 +10,9 @@ export interface Share {
 }
 
 /**
- * The projects that have turns for which the queue had no place, in the order in which they get one. It is kept in the
- * catalog so that all schedulers of the cell go round the same line; while there are places for all it is empty, and
- * nothing is written.
+ * The projects with turns that found no place in the queue, in the order in which they get one. It is kept in the
+ * catalog so that all schedulers of the cell share one line; while there are places for all it is empty, and nothing is
+ * written.
  */
 export class WaitingLine {
   constructor(private readonly db: CatalogDatabase) {}
@@ -26,7 +26,7 @@ export class WaitingLine {
     return this.db.reader.get('SELECT 1 FROM waiting_line WHERE project = :project', { project }) !== undefined;
   }
 
-  /** Puts a project at the end of the line; one that stands in it keeps its place. A project that is gone is left out. */
+  /** Appends a project to the line; one that is in it keeps its position. A deleted project is ignored. */
   async join(project: string): Promise<void> {
     if (this.has(project)) return;
     await this.db.write((tx) =>
@@ -65,8 +65,8 @@ export class WaitingLine {
   }
 
   /**
-   * Gives a project that was dealt a place which another scheduler had taken the position back that it had in the line,
-   * unless it was dealt another one meanwhile.
+   * Restores the position of a project whose dealt place another scheduler had taken, unless it was dealt another one
+   * meanwhile.
    */
   async putBack(project: string, { from, to }: Share): Promise<void> {
     await this.db.write((tx) =>
@@ -88,7 +88,7 @@ export class WaitingLine {
   }
 }
 
-/** The projects of a catalog that wait for a place, the next one first. */
+/** The waiting projects, the next one first. */
 export function readWaitingLine(reader: SqlReader): string[] {
   return reader
     .all<{ project: string }>('SELECT project FROM waiting_line ORDER BY position')

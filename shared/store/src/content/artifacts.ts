@@ -19,7 +19,7 @@ interface Row {
   created_at_ms: number;
 }
 
-/** Artifacts in the order in which they were published, all or those of one name; `after` counts them. */
+/** Artifacts in order of publication, all or those of one name; `after` is a position in that order. */
 export function listArtifacts(
   reader: SqlReader,
   { limit, after, name }: Page & { name?: string | undefined },
@@ -47,7 +47,7 @@ export function findArtifact(reader: SqlReader, by: { id: string } | { name: str
   return row && artifactView(row);
 }
 
-/** What a message carries, in the order in which it was named. */
+/** A message's attachments, in the order in which they were named. */
 export function listAttachments(reader: SqlReader, messageSeq: number): Attachment[] {
   return reader.all<Attachment>(
     `SELECT artifacts.id, name, kind, files, size_bytes AS sizeBytes
@@ -57,7 +57,7 @@ export function listAttachments(reader: SqlReader, messageSeq: number): Attachme
   );
 }
 
-/** Whether some content is an artifact's, or in an artifact that is a directory. */
+/** Whether content belongs to an artifact, directories included. */
 export function isPublished(reader: SqlReader, sha256: string): boolean {
   const row = reader.get<{ published: number }>(
     `SELECT EXISTS (SELECT 1 FROM artifacts WHERE sha256 = :sha256)

@@ -13,14 +13,14 @@ export interface StoredFile {
   sizeBytes: number;
 }
 
-/** The most files that are charged at a time: the project's database is locked meanwhile. */
+/** How many files one transaction charges: the project's database is locked meanwhile. */
 const atOnce = 500;
 
 /**
- * Charges files that nobody was charged for: those of a time when nobody was, and what a process had not yet written down
- * when it died.
+ * Charges files that were never charged: those from before quotas existed, and those whose charge was lost with a
+ * process.
  *
- * @param snapshotWith the snapshot of a workspace in which some content is
+ * @param snapshotWith finds the workspace snapshot that contains some content
  */
 export async function chargeFound(
   store: Database,

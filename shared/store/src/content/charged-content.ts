@@ -5,7 +5,7 @@ import type { DiskSpace } from '../sqlite/disk-space.js';
 import type { Sql } from '../sqlite/sql.js';
 import { passedQuota, quotaExceeded } from './stored-bytes.js';
 
-/** Whose some content is, and as what it was stored. */
+/** The owner of content, and the kind that it is stored as. */
 export interface ContentOwner {
   owner: string;
   kind: Exclude<StoredKind, 'rows' | 'logs'>;
@@ -17,13 +17,13 @@ interface LogCharge {
   bytes: number;
 }
 
-/** So much may be stored and not yet charged: it would be forgotten if the process died, until content is next collected. */
+/** How much may be stored but not yet charged: a crash loses these charges until the next content collection. */
 const waitingBytes = 8 * 1024 * 1024;
 const waitingCharges = 200;
 
 /**
- * Charges content to who stores it. A charge is written with the project's next transaction, so that a file costs no
- * transaction of its own; until then, and while it arrives, it counts here.
+ * Charges content to the owner that stores it. A charge is written with the project's next transaction, so that a file
+ * costs no transaction of its own; until then it is counted in memory.
  */
 export class ChargedContent {
   readonly #arriving = new Map<string, number>();
@@ -40,9 +40,9 @@ export class ChargedContent {
   ) {}
 
   /**
-   * Stores a stream within its owner's quota. What is there already costs nothing: it is its first owner's.
+   * Stores a stream within its owner's quota. Content that exists already costs nothing: its first owner pays.
    *
-   * @param claimed the hash and size that it claims to have
+   * @param claimed the declared hash and size
    * @throws SuzumioError `quota-exceeded`, `disk-reserve`; what {@link ContentStore.putStream} throws
    */
   async put(
@@ -72,7 +72,7 @@ export class ChargedContent {
   }
 
   /**
-   * Charges a log that takes the place of another.
+   * Charges a log that replaces another.
    *
    * @throws SuzumioError `quota-exceeded`, `disk-reserve`
    */
@@ -82,7 +82,7 @@ export class ChargedContent {
     await this.#settle();
   }
 
-  /** Writes what waits. Runs in a transaction. */
+  /** Writes the pending charges. Runs in a transaction. */
   write(): void {
     this.#written = { charges: this.#waiting.length, logs: this.#waitingLogs.length };
     for (const { sha256, owner, kind, sizeBytes } of this.#waiting) {
@@ -94,7 +94,7 @@ export class ChargedContent {
     for (const { owner, bytes } of this.#waitingLogs) addStoredBytes(this.sql, owner, 'logs', bytes);
   }
 
-  /** That transaction was committed. */
+  /** Called after that transaction's commit. */
   written(): void {
     this.#waiting = this.#waiting.slice(this.#written.charges);
     this.#waitingLogs = this.#waitingLogs.slice(this.#written.logs);
@@ -110,7 +110,7 @@ export class ChargedContent {
     owner: string,
     arrival: { bytes: number },
   ): AsyncGenerator<Uint8Array> {
-    // Whoever sends too much is to get an answer: its connection stays.
+    // The connection stays open, so that a sender of too much gets an answer.
     const chunks = source instanceof Readable ? source.iterator({ destroyOnReturn: false }) : source;
     for await (const chunk of chunks as AsyncIterable<Uint8Array>) {
       this.#requireRoom(owner, chunk.length);
@@ -144,7 +144,7 @@ export class ChargedContent {
   }
 }
 
-/** Adds to what an owner, and with it the project, has stored of a kind. Runs in a transaction. */
+/** Adds to what an owner, and with it the project, has stored of one kind. Runs in a transaction. */
 export function addStoredBytes(sql: Pick<Sql, 'run'>, owner: string, kind: StoredKind, bytes: number): void {
   sql.run(
     `INSERT INTO stored_bytes (owner, kind, bytes) VALUES (:owner, :kind, :bytes), ('', :kind, :bytes)

@@ -11,27 +11,26 @@ import { isPublished, publishedContents } from './artifacts.js';
 import { listReports } from './reports.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
-/** Content may be stored, or found stored, this long before something refers to it. */
+/** How long content may exist, or be confirmed to exist, before a row refers to it. */
 export const unreferencedMs = 24 * 60 * 60 * 1000;
 
-/** The most files that are removed at a time: the project's database is locked meanwhile. */
+/** How many files one transaction removes: the project's database is locked meanwhile. */
 const atOnce = 500;
 
-/** As often workspaces that turns left meanwhile are looked into before the rest waits for the next round. */
+/** How often workspaces of turns that ended meanwhile are checked before the rest waits for the next round. */
 const maxLooks = 100;
 
-/** A file that is being removed begins with this, and goes on with its name. */
+/** Prefix of files that are being removed; the file's name follows. */
 const removingPrefix = '.old-';
 
-/** Where reports are that an earlier version took, relative to a project's directory. */
+/** Where an earlier version stored reports, relative to a project's directory. */
 const earlierReports = 'reports';
 
 /**
- * Removes content that nothing refers to and that was neither stored nor asked for in the last day: older snapshots of
- * workspaces, what was uploaded and not published, reports that were not taken, what a crash left half written. Removes
- * older logs of turns, too.
+ * Removes content that nothing refers to and that was neither stored nor confirmed in the last day: older workspace
+ * snapshots, uploads that were never published, rejected reports, partial files. Also removes older logs of turns.
  *
- * @returns how many files of content were removed
+ * @returns how many content files were removed
  */
 export async function collectContent(store: Database, projectDir: string, nowMs: number): Promise<number> {
   const beforeMs = nowMs - unreferencedMs;
@@ -41,7 +40,7 @@ export async function collectContent(store: Database, projectDir: string, nowMs:
   if (old.length === 0) return 0;
   const workspaces = new Workspaces(new ContentStore(projectDir));
   await workspaces.add(snapshotsOf(store.reader));
-  // Most of what is old is in use: that is found out before anything is locked.
+  // Most old files are in use: they are found before anything is locked.
   const published = publishedContents(store.reader);
   const reports = reportPaths(store.reader);
   const unused = old.filter(
@@ -61,13 +60,13 @@ export async function collectContent(store: Database, projectDir: string, nowMs:
 }
 
 /**
- * Removes files unless something refers to them now. Turns may end meanwhile, and their workspaces may hold what was
- * found: only those are looked into then, which takes no time beside the search.
+ * Removes files that nothing refers to. Turns may end meanwhile, and their workspaces may contain candidates: only
+ * those workspaces are checked then, which is quick beside the search.
  *
- * Files go after the transaction that no longer charges them: until then they are put aside, and come back where it fails.
- * Those that a crash leaves aside come back with the next round.
+ * A file is unlinked only after the transaction that stops charging for it: until then it is set aside, and it returns
+ * if the transaction fails. Files that a crash leaves aside return in the next round.
  *
- * @returns undefined where turns end faster than their workspaces can be looked into
+ * @returns undefined where turns end faster than their workspaces can be checked
  */
 async function removeUnused(
   store: Pick<Database, 'write'>,
@@ -106,7 +105,7 @@ async function removeUnused(
   return undefined;
 }
 
-/** Files that were last stored or asked for before a moment; those that a crash left half removed are put back first. */
+/** Files last stored or confirmed before a moment. Those that a crash left aside are put back first. */
 async function oldFiles(projectDir: string, place: string, beforeMs: number): Promise<StoredFile[]> {
   const found: StoredFile[] = [];
   for (const entry of await readdir(join(projectDir, place), { withFileTypes: true, recursive: true })) {
@@ -122,7 +121,7 @@ async function oldFiles(projectDir: string, place: string, beforeMs: number): Pr
   return found;
 }
 
-/** Stored content, a report, or the beginning of either. */
+/** Whether a file is content or a report, complete or partial. */
 function isOurs(name: string): boolean {
   return sha256.safeParse(name).success || /^\.(?:[0-9a-f]{12}|[0-9a-f]{16})$|^turn_\w+-[0-9a-f]{12}\.md$/.test(name);
 }
@@ -138,14 +137,14 @@ function reportPaths(reader: SqlReader): Set<string> {
   return new Set(listReports(reader).map(({ path }) => path));
 }
 
-/** Snapshots and all that is in them. */
+/** Snapshots and the content that they refer to. */
 class Workspaces {
-  /** Which of the snapshots holds it. */
+  /** By hash, the snapshot that contains it. */
   readonly contents = new Map<string, string>();
 
   constructor(private readonly content: ContentStore) {}
 
-  /** One that cannot be read keeps everything: it throws. */
+  /** Throws where a snapshot cannot be read: then nothing may be removed. */
   async add(snapshots: readonly string[]): Promise<void> {
     for (const snapshot of snapshots) {
       const sizeBytes = await this.content.sizeOf(snapshot);
@@ -160,10 +159,9 @@ class Workspaces {
 }
 
 /**
- * Puts a file out of reach, unless it was asked for meanwhile: whoever asks from then on is told that it is not there, and
- * stores it again.
+ * Renames a file aside, unless it was confirmed meanwhile. Later requests find it missing, and store it again.
  *
- * @returns where it is then
+ * @returns its new path
  */
 function putAside(path: string, beforeMs: number): string | undefined {
   const aside = join(dirname(path), `${removingPrefix}${basename(path)}`);
@@ -178,7 +176,7 @@ function putAside(path: string, beforeMs: number): string | undefined {
   return undefined;
 }
 
-/** Gives a file its name again, unless it was stored again meanwhile: that one is younger. Returns its path. */
+/** Gives a file its name back, unless it was stored again meanwhile. Returns its path. */
 function putBack(aside: string): string {
   const path = join(dirname(aside), basename(aside).slice(removingPrefix.length));
   try {

@@ -4,7 +4,7 @@ import { addStoredBytes } from './charged-content.js';
 import type { Database } from '../sqlite/tx.js';
 import { parseLogName } from './turn-logs.js';
 
-/** The logs of so many of an agent's attempts are kept, the newest ones. */
+/** How many logs of an agent's attempts are kept, newest first. */
 export const keptLogs = 100;
 
 interface Log {
@@ -16,9 +16,9 @@ interface Log {
 }
 
 /**
- * Removes the logs of older attempts, and what a crash left half written, and charges each agent with what it has.
+ * Removes the logs of older attempts and partial files, and sets what each agent is charged for logs.
  *
- * @param beforeMs what was half written before then is nobody's any more
+ * @param beforeMs partial files older than this are abandoned
  */
 export async function collectLogs(store: Database, projectDir: string, beforeMs: number): Promise<void> {
   const sizes = new Map<string, number>();
@@ -58,7 +58,7 @@ async function logsByAgent(
   return byAgent;
 }
 
-/** Sets what agents are charged with for logs to what there is of them. */
+/** Sets each agent's charge for logs to their actual size. */
 async function chargeLogs(store: Database, sizes: ReadonlyMap<string, number>): Promise<void> {
   const charged = new Map(
     store.reader

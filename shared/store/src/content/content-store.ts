@@ -10,7 +10,7 @@ import { unknownProject } from '../sqlite/store-fault.js';
 
 export { maxContentBytes };
 
-/** One project's files, stored under the hash of their content. What is there is whole and never changes. */
+/** One project's files, stored under their SHA-256. A stored file is complete and never changes. */
 export class ContentStore {
   readonly #directory: string;
 
@@ -18,7 +18,7 @@ export class ContentStore {
     this.#directory = join(projectDir, 'artifacts');
   }
 
-  /** Where content is, relative to the project's directory. */
+  /** The path of content, relative to the project's directory. */
   pathOf(hash: string): string {
     return relative(this.projectDir, this.#file(hash));
   }
@@ -36,8 +36,8 @@ export class ContentStore {
   }
 
   /**
-   * The size of some content that is about to be referred to: for a day from now it is not taken for content that nobody
-   * refers to. undefined where it has to be stored first.
+   * The size of content that is about to be referred to; undefined where it has to be stored first. For a day from now
+   * it is not collected.
    */
   async renew(hash: string): Promise<number | undefined> {
     const now = new Date();
@@ -66,7 +66,7 @@ export class ContentStore {
   }
 
   /**
-   * Stores a stream that claims to have this hash. Durable once it resolves: the file first, then its name.
+   * Stores a stream whose hash is declared. Durable once it resolves: the file first, then its name.
    *
    * @throws SuzumioError `content-mismatch`, `content-too-large`; `project-unknown` when it was deleted meanwhile
    */
@@ -75,9 +75,9 @@ export class ContentStore {
   }
 
   /**
-   * Stores a stream under the hash that it turns out to have. Durable once it resolves.
+   * Stores a stream under its computed hash. Durable once it resolves.
    *
-   * @param expected the hash that it claims to have
+   * @param expected the declared hash
    * @throws SuzumioError `content-mismatch`, `content-too-large`
    */
   putStream(
@@ -109,7 +109,7 @@ export class ContentStore {
       return written;
     } catch (error) {
       await unlink(temporary).catch(() => undefined);
-      // Our directories are there for as long as the project is.
+      // The project's directories exist as long as the project does.
       const { code, path = '' } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT' && path.startsWith(this.#directory)) throw unknownProject(basename(this.projectDir));
       throw error;

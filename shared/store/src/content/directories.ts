@@ -3,10 +3,9 @@ import { type DirectoryManifest, directoryManifest, maxManifestBytes } from '@su
 import type { ContentStore } from './content-store.js';
 
 /**
- * Reads what was uploaded as the list of a directory's files, and looks whether all of them are there. It may come from
- * anybody.
+ * Reads an uploaded manifest, from any client, and checks that all of its files are stored.
  *
- * @returns undefined when there is no such content
+ * @returns undefined where the manifest is not stored
  * @throws SuzumioError `artifact-directory-invalid`, `content-missing`, `content-mismatch`
  */
 export async function uploadedDirectory(content: ContentStore, sha256: string): Promise<DirectoryManifest | undefined> {
@@ -36,7 +35,7 @@ export async function uploadedDirectory(content: ContentStore, sha256: string): 
 }
 
 /**
- * What is in a directory that was published.
+ * The manifest of a published directory.
  *
  * @throws SuzumioError `store-corrupt`
  */
@@ -47,7 +46,7 @@ export async function publishedDirectory(content: ContentStore, sha256: string):
   throw new SuzumioError('store-corrupt', `The list of a directory's files, ${sha256}, cannot be read: ${manifest}.`);
 }
 
-/** The list, or what is wrong with it. */
+/** The manifest, or what is wrong with it. */
 async function parsed(content: ContentStore, sha256: string, sizeBytes: number): Promise<DirectoryManifest | string> {
   if (sizeBytes > maxManifestBytes) {
     return `it has ${String(sizeBytes)} bytes, and may have ${String(maxManifestBytes)}`;

@@ -3,8 +3,8 @@ import { basename, join } from 'node:path';
 import { unknownProject } from '../sqlite/store-fault.js';
 
 /**
- * Makes a directory of a project's, where it is missing. The project's own is never made here: that of a deleted one must
- * not come back.
+ * Creates a subdirectory of a project's directory where it is missing. The project's own is never created here: that of
+ * a deleted project must not come back.
  *
  * @throws SuzumioError `project-unknown`
  */

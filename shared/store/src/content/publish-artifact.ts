@@ -5,7 +5,7 @@ import type { Tx } from '../sqlite/tx.js';
 export interface NewArtifact {
   /** The agent that published it, or `user`. */
   creator: string;
-  /** Who did it: the name of the token that a person used. @default the creator */
+  /** The actor: the name of the token that a person used. @default the creator */
   actor?: string;
   turn?: string | undefined;
   name: string;
@@ -13,9 +13,9 @@ export interface NewArtifact {
   path: string;
   workspacePath?: string | undefined;
   sha256: string;
-  /** All of its bytes: those of a directory's files together. */
+  /** Its size in bytes; for a directory, the sum of its files. */
   sizeBytes: number;
-  /** Of a directory, whose content is its manifest: how many files it has, and the hashes of what they hold. */
+  /** For a directory, whose content is its manifest: the number of its files, and their hashes. */
   directory?: { files: number; contents: readonly string[] } | undefined;
   description?: string | undefined;
 }

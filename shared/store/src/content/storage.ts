@@ -12,12 +12,12 @@ import { reachedQuotas, storedByOwner } from './stored-bytes.js';
 
 const uses: readonly DiskUse[] = ['files', 'rows', 'mail'];
 
-/** What the disk has no room for. */
+/** The uses that the disk has no room for. */
 export function shortFor(disk: DiskSpace): DiskUse[] {
   return uses.filter((use) => disk.isShortFor(use));
 }
 
-/** The quotas that a project and its agents have reached, and the disk where it is short. */
+/** The quotas that a project and its agents have reached, and the disk's reserves where it is short. */
 export function storageReached(reader: SqlReader, limits: StorageLimits, disk?: DiskSpace): StorageReached[] {
   const [first, ...others] = disk ? shortFor(disk) : [];
   const all = first === undefined ? [] : [first, ...others].map((use) => refused[use]);
@@ -59,7 +59,7 @@ export class StoredSum {
     return this.#overQuota;
   }
 
-  /** @param only whether one project was asked for */
+  /** @param only whether the view is of one project */
   view(only: boolean, disk: DiskSpace | undefined): StoredView {
     return {
       bytes: this.bytes,

@@ -3,13 +3,13 @@ import { USER_ID } from '@suzumio/contract/model/project-config';
 import { bytesInWords, type StorageLimits, type StoredKind, type StoredPool } from '@suzumio/contract/model/storage';
 import type { SqlReader } from '../sqlite/sql.js';
 
-/** Whose the bytes are that no agent and no person has stored, such as what turns are told. */
+/** The owner of bytes that neither an agent nor a person stored, such as turns' inputs. */
 export const systemOwner = 'system';
 
-/** In `stored_bytes`: the project, that is all owners together. */
+/** In `stored_bytes`, the sum of all owners. */
 const everybody = '';
 
-/** What one owner has stored; without one, what the whole project has. */
+/** What one owner has stored; without an owner, the whole project. */
 export function storedBytes(reader: SqlReader, owner: string = everybody): Record<StoredPool, number> {
   const row = reader.get<{ files: number; rows: number }>(
     `SELECT coalesce(sum(bytes) FILTER (WHERE kind <> 'rows'), 0) AS files,
@@ -19,7 +19,7 @@ export function storedBytes(reader: SqlReader, owner: string = everybody): Recor
   return row ?? { files: 0, rows: 0 };
 }
 
-/** What each owner has stored, by kind; the project's own sum has no owner. */
+/** What each owner has stored, by kind; the project's sum has no owner. */
 export function storedByOwner(reader: SqlReader): { owner: string | null; kind: StoredKind; bytes: number }[] {
   return reader
     .all<{ owner: string; kind: StoredKind; bytes: number }>(
@@ -28,9 +28,9 @@ export function storedByOwner(reader: SqlReader): { owner: string | null; kind: 
     .map((row) => ({ ...row, owner: row.owner === everybody ? null : row.owner }));
 }
 
-/** A bound that storing something would pass. */
+/** A quota that storing more would exceed. */
 export interface QuotaPassed {
-  /** Whose it is: an agent's id, or `project`. */
+  /** The owner: an agent's id, or `project`. */
   of: string;
   pool: StoredPool;
   usedBytes: number;
@@ -39,9 +39,10 @@ export interface QuotaPassed {
 }
 
 /**
- * The quota that storing more would pass, an agent's own or the project's. What people store counts in the project's.
+ * The quota that storing more would exceed, an agent's own or the project's. What people store counts towards the
+ * project's.
  *
- * @param moreBytes what is to be stored, and what is being stored and not yet counted; by default anything at all
+ * @param moreBytes what is to be stored, and what is stored but not charged yet; by default one byte
  */
 export function passedQuota(
   reader: SqlReader,
@@ -56,7 +57,7 @@ export function passedQuota(
   return all + moreBytes.ofProject > limits.project[pool] ? passed('project', pool, all, limits) : undefined;
 }
 
-/** The quotas of a project and its agents that have room for nothing more. */
+/** The full quotas of a project and its agents. */
 export function reachedQuotas(reader: SqlReader, limits: StorageLimits): QuotaPassed[] {
   const sums = reader.all<{ owner: string; pool: StoredPool; bytes: number }>(
     `SELECT owner, iif(kind = 'rows', 'rows', 'files') AS pool, sum(bytes) AS bytes FROM stored_bytes

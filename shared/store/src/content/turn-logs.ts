@@ -17,7 +17,7 @@ export async function writeTurnLog(
     await writeFile(temporary, log, { mode: 0o600 });
     await rename(temporary, file);
   } catch (error) {
-    // Of a log for which there is no room nothing stays.
+    // A log that does not fit is removed whole.
     await unlink(temporary).catch(() => undefined);
     throw error;
   }
@@ -44,7 +44,7 @@ export async function readTurnLog(
   }
 }
 
-/** Which attempt's log a file is by its name; undefined for one that is half written. */
+/** The attempt that a log file's name stands for; undefined for a partial file. */
 export function parseLogName(name: string): { turn: string; attempt: number } | undefined {
   const [, turn, attempt] = /^([^.]+)\.(\d+)\.log$/.exec(name) ?? [];
   return turn === undefined ? undefined : { turn, attempt: Number(attempt) };

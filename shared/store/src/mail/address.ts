@@ -3,7 +3,7 @@ import { USER_ID } from '@suzumio/contract/model/project-config';
 import type { SqlReader } from '../sqlite/sql.js';
 import { findTeam, teamMembers } from './team-members.js';
 
-/** Where a message goes: what stands in it, and the agents that get it. */
+/** Where a message goes: its visible address, and the agents that receive it. */
 export interface Address {
   /** An agent's id, `user`, or `@` and a team's name or `all`. */
   recipient?: string;
@@ -12,7 +12,7 @@ export interface Address {
 }
 
 /**
- * One agent, the person, or a channel: exactly one of `recipient` and `channel`.
+ * The address of one agent, the person, or a channel: exactly one of `recipient` and `channel`.
  *
  * @throws SuzumioError `invalid-request`, `recipient-unknown`, `recipient-ambiguous`, `recipient-self`,
  *   `channel-unknown`, `channel-not-member`
@@ -33,7 +33,7 @@ export function addressOf(
 }
 
 /**
- * The agents of a team, or all, but the sender.
+ * The address of a team, or of all agents; the sender receives nothing.
  *
  * @throws SuzumioError `team-unknown`, `team-empty`
  */

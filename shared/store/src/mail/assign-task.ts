@@ -6,10 +6,10 @@ import { type MessageText, type PostedMessage, writeMessage } from './write-mess
 import { noteAssigned } from '../protection/watch.js';
 import type { Tx } from '../sqlite/tx.js';
 
-/** Work for whoever has a role. */
+/** Work for an agent with a role. */
 export interface NewTask extends MessageText {
   role: string;
-  /** The team that it has to be of; without it any agent of the project will do. */
+  /** The team of the assignee; without it, any agent of the project qualifies. */
   team?: string | undefined;
 }
 
@@ -19,8 +19,8 @@ export interface AssignedTask extends PostedMessage {
 }
 
 /**
- * Assigns work to the least loaded agent that has the role. Whoever assigns next finds the inbox with this task in it,
- * so that no two assignments take the same agent for idle.
+ * Assigns work to the least loaded agent that has the role. The next assignment sees this task in the inbox, so two
+ * assignments never take the same agent for idle.
  *
  * @throws SuzumioError `nobody-fits`, `team-unknown`, `attachment-unknown`, `invalid-request`
  */

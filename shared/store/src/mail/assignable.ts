@@ -6,10 +6,10 @@ import { budgetOf } from '../budgets/budget-of.js';
 import { spentBudgetOf } from '../budgets/usage.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
-/** Whom work is for. */
+/** The requirements on an assignee. */
 export interface WantedRole {
   role: string;
-  /** The team that it has to be of. */
+  /** The team of the assignee, if any is required. */
   team: string | undefined;
   assigner: string;
 }
@@ -26,8 +26,8 @@ interface Row {
 }
 
 /**
- * The agents that have a role, can begin a turn without anybody's help, and are not the one who assigns. Roles are the
- * same where they differ in capitals and in the space around them.
+ * The agents that have a role, can begin a turn without a person's help, and are not the assigner. Roles are compared
+ * without regard to case and surrounding space.
  *
  * @throws SuzumioError `nobody-fits`, which says why not
  */
@@ -61,7 +61,7 @@ function candidate(row: Row): Candidate {
   };
 }
 
-/** Why an agent gets no work now: it would wait for a person first. */
+/** Why an agent cannot be assigned work now: a person would have to act first. */
 function reasonAgainst(reader: SqlReader, config: ProjectConfig, agent: Row, assigner: string): string | undefined {
   if (agent.id === assigner) return 'is who assigns it';
   if (agent.state === 'failed') return 'has failed';

@@ -4,9 +4,9 @@ import { findArtifact } from '../content/artifacts.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
 /**
- * What names stand for, each artifact once, in their order.
+ * The artifacts that names stand for, each once, in order.
  *
- * @param names ids of artifacts, or names, of which the newest is meant
+ * @param names ids of artifacts, or names, which mean the newest artifact of that name
  * @throws SuzumioError `attachment-unknown`, `invalid-request`
  */
 export function attachmentsOf(reader: SqlReader, names: readonly string[]): Attachment[] {

@@ -4,12 +4,12 @@ import type { Tx } from '../sqlite/tx.js';
 
 /** An announcement. */
 export interface NewBroadcast extends MessageText {
-  /** To whom; without it, to all agents of the project. */
+  /** The team that gets it; without it, all agents of the project. */
   team?: string | undefined;
 }
 
 /**
- * Writes one message that every agent of a team gets, or all of the project's, except its sender.
+ * Writes one message to every agent of a team, or of the project, except its sender.
  *
  * @throws SuzumioError `team-unknown`, `team-empty`, `attachment-unknown`, `invalid-request`
  */

@@ -23,20 +23,20 @@ export interface MessageRow {
   created_at_ms: number;
 }
 
-/** Messages in the order in which they were written. */
+/** Messages in order of writing. */
 export function listMessages(reader: SqlReader, page: Page): MessageView[] {
   return messagesWhere(reader, 'true', page, {});
 }
 
 /** Which mail of the inboxes is wanted. */
 export interface InboxPage extends Page {
-  /** Only that of one agent. @default all */
+  /** Only one agent's. @default all */
   agent?: string | undefined;
-  /** Instead of unread mail, that which was read by a turn that failed or was cancelled, and not delivered again. */
+  /** Instead of unread mail, mail read by a failed or cancelled turn and not delivered again. */
   undelivered: boolean;
 }
 
-/** Messages that some agent still has before it, in the order in which they were written. */
+/** Messages that some agent still has unread or undelivered, in order of writing. */
 export function listInbox(reader: SqlReader, { agent, undelivered, ...page }: InboxPage): MessageView[] {
   const wanted = undelivered
     ? `id IN (SELECT message_id FROM turns JOIN message_reads ON turn_id = turns.id
@@ -48,7 +48,7 @@ export function listInbox(reader: SqlReader, { agent, undelivered, ...page }: In
 }
 
 /**
- * The messages of one thread, in the order in which they were written.
+ * The messages of one thread, in order of writing.
  *
  * @throws SuzumioError `thread-unknown`
  */
@@ -70,7 +70,7 @@ export function messageCalled(reader: SqlReader, name: string): MessageRow {
   );
 }
 
-/** A thread's id, by that or by any message in it. */
+/** The thread with this id, or of this message. */
 function threadCalled(reader: SqlReader, name: string): string {
   const row = rowCalled(reader, name);
   if (row) return row.thread_id;
@@ -91,7 +91,7 @@ export function findMessage(reader: SqlReader, id: string): MessageView | undefi
   return row && messageView(reader, row);
 }
 
-/** A message that an agent may read: it wrote it, or has it or had it in its inbox. */
+/** A message that an agent may read: it wrote it, or has or had it in its inbox. */
 export function messageFor(reader: SqlReader, agent: string, id: string): MessageView | undefined {
   const message = findMessage(reader, id);
   if (!message) return undefined;
@@ -99,15 +99,13 @@ export function messageFor(reader: SqlReader, agent: string, id: string): Messag
   return concerned ? message : undefined;
 }
 
-/** A list ends after so many recipients have been read, whatever it shows of them: that takes some tens of ms. */
+/** How many recipients one page reads, shown or not: some tens of ms. */
 const recipientsInPage = 20_000;
-/** About what one takes in an answer. */
+/** Approximate size of one recipient in an answer. */
 const recipientBytes = 120;
 const attachmentBytes = 300;
 
-/**
- * @param isMeant the recipients that are shown where there are too many for all: those that the list is about
- */
+/** @param isMeant tells the recipients that the list is about: they are shown first where there are too many */
 function messagesWhere(
   reader: SqlReader,
   wanted: string,
@@ -134,7 +132,7 @@ function messagesWhere(
 
 type Recipient = MessageView['recipients'][number];
 
-/** As many as a list shows, in their order; those that are meant before all others. */
+/** As many recipients as a list shows, those that the list is about first. */
 function firstOf(recipients: Recipient[], isMeant: (one: Recipient) => boolean): Recipient[] {
   if (recipients.length <= maxListedRecipients) return recipients;
   const meant = recipients.filter(isMeant).slice(0, maxListedRecipients);

@@ -4,14 +4,14 @@ import { noteEffect } from '../protection/watch.js';
 import type { Tx } from '../sqlite/tx.js';
 import type { MessageText } from './write-message.js';
 
-/** A task and how it stands now. Its id is that of the message that assigned it, and of the thread that began with it. */
+/** A task and its new state. Its id is that of the message that assigned it, which is its thread's id, too. */
 export interface MovedTask {
   id: string;
   state: TaskState;
 }
 
 /**
- * Moves a task on, as its assignee says in a reply. To say again how it stands changes nothing.
+ * Changes a task's state, as its assignee's reply says. Repeating the present state changes nothing.
  *
  * @throws SuzumioError `task-unknown` where the thread is about none, `task-not-assignee`, `task-state-refused`
  */
@@ -36,7 +36,7 @@ export function moveTask(
       { task: id, assignee: task.assignee },
     );
   }
-  // Mail that was delivered again brings a turn that says again what an earlier one said.
+  // A turn that reads mail delivered again may repeat what an earlier turn reported.
   if (task.state === to) return { id, state: to };
   assertTaskAllows({ id, state: task.state }, to);
   tx.run('UPDATE tasks SET state = :to, state_message_id = :reply, state_at_ms = :now WHERE message_id = :id', {

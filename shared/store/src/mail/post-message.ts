@@ -10,7 +10,7 @@ export interface NewMessage extends MessageText {
 }
 
 /**
- * Writes a message to one agent, to the person, or to a channel: the beginning of a thread.
+ * Writes a message to one agent, to the person, or to a channel. It begins a thread.
  *
  * @throws SuzumioError `invalid-request`, `recipient-unknown`, `recipient-ambiguous`, `recipient-self`,
  *   `channel-unknown`, `channel-not-member`, `attachment-unknown`

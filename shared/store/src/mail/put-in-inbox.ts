@@ -2,15 +2,15 @@ import type { Priority } from '@suzumio/protocol/ids';
 import { isQueued } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
 
-/** Makes a message one that an agent has unread. */
+/** Adds a message to an agent's unread mail. */
 export function putInInbox(tx: Tx, recipient: string, message: { seq: number; priority: Priority }): void {
   tx.insert('inbox', { recipient, priority: message.priority, message_seq: message.seq });
   hastenQueuedTurn(tx, recipient, message.priority);
 }
 
 /**
- * More urgent mail for a turn that still waits makes the turn more urgent: of its project's turns it is put on the queue
- * earlier. One that is there already keeps its place, since the queue knows no priorities.
+ * More urgent mail raises the priority of a turn that still waits: it is put on the queue before its project's others.
+ * A turn on the queue keeps its place, since the queue knows no priorities.
  */
 function hastenQueuedTurn(tx: Tx, agent: string, priority: Priority): void {
   tx.run(

@@ -7,28 +7,28 @@ import { agentRow, isUndelivered } from '../rows.js';
 import type { SqlParams, SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 
-/** A message that an agent has read in a turn which did not do what it asks for. */
+/** A message that an agent read in a turn which failed or was cancelled. */
 export interface UndeliveredMail {
   id: string;
   seq: number;
   priority: Priority;
-  /** Who has read it. */
+  /** The agent that read it. */
   agent: string;
-  /** The turn that did, and its number. */
+  /** The turn that read it, and its number. */
   turn: string;
   number: number;
 }
 
-/** Who has it unread again. */
+/** The agents that have it unread again. */
 export interface RedeliveredMessage {
   id: string;
   agents: string[];
 }
 
 /**
- * Makes one undelivered message unread again, for each agent that has it undelivered or for one of them. A new turn will
- * read it, and may repeat what an earlier one did; the earlier one cannot be retried any more. What state an agent is in
- * does not matter, nor change: a failed one reads its mail once it is reset.
+ * Makes one undelivered message unread again, for one agent or for each that has it undelivered. A new turn will read
+ * it, and may repeat what the earlier one did; the earlier one can no longer be retried. The agents' states neither
+ * matter nor change: a failed agent reads the mail once it is reset.
  *
  * @param name the message's id or number
  * @throws SuzumioError `message-unknown`, `agent-unknown`, `redelivery-refused`
@@ -62,7 +62,7 @@ export function redeliverMessage(
   return { id, agents: mail.map((one) => one.agent) };
 }
 
-/** Mail that is undelivered, in the order in which it was written. `wanted` narrows messages `m` and their `turns`. */
+/** Undelivered mail, in order of writing. `wanted` is a condition on messages `m` and their `turns`. */
 export function undeliveredMail(reader: SqlReader, wanted: string, params: SqlParams): UndeliveredMail[] {
   return reader.all<UndeliveredMail>(
     `SELECT m.id, m.seq, m.priority, turns.agent_id AS agent, turns.id AS turn, turns.number
@@ -72,7 +72,7 @@ export function undeliveredMail(reader: SqlReader, wanted: string, params: SqlPa
   );
 }
 
-/** Takes mail from the turns that read it and puts it back into the inboxes: it is never in both, nor in neither. */
+/** Moves mail from the turns that read it back into the inboxes: it is always in exactly one of the two. */
 export function giveBack(tx: Tx, mail: readonly UndeliveredMail[]): void {
   for (const { id, seq, priority, agent } of mail) {
     tx.run(
@@ -83,7 +83,7 @@ export function giveBack(tx: Tx, mail: readonly UndeliveredMail[]): void {
   }
 }
 
-/** How a message stands with those that it went to, or with one of them. */
+/** How a message stands with its recipients, or with one of them. */
 function standing(reader: SqlReader, of: { id: string; seq: number; agent: string | null }): string {
   const rows = reader.all<{ agent: string; number: number | null; status: TurnStatus | null }>(
     `SELECT recipient AS agent, NULL AS number, NULL AS status FROM inbox WHERE message_seq = :seq

@@ -9,35 +9,35 @@ import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 
 /**
- * An answer to a message. Without `recipient` and `channel` it goes to whoever wrote that one; where it says how a task
- * stands, to whoever assigned that.
+ * An answer to a message. Without `recipient` and `channel` it goes to the sender of that message; with a task's new
+ * state, to the task's assigner.
  */
 export interface NewReply extends MessageText {
-  /** The message that it answers, by its id or its number. */
+  /** The message that it answers, by id or number. */
   message: string;
   /** An agent's id or display name, or `user`. */
   recipient?: string | undefined;
   channel?: string | undefined;
-  /** What becomes with it of the task that the thread is about. */
+  /** The new state of the task that the thread is about. */
   task?: TaskMove | undefined;
 }
 
 export interface PostedReply extends PostedMessage {
   threadId: string;
-  /** Who or what it is addressed to. */
+  /** Its visible address. */
   to: string;
-  /** The task that it moved. */
+  /** The task whose state it changed. */
   task: MovedTask | null;
 }
 
 /**
- * Writes an answer into the thread of the message that it answers, and moves that thread's task where it says so.
+ * Writes an answer into the thread of the message that it answers, and changes the thread's task where it says so.
  *
- * An agent answers only what it has seen: what it wrote, what a prompt of its has held, and what it has read by its id
+ * An agent may answer only what it has seen: what it wrote, what one of its prompts contained, and what it read by id
  * in this turn. The person has seen everything.
  *
- * @throws SuzumioError `message-unknown`, `message-unseen`, `message-unanswerable`, `task-unknown`, `task-not-assignee`,
- *   `task-state-refused`, and what `postMessage` throws
+ * @throws SuzumioError `message-unknown`, `message-unseen`, `message-unanswerable`, `task-unknown`,
+ *   `task-not-assignee`, `task-state-refused`, and what `postMessage` throws
  */
 export function replyToMessage(tx: Tx, reply: NewReply): PostedReply {
   const parent = parentOf(tx, reply);
@@ -74,7 +74,7 @@ function parentOf(tx: Tx, { message, sender, turn }: NewReply): MessageRow {
   return parent;
 }
 
-/** Mail that waits unread has not been seen, even if an earlier turn of the agent had it before it was put back. */
+/** Unread mail counts as unseen, even where an earlier turn had read it before it was put back. */
 function hasSeen(reader: SqlReader, agent: string, { id, sender }: MessageRow, turn: string | undefined): boolean {
   if (agent === USER_ID || agent === sender) return true;
   const read = reader.get(

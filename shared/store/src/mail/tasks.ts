@@ -14,7 +14,7 @@ export interface TaskPage extends Page {
   assignee?: string | undefined;
   /** An agent's id, or `user`. */
   assigner?: string | undefined;
-  /** What was asked for, in capitals or not. */
+  /** The role that was asked for, in any case. */
   role?: string | undefined;
   team?: string | undefined;
 }
@@ -35,7 +35,7 @@ interface Row {
 }
 
 /**
- * Tasks in the order in which they were assigned.
+ * Tasks in order of assignment.
  *
  * @throws SuzumioError `agent-unknown`, `team-unknown`
  */

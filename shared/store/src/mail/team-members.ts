@@ -3,7 +3,7 @@ import { ALL_AGENTS } from '@suzumio/contract/model/team-name';
 import type { SqlReader } from '../sqlite/sql.js';
 
 /**
- * The team that is meant by a name, with or without the `@` that stands before it in mail; none where all agents are.
+ * The team of a name, with or without the leading `@` of mail addresses; undefined for all agents.
  *
  * @throws SuzumioError `team-unknown`, which names those that there are
  */
@@ -22,7 +22,7 @@ export function findTeam(reader: SqlReader, name: string | undefined): string | 
   );
 }
 
-/** The agents of a team, or all of them, in their order. */
+/** The agents of a team, or all, in the order of the project file. */
 export function teamMembers(reader: SqlReader, team: string | undefined): string[] {
   return roster(reader)
     .filter((agent) => team === undefined || agent.team === team)

@@ -18,7 +18,7 @@ interface UnreadRow {
   created_at_ms: number;
 }
 
-/** An agent's unread mail, the most urgent and then the oldest first, and how much of it there is in all. */
+/** An agent's unread mail, most urgent first, then oldest first, and its total count. */
 export function unreadMail(
   reader: SqlReader,
   agent: string,

@@ -8,21 +8,21 @@ import { attachmentsOf } from './attach.js';
 import { excerptOf } from './excerpt.js';
 import { putInInbox } from './put-in-inbox.js';
 
-/** What somebody says, wherever it goes. */
+/** The text of a message and its sender. */
 export interface MessageText {
   /** An agent's id, `user`, or `system`. */
   sender: string;
   priority: Priority;
   body: string;
-  /** Artifacts that it carries: their ids, or names, of which the newest is meant. */
+  /** Attached artifacts: ids, or names, which mean the newest artifact of that name. */
   attachments?: readonly string[] | undefined;
   /** The turn that wrote it. */
   turn?: string | undefined;
-  /** Who did it: the agent, or the name of the token that a person used. */
+  /** The actor: the agent, or the name of the token that a person used. */
   actor: string;
 }
 
-/** What a message is, and which one it answers: without that it begins a thread of its own. */
+/** The kind of a message and the message that it answers; one that answers none begins a thread. */
 export interface MessagePlace {
   kind: MessageKind;
   replyTo?: { id: string; threadId: string };
@@ -33,12 +33,12 @@ export interface MessagePlace {
 export interface PostedMessage {
   id: string;
   seq: number;
-  /** The agents that have it unread now. */
+  /** The agents that have it unread. */
   recipients: string[];
 }
 
 /**
- * Writes a message, one inbox row for each agent that it goes to, and its event. Every message comes to be here.
+ * Writes a message, one inbox row for each agent that receives it, and its event. Every message is written here.
  *
  * @throws SuzumioError `attachment-unknown`, `invalid-request`
  */

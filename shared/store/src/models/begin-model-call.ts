@@ -21,15 +21,15 @@ export interface ModelQuestion {
   step?: string | undefined;
   requestHash: string;
   purpose: ChatPurpose;
-  /** The preset that answers, or whose list does. */
+  /** The preset that answers, or the one whose alternatives do. */
   preset: string;
-  /** What it may come to: held back from the budgets until the answer is there. */
+  /** Its worst-case cost: reserved in the budgets until the answer is there. */
   worst: Cost;
-  /** What it comes to where it is sent and nothing more is heard of it. */
+  /** Its cost if it is sent and its process is not heard of again. */
   sent: Omit<AnsweredBy, 'provider'>;
 }
 
-/** A call that is being made: its row says by whom, and until when that process is believed. */
+/** A running call: which process makes it, and until when that process is presumed alive. */
 export interface ModelCallOwner {
   owner: string;
   untilMs: number;
@@ -37,21 +37,23 @@ export interface ModelCallOwner {
 
 export type BegunModelCall =
   | { state: 'recorded'; step: string; result: RecordedAnswer }
-  /** Another process is asking the same: look again, with this step. */
+  /** Another process is making the same call: try again, with this step. */
   | { state: 'asked-by-another'; step: string }
-  /** Other calls that run, of this turn or from the same budget, leave it no room now: look again, with this step. */
+  /**
+   * Reservations of running calls, of this turn or from the same budget, leave no room now: try again, with this step.
+   */
   | { state: 'held-back'; step: string }
   | { state: 'refused'; code: ErrorCode; message: string }
   | { state: 'begun'; call: string; step: string };
 
-/** How many calls of one turn may be under way: runners ask one after the other, and some a few at a time. */
+/** How many calls of one turn may run at a time: runners make one after the other, or a few at once. */
 const runningCallsPerTurn = 4;
 
 /**
- * Begins a call of a model, unless its answer is in the journal or another process is asking already. Its worst cost is
- * held back from now on, so that calls that run together keep a budget, too. Whoever was asking before and has not been
- * heard of for `untilMs` is taken for dead, its call for sent, and the question is asked again. A question that the
- * journal contradicts is refused, and ends the turn of an attempt that does not stop asking such.
+ * Begins a model call, unless its answer is in the journal or another process is making it already. Its worst-case cost
+ * is reserved from now on, so that concurrent calls stay within a budget. A caller that was not heard of for `untilMs`
+ * is presumed dead and its call sent, and the call is made again. A call that contradicts the journal is refused; an
+ * attempt that keeps making such calls ends its turn.
  *
  * @throws SuzumioError `token-rejected`
  */
@@ -110,7 +112,7 @@ export function beginModelCall(
   return { state: 'begun', call, step, lost };
 }
 
-/** Why a question may not be asked. A limit or a budget that is reached ends the turn: nothing that it did is lost. */
+/** Why a call is refused. A limit or a budget that is reached ends the turn: what it did stays recorded. */
 function refusalOf(
   tx: Tx,
   turn: TurnRow,
@@ -144,7 +146,7 @@ function refusalOf(
   return { code: 'budget-reached', message: budget.message };
 }
 
-/** The place of a question whose runner names none: its number in the attempt, apart from those of tool calls. */
+/** The step of a call from a runner that names no steps: its number in the attempt, counted apart from tool calls. */
 function nextUnnamedStep(tx: Tx, question: ModelQuestion): string {
   const row = tx.get<{ number: number }>(
     `UPDATE turn_attempts SET unnamed_questions = unnamed_questions + 1 WHERE turn_id = :turn AND number = :attempt

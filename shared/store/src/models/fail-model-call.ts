@@ -4,24 +4,24 @@ import type { Tx } from '../sqlite/tx.js';
 import { endByFailure, type ProviderWait } from '../turns/fail-attempt.js';
 import { callRow, closeCall } from './model-call-costs.js';
 
-/** As often a question fails that others do not share before it is taken for what the provider will not answer. */
+/** How often a call fails while others succeed before the provider is presumed to refuse it for good. */
 const loneFailures = 5;
 
-/** Why a call has no answer, and what its turn waits for. */
+/** Why a call failed, and what its turn waits for. */
 export interface UnansweredCall {
   failure: Failure;
   wait?: ProviderWait | undefined;
   /**
-   * That the question itself failed, at each of its providers and for no reason of theirs: since when the first of them
-   * has been away. Where that is later than its last failure, others were answered between the two.
+   * Set where the call failed at each provider for no reason of theirs: since when the first of them has been
+   * unavailable. If that is later than the call's last failure, others were answered between the two.
    */
   failedItself?: { awaySinceMs: number } | undefined;
 }
 
 /**
- * Ends a call without an answer, and its attempt with it: the turn waits, or fails. A question that fails again and again
- * while the provider answers others has a backoff of its own, and fails for good after some tries: it is not the
- * provider that is away.
+ * Ends a call without an answer, and its attempt: the turn waits, or fails. A call that keeps failing while the
+ * provider answers others gets a back-off of its own, and fails for good after some tries, since the provider is
+ * available.
  */
 export function failModelCall(tx: Tx, call: string, { failure, wait, failedItself }: UnansweredCall): void {
   const row = callRow(tx, call);
@@ -45,7 +45,7 @@ export function failModelCall(tx: Tx, call: string, { failure, wait, failedItsel
   endByFailure(tx, turn, attempt, failure, { wait: alone > 1 ? undefined : wait });
 }
 
-/** How the same question failed last, since the turn was queued or retried, where it was asked at all. */
+/** The last failure of the same call since the turn was queued or retried, if any. */
 function lastOwnFailure(tx: Tx, turn: TurnRow, step: string): { alone: number; ended_at_ms: number } | undefined {
   return tx.get(
     `SELECT alone, ended_at_ms FROM model_calls WHERE turn_id = :turn AND step = :step AND status = 'failed' AND alone > 0

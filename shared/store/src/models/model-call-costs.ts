@@ -4,13 +4,13 @@ import type { ChatPurpose } from '@suzumio/protocol/model-chat';
 import { type ExhaustedBudget, exhaustedBudget } from '../budgets/usage.js';
 import type { Tx } from '../sqlite/tx.js';
 
-/** Who answered, and what it came to. */
+/** The provider that answered, and the usage. */
 export interface AnsweredBy {
   preset: string;
   provider: string;
   model: string;
   cost: Cost;
-  /** Tokens in and out; estimated where the provider counted none. */
+  /** Tokens in and out; estimated where the provider reported none. */
   inputTokens: number;
   outputTokens: number;
   estimated: boolean;
@@ -58,7 +58,7 @@ export function closeCall(
 
 type Charge = Omit<AnsweredBy, 'provider'> & { provider: string | null };
 
-/** Adds what a provider did to its call, and to what the agent has used; a call may be charged for more than once. */
+/** Adds a provider's usage to the call and to the agent's total; one call may be charged several times. */
 export function charge(tx: Tx, { id, agent_id: agent }: Pick<CallRow, 'id' | 'agent_id'>, by: Charge): void {
   const params = { input: by.inputTokens, output: by.outputTokens, usd: by.cost.nanoUsd };
   const charged = tx.get('SELECT 1 FROM model_calls WHERE id = :id AND input_tokens + output_tokens > 0', { id });
@@ -85,9 +85,9 @@ export function charge(tx: Tx, { id, agent_id: agent }: Pick<CallRow, 'id' | 'ag
 }
 
 /**
- * Says that a call is still being made.
+ * Extends a running call's lease.
  *
- * @param soFar what it has come to, for when nothing more is heard of it
+ * @param soFar its usage so far, charged if its process is not heard of again
  */
 export function extendModelCall(tx: Tx, call: string, untilMs: number, soFar?: AnsweredBy): void {
   tx.run(`UPDATE model_calls SET until_ms = :until WHERE id = :call AND status = 'running'`, { call, until: untilMs });
@@ -108,10 +108,10 @@ export function extendModelCall(tx: Tx, call: string, untilMs: number, soFar?: A
 }
 
 /**
- * Charges for a question that was sent, or answered in part, and came to nothing: providers count what they did. The
- * call goes on, with the next of its candidates.
+ * Charges for a request that was sent, or answered in part, and failed: providers bill what they did. The call
+ * continues with its next candidate.
  *
- * @returns the budget that leaves no room for that
+ * @returns the budget that has no room for the rest of the call
  */
 export function chargeModelCall(tx: Tx, call: string, by: AnsweredBy): ExhaustedBudget | undefined {
   const row = callRow(tx, call);
@@ -120,18 +120,18 @@ export function chargeModelCall(tx: Tx, call: string, by: AnsweredBy): Exhausted
   return exhausted?.onlyHeld === false ? exhausted : undefined;
 }
 
-/** Ends a call that was never made: whoever asked has gone. */
+/** Ends a call that was never sent, because its caller disconnected. */
 export function dropModelCall(tx: Tx, call: string): void {
   closeCall(tx, call, 'failed', 'not-asked');
 }
 
-/** A call whose process has not been heard of again, and what it is taken to have cost. */
+/** A call whose process was not heard of again, and its presumed cost. */
 export interface LostCall {
   call: string;
   nanoUsd: number;
 }
 
-/** Closes the calls of processes that have not been heard of for too long, and charges what they had come to. */
+/** Closes the calls whose leases have run out, and charges their usage so far. */
 export function giveUpLostCalls(tx: Tx): LostCall[] {
   const rows = tx.all<{
     id: string;

@@ -4,13 +4,13 @@ import type { StoredView } from '@suzumio/contract/model/storage';
 import type { DaySpendingView, UsageAnswer, UsageFigures, UsageGroup, UsageRow } from '@suzumio/contract/model/usage';
 import type { SqlReader } from '../sqlite/sql.js';
 
-/** Which calls count: those that ended from the one moment on, and before the other. */
+/** The calls that count: those that ended from the first moment on and before the second. */
 export interface UsageSpan {
   fromMs?: number | undefined;
   toMs?: number | undefined;
 }
 
-/** What is added up; sums of whole numbers, so that they stay exact. */
+/** What is added up: integers, so that sums stay exact. */
 interface Sums {
   calls: number;
   input: number;
@@ -19,7 +19,7 @@ interface Sums {
   estimated: number;
 }
 
-/** Sums of one project, by what they are of. */
+/** Sums of one project, one for each group. */
 export type ProjectUsage = (Sums & { key: string })[];
 
 const keys: Readonly<Record<UsageGroup, string>> = {
@@ -29,15 +29,15 @@ const keys: Readonly<Record<UsageGroup, string>> = {
   day: `date(ended_at_ms / 1000, 'unixepoch')`,
 };
 
-/** The calls that are added up in one go: some ms. */
+/** How many calls one slice adds up: some ms. */
 const callsInSlice = 10_000;
 
-/** What one project's calls of models came to. */
+/** The usage of one project's model calls. */
 export function projectUsage(reader: SqlReader, by: UsageGroup, span: UsageSpan): ProjectUsage {
   return [...usageSlices(reader, by, span)].flat();
 }
 
-/** The same in parts, each of bounded work: whoever serves others, too, lets them in between. */
+/** The same in slices of bounded work, so that a server can handle other requests in between. */
 export function* usageSlices(reader: SqlReader, by: UsageGroup, span: UsageSpan): Generator<ProjectUsage> {
   const last = reader.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM model_calls')?.seq ?? 0;
   for (let after = 0; after < last; after += callsInSlice) yield usageSlice(reader, by, span, after);
@@ -55,7 +55,7 @@ function usageSlice(reader: SqlReader, by: UsageGroup, { fromMs = 0, toMs }: Usa
 
 const maxRows = 1000;
 
-/** Adds up what several projects have used. */
+/** Adds up the usage of several projects. */
 export class UsageSum {
   readonly #sums = new Map<string, { project: string | null; key: string; sums: Sums }>();
   readonly #total = nothing();
@@ -78,14 +78,14 @@ export class UsageSum {
     const rows = [...this.#sums.values()].sort((a, b) =>
       this.by === 'day' ? (a.key < b.key ? -1 : 1) : b.sums.nanoUsd - a.sums.nanoUsd || tokens(b.sums) - tokens(a.sums),
     );
-    // Of days, the newest.
+    // Of days, the newest are kept.
     const kept = this.by === 'day' ? rows.slice(-maxRows) : rows.slice(0, maxRows);
     const items = kept.map(({ project, key, sums }): UsageRow => ({ project, key, ...figures(sums) }));
     return { by: this.by, items, more: rows.length - kept.length, total: figures(this.#total), today, stored };
   }
 }
 
-/** The cell's day, beside what it may cost. */
+/** The cell's spending of a day, and its budget. */
 export function dayView(day: DaySpending, budgetUsd: number | undefined): DaySpendingView {
   const [spentUsd, heldUsd] = [day.spentNanoUsd / nanoPerUsd, day.heldNanoUsd / nanoPerUsd];
   const left = budgetUsd === undefined ? null : Math.max(0, budgetUsd - spentUsd - heldUsd);

@@ -3,74 +3,77 @@ import type { SqlReader } from '../sqlite/sql.js';
 
 /** Whether a model may be asked. */
 export type Admission =
-  /** @property probe whether this call tries the model, and others wait for what becomes of it */
+  /** @property probe whether this call is the half-open probe, whose result the others wait for */
   | { ask: true; probe: boolean }
-  /** Its circuit is open: nobody asks before `untilMs`, or somebody else is trying it, or is to try it first. */
+  /** The circuit is open until `untilMs`, or another call probes it, or another project is to probe it first. */
   | { ask: false; untilMs: number; lastError: string };
 
-/** Who asks, and what: one model at one provider, with one key. */
+/** The caller and its circuit: one model at one provider, with one key. */
 export interface Caller {
   circuit: string;
   project: string;
-  /** The call's own name. */
+  /** The call's id. */
   call: string;
 }
 
-/** How a question failed. */
+/** How a call failed. */
 export interface CircuitFailure {
   /**
-   * Whom the circuit is opened for: `all` where the provider says something of itself, `project` where the question or
-   * a setting of the project that asked may be the cause.
+   * For whom the circuit opens: `all` where the provider itself is at fault, `project` where the call or a setting of
+   * its project may be.
    */
   opensFor: 'all' | 'project';
   error: string;
-  /** How long the provider asked to be left alone. */
+  /** The provider's `Retry-After`. */
   retryAfterMs?: number | undefined;
 }
 
-/** What a failure did. */
+/** The circuit as a failure left it. */
 export interface CircuitOpened {
-  /** Until when nobody asks. */
+  /** When the next probe may be sent. */
   untilMs: number;
-  /** Since when the model has answered nobody to the end. */
+  /** Since when no call has been answered in full. */
   sinceMs: number;
-  /** Whether all was well before. */
+  /** Whether the circuit was closed before. */
   first: boolean;
 }
 
 interface Row {
-  /** The project that it is open for; '' for all. */
+  /** The project that the circuit is open for; '' for all. */
   scope: string;
   failures: number;
   open_until_ms: number;
   probe_until_ms: number;
-  /** 1 where the model has begun to answer whoever tried it. */
+  /** 1 where the model has begun to answer the probe. */
   answering: number;
   last_error: string;
   since_ms: number;
 }
 
-/** One call a minute is little to pay for noticing soon that a model is back. */
+/** At the longest back-off, one probe a minute: a low price for noticing soon that a model is back. */
 const firstPauseMs = 5_000;
 const longestPauseMs = 60_000;
-/** The longest that a provider may ask to be left alone. */
+/** The longest `Retry-After` that is honoured. */
 const longestRetryAfterMs = 15 * 60_000;
-/** Whoever waits for another's probe looks again after this. */
+/** After this, a waiting call checks on another's probe again. */
 const probeWaitMs = 2_000;
 /**
- * The longest that one call keeps others from trying: how long its answer may take is its project's to say, and while a
- * model is away nobody else is to wait for that.
+ * The longest that one probe blocks other calls: a project sets how long its answers may take, and other projects do
+ * not wait for that.
  */
 const longestTryMs = 60_000;
-/** The project whose turn it is to try has so long for it, then any may: it may have nothing to ask any more. */
+/**
+ * How long the next project in line has for its probe; then any project may send one, since the first may have no call
+ * left to make.
+ */
 const turnToTryMs = 5_000;
-/** Whoever waits tries more often than this: what nobody has tried for so long, nobody waits for. */
+/** A circuit untouched for so long is deleted: a waiting call would have probed it. */
 const forgottenAfterMs = 24 * 3_600_000;
 
 /**
- * The cell's circuit breakers, one for each model at each provider. After a failure nobody asks for a while, which
- * doubles; then one call goes through, and what becomes of it decides for all: of many agents that wait for a model, one
- * tries it. Projects take turns at that, so that one whose questions always fail keeps no other waiting.
+ * The cell's circuit breakers, one for each model at each provider. A failure opens the circuit for a back-off, which
+ * doubles; then one call probes, and its result decides for all. Projects take turns at probing, so that a project
+ * whose calls always fail blocks no other.
  */
 export class Providers {
   constructor(private readonly db: CatalogDatabase) {}
@@ -78,11 +81,10 @@ export class Providers {
   /**
    * Asks whether a call may be made.
    *
-   * @param leaseMs how long its process is believed without a word: where it is the one that tries the model, others
-   *   wait for it that long
+   * @param leaseMs how long the caller's process may miss heartbeats: other calls wait for its probe that long
    */
   async admit(caller: Caller, leaseMs: number): Promise<Admission> {
-    // A model that is well has no row, and costs no transaction.
+    // A closed circuit has no row, and costs no transaction.
     if (this.#rows(caller).length === 0) return { ask: true, probe: false };
     return this.db.write((tx) => {
       const now = tx.nowMs;
@@ -102,9 +104,9 @@ export class Providers {
   }
 
   /**
-   * The half-open probe goes on. Other calls wait for it no longer than a minute in all.
+   * Extends the half-open probe's lease. Other calls wait for a probe for a minute in all.
    *
-   * @param sinceMs when it began
+   * @param sinceMs when the probe began
    */
   async extendProbe({ circuit, call }: Caller, leaseMs: number, sinceMs: number): Promise<void> {
     await this.db.write((tx) =>
@@ -116,7 +118,7 @@ export class Providers {
     );
   }
 
-  /** The model has begun to answer whoever tried it: the others need not wait until that has all of it. */
+  /** The model has begun to answer the probe: other calls need not wait for the rest. */
   async answering({ circuit, call }: Caller): Promise<void> {
     await this.db.write((tx) =>
       tx.run(
@@ -128,9 +130,9 @@ export class Providers {
   }
 
   /**
-   * The model answered: whoever waits for it may go on.
+   * Closes the circuit: waiting calls may proceed.
    *
-   * @returns whether its circuit had been open
+   * @returns whether the circuit was open
    */
   async answered(circuit: string): Promise<boolean> {
     if (!this.db.reader.get('SELECT 1 FROM circuits WHERE circuit = :circuit LIMIT 1', { circuit })) return false;
@@ -140,7 +142,7 @@ export class Providers {
     });
   }
 
-  /** A question failed. Calls that were under way together fail together, and count once. */
+  /** Opens the circuit after a failure. Calls that ran at the same time fail together, and count once. */
   async failed(caller: Caller, { opensFor, error, retryAfterMs = 0 }: CircuitFailure): Promise<CircuitOpened> {
     const { circuit, project, call } = caller;
     const scope = opensFor === 'all' ? everyone : project;
@@ -160,7 +162,7 @@ export class Providers {
            answering = 0, last_error = :error`,
         { circuit, scope, failures, until, error: error.slice(0, 500), now },
       );
-      // What else it was to try, it has not found out: another may.
+      // The call's other probes have no result: another call may send them.
       tx.run('UPDATE circuits SET probe_until_ms = 0 WHERE circuit = :circuit AND probe_owner = :call', {
         circuit,
         call,
@@ -170,12 +172,12 @@ export class Providers {
     });
   }
 
-  /** {@link readOpenCircuits} of the catalog as it is now. */
+  /** {@link readOpenCircuits} as of now. */
   away(project: string): ReadonlyMap<string, number> {
     return readOpenCircuits(this.db.reader, project);
   }
 
-  /** When a circuit may be tried, where that is not now. */
+  /** When a circuit may be probed, where that is not now. */
   #closedAgainAt(row: Row, caller: Caller, now: number): number | undefined {
     if (row.open_until_ms > now) return row.open_until_ms;
     if (row.probe_until_ms > now) return now + probeWaitMs;
@@ -194,7 +196,7 @@ export class Providers {
       'UPDATE circuits SET probe_until_ms = :until, probe_owner = :call WHERE circuit = :circuit AND scope = :scope',
       { circuit, scope, call, until: tx.nowMs + leaseMs },
     );
-    // Those whose turn it was have let it pass.
+    // The projects first in line have missed their turn.
     tx.run(
       `DELETE FROM circuit_waiters WHERE circuit = :circuit AND :scope = ''
          AND (${inTurn}) < (SELECT ${inTurn} FROM circuit_waiters WHERE circuit = :circuit AND project = :project)`,
@@ -203,7 +205,7 @@ export class Providers {
     if (scope === everyone) this.#hasTried(tx, { circuit, project, call });
   }
 
-  /** A project that waits keeps its place. */
+  /** Adds a project to the line; one that is in it keeps its place. */
   #waits(tx: CatalogTx, { circuit, project }: Caller): void {
     tx.run(
       `INSERT INTO circuit_waiters (circuit, project, since_ms) VALUES (:circuit, :project, :now)
@@ -212,7 +214,7 @@ export class Providers {
     );
   }
 
-  /** A project that has tried goes to the end of the line. */
+  /** Moves a project that has probed to the end of the line. */
   #hasTried(tx: CatalogTx, { circuit, project }: Caller): void {
     tx.run(
       `INSERT INTO circuit_waiters (circuit, project, since_ms, tried_at_ms) VALUES (:circuit, :project, :now, :now)
@@ -221,7 +223,7 @@ export class Providers {
     );
   }
 
-  /** Files name models as they like, so circuits must not stay for ever. */
+  /** Deletes old circuits: project files name models freely, so rows would pile up. */
   #forget(tx: CatalogTx): void {
     const before = tx.nowMs - forgottenAfterMs;
     tx.run('DELETE FROM circuits WHERE max(open_until_ms, probe_until_ms, since_ms) < :before', { before });
@@ -244,12 +246,15 @@ export class Providers {
 /** The scope of a circuit that is open for all. */
 const everyone = '';
 
-/** Who tries next: whoever has not for longest, and of those that never have, who waits for longest. */
+/**
+ * The order of probing: the project that has not probed for longest; among those that never have, the one waiting for
+ * longest.
+ */
 const inTurn = 'tried_at_ms, since_ms, project';
 
 /**
- * The circuits that are open for a project, with when it may try them: at once where that has passed. Where it is
- * another project's turn to try, that one is given time for it.
+ * The circuits that are open for a project, and when it may probe them: at once where the back-off has passed. Where
+ * another project is next in line, that one's time is allowed for.
  */
 export function readOpenCircuits(reader: SqlReader, project: string): ReadonlyMap<string, number> {
   const rows = reader.all<{ circuit: string; until: number }>(

@@ -1,12 +1,12 @@
 import type { CatalogDatabase } from '../sqlite/catalog-database.js';
 
-/** The hosts of providers to which the cell has ever had a connection: what is away, and was never there, may be a mistake. */
+/** The provider hosts that the cell has ever connected to: a host that never answered may be a mistake in a setting. */
 export class ReachedHosts {
   readonly #known = new Set<string>();
 
   constructor(private readonly db: CatalogDatabase) {}
 
-  /** @param host with its port, as a URL has it */
+  /** @param host with its port, as in a URL */
   has(host: string): boolean {
     if (!this.#known.has(host) && this.db.reader.get('SELECT 1 FROM reached_hosts WHERE host = :host', { host })) {
       this.#known.add(host);

@@ -7,8 +7,8 @@ import type { HistoryPlan } from '../turns/history.js';
 import { type AnsweredBy, type CallRow, callRow, charge, closeCall } from './model-call-costs.js';
 
 /**
- * Journals an answer, whatever became of the attempt that asked for it: it was paid for. Where another process has
- * journaled one under the same step meanwhile, that one counts; the cost of both is kept.
+ * Journals an answer even if its attempt is over: it was paid for. If another process has journaled one at the same
+ * step meanwhile, that one counts; both costs are kept.
  */
 export function recordModelAnswer(tx: Tx, call: string, answer: ModelAnswer, by: AnsweredBy): RecordedAnswer {
   const row = callRow(tx, call);
@@ -37,7 +37,7 @@ export function recordModelAnswer(tx: Tx, call: string, answer: ModelAnswer, by:
   return recordStep<RecordedAnswer>(tx, stepOf(row), { ok: true, answer, ...(summary ? { summary } : {}) });
 }
 
-/** Journals that a question cannot be answered as it is: asked again, it gets the same. */
+/** Journals that a call was refused: repeated, it gets the same refusal. */
 export function recordModelRefusal(tx: Tx, call: string, code: ErrorCode, message: string): RecordedAnswer {
   const row = callRow(tx, call);
   closeCall(tx, call, 'failed', code);
@@ -49,8 +49,8 @@ function stepOf({ turn_id, step, request_hash, attempt }: CallRow) {
 }
 
 /**
- * Keeps a summary for later turns. It stands for the turns that this one was told to sum up, and, where that is done and
- * it was still too long, for all that it remembered.
+ * Keeps a summary for later turns. It replaces the turns that this turn was told to sum up; if the context was still
+ * too long after that, all that the turn remembered.
  */
 function keepSummary(tx: Tx, { turn_id, agent_id, step }: CallRow, text: string): void {
   const row = tx.get<{ input_json: string }>('SELECT input_json FROM turns WHERE id = :turn', { turn: turn_id });

@@ -6,15 +6,15 @@ import type { Tx } from '../sqlite/tx.js';
 import { callRow } from './model-call-costs.js';
 import { recordRefusal } from '../turns/refuse-tool-call.js';
 
-/** The longest name of a tool that is kept as a model wrote it. */
+/** The longest tool name that is kept as the model wrote it. */
 const maxNameChars = 64;
 
 /**
- * Records those calls of an answer that no runner can make: of tools that its model was not told of, and with inputs that
- * are no JSON. They are refused where they are made up, so nothing else would tell of them.
+ * Records those calls of an answer that no runner can make: calls of tools that the model was not offered, and calls
+ * whose input is not JSON. They never reach the ToolHost, so nothing else would record them.
  *
- * @param call the call of the model that was answered
- * @param offered the names of the functions that the model was told of
+ * @param call the model call that was answered
+ * @param offered the names of the tools that the model was offered
  */
 export function refuseUnmadeCalls(
   tx: Tx,

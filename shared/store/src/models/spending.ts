@@ -2,7 +2,7 @@ import { type DayBudget, dayBudget, type DaySpending } from '@suzumio/core/budge
 import type { CatalogDatabase, CatalogTx } from '../sqlite/catalog-database.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
-/** The cell's spending by day, which a budget of the operator may bound. Each project counts its own besides. */
+/** The cell's spending by day, which the operator's budget may limit. Each project counts its own as well. */
 export class Spending {
   constructor(private readonly db: CatalogDatabase) {}
 
@@ -10,12 +10,12 @@ export class Spending {
     return spendingOn(this.db.reader, this.db.nowMs);
   }
 
-  /** The day's budget, where there is one. */
+  /** The day's budget, if there is one. */
   get budget(): DayBudget | undefined {
     return readDayBudget(this.db.reader, this.db.nowMs);
   }
 
-  /** Tells every process of the cell what a day may cost. */
+  /** Sets the day's budget for every process of the cell. */
   async limitTo(nanoUsd: number | undefined): Promise<void> {
     await this.db.write((tx) => {
       if (nanoUsd === undefined) tx.run('DELETE FROM day_budget');
@@ -30,9 +30,9 @@ export class Spending {
   }
 
   /**
-   * Holds back the worst that a call may cost, for as long as its process is believed.
+   * Reserves a call's worst-case cost for as long as its process is presumed alive.
    *
-   * @returns what was spent and held before, where that leaves too little
+   * @returns what was spent and reserved before, where that leaves too little
    */
   async hold(
     call: string,
@@ -53,9 +53,9 @@ export class Spending {
   }
 
   /**
-   * What a question cost that came to nothing, while its call goes on.
+   * Records the cost of a failed request, while its call continues.
    *
-   * @returns the day since then, with what that call still holds back
+   * @returns the day's spending after it, with the call's remaining reservation
    */
   async spend(nanoUsd: number): Promise<DaySpending> {
     return this.db.write((tx) => {
@@ -64,7 +64,7 @@ export class Spending {
     });
   }
 
-  /** What a call came to in the end, and what it held back no longer is. */
+  /** Records a call's final cost, and ends its reservation. */
   async settle(call: string, nanoUsd: number): Promise<void> {
     await this.db.write((tx) => {
       const now = tx.nowMs;
@@ -83,13 +83,13 @@ export class Spending {
   }
 }
 
-/** The budget of a day as a catalog says it. */
+/** A catalog's budget for the day, and what is spent of it. */
 export function readDayBudget(reader: SqlReader, nowMs: number): DayBudget | undefined {
   const limit = reader.get<{ limit_nano_usd: number }>('SELECT limit_nano_usd FROM day_budget')?.limit_nano_usd;
   return limit === undefined ? undefined : dayBudget(spendingOn(reader, nowMs), limit);
 }
 
-/** What a catalog says of the day of a moment. */
+/** The catalog's spending on the day of a moment. */
 export function spendingOn(reader: SqlReader, nowMs: number): DaySpending {
   const day = dayOf(nowMs);
   const sum = (sql: string, params: Record<string, string | number>) =>

@@ -80,7 +80,7 @@ export function readAgent(reader: SqlReader, agent: string): AgentView {
   return view ?? unknownAgent(reader, agent);
 }
 
-/** The variables that an agent's containers are given. Nothing else may be. */
+/** The variables of an agent's containers. Nothing else may be given them. */
 export function readAgentEnv(reader: SqlReader, agent: string): Record<string, string> {
   const rows = reader.all<{ name: string; value: string }>(
     'SELECT name, value FROM agent_env WHERE agent_id = :agent ORDER BY name',

@@ -4,7 +4,7 @@ import { type AttemptRow, projectRow, turnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
 import { closeAttempt } from '../turns/end-turn.js';
 
-/** What a new epoch came after. */
+/** The new epoch, and what it follows. */
 export interface EpochChange {
   before: number;
   epoch: number;
@@ -16,13 +16,13 @@ const failure: Failure = {
 };
 
 /**
- * Begins a project's next life: what it was when a copy of it was made goes on from here, and nothing that was said of any
- * other life (tokens, jobs, event ids, workspaces) is taken for this one's. Attempts of the copy end without counting;
- * their turns are queued again, with all their allowances.
+ * Begins a new epoch: the project continues from the state in its copy, and nothing that refers to any other epoch
+ * (tokens, jobs, event ids, workspaces) is accepted. The copy's running attempts end without counting; their turns are
+ * queued again, with full limits.
  *
- * The epoch comes from the clock: the same copy may have been restored before, and lived on for a while.
+ * The epoch comes from the clock, because the same copy may have been restored and used before.
  *
- * @param after the last epoch that is known to have been under this name elsewhere
+ * @param after the last epoch known under this name elsewhere
  */
 export function beginEpoch(tx: Tx, { place, after = 0 }: { place: FilePlace; after?: number }): EpochChange {
   const { epoch: before } = projectRow(tx);
@@ -33,7 +33,7 @@ export function beginEpoch(tx: Tx, { place, after = 0 }: { place: FilePlace; aft
   for (const attempt of tx.all<AttemptRow>(`SELECT * FROM turn_attempts WHERE status = 'running'`)) {
     queueAgain(tx, attempt);
   }
-  // An attempt that is over takes its log and content for a while yet; one of another life takes nothing.
+  // A finished attempt's log and content are accepted for a while; those of another epoch are not.
   tx.run(`UPDATE turn_attempts SET lease_token_hash = ''`);
   return { before, epoch };
 }

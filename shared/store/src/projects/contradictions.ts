@@ -1,8 +1,8 @@
 import type { SqlReader } from '../sqlite/sql.js';
 
 /**
- * What must hold of a project's database at every moment, whatever was done to it and wherever a process was killed.
- * Each query finds rows that contradict one rule.
+ * The invariants of a project's database: they hold at every moment, also after a process was killed. Each query finds
+ * rows that violate one.
  */
 const contradictions: Readonly<Record<string, string>> = {
   'an agent has at most one active turn': `
@@ -68,7 +68,7 @@ const contradictions: Readonly<Record<string, string>> = {
   'a failed agent says why, and no other does': `SELECT id FROM agents WHERE (state = 'failed') <> (failure_json IS NOT NULL)`,
 };
 
-/** Everything that contradicts a rule, and whatever SQLite itself finds wrong; empty where all is well. */
+/** The rows that violate invariants, and what SQLite's own check reports; empty where all is well. */
 export function contradictionsIn(reader: SqlReader): Record<string, unknown[]> {
   const found: Record<string, unknown[]> = {};
   for (const [rule, query] of Object.entries(contradictions)) {

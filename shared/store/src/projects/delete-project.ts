@@ -4,10 +4,10 @@ import type { Tx } from '../sqlite/tx.js';
 import { cancelTurns } from './project-transitions.js';
 
 /**
- * Ends a project for good: nothing of it runs any more, and no verb is accepted after this one. Its files are removed by
- * whoever asked for this.
+ * Ends a project for good: its turns are cancelled, and no verb is accepted after this one. The caller removes its
+ * files.
  *
- * @param epoch of the project that is meant: one of its name that came later is left alone
+ * @param epoch of the project to delete: a later project of its name is left alone
  */
 export function deleteProject(tx: Tx, epoch: number, actor: string): void {
   if (isDeleted(tx) || projectRow(tx).epoch !== epoch) return;
@@ -15,7 +15,7 @@ export function deleteProject(tx: Tx, epoch: number, actor: string): void {
   tx.run('UPDATE projects SET deleted_at_ms = :now', { now: tx.nowMs });
 }
 
-/** Whether a project is no more, although its file may still be open here and there. */
+/** Whether a project is deleted, although its file may still be open. */
 export function isDeleted(reader: SqlReader): boolean {
   return reader.get('SELECT 1 FROM projects WHERE deleted_at_ms IS NOT NULL') !== undefined;
 }

@@ -13,13 +13,13 @@ interface Row {
   created_at_ms: number;
 }
 
-/** Part of the timeline. */
+/** A page of the timeline. */
 export interface EventsPage extends Page {
   /** Only events of these types. @default all */
   types?: readonly EventType[] | undefined;
 }
 
-/** The timeline, in order. Numbers have no gaps that a reader could mistake for missing events: commits are ordered. */
+/** The timeline, in order. Commits are ordered, so a reader never sees a gap that is filled later. */
 export function listEvents(reader: SqlReader, page: EventsPage): ProjectEvent[] {
   const { epoch } = projectRow(reader);
   const ofTypes = page.types ? 'type IN (SELECT value FROM json_each(:types))' : 'true';
@@ -43,7 +43,7 @@ export function listEvents(reader: SqlReader, page: EventsPage): ProjectEvent[] 
   }));
 }
 
-/** Where the timeline stands: its epoch and newest number. */
+/** The end of the timeline: its epoch and newest number. */
 export function eventPosition(reader: SqlReader): { epoch: number; seq: number } {
   const newest = reader.get<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM events');
   return { epoch: projectRow(reader).epoch, seq: newest?.seq ?? 0 };

@@ -5,21 +5,21 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { MigrationFailure } from './migration-thread.js';
 import { projectMigrations } from './migrations.js';
 
-/** Migrating a database up to this size takes less time than anybody notices. */
+/** Databases up to this size migrate in a time that nobody notices. */
 const smallBytes = 4 * 1024 * 1024;
 
-/** The thread's compiled entry: beside this file, but where this one runs from its source. */
+/** The compiled entry of the thread: beside this file, unless this one runs from source. */
 const threadEntry = new URL(
   import.meta.url.endsWith('.ts') ? '../../dist/projects/migration-thread.js' : './migration-thread.js',
   import.meta.url,
 );
 
-/** In the header of a database: where its `user_version` is. */
+/** Offset of `user_version` in a database's header. */
 const versionAt = 60;
 
 /**
- * Migrates large databases of an earlier version in a thread, one after the other, so that meanwhile everything else of the
- * process goes on: a gigabyte takes about half a minute.
+ * Migrates large databases of an earlier version in a thread, one at a time, so that the process keeps serving: a
+ * gigabyte takes about half a minute.
  */
 export class LargeMigrations {
   readonly #running = new Map<string, { end: Promise<void> }>();
@@ -31,9 +31,9 @@ export class LargeMigrations {
   constructor(private readonly largerThan = smallBytes) {}
 
   /**
-   * Sees to it that a database can be opened without delay: resolves when it was migrated, where it has to be.
+   * Resolves once a database can be opened without delay: after its migration, if it needs one.
    *
-   * @throws what kept it from being migrated; the next call tries again
+   * @throws the error that stopped the migration; the next call tries again
    */
   async done(file: string): Promise<void> {
     await this.#begun(file)?.end;
@@ -43,7 +43,7 @@ export class LargeMigrations {
   /**
    * The same without waiting.
    *
-   * @throws SuzumioError `store-busy` while it is being migrated; then, once, what kept it from being migrated
+   * @throws SuzumioError `store-busy` during the migration; then, once, the error that stopped it
    */
   requireDone(file: string): void {
     if (this.#failed.has(file)) {
@@ -64,7 +64,7 @@ export class LargeMigrations {
     this.#thread?.terminate().catch(() => undefined);
   }
 
-  /** What is resolved when a database was migrated; undefined where that is not needed. */
+  /** The migration of a database; undefined where it needs none. */
   #begun(file: string): { end: Promise<void> } | undefined {
     const running = this.#running.get(file);
     if (running || !this.#isDue(file)) return running;
@@ -97,14 +97,14 @@ export class LargeMigrations {
   }
 }
 
-/** Whether a project cannot be used just now because it is being migrated. */
+/** Whether an error says that a project is being migrated. */
 export function isMigrating(error: unknown): boolean {
   return error instanceof SuzumioError && error.code === 'store-busy' && error.details['migrating'] === true;
 }
 
 /**
- * Size and schema of a database, without opening it. A newer schema may be in its write-ahead log alone: then there is
- * nothing to migrate, which is found out soon.
+ * Size and schema version of a database, without opening it. A newer version may be in its write-ahead log alone: then
+ * the migration finds nothing to do.
  */
 function headerOf(file: string): { bytes: number; version: number } | undefined {
   let descriptor: number | undefined;
@@ -114,7 +114,7 @@ function headerOf(file: string): { bytes: number; version: number } | undefined 
     readSync(descriptor, version, 0, 4, versionAt);
     return { bytes: fstatSync(descriptor).size, version: version.readUInt32BE() };
   } catch {
-    // Whoever opens it says what is wrong with it.
+    // Opening it reports what is wrong.
     return undefined;
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);

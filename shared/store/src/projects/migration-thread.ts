@@ -6,7 +6,7 @@ import { isBusy, Sql } from '../sqlite/sql.js';
 
 // The entry of the thread that LargeMigrations starts for a database.
 
-/** Why a database could not be migrated: what was thrown, as far as it can be sent to another thread. */
+/** Why a migration failed: the error, as far as it can be sent between threads. */
 export interface MigrationFailure {
   message: string;
   code?: string;
@@ -24,7 +24,7 @@ function failureOf(file: string): MigrationFailure | undefined {
   }
 }
 
-/** Another process may be at it, for minutes: then it only remains to see that it is done. */
+/** Another process may be migrating it, for minutes: then this one waits and checks the result. */
 function migrateWhenFree(file: string): void {
   const sql = Sql.open(file);
   try {

@@ -14,7 +14,7 @@ export const projectMigrations: readonly Migration[] = [
     sql: firstSchemaSql,
   },
   {
-    // An agent that was told to stop while its turn goes to its end; turns whose mail may have to be delivered again.
+    // Agents that stop once their turn has ended; turns whose mail may have to be delivered again.
     version: 2,
     sql: `
 ALTER TABLE agents ADD COLUMN stopping INTEGER NOT NULL DEFAULT 0;
@@ -22,7 +22,7 @@ CREATE INDEX turns_undelivered ON turns (id) WHERE status IN ('failed', 'cancell
 `,
   },
   {
-    // Artifacts that messages carry, and artifacts that are directories, with the hashes of what is in them.
+    // Attachments; artifacts that are directories, with the hashes of their files.
     version: 3,
     sql: `
 ALTER TABLE artifacts ADD COLUMN kind TEXT NOT NULL DEFAULT 'file' CHECK (kind IN ('file', 'directory'));
@@ -42,7 +42,7 @@ CREATE TABLE message_attachments (
 `,
   },
   {
-    // What a project is filed under, and the moment from which it is no more.
+    // Labels; the time of a project's deletion.
     version: 4,
     sql: `
 ALTER TABLE projects ADD COLUMN labels_json TEXT NOT NULL DEFAULT '{}';
@@ -50,15 +50,15 @@ ALTER TABLE projects ADD COLUMN deleted_at_ms INTEGER;
 `,
   },
   {
-    // Whose credential an attempt was claimed with.
+    // The credential that an attempt was claimed with.
     version: 5,
     sql: `
 ALTER TABLE turn_attempts ADD COLUMN credential TEXT;
 `,
   },
   {
-    // Calls of models, what agents have used, what turns wait for, and what is left of histories that grew too long; what
-    // is paused, from which turn on those of the last hour count, and budgets that were changed.
+    // Model calls, agents' usage, what turns wait for, summaries of long histories; pauses, the turn from which the
+    // last hour counts, and changed budgets.
     version: 6,
     sql: `
 CREATE TABLE model_calls (
@@ -126,7 +126,7 @@ CREATE TABLE budget_changes (
 `,
   },
   {
-    // Which team an agent is in and whose profile it started from; work that was assigned, and how it stands.
+    // Agents' teams and profiles; assigned tasks and their states.
     version: 7,
     sql: `
 ALTER TABLE agents ADD COLUMN team TEXT;
@@ -185,8 +185,8 @@ CREATE INDEX message_reads_voided ON message_reads (message_id) WHERE voided_at_
 `,
   },
   {
-    // What a call has come to so far, for when its process is not heard of again; how often its question failed while
-    // others were answered; and a number of their own for questions of runners that name no steps.
+    // A running call's usage so far; how often it failed while others were answered; numbers for calls of runners that
+    // name no steps.
     version: 8,
     sql: `
 ALTER TABLE model_calls ADD COLUMN so_far_input INTEGER NOT NULL DEFAULT 0;
@@ -197,7 +197,7 @@ ALTER TABLE turn_attempts ADD COLUMN unnamed_questions INTEGER NOT NULL DEFAULT 
 `,
   },
   {
-    // What models are told of their tools, for the turns that were told so.
+    // The tool definitions that turns' models were given.
     version: 9,
     sql: `
 CREATE TABLE tool_sets (
@@ -207,26 +207,26 @@ CREATE TABLE tool_sets (
 `,
   },
   {
-    // Which file the project is in: a copy of it is another one.
+    // The identity of the project's file, to recognise a copy.
     version: 10,
     sql: `
 ALTER TABLE projects ADD COLUMN place_json TEXT;
 `,
   },
   {
-    // What is stored, and whose it is.
+    // Stored bytes, by owner.
     version: 11,
     sql: storedBytesSql,
   },
   {
-    // When a turn that waits for a model is given up.
+    // When a turn stops waiting for a model.
     version: 12,
     sql: `
 ALTER TABLE turns ADD COLUMN give_up_at_ms INTEGER;
 `,
   },
   {
-    // Values of agents' variables, which nothing but their containers is given: in the project's file, names stay.
+    // Values of agents' variables, which only their containers are given: the project's file keeps the names.
     version: 13,
     sql: `
 CREATE TABLE agent_env (
@@ -249,14 +249,14 @@ UPDATE projects SET config_json = (
 `,
   },
   {
-    // How often an attempt asked at a step for something else than its journal has there.
+    // How often an attempt contradicted its journal.
     version: 14,
     sql: `
 ALTER TABLE turn_attempts ADD COLUMN contradictions INTEGER NOT NULL DEFAULT 0;
 `,
   },
   {
-    // How many calls of an attempt were refused.
+    // How many of an attempt's calls were refused.
     version: 15,
     sql: `
 ALTER TABLE turn_attempts ADD COLUMN refused_calls INTEGER NOT NULL DEFAULT 0;

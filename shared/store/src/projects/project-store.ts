@@ -14,7 +14,7 @@ import { deleteProject, isDeleted } from './delete-project.js';
 import { beginEpoch, type EpochChange } from './begin-epoch.js';
 import { type TransactionOutcome, Writer } from '../sqlite/writer.js';
 
-/** An event as a commit appended it. */
+/** A committed event. */
 export interface AppendedEvent {
   seq: number;
   type: EventType;
@@ -22,15 +22,15 @@ export interface AppendedEvent {
   data: Readonly<Record<string, unknown>>;
 }
 
-/** What a project's store tells the process that holds it. */
+/** Callbacks into the process that has the store open. */
 export interface ProjectStoreHooks {
-  /** After a commit that appended events: those, in their order. */
+  /** After a commit, with the events that it appended, in order. */
   onEvents?: (project: string, events: readonly AppendedEvent[]) => void;
-  /** After a transaction: what became of it, and how long it took in milliseconds, the wait for its turn included. */
+  /** After a transaction: its outcome and its duration in milliseconds, waiting included. */
   onTransaction?: (outcome: TransactionOutcome, durationMs: number) => void;
-  /** A database was found that only a later version can use: this process cannot go on. */
+  /** A database was written by a later version: this process cannot continue. */
   onOutdated?: (error: unknown) => void;
-  /** A project that was restored from a copy has begun a new epoch here. */
+  /** A project restored from a copy has begun a new epoch. */
   onRestored?: (project: string, change: EpochChange) => void;
 }
 
@@ -38,9 +38,8 @@ const newestSchema = projectMigrations.at(-1)?.version ?? 0;
 
 /** One project's database: reads at any time, verbs through {@link write}. */
 export class ProjectStore {
-  /** What may be stored here. */
   readonly storage: StorageLimits;
-  /** Where its files are charged to who stores them. */
+  /** Charges its files to their owners. */
   readonly content: ChargedContent;
   readonly #writer: Writer;
   readonly #sql: Sql;
@@ -68,7 +67,7 @@ export class ProjectStore {
         this.content.write();
         this.#beforeSeq = hooks.onEvents ? this.#newestEvent() : 0;
       },
-      // Before the commit, while no other process can append: each event is told of once in the whole cell.
+      // Before the commit, while no other process can append: each event is delivered once in the whole cell.
       finish: () => {
         this.#appended = hooks.onEvents ? this.#eventsAfter(this.#beforeSeq) : [];
       },
@@ -82,8 +81,8 @@ export class ProjectStore {
   }
 
   /**
-   * Opens a project's database for reading and writing, and brings its schema up to date. One that is a copy begins a new
-   * epoch, before anybody can ask it anything.
+   * Opens a project's database for reading and writing, and migrates its schema. A copy begins a new epoch before any
+   * other request.
    *
    * @throws SuzumioError `schema-newer`; `store-corrupt` where no project is in it; `project-misplaced` where it is
    *   another project's
@@ -99,7 +98,7 @@ export class ProjectStore {
     });
   }
 
-  /** Makes a database for a project that is not in it yet. */
+  /** Creates the database of a new project. */
   static create(config: ProjectConfig, file: string, context: StoreContext): ProjectStore {
     return opened(file, (sql) => {
       migrate(sql, projectMigrations);
@@ -120,12 +119,12 @@ export class ProjectStore {
     return this.#sql;
   }
 
-  /** Whether the project is no more; its file may be, and another one may have its name. */
+  /** Whether the project is deleted; its file may remain, and another project may have its name. */
   get deleted(): boolean {
     return isDeleted(this.#sql);
   }
 
-  /** Several reads of one moment. */
+  /** Several reads of one snapshot. */
   snapshot<Result>(read: (reader: SqlReader) => Result): Result {
     return this.#sql.handle.transaction(() => read(this.#sql)).deferred();
   }
@@ -142,20 +141,20 @@ export class ProjectStore {
     });
   }
 
-  /** Ends the project for good, if it is the one of this epoch; a second time does nothing. */
+  /** Ends the project for good, if it has this epoch; a second call does nothing. */
   delete(epoch: number, actor: string): Promise<void> {
     return this.#run((tx) => deleteProject(tx, epoch, actor));
   }
 
   /** Waits for verbs that run, then closes the file. */
   async close(): Promise<void> {
-    // What is not written now is found when content is next collected.
+    // Charges that are not written now are found by the next content collection.
     if (this.content.waits) await this.#run(() => undefined).catch(() => undefined);
     await this.#writer.idle();
     this.#sql.close();
   }
 
-  /** Looks whether this is the file that the project was in when it was last opened. */
+  /** Begins a new epoch where the file is not the one that the project was last opened in. */
   #recognise(): EpochChange | undefined {
     const row = this.#sql.get<{ id: string; place_json: string | null }>('SELECT id, place_json FROM projects');
     if (!row) throw empty(this.project, this.#sql.file);
@@ -166,7 +165,7 @@ export class ProjectStore {
     const stored = remembered(row.place_json);
     if (stored && samePlace(stored, place)) return undefined;
     return immediately(this.#sql, () => {
-      // Another process may have come first.
+      // Another process may have been first.
       const { place_json } = this.#sql.get<typeof row>('SELECT id, place_json FROM projects') ?? row;
       const last = remembered(place_json);
       const tx = new Tx(this.#sql, this.#context, this.config);
@@ -199,7 +198,7 @@ export class ProjectStore {
   }
 }
 
-/** Whoever fails to use what was opened closes it. */
+/** Opens a database and closes it again if `use` fails. */
 function opened<Result>(file: string, use: (sql: Sql) => Result): Result {
   const sql = Sql.open(file);
   try {

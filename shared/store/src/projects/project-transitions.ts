@@ -14,14 +14,14 @@ export function startProject(tx: Tx, actor: string): void {
   tx.emit({ type: 'project.started', actor });
 }
 
-/** Stops scheduling. What runs goes to its end, unless `now`. */
+/** Stops scheduling. Running turns finish, unless `now`. */
 export function stopProject(tx: Tx, actor: string, options: { now: boolean }): void {
   transition(tx, 'stop');
   cancelTurns(tx, options.now ? 'all' : 'unclaimed', 'the project was stopped', actor);
   tx.emit({ type: 'project.stopped', actor, data: { now: options.now } });
 }
 
-/** Accepts the report: nothing runs any more. */
+/** Accepts the report: the project ends. */
 export function approveProject(tx: Tx, actor: string): void {
   transition(tx, 'approve');
   cancelTurns(tx, 'all', 'the project was completed', actor);
@@ -57,7 +57,7 @@ export function requestChanges(
 }
 
 /**
- * Records a report that is already on disk as the next version and hands the project to the person.
+ * Records a stored report as the next version, and submits the project to the person.
  *
  * @throws SuzumioError `stale-submit` when changes were requested after the turn's prompt was written;
  *   `project-standing`; `transition-refused`
@@ -107,7 +107,7 @@ function transition(tx: Tx, action: ProjectAction): ProjectStatus {
   return next;
 }
 
-/** Turns that were never claimed hold nothing; a queued turn with a journal waits for the project to run again. */
+/** Unclaimed turns have done nothing yet; a queued turn with a journal waits for the project to run again. */
 export function cancelTurns(tx: Tx, which: 'unclaimed' | 'all', reason: string, actor: string): void {
   const turns = tx.all<TurnRow>(
     which === 'all'

@@ -8,14 +8,14 @@ import { pauseOf, projectRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { iso } from '../sqlite/page.js';
 
-/** The resolved file that the project was made from. */
+/** The resolved file that the project was created from. */
 export function readConfig(reader: SqlReader): ProjectConfig {
   const row = reader.get<{ config_json: string }>('SELECT config_json FROM projects');
   if (!row) throw new SuzumioError('store-corrupt', 'The project database has no project in it.');
   return projectConfig.parse(JSON.parse(row.config_json));
 }
 
-/** The project with its figures. */
+/** The project with its counts and costs. */
 export function readProject(reader: SqlReader): ProjectView {
   const project = projectRow(reader) as ReturnType<typeof projectRow> & { created_at_ms: number; status_at_ms: number };
   const count = (sql: string) => reader.get<{ count: number }>(`SELECT count(*) AS count FROM ${sql}`)?.count ?? 0;
@@ -46,7 +46,7 @@ export function readProject(reader: SqlReader): ProjectView {
   };
 }
 
-/** What models have answered and cost; where scripts stand for models, what runners say. */
+/** Tokens and cost of model calls; where scripts replace models, runners' claims. */
 function modelsUsed(reader: SqlReader): { tokens: number; costUsd: number } {
   const row = reader.get<{ thinks: number; tokens: number; nano: number }>(
     `SELECT config_json ->> '$.backend.runner.mode' = 'ai' AS thinks,
@@ -57,7 +57,7 @@ function modelsUsed(reader: SqlReader): { tokens: number; costUsd: number } {
   return { tokens: row.tokens, costUsd: row.nano / nanoPerUsd };
 }
 
-/** What runners say that their turns have used. Whatever they say, it is a number that a program can read. */
+/** Tokens that runners claim to have used, as a safe integer whatever they claim. */
 function tokensClaimed(reader: SqlReader): number {
   const row = reader.get<{ tokens: number }>(
     `SELECT coalesce(sum(CASE WHEN json_each.type = 'integer' THEN min(max(value, 0), 1000000000) ELSE 0 END), 0) AS tokens
@@ -66,13 +66,13 @@ function tokensClaimed(reader: SqlReader): number {
   return row?.tokens ?? 0;
 }
 
-/** What the project is filed under. */
+/** The project's labels. */
 export function readLabels(reader: SqlReader): Labels {
   const row = reader.get<{ labels_json: string }>('SELECT labels_json FROM projects');
   return JSON.parse(row?.labels_json ?? '{}') as Labels;
 }
 
-/** What the catalog should say of this project. */
+/** The status that the catalog should have of this project. */
 export function readStatus(reader: SqlReader): { status: ProjectStatus; settled: boolean } {
   const { status } = projectRow(reader);
   if (status === 'running') return { status, settled: false };

@@ -1,6 +1,6 @@
 /**
- * What is stored of a project, and whose it is. Rows charge themselves, whoever writes them: a row counts with its texts
- * and 128 bytes for the rest. What turns are told is nobody's but the project's: others wrote it.
+ * Stored bytes of a project, by owner. Triggers charge rows, whatever writes them: a row counts as the size of its
+ * texts and 128 bytes for the rest. Inputs of turns are charged to the project alone, since others wrote them.
  */
 const rowBytes = 128;
 
@@ -13,10 +13,10 @@ const textBytes = (row: string, columns: readonly string[]) =>
 
 interface ChargedTable {
   table: string;
-  /** Whose a row is, as an expression over its columns, which begin with `row`. */
+  /** A row's owner, as an expression over its columns, which are prefixed with `row`. */
   owner: (row: string) => string;
   texts: readonly string[];
-  /** Columns that are filled later. */
+  /** Columns that an update fills. */
   later?: readonly string[];
 }
 
@@ -53,7 +53,7 @@ INSERT INTO stored_bytes (owner, kind, bytes)
   ON CONFLICT (owner, kind) DO UPDATE SET bytes = stored_bytes.bytes + excluded.bytes;`;
 });
 
-/** Columns of `turns`, whose they are, and that they are filled by an update. */
+/** Columns of `turns`, which an update fills, and their owners. */
 const ofTurns = [
   { name: 'told', owner: (_row: string) => `'system'`, columns: ['prompt', 'input_json'] },
   { name: 'said', owner: (row: string) => `${row}agent_id`, columns: ['output_text', 'usage_json'] },
@@ -70,7 +70,7 @@ INSERT INTO stored_bytes (owner, kind, bytes)
   ON CONFLICT (owner, kind) DO UPDATE SET bytes = stored_bytes.bytes + excluded.bytes;`,
 );
 
-/** What was there before is charged here, as far as rows tell of it; the other files when content is next collected. */
+/** Existing rows are charged here; other files, by the next content collection. */
 export const storedBytesSql = `
 CREATE TABLE stored_bytes (
   -- Empty for the project: the sum of all.

@@ -13,9 +13,9 @@ import { parsed } from '../sqlite/page.js';
 import { leastHeld, spentBudget } from '../budgets/usage.js';
 
 /**
- * What a project's database knows of why an agent does what it does.
+ * The facts in a project's database that explain why an agent does what it does.
  *
- * @param now.storageReached the bounds of what may be stored that the project, its agents and the disk have reached
+ * @param now.storageReached the storage limits that the project, its agents and the disk have reached
  * @throws SuzumioError `agent-unknown`
  */
 export function readProjectFacts(
@@ -84,7 +84,7 @@ function turnFacts(reader: SqlReader, id: string, nowMs: number): TurnFacts | nu
   };
 }
 
-/** Queued turns of the project that get a worker before this one: not those that wait for something else than one. */
+/** Queued turns of the project that get a worker before this one; those that wait for something else do not count. */
 function queuedBefore(reader: SqlReader, { id, priority, queued_at_ms: queuedAt }: TurnRow, nowMs: number): number {
   const row = reader.get<{ count: number }>(
     `SELECT count(*) AS count FROM turns WHERE ${isQueued} AND (priority, queued_at_ms, id) < (:priority, :queuedAt, :id)

@@ -3,8 +3,8 @@ import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 
 /**
- * Counts the turns in which an agent got mail from the same one, with no other between, and returns how many. All that is
- * written in one turn counts once; what was written in none counts each time.
+ * Counts the consecutive turns in which an agent got mail from the same sender alone. All mail written in one turn
+ * counts once; mail written outside turns counts each time.
  */
 export function countHeard(tx: Tx, agent: string, from: string, turn: string | undefined): number {
   const row = tx.get<{ heard: number }>(
@@ -21,7 +21,7 @@ export function countHeard(tx: Tx, agent: string, from: string, turn: string | u
   return row?.heard ?? 0;
 }
 
-/** In how many turns of another an agent got mail from it with no other between. */
+/** The number of consecutive turns of a sender in which an agent got mail from it alone. */
 export function heardFrom(reader: SqlReader, agent: string, from: string, nowMs: number): number {
   const row = reader.get<{ heard: number }>(
     'SELECT heard FROM agent_watch WHERE agent_id = :agent AND heard_from = :from AND heard_since_ms > :old',
@@ -30,24 +30,24 @@ export function heardFrom(reader: SqlReader, agent: string, from: string, nowMs:
   return row?.heard ?? 0;
 }
 
-/** What an agent was last told, or told somebody, no longer counts: something has come of it. */
+/** Forgets an agent's mail counts, in both directions: something has come of it. */
 export function forgetMail(tx: Tx, agent: string): void {
   tx.run('UPDATE agent_watch SET heard_from = NULL, heard = 0 WHERE agent_id = :agent AND heard > 0', { agent });
   forgetSent(tx, agent);
 }
 
-/** Nothing that an agent did before counts. */
+/** Forgets all counts of an agent. */
 export function forgetAgent(tx: Tx, agent: string): void {
   tx.run('DELETE FROM agent_watch WHERE agent_id = :agent', { agent });
   forgetSent(tx, agent);
 }
 
-/** What an agent told others no longer counts. */
+/** Forgets the counts of an agent's sent mail. */
 export function forgetSent(tx: Tx, agent: string): void {
   tx.run('DELETE FROM mail_repeats WHERE sender = :agent', { agent });
 }
 
-/** What an agent sent last to some place, in which turn, and in how many turns nearly the same. */
+/** An agent's last message to an address: its turn, and in how many turns it was nearly the same. */
 export interface Repeated {
   sketch: string;
   times: number;
@@ -71,7 +71,7 @@ export function noteMail(tx: Tx, sender: string, recipient: string, mail: Repeat
   );
 }
 
-/** An agent that is told something new may answer as before. */
+/** Forgets the repetitions to a recipient: an agent that is told something new may answer as before. */
 export function forgetRepeats(tx: Tx, sender: string, recipient: string): void {
   tx.run('UPDATE mail_repeats SET times = 1 WHERE sender = :sender AND recipient = :recipient AND times > 1', {
     sender,
@@ -79,7 +79,7 @@ export function forgetRepeats(tx: Tx, sender: string, recipient: string): void {
   });
 }
 
-/** Counts one more turn in a row from which nothing came, and returns how many. */
+/** Counts one more consecutive turn without effect, and returns how many. */
 export function countEmptyTurn(tx: Tx, agent: string): number {
   const row = tx.get<{ turns: number }>(
     `INSERT INTO agent_watch (agent_id, empty_turns) VALUES (:agent, 1)

@@ -13,8 +13,8 @@ export interface PauseRequest {
 }
 
 /**
- * Keeps a project from starting turns and from giving queued ones to workers, until it is resumed. What runs goes to its
- * end, and mail is accepted as always. What is paused already is paused for the newer reason.
+ * Pauses a project: it starts no turns, and workers get none of its queued ones, until it is resumed. Running turns
+ * finish, and mail is accepted as always. Pausing again replaces the reason.
  */
 export function pauseProject(tx: Tx, request: PauseRequest): Pause {
   const pause = newPause(tx, request);
@@ -23,7 +23,7 @@ export function pauseProject(tx: Tx, request: PauseRequest): Pause {
   return pause;
 }
 
-/** Lets a project go on. Agents that were paused by themselves stay so. Returns whether it was paused. */
+/** Resumes a project. Agents that were paused on their own stay paused. Returns whether it was paused. */
 export function resumeProject(tx: Tx, { actor }: PauseRequest): boolean {
   if (tx.run('UPDATE projects SET paused_json = NULL WHERE paused_json IS NOT NULL').changes === 0) return false;
   tx.emit({ type: 'project.resumed', actor });
@@ -49,7 +49,8 @@ export function pauseAgent(tx: Tx, agentId: string, request: PauseRequest): Paus
 }
 
 /**
- * Lets an agent go on; its turns of the last hour no longer count towards its bound, nor does what it did without effect. Returns whether it was paused.
+ * Resumes an agent; its turns of the last hour and its turns without effect no longer count. Returns whether it was
+ * paused.
  *
  * @throws SuzumioError `agent-unknown`
  */

@@ -18,24 +18,23 @@ import {
   noteMail,
 } from './counts.js';
 
-/** A message as far as standing protection looks at it. */
+/** A message, as the loop protection sees it. */
 export interface WatchedMail {
   sender: string;
-  /** The turn that it was written in, or that a notice is about. */
+  /** The turn that it was written in; for a notice, the turn that it is about. */
   turn?: string | undefined;
-  /** The agent that a notice is about: it counts as who is heard. */
+  /** The agent that a notice is about: it counts as the sender. */
   about?: string | undefined;
   /** An agent, the person, a team or a channel. */
   to: string;
-  /** The agents that get it. */
+  /** The agents that receive it. */
   agents: readonly string[];
   body: string;
 }
 
 /**
- * Looks at a message that was just written for signs of a loop, and pauses who is in one: two agents that answer each
- * other and nobody else, and an agent that says the same again and again. However much is written in a turn counts once.
- * A person's mail begins everything anew.
+ * Checks a new message for signs of a loop, and pauses the agents in one: two agents that answer only each other, or an
+ * agent that repeats itself. All mail of one turn counts once. A person's mail resets the counts.
  */
 export function watchMail(tx: Tx, mail: WatchedMail): void {
   const limits = protectionOf(tx.config);
@@ -50,26 +49,29 @@ export function watchMail(tx: Tx, mail: WatchedMail): void {
   }
 }
 
-/** An agent did something that others can see: what went before was not in vain. */
+/** Records an effect that others can see: earlier turns were not in vain. */
 export function noteEffect(tx: Tx, agent: string): void {
   if (agent !== USER_ID && protectionOf(tx.config)) forgetMail(tx, agent);
 }
 
-/** Who hands out work may ask many alike for it. It is no effect by itself: two can hand it to each other for ever. */
+/**
+ * Records an assignment. An assigner may send many agents the same text. An assignment is no effect by itself: two
+ * agents can assign to each other for ever.
+ */
 export function noteAssigned(tx: Tx, assigner: string): void {
   if (assigner !== USER_ID && protectionOf(tx.config)) forgetSent(tx, assigner);
 }
 
-/** What came of a turn. */
+/** The result of a turn. */
 export interface TurnYield {
   text: string;
-  /** Whether anything beside the text is there that was not before. */
+  /** Whether the turn produced anything besides text. */
   madeSomething: boolean;
 }
 
 /**
- * Counts turns in a row from which nothing came. A model always says something, which nobody is sent, so of its turns the
- * tool calls count instead of the text. Turns that a person's mail or a notice began are no other agent's doing.
+ * Counts consecutive turns without effect. A model always writes some text, which is sent to no one, so for its turns
+ * tool calls count instead. Turns that a person's mail or a notice began are not another agent's doing.
  */
 export function watchTurnEnd(tx: Tx, turn: { id: string; agent_id: string }, made: TurnYield): void {
   const limit = protectionOf(tx.config)?.emptyTurns;
@@ -109,13 +111,13 @@ function watchRepeats(tx: Tx, { sender, to, body, ...mail }: WatchedMail, limit:
   pauseFor(tx, sender, 'protection.sameMail', reason);
 }
 
-/** Who is paused already stays so for the reason that a person knows. */
+/** Pauses an agent; one that is paused keeps its reason, which a person knows. */
 function pauseFor(tx: Tx, agent: string, limit: PausingLimit, reason: string): void {
   forgetAgent(tx, agent);
   if (agentRow(tx, agent).paused_json === null) pauseAgent(tx, agent, { actor: 'system', reason, limit });
 }
 
-/** Whether all the mail of a turn is other agents'. */
+/** Whether all mail of a turn is from other agents. */
 function wasBegunByAgents(tx: Tx, turn: string): boolean {
   const read = `SELECT 1 FROM message_reads JOIN messages ON messages.id = message_id
     WHERE message_reads.turn_id = :turn AND sender IN (:user, :system) LIMIT 1`;

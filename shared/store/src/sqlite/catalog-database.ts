@@ -4,10 +4,10 @@ import type { Sql, SqlReader } from './sql.js';
 import type { Json, Tx } from './tx.js';
 import { Writer } from './writer.js';
 
-/** One transaction on the catalogue. All that is done through it is committed or undone together. */
+/** One transaction on the catalog, committed or rolled back as a whole. */
 export type CatalogTx = SqlReader & Pick<Tx, 'nowMs' | 'newId' | 'run'>;
 
-/** The catalogue's database: reads at any time, changes through {@link write}, as a project's. */
+/** The catalog's database: reads at any time, writes through {@link write}, as a project's. */
 export class CatalogDatabase {
   readonly #writer: Writer;
 
@@ -43,7 +43,7 @@ export class CatalogDatabase {
   }
 
   /**
-   * The same, once for a key: a repeated request gets the recorded answer.
+   * Like {@link write}, once for a key: a repeated request gets the recorded answer.
    *
    * @throws SuzumioError `idempotency-mismatch` when the key came with another body before
    */
@@ -52,7 +52,7 @@ export class CatalogDatabase {
   }
 
   /**
-   * What a request was answered when it came before.
+   * The recorded answer to an earlier request with this key.
    *
    * @throws SuzumioError `idempotency-mismatch` when its key came with another body then
    */
@@ -60,7 +60,7 @@ export class CatalogDatabase {
     return answeredBefore<Answer>(this.#tx(), key);
   }
 
-  /** Waits for transactions that run, then closes the file. */
+  /** Waits for running transactions, then closes the file. */
   async close(): Promise<void> {
     await this.#writer.idle();
     this.sql.close();

@@ -3,7 +3,7 @@ import { monotonicFactory } from 'ulid';
 import type { StorageLimits } from '@suzumio/contract/model/storage';
 import type { DiskSpace } from './disk-space.js';
 
-/** The world outside the store, passed in so that a test can hold it still. */
+/** Clock, ids, chance and disk, passed in so that tests control them. */
 export interface StoreContext {
   /** Milliseconds since 1970. */
   now: () => number;
@@ -11,9 +11,9 @@ export interface StoreContext {
   id: (prefix: 'msg' | 'turn' | 'art' | 'call' | 'tok' | 'proc') => string;
   /** A number in [0, 1). */
   random: () => number;
-  /** What may be stored. @default the bounds of a host whose operator wrote none */
+  /** Storage limits. @default those of a host without a policy */
   storage?: StorageLimits | undefined;
-  /** The disk that it is on. @default one with room enough */
+  /** The disk of the data directory. @default one with enough room */
   disk?: DiskSpace | undefined;
 }
 

@@ -9,8 +9,8 @@ export function freeBytesAt(path: string): number {
 }
 
 /**
- * The disk of a data directory. What takes most of it stops first, so that there is room for what must go on: mail of
- * people, and at last leases and deletions, which nothing here refuses.
+ * The disk of a data directory. The largest uses stop first, which leaves room for people's mail, and at last for
+ * leases and deletions, which are never refused.
  */
 export class DiskSpace {
   #freeBytes: number | undefined;
@@ -21,7 +21,7 @@ export class DiskSpace {
     private readonly free: (path: string) => number = freeBytesAt,
   ) {}
 
-  /** The system is asked once in each turn of the event loop, whoever is served in it. */
+  /** Asks the system once in each turn of the event loop, however many requests need the answer. */
   get freeBytes(): number {
     if (this.#freeBytes === undefined) {
       this.#freeBytes = this.free(this.path);
@@ -30,7 +30,7 @@ export class DiskSpace {
     return this.#freeBytes;
   }
 
-  /** Whether less is left than is kept from this. */
+  /** Whether less is free than this use must leave. */
   isShortFor(use: DiskUse): boolean {
     return this.freeBytes < this.reserve[use];
   }

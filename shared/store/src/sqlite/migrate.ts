@@ -11,8 +11,8 @@ export interface Migration {
 }
 
 /**
- * Brings a database to the newest schema, one process at a time, after copying a file that holds something. Whoever reads
- * it meanwhile sees it as it was.
+ * Brings a database to the newest schema, one process at a time, after copying a file that has content. Readers see the
+ * old state meanwhile.
  *
  * @throws SuzumioError `schema-newer` when the file was written by a later version.
  */
@@ -22,7 +22,7 @@ export function migrate(sql: Sql, migrations: readonly Migration[]): void {
   assertNotNewer(sql, newest);
   const made = sql.userVersion > 0;
   immediately(sql, () => {
-    // Another process may have come first.
+    // Another process may have been first.
     const found = sql.userVersion;
     assertNotNewer(sql, newest);
     if (found > 0 && found < newest) copyBefore(sql.file, found);
@@ -48,14 +48,14 @@ export function assertNotNewer(sql: Sql, newest: number): void {
 }
 
 /**
- * Keeps the database as it was, under the number of its schema: whole, on the disk and under its name before anything of
- * it is changed. What an earlier try left under that name, whole or not, is of another moment, and is replaced. Its caller
- * holds the database, so nobody writes meanwhile.
+ * Copies the database to a file named for its schema version: complete, on the disk and under its name before anything
+ * changes. A copy from an earlier try is replaced, as it is of another moment. The caller holds the write lock, so
+ * nothing is written meanwhile.
  */
 function copyBefore(file: string, version: number): void {
   const copy = `${file}.schema-${String(version)}.bak`;
   const temporary = `${copy}.${randomBytes(6).toString('hex')}`;
-  // The connection that holds it is in a transaction, which cannot copy.
+  // The connection with the lock is in a transaction, which cannot copy.
   const reader = Sql.open(file, { readonly: true });
   try {
     reader.handle.prepare('VACUUM INTO ?').run(temporary);

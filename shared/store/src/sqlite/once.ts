@@ -1,9 +1,9 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Json, Tx } from './tx.js';
 
-/** What makes a request recognisable when it comes again. */
+/** Identifies a request, so that its repetition is recognised. */
 export interface IdempotencyKey {
-  /** Whose key it is. */
+  /** The id of the token that the key belongs to. */
   token: string;
   /** Method and path. */
   route: string;
@@ -12,7 +12,7 @@ export interface IdempotencyKey {
   requestHash: string;
 }
 
-/** What of a transaction is needed to recognise a request. */
+/** The part of a transaction that recognising a request needs. */
 export type KeyedTx = Pick<Tx, 'nowMs' | 'get' | 'run'>;
 
 const keptForMs = 24 * 60 * 60 * 1000;
@@ -37,7 +37,7 @@ export function once<Answer extends Json>(tx: KeyedTx, key: IdempotencyKey | und
 }
 
 /**
- * What a request was answered when it came before.
+ * The recorded answer to an earlier request with this key.
  *
  * @throws SuzumioError `idempotency-mismatch` when the key came with another body then
  */

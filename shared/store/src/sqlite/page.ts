@@ -1,23 +1,23 @@
-/** Which part of a list is wanted. */
+/** Which page of a list is wanted. */
 export interface Page {
   /** How many rows at most. */
   limit: number;
-  /** Only rows with a number above this one, oldest first; without it the newest rows. */
+  /** Only rows numbered above this one, oldest first; without it, the newest rows. */
   after?: number | undefined;
 }
 
-/** The most text that one part of a list has: what agents write is long if they like, and is held and sent as a whole. */
+/** The most text that one page of a list has: agents may write long texts, and a page is held and sent as a whole. */
 export const pageBytes = 4 * 1024 * 1024;
 
 /**
- * SQL for those of some rows that come before `:bytes` are full, and the first in any case.
+ * SQL for the rows up to `:bytes` in all, and at least the first.
  *
  * @param rows a query
- * @param order the order in which a part of the list is filled
+ * @param order the order in which a page is filled
  * @param texts the columns with text of any length
  */
 export function untilFull(rows: string, order: string, ...texts: string[]): string {
-  // Not `length`: it ends at the first NUL, and whoever writes the text decides where that is.
+  // Not `length`, which ends at the first NUL: an author could hide text behind one.
   const length = texts.map((text) => `coalesce(octet_length(${text}), 0)`).join(' + ');
   return `SELECT * FROM (SELECT *, sum(${length}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) - (${length})
     AS bytes_before FROM (${rows})) WHERE bytes_before < :bytes`;

@@ -6,7 +6,7 @@ import { databaseMemory, memoryLimitBytes } from './memory-limits.js';
 export type SqlValue = string | number | bigint | Buffer | null;
 export type SqlParams = Readonly<Record<string, SqlValue>>;
 
-/** Reads of one database, with every statement prepared once. */
+/** Reads from one database; each statement is prepared once. */
 export interface SqlReader {
   /** The first row, typed by the caller: the column list in `sql` is the contract. */
   get<Row>(sql: string, params?: SqlParams): Row | undefined;
@@ -29,11 +29,11 @@ export class Sql implements SqlReader {
   /**
    * Opens a database as the store needs it: write-ahead log, an answer or an error within 50 ms (waiting blocks the
    * whole process, so longer waits are asynchronous, in the writer), and a log that keeps its size, because growing it
-   * is the largest single cost of a commit. Only the opening itself waits longer, for a process that is just making
-   * the file or putting its log right after a crash.
+   * is the largest single cost of a commit. Only the opening itself waits longer, for a process that is just making the
+   * file or putting its log right after a crash.
    *
-   * SQLite opens the database and its log by their names, one after the other. Where another file is put there meanwhile,
-   * the log of one would be taken for that of the other: then nothing is opened.
+   * SQLite opens the database and its log by name, one after the other. If the file is replaced in between, it would
+   * apply one database's log to another: opening fails instead.
    */
   static open(file: string, options: { readonly?: boolean; synchronous?: 'FULL' | 'NORMAL' } = {}): Sql {
     const before = fileIdentity(file);
@@ -98,7 +98,7 @@ export function immediately<Result>(sql: Sql, body: () => Result): Result {
   }
 }
 
-/** Which file has this name now; undefined where none has. */
+/** The identity of the file at a path; undefined where there is none. */
 export function fileIdentity(file: string): string | undefined {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat && `${stat.dev}:${stat.ino}`;
@@ -106,11 +106,11 @@ export function fileIdentity(file: string): string | undefined {
 
 /** Whether SQLite refused because another connection is writing. */
 export function isBusy(error: unknown): boolean {
-  // By its code: the class differs where the native library was loaded before, as in test runners.
+  // By code, not by class: the class differs where the native library was loaded twice, as in test runners.
   return typeof error === 'object' && error !== null && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
 
-/** Two processes that change a new file's journal at once: SQLite refuses one of them without waiting. */
+/** Two processes may change a new file's journal mode at once: SQLite refuses one of them without waiting. */
 function patiently(change: () => unknown): void {
   const deadline = performance.now() + openPatienceMs;
   for (;;) {

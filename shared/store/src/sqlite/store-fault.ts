@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
-/** What the system or SQLite say of a file that is damaged, and of one that this process may not use. */
+/** Errors of the system and of SQLite for a damaged file, and for one that this process may not use. */
 const faults: readonly { code: ErrorCode; codes: RegExp; is: string; next: string }[] = [
   {
     code: 'store-corrupt',
@@ -17,12 +17,12 @@ const faults: readonly { code: ErrorCode; codes: RegExp; is: string; next: strin
   },
 ];
 
-/** Whether a project cannot be used for what is wrong with its own file: others can. */
+/** Whether the project's own file is at fault: other projects can be used. */
 export function isBrokenProject(error: unknown): error is SuzumioError {
   return isSuzumioError(error, 'store-corrupt', 'store-unreadable', 'project-misplaced');
 }
 
-/** A database in the directory of another project than its own: beside its original, it would do the same work again. */
+/** A database in another project's directory: beside its original, it would do the same work again. */
 export function misplaced(directory: string, project: string, file: string): SuzumioError {
   return new SuzumioError(
     'project-misplaced',
@@ -32,7 +32,7 @@ export function misplaced(directory: string, project: string, file: string): Suz
   );
 }
 
-/** A database that was never written to, or was cut off. */
+/** A database that was never written, or was truncated. */
 export function empty(project: string, file: string): SuzumioError {
   return new SuzumioError(
     'store-corrupt',
@@ -41,10 +41,7 @@ export function empty(project: string, file: string): SuzumioError {
   );
 }
 
-/**
- * What is wrong with a project whose database fails, in words for whoever looks after it; the error itself where it is not
- * the file that is at fault.
- */
+/** The error of a failing database in an operator's words; the original error where the file is not at fault. */
 export function storeFault(project: string, file: string, error: unknown): unknown {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
   const fault = faults.find(({ codes }) => codes.test(code));
@@ -57,7 +54,7 @@ export function storeFault(project: string, file: string, error: unknown): unkno
   );
 }
 
-/** There is no project of this name, or no more. */
+/** No project of this name exists. */
 export function unknownProject(project: string): SuzumioError {
   return new SuzumioError('project-unknown', `There is no project "${project}" in this data directory.`, { project });
 }

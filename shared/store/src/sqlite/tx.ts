@@ -7,10 +7,10 @@ import type { EventType } from '@suzumio/contract/model/event';
 /** A JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
 
-/** Something that happened, to be appended to the project's timeline. */
+/** An event to append to the project's timeline. */
 export interface NewEvent {
   type: EventType;
-  /** Who did it: an agent, `user`, a token's name, or `system`. */
+  /** The actor: an agent, `user`, a token's name, or `system`. */
   actor: string;
   agent?: string | undefined;
   turn?: string | undefined;
@@ -18,8 +18,7 @@ export interface NewEvent {
 }
 
 /**
- * One transaction on a project, handed to every verb. All that a verb does through it is committed or undone together,
- * events included.
+ * One transaction on a project, passed to every verb. All its changes and events are committed or rolled back together.
  */
 export class Tx implements SqlReader {
   readonly nowMs: number;
@@ -81,8 +80,8 @@ export class Tx implements SqlReader {
   }
 
   /**
-   * Runs `body` so that its changes are undone when it throws, and holds its events back: a caller that records the
-   * outcome can put its own event before theirs.
+   * Runs `body`, rolling its changes back if it throws, and holds its events back: a caller that records the outcome
+   * can put its own event before theirs.
    */
   attempt<Result>(body: () => Result): { result: Result; events: NewEvent[] } {
     const outer = this.#held;
@@ -105,7 +104,7 @@ export class Tx implements SqlReader {
   }
 }
 
-/** A project's database, as far as it is read and changed by verbs. */
+/** A project's database, as verbs and queries use it. */
 export interface Database {
   /** Reads outside transactions see the last commit. */
   readonly reader: SqlReader;

@@ -1,7 +1,7 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { isBusy, type Sql } from './sql.js';
 
-/** What a writer needs of the world. */
+/** Hooks and limits of a writer. */
 export interface WriterOptions {
   /** Runs inside the transaction, before the first job; throws to refuse the batch. */
   begin?: () => void;
@@ -12,13 +12,13 @@ export interface WriterOptions {
   random: () => number;
   /** How long a batch waits for other writers, in milliseconds. */
   patienceMs?: number;
-  /** Told of each transaction what became of it, and how long that took from asking for the lock on. */
+  /** Called after each transaction with its outcome and its duration since it asked for the lock. */
   observe?: (outcome: TransactionOutcome, durationMs: number) => void;
 }
 
 /**
- * - `rolled-back`: nothing of it was kept; where one verb of several failed and the others were kept, it is `committed`
- * - `busy`: others held the database for too long
+ * - `rolled-back`: nothing was kept; where one verb of a batch failed and the others were kept, it is `committed`
+ * - `busy`: other writers held the database for too long
  */
 export type TransactionOutcome = 'committed' | 'rolled-back' | 'busy';
 
@@ -63,7 +63,7 @@ export class Writer {
     });
   }
 
-  /** Resolves when nothing waits. */
+  /** Resolves when no job is pending. */
   async idle(): Promise<void> {
     if (this.#flushing) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
@@ -103,7 +103,7 @@ export class Writer {
     const settled: (() => void)[] = [];
     try {
       this.options.begin?.();
-      // A job that is alone needs no savepoint: when it fails there is nothing else to commit.
+      // A single job needs no savepoint: if it fails there is nothing else to commit.
       const [only] = batch;
       if (only && batch.length === 1) settled.push(runAlone(only));
       else for (const job of batch) settled.push(this.#inSavepoint(job));

@@ -6,14 +6,14 @@ import { cancelTurn } from './end-turn.js';
 import { giveBack, undeliveredMail } from '../mail/redeliver-message.js';
 
 /**
- * Keeps an agent from starting turns; its mail waits. A turn that no worker has claimed is cancelled, which costs
- * nothing; any other goes to its end first, unless `now`.
+ * Stops an agent: it starts no turns, and its mail waits. An unclaimed turn is cancelled, which costs nothing; a
+ * running one finishes first, unless `now`.
  *
  * @throws SuzumioError `agent-unknown`, `agent-state-refused`, as every verb here
  */
 export function stopAgent(tx: Tx, agentId: string, actor: string, options: { now: boolean }): void {
   const agent = agentRow(tx, agentId);
-  // Who has asked for a stop may still lose patience.
+  // A stop may still be followed by a stop with `now`.
   if (agent.stopping === 0 || !options.now) assertAllows(agent, 'stop');
   const turn = agent.active_turn_id === null ? undefined : turnRow(tx, agent.active_turn_id);
   const awaited = turn !== undefined && turn.attempt > 0 && !options.now;
@@ -37,9 +37,9 @@ export function startAgent(tx: Tx, agentId: string, actor: string): void {
 }
 
 /**
- * Gives up the failed turn of an agent, which is quiet from then on. With `redeliver` the mail that it has read without
- * a turn that did what it asks for is unread again: a new turn will read it, and may repeat what an earlier one did.
- * That also helps an agent that has not failed, after a turn of its was cancelled.
+ * Gives up an agent's failed turn; the agent is quiet from then on. With `redeliver`, its undelivered mail becomes
+ * unread again: a new turn reads it, and may repeat what an earlier one did. That also works for an agent that has not
+ * failed but had a turn cancelled.
  *
  * Returns the ids of the messages that are unread again.
  */
@@ -59,14 +59,14 @@ export function resetAgent(tx: Tx, agentId: string, actor: string, options: { re
   return redelivered;
 }
 
-/** Makes the undelivered mail of an agent unread again, in the order in which it was written. */
+/** Makes an agent's undelivered mail unread again, in order of writing. */
 function redeliver(tx: Tx, agent: string): string[] {
   const mail = undeliveredMail(tx, 'turns.agent_id = :agent', { agent });
   giveBack(tx, mail);
   return mail.map(({ id }) => id);
 }
 
-/** An agent that is no longer failed has no failure to show. */
+/** Sets an agent's state; one that is not failed has no failure to show. */
 function setState(tx: Tx, agent: AgentRow, change: { state?: 'quiet' | 'stopped'; stopping: 0 | 1 }): void {
   tx.run(
     `UPDATE agents SET state = coalesce(:state, state), stopping = :stopping, state_at_ms = :now,

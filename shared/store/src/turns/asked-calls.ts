@@ -4,21 +4,23 @@ import type { ModelToolCall } from '@suzumio/protocol/model-chat';
 import { jsonAt, type RecordedAnswer, requestHash } from '../journal.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
-/** A call that a turn makes. */
+/** A tool call of a turn. */
 interface MadeCall {
   turn: string;
-  /** Its place: the question that was answered, and the call's number in the answer; absent where its runner names none. */
+  /**
+   * Its step: the answered model call's, and the call's number in the answer; absent for runners that name no steps.
+   */
   step?: string;
   tool: string;
   requestHash: string;
 }
 
-/** How much of a turn's answers is searched for one call, in characters: what is made was asked for in one of the last. */
+/** How many characters of a turn's answers are searched for one call: its request is in one of the last. */
 const searchedChars = 8 * 1024 * 1024;
 
 /**
- * Whether a model asked for a call: with these words, and at its place where the runner names one. A runner that asks its
- * models without us has only its allowlist to answer to.
+ * Whether a model asked for a call: with this input, and at its step where the runner names one. A runner that calls
+ * its models without the gateway is bound by its allowlist alone.
  */
 export function wasAskedFor(reader: SqlReader, call: MadeCall): boolean {
   const questions = questionsOf(reader, call.turn);
@@ -40,7 +42,7 @@ function isInNewest(reader: SqlReader, newestFirst: readonly string[], call: Mad
   return false;
 }
 
-/** The places of a turn's answered questions, the newest first. What stands at other places are results of calls. */
+/** The steps of a turn's answered model calls, newest first. Other steps are tool calls. */
 function questionsOf(reader: SqlReader, turn: string): string[] {
   return reader
     .all<{ step: string }>(

@@ -25,7 +25,7 @@ export function authorizeTool(reader: SqlReader, token: TokenOf): { agent: strin
 }
 
 /**
- * Checks that a lease token is the one of its attempt, which may be over: what that means is for the verb to say.
+ * Checks that a lease token is its attempt's. The attempt may be over: what follows from that is up to the verb.
  *
  * @throws SuzumioError `token-rejected`
  */
@@ -35,7 +35,7 @@ export function authorizeLease(reader: SqlReader, token: TokenOf): AttemptRow {
   return attempt;
 }
 
-/** One sentence for every reason: what is wrong with a token is nobody's business. */
+/** One sentence for every reason: it does not reveal what is wrong with a token. */
 export function rejected(): SuzumioError {
   return new SuzumioError('token-rejected', 'This token opens nothing here.');
 }

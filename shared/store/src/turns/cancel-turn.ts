@@ -4,7 +4,7 @@ import type { Tx } from '../sqlite/tx.js';
 import { cancelTurn } from './end-turn.js';
 
 /**
- * Cancels one turn because somebody asked for it. Its agent is free at once: unread mail starts its next turn.
+ * Cancels one turn at a person's request. Its agent is free at once: unread mail starts its next turn.
  *
  * @param name the turn's id, or `agent:number`
  * @throws SuzumioError `turn-unknown`, `turn-state-refused`

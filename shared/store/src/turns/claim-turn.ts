@@ -17,9 +17,9 @@ export interface Claim extends Claimant {
   /** The name of the token that the worker showed. */
   credential?: string | undefined;
   leaseMs: number;
-  /** The hashes of the tokens that this attempt will have. */
+  /** The hashes of the new attempt's tokens. */
   hashes: (attempt: number, epoch: number) => { lease: string; tool: string };
-  /** Absent where the turn has been claimed before. */
+  /** Absent where the turn was claimed before. */
   prepared?: PreparedTurn | undefined;
 }
 
@@ -28,14 +28,14 @@ export interface Claimed {
   epoch: number;
   snapshot: string | null;
   input: FrozenInput;
-  /** Whether the same claim was granted before. */
+  /** Whether this repeats a claim that was granted before. */
   repeated: boolean;
 }
 
 /**
- * Gives a queued turn to a worker: a new attempt with a lease. At the first claim the mail that the prompt holds becomes
- * read and the input is frozen. The same `claimId` gets the same answer for as long as its attempt runs. Turns of external
- * agents go to handlers and to nobody else.
+ * Gives a queued turn to a worker: a new attempt with a lease. The first claim marks the prompt's mail as read and
+ * freezes the input. The same `claimId` gets the same answer for as long as its attempt runs. Turns of external agents
+ * go to handlers only.
  *
  * Returns `stale` when the inbox is not what the prompt was rendered from: render again.
  *
@@ -71,7 +71,7 @@ function repeatedClaim(tx: Tx, turn: TurnRow, claimId: string): Claimed | undefi
   return { ...claimed(tx, turn, earlier.number), repeated: true };
 }
 
-/** Whether the mail that was rendered is still unread, and nothing in front of it has come meanwhile. */
+/** Whether the rendered mail is still unread, and nothing more urgent has arrived. */
 function sameMail(tx: Tx, agent: string, mail: readonly SelectedMail[]): boolean {
   const now = unreadMail(tx, agent, Math.max(mail.length, 1)).messages;
   return now.length === mail.length && now.every((message, index) => message.seq === mail[index]?.seq);

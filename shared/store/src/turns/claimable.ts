@@ -4,12 +4,12 @@ import { agentRow, isDue, projectRow, type TurnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 
-/** Who asks for a turn. */
+/** The claimant of a turn. */
 export interface Claimant {
   claimId: string;
   worker: string;
   engine: string;
-  /** Whether no turn of the whole cell begins now. @default false */
+  /** Whether the whole cell is paused. @default false */
   cellPaused?: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface Claimant {
 const avoidForMs = 5_000;
 
 /**
- * Checks that a turn may be given to whoever claims it.
+ * Checks that a turn may be given to its claimant.
  *
  * @throws SuzumioError `claim-refused`
  */
@@ -48,12 +48,12 @@ export function assertClaimable(
   if (byHandler !== (agent.external === 1)) {
     throw refuse(byHandler ? 'its agent is not external' : 'its agent is external, and a handler claims its turns');
   }
-  // Two requests with one claimId may wait at two ToolHosts: only one of them gets a turn.
+  // Two requests with one claimId may wait at two ToolHosts: only one gets a turn.
   if (byHandler && turnOfClaim(tx, claimId) !== undefined) throw refuse('this claim was granted another turn');
   if (cellPaused) throw refuse('the cell is paused', true);
 }
 
-/** The turn that a handler's claim was granted, if it was. */
+/** The turn that a handler's claim got, if it got one. */
 export function turnOfClaim(reader: SqlReader, claimId: string): string | undefined {
   return reader.get<{ turn: string }>(
     `SELECT turn_id AS turn FROM turn_attempts WHERE engine = 'external' AND claim_id = :claimId`,

@@ -8,7 +8,7 @@ import { assertRunning, type AttemptId } from './fail-attempt.js';
 import { noticeTurn } from './turn-notices.js';
 
 /**
- * Ends a turn well. The same report twice gets the same answer.
+ * Ends a turn successfully. A repeated report gets the same answer.
  *
  * @throws SuzumioError `attempt-over`
  */
@@ -45,7 +45,7 @@ export function completeTurn(
       attempt: id.attempt,
       durationMs: tx.nowMs - attempt.started_at_ms,
       ...made,
-      // Its next turn begins with the files that this one began with.
+      // The agent's next turn begins with the same files as this one.
       ...(report.unsaved ? { unsaved: report.unsaved } : {}),
     },
   });

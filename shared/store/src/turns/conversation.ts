@@ -15,14 +15,14 @@ import { type Page, pageBytes } from '../sqlite/page.js';
 /** The longest text of one entry, and of one call's arguments, in UTF-16 code units. */
 const maxTextChars = 48 * 1024;
 const maxArgumentsChars = 16 * 1024;
-/** The most calls of one answer that are shown. */
+/** How many calls of one answer are shown. */
 const maxCalls = 128;
 
 type Entry = Omit<ConversationEntry, 'seq'>;
 
 /**
- * A turn's conversation as its model saw it: what it was told first, what it remembers, its prompt, and then question by
- * question its answers and what their calls came to. Where a script stands for the model there are no answers.
+ * A turn's conversation as its model saw it: the system prompt, what it remembers, its prompt, then each answer with
+ * the results of its calls. Where a script replaces the model there are no answers.
  *
  * @throws SuzumioError `turn-unknown`
  */
@@ -68,7 +68,7 @@ interface StepRow {
   attempt: number;
 }
 
-/** Answers with what their calls came to, in the order in which they came; and calls that no answer asks for. */
+/** Answers with their calls' results, in order; and calls that no answer asks for. */
 function* stepsOf(reader: SqlReader, turn: string): Generator<Entry> {
   const steps = reader.all<StepRow>(
     'SELECT key, attempt FROM turn_steps WHERE turn_id = :turn ORDER BY recorded_at_ms, length(key), key',
@@ -118,7 +118,7 @@ function* stepsOf(reader: SqlReader, turn: string): Generator<Entry> {
   }
 }
 
-/** What a call came to, as the model is told; from the journal, or as it was refused before it had a place in it. */
+/** A call's result, as the model sees it: from the journal, or the refusal of a call without a step. */
 function resultOf(reader: SqlReader, turn: string, place: string, call?: { id: string; name: string }): Entry {
   const row = reader.get<{ tool: string; attempt: number; error_code: string | null; output_json: string | null }>(
     'SELECT tool, attempt, error_code, output_json FROM tool_calls WHERE turn_id = :turn AND step = :place ORDER BY seq LIMIT 1',

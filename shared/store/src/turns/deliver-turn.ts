@@ -5,28 +5,28 @@ import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 import { activeTurns } from './start-turns.js';
 
-/** A delivery older than this without a job in the queue is taken for lost. */
+/** A delivery older than this without a job in the queue counts as lost. */
 export const redeliverAfterMs = 5_000;
 
-/** A queued turn and its last delivery; 0 where it has had none. */
+/** A queued turn and its last delivery; 0 before the first. */
 export interface QueuedTurn {
   turn: string;
   agent: string;
   priority: Priority;
   epoch: number;
   delivery: number;
-  /** Whether a job of it should be in the queue already: its delivery is old. */
+  /** Whether its delivery is so old that its job counts as lost. */
   lost: boolean;
 }
 
-/** The models that are away, with when they may be tried again; a day's budget by its gate. */
+/** Open circuits, and when each may be probed; a day's exhausted budget by its gate. */
 export type ProvidersAway = ReadonlyMap<string, number>;
 
 /**
- * Queued turns that want a job now, the most urgent first. Those of external agents never get one: their handlers claim
- * them. A turn that waits for a model goes on as soon as that answers others, and when it may be tried again, the turn that
- * has not tried for longest does. While they wait they hold no slot, so they are given one like others then: no more of
- * them than `maxConcurrentTurns` leaves free.
+ * Queued turns that need a job now, the most urgent first. Turns of external agents never get one: their handlers claim
+ * them. A turn that waits for a model continues once the model answers others; when the circuit may be probed, the turn
+ * that has not tried for longest does. Waiting turns hold no slot, so they get one like others then: no more of them
+ * than `maxConcurrentTurns` leaves free.
  */
 export function deliverableTurns(
   reader: SqlReader,
@@ -57,12 +57,12 @@ export function deliverableTurns(
     });
 }
 
-/** A delivery that is yet to come was made before the clock stepped back, nobody knows how long ago. */
+/** A delivery in the future was made before the clock stepped back, an unknown time ago. */
 function isOld(deliveredAtMs: number, nowMs: number): boolean {
   return deliveredAtMs <= nowMs - redeliverAfterMs || deliveredAtMs > nowMs;
 }
 
-/** The last delivery of an agent's turn that was put on the queue and that nobody has claimed yet. */
+/** The last delivery of an agent's turn that is on the queue and unclaimed. */
 export function unclaimedDelivery(
   reader: SqlReader,
   agent: string,
@@ -78,14 +78,14 @@ interface WaitingTurn {
   priority: Priority;
   delivery: number;
   delivered_at_ms: number | null;
-  /** Of one that waits for a model, when it was put back; of one that has tried it, when it might be tried next. */
+  /** For a turn that waits for a model, when it was put back; for one that has tried it, when it may try next. */
   not_before_ms: number;
   waits_for: string | null;
 }
 
 /**
- * The turn that tries each model, of those that wait for it: one that is on its way, else the one that has not tried for
- * longest, so that none whose question always fails keeps the others waiting.
+ * The turn that probes each model, among those that wait for it: the one on its way, else the one that has not tried
+ * for longest, so that a turn whose call always fails does not block the others.
  */
 function whoTries(queued: readonly WaitingTurn[]): ReadonlyMap<string, WaitingTurn> {
   const first = new Map<string, WaitingTurn>();
@@ -98,9 +98,8 @@ function whoTries(queued: readonly WaitingTurn[]): ReadonlyMap<string, WaitingTu
 }
 
 /**
- * Records that a turn is being put on the queue, before it is: a job that nobody recorded could not be told from a
- * stale one. Returns what the job says, without its cell; undefined where the turn is no longer queued or another
- * process has just delivered it.
+ * Records a delivery before its job is put on the queue: an unrecorded job could not be told from a stale one. Returns
+ * the job without its cell; undefined where the turn is no longer queued or another process has just delivered it.
  */
 export function deliverTurn(tx: Tx, turn: string, seenDelivery: number): Omit<TurnJob, 'cell'> | undefined {
   const row = tx.get<{ delivery: number; priority: Priority }>(
@@ -114,7 +113,7 @@ export function deliverTurn(tx: Tx, turn: string, seenDelivery: number): Omit<Tu
   return { project: project.id, epoch: project.epoch, turn, delivery: row.delivery, priority: row.priority };
 }
 
-/** Says that a turn's job never reached the queue, so that the next look delivers it again at once. */
+/** Records that a turn's job never reached the queue, so that the next visit delivers it again at once. */
 export function forgetDelivery(tx: Tx, turn: string, delivery: number): void {
   tx.run(`UPDATE turns SET delivered_at_ms = NULL WHERE id = :turn AND delivery = :delivery AND status = 'queued'`, {
     turn,

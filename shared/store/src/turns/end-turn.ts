@@ -3,7 +3,7 @@ import type { Tx } from '../sqlite/tx.js';
 import type { AttemptRow, TurnRow } from '../rows.js';
 import { noticeTurn } from './turn-notices.js';
 
-/** How an attempt ends in its row. */
+/** How an attempt ended, for its row. */
 export interface AttemptEnd {
   status: 'completed' | 'failed' | 'cancelled';
   failure?: Failure | undefined;
@@ -12,8 +12,8 @@ export interface AttemptEnd {
 }
 
 /**
- * Ends an attempt. From this commit on its secrets open nothing, and calls of it that still run have an unknown
- * outcome: this is the fence.
+ * Ends an attempt. From this commit on its tokens are invalid, and its running calls have an unknown outcome: this is
+ * the fence.
  */
 export function closeAttempt(tx: Tx, attempt: AttemptRow, end: AttemptEnd): void {
   tx.run(
@@ -40,7 +40,7 @@ export function closeAttempt(tx: Tx, attempt: AttemptRow, end: AttemptEnd): void
   });
 }
 
-/** Ends a turn and sets its agent free, or leaves it stopped as it was told to be, or failed for an operator to look at. */
+/** Ends a turn. Its agent is free again, or stopped as requested, or failed until an operator acts. */
 export function closeTurn(
   tx: Tx,
   turn: TurnRow,
@@ -73,8 +73,8 @@ export function closeTurn(
 }
 
 /**
- * Cancels a turn at once, whatever runs of it. Mail that its prompt held counts as undelivered; mail of a turn that
- * was never claimed was never rendered, so it simply stays unread.
+ * Cancels a turn at once, even while it runs. Mail in its prompt counts as undelivered; mail of an unclaimed turn was
+ * never rendered, so it stays unread.
  */
 export function cancelTurn(tx: Tx, turn: TurnRow, reason: string, actor: string): void {
   const running = tx.get<AttemptRow>(`SELECT * FROM turn_attempts WHERE turn_id = :turn AND status = 'running'`, {

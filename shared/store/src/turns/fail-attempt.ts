@@ -8,7 +8,7 @@ import type { Tx } from '../sqlite/tx.js';
 import { closeAttempt, closeTurn } from './end-turn.js';
 import { noticeTurn } from './turn-notices.js';
 
-/** Which attempt a report is about. */
+/** The attempt that a report is about. */
 export interface AttemptId {
   turn: string;
   attempt: number;
@@ -29,7 +29,7 @@ export function failAttempt(
   return { turn: endByFailure(tx, turnRow(tx, id.turn), attempt, report.failure, { stats: report.stats }) };
 }
 
-/** Fails a turn at once, whatever its limits: what went wrong cannot go better another time. */
+/** Fails a turn at once, with attempts left or not: another attempt cannot succeed. */
 export function failTurn(tx: Tx, turn: TurnRow, failure: Failure): void {
   const running = attemptRow(tx, turn.id, turn.attempt);
   if (running?.status === 'running') closeAttempt(tx, running, { status: 'failed', failure, counted: true });
@@ -44,19 +44,19 @@ export function failTurn(tx: Tx, turn: TurnRow, failure: Failure): void {
   noticeTurn(tx, turn, { notice: 'errored', failure });
 }
 
-/** What a turn waits for whose model is away, or whose question the day's budget has no room for. */
+/** What a turn waits for: a model that is unavailable, or room in the day's budget. */
 export interface ProviderWait {
-  /** The model's circuit; the turn goes on as soon as it answers others again. Of a day's budget, its gate. */
+  /** The model's circuit; the turn continues once it answers others again. For a day's budget, its gate. */
   provider: string;
-  /** When it may be asked again at the earliest. */
+  /** When the model may be called again at the earliest. */
   untilMs: number;
-  /** Whether the turn's own question has just failed there: then it waits until then, whoever else is answered. */
+  /** Whether the turn's own call has just failed there: then it waits until then, even if others are answered. */
   asked?: boolean;
-  /** How long it is waited for at most, where that is less than the project's `turn.providerPatience`. */
+  /** The longest wait, where it is shorter than the project's `turn.providerPatience`. */
   patienceMs?: number;
 }
 
-/** Ends a running attempt by a failure, and the turn with it or not, as {@link decideFailure} says. */
+/** Ends a running attempt with a failure; {@link decideFailure} says whether its turn ends, too. */
 export function endByFailure(
   tx: Tx,
   turn: TurnRow,
@@ -114,8 +114,8 @@ export function endByFailure(
 }
 
 /**
- * What the turn has been through since it was queued or retried. Patience is counted from the first of the failures in
- * a row that did not count, so that a turn that waited long for a free slot, another day or a mount still has all of it.
+ * The turn's history since it was queued or retried. Patience counts from the first of the latest consecutive failures
+ * that did not count, so that a turn that waited long for a slot, another day or a mount still has all of it.
  */
 function history(tx: Tx, turn: TurnRow, current: AttemptRow) {
   const earlier = tx.all<{ counted: number | null; started_at_ms: number; code: FailureCode | null }>(
@@ -129,14 +129,14 @@ function history(tx: Tx, turn: TurnRow, current: AttemptRow) {
     countedAttempts: earlier.filter(({ counted }) => counted === 1).length,
     uncountedInRow: uncounted.length,
     queuedAtMs: uncounted.at(-1)?.started_at_ms ?? current.started_at_ms,
-    // A handler's code runs from the claim on, and need not have called anything.
+    // A handler's code runs from the claim on, before any tool call.
     startedOnce:
       current.engine === externalEngine ||
       tx.get('SELECT 1 FROM turn_steps WHERE turn_id = :turn LIMIT 1', { turn: turn.id }) !== undefined,
   };
 }
 
-/** Whether a failure only says that a turn waits for something that has no deadline. */
+/** Whether a failure means that the turn waits for something without a deadline. */
 function isWait(code: FailureCode): boolean {
   return failureCodes[code] === 'day' || failureCodes[code] === 'mount';
 }

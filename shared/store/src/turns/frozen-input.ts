@@ -8,15 +8,15 @@ import { agentRow, type AgentRow, projectRow, type TurnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { HistoryPlan } from './history.js';
 
-/** What a runner is told, frozen at the first claim; only the attempt's number differs later. */
+/** A runner's input, frozen at the first claim; only the attempt's number changes later. */
 export type FrozenInput = Omit<ClaimAnswer['input'], 'tools' | 'limits' | 'history'> & {
   toolNames: string[];
-  /** What a model is told of them, by what it is kept under. */
+  /** The hash of the tools' definitions. */
   toolSet?: string;
   history?: HistoryPlan;
 };
 
-/** Puts together what a runner is told of a turn. */
+/** Builds a runner's input for a turn. */
 export function frozenInput(
   reader: SqlReader,
   config: ProjectConfig,
@@ -76,7 +76,7 @@ export function frozenInput(
   };
 }
 
-/** The tools that an agent may use, by their names. */
+/** The names of the tools that an agent may use. */
 export function toolNames(agent: AgentRow): string[] {
   return admittedTools(JSON.parse(agent.tools_json) as string[], coreToolNames);
 }

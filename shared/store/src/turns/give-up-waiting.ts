@@ -5,7 +5,7 @@ import type { Tx } from '../sqlite/tx.js';
 import type { ProvidersAway } from './deliver-turn.js';
 import { failTurn } from './fail-attempt.js';
 
-/** Turns whose patience is over while the model that they wait for may still not be asked. */
+/** Turns whose patience is over while their model is still unavailable. */
 export function impatientTurns(reader: SqlReader, nowMs: number, away: ProvidersAway): string[] {
   const project = projectRow(reader);
   if (project.status !== 'running' || project.paused_json !== null) return [];
@@ -19,7 +19,7 @@ export function impatientTurns(reader: SqlReader, nowMs: number, away: Providers
     .map(({ id }) => id);
 }
 
-/** Fails {@link impatientTurns} by what the provider said last: another attempt could only say it again. */
+/** Fails {@link impatientTurns} with the provider's last error: another attempt would only repeat it. */
 export function giveUpWaiting(tx: Tx, away: ProvidersAway): void {
   for (const id of impatientTurns(tx, tx.nowMs, away)) {
     const turn = turnRow(tx, id);

@@ -4,19 +4,19 @@ import type { SqlReader } from '../sqlite/sql.js';
 import { listAttachments } from '../content/artifacts.js';
 import { iso } from '../sqlite/page.js';
 
-/** A handler that asked less than this ago is taken to be there: it waits for up to 30 s, and asks again at once. */
+/** A handler that asked less than this ago counts as connected: it waits for up to 30 s, and asks again at once. */
 export const handlerPresentMs = 45_000;
 
-/** The handler that asked for an agent's turns last. */
+/** The handler that last asked for an agent's turns. */
 export interface HandlerPresence {
   handler: string;
   seenAtMs: number;
-  /** Whether it asked just now, or is busy with other turns of this project. */
+  /** Whether it asked recently, or is busy with other turns of this project. */
   connected: boolean;
 }
 
 /**
- * Who runs an external agent's turns, as far as is known; undefined where nobody has ever asked for them.
+ * The handler of an external agent's turns; undefined where none has ever asked for them.
  *
  * @throws SuzumioError `agent-unknown`
  */
@@ -28,7 +28,7 @@ export function handlerPresence(reader: SqlReader, agent: string, nowMs: number)
   return { handler, seenAtMs, connected };
 }
 
-/** Queued turns of these agents that a handler may claim now, in the order in which it gets them. */
+/** Queued turns of these agents that a handler may claim now, in order. */
 export function turnsForHandler(
   reader: SqlReader,
   { agents, nowMs }: { agents: readonly string[]; nowMs: number },
@@ -45,7 +45,7 @@ export function turnsForHandler(
   return rows.map(({ id }) => id);
 }
 
-/** The messages that a turn was claimed with, whole, in the order of its prompt. */
+/** The messages that a turn was claimed with, in full, in the order of its prompt. */
 export function mailOfTurn(reader: SqlReader, turn: string): HandlerMail[] {
   return reader
     .all<Omit<HandlerMail, 'threadId' | 'replyTo' | 'createdAt' | 'attachments'> & MailRow>(

@@ -15,33 +15,33 @@ import type { ToolResponse } from '@suzumio/protocol/runner';
 import type { SqlReader } from '../sqlite/sql.js';
 
 /**
- * Which of an agent's earlier turns a turn remembers. Turns that have ended never change, so this is all that has to be
- * frozen with its input.
+ * Which of an agent's earlier turns a turn remembers. Ended turns never change, so freezing this plan with the turn's
+ * input is enough.
  */
 export interface HistoryPlan {
-  /** The number of the last turn that a summary stands for. */
+  /** The number of the last turn that the summary covers. */
   summaryThrough: number | null;
-  /** Turns that are too much beside the others: they are summed up before this one begins, the last of them included. */
+  /** Turns up to this one do not fit: they are summed up before this turn begins. */
   compactThrough: number | null;
-  /** The first turn that is told in full, and the last. */
+  /** The first and the last turn that are shown in full. */
   from: number;
   to: number;
 }
 
-/** What a turn remembers, in words. */
+/** A turn's history as text. */
 export interface History {
-  /** What stands for turns that are not told in full. */
+  /** The summary of turns that are not shown in full. */
   summary?: string;
-  /** Turns that are no longer told and that the summary does not stand for: new notes have to be made of both. */
+  /** Turns that are neither shown nor covered by the summary: a new summary is made of both. */
   compact?: string;
   messages: ChatMessage[];
 }
 
-/** How much of a model's context earlier turns may take, and what of that stays told in full when they no longer fit. */
+/** The share of a model's context for earlier turns, and how much of that is kept in full once they no longer fit. */
 const historyShare = 0.5;
 const keptShare = 0.25;
 
-/** Plans what the next turn of an agent remembers: as many of its turns as fit, newest first, whole ones only. */
+/** Plans what an agent's next turn remembers: as many turns as fit, newest first, each in full. */
 export function planHistory(reader: SqlReader, agent: string, before: number, contextLimit: number): HistoryPlan {
   const summaryThrough = newestSummary(reader, agent)?.through_number ?? null;
   let used = 0;
@@ -60,7 +60,7 @@ export function planHistory(reader: SqlReader, agent: string, before: number, co
   return { summaryThrough, compactThrough: null, from: first, to: before - 1 };
 }
 
-/** The words of a plan. */
+/** The text of a plan. */
 export function readHistory(reader: SqlReader, agent: string, plan: HistoryPlan, contextLimit: number): History {
   const summary = plan.summaryThrough === null ? undefined : summaryAt(reader, agent, plan.summaryThrough);
   return {
@@ -70,7 +70,7 @@ export function readHistory(reader: SqlReader, agent: string, plan: HistoryPlan,
   };
 }
 
-/** What is to be summed up, as much as a model reads at once. The newest of it matters most. */
+/** What is to be summed up, as much of it as a model reads at once. The newest part matters most. */
 function transcript(reader: SqlReader, agent: string, plan: HistoryPlan, contextLimit: number): string {
   const from = (plan.summaryThrough ?? 0) + 1;
   let text = '';
@@ -82,7 +82,7 @@ function transcript(reader: SqlReader, agent: string, plan: HistoryPlan, context
   return toldTranscript(text, contextLimit);
 }
 
-/** What a model made of an agent's older turns. */
+/** A model's summary of an agent's older turns. */
 export interface SummaryRow {
   through_number: number;
   text: string;
@@ -102,7 +102,7 @@ function summaryAt(reader: SqlReader, agent: string, through: number): string | 
   )?.text;
 }
 
-/** Turns that came to their end. What failed is told by nobody: its mail comes again, or an operator goes on with it. */
+/** Turns that completed. Failed turns are left out: their mail comes again, or an operator retries them. */
 function turnsBetween(reader: SqlReader, agent: string, from: number, to: number): TurnRef[] {
   return reader.all<TurnRef>(
     `SELECT id, number FROM turns
@@ -122,7 +122,7 @@ interface StepRow {
   result_json: string;
 }
 
-/** One turn as a conversation: its prompt, the answers, and what their calls came to. */
+/** One turn as a conversation: its prompt, the answers, and their calls' results. */
 function told(reader: SqlReader, { id }: TurnRef): ChatMessage[] {
   const turn = reader.get<{ prompt: string; output_text: string | null }>(
     'SELECT prompt, output_text FROM turns WHERE id = :id',
@@ -141,17 +141,17 @@ function told(reader: SqlReader, { id }: TurnRef): ChatMessage[] {
     { role: 'user', content: turn?.prompt ?? '' },
     ...answers.flatMap(({ key, answer }, index) => [
       ...stepMessages(key, answer, results),
-      // It was cut, or nothing would have been asked after it.
+      // An answer without calls that others follow was cut off.
       ...(answer.toolCalls.length === 0 && index < answers.length - 1 ? [goOnMessage] : []),
     ]),
   ];
-  // Another turn's prompt follows, which strict servers take after an answer only. A turn may end with a call, too.
+  // Another turn's prompt follows, which strict servers accept only after an answer. A turn may end with a call, too.
   const ended = messages.at(-1)?.role === 'assistant';
   const text = answers.length === 0 ? (turn?.output_text ?? '') : '';
   return ended ? messages : [...messages, assistantMessage({ text, toolCalls: [] })];
 }
 
-/** A step is told whole: an answer with every call's result. */
+/** A complete step: an answer with every call's result. */
 function stepMessages(key: string, answer: ModelAnswer, results: ReadonlyMap<string, string>): ChatMessage[] {
   return [
     assistantMessage(answer),
@@ -166,8 +166,8 @@ function stepMessages(key: string, answer: ModelAnswer, results: ReadonlyMap<str
 }
 
 /**
- * What an agent was told of a call that went well: the tool's output, but where its runner wrote into the workspace what
- * the tool named.
+ * What an agent was told of a successful call: the tool's output, unless its runner wrote a file that the tool named
+ * into the workspace.
  */
 function toldOutput(call: ModelToolCall, { output, metadata }: ToolResponse): unknown {
   if (call.name !== functionName('artifacts.read')) return output;
@@ -180,5 +180,5 @@ const writing = z.object({ input: z.object({ to: z.string() }) });
 
 const notMade = { code: 'not-made', message: 'This call was not made.' };
 
-/** What the journal has at a call's place. What is no tool's result there has no response. */
+/** The journal's record of a call. A record that is no tool result has no response. */
 type RecordedTool = { ok: true; response?: ToolResponse } | { ok: false; code: string; message: string };

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { beginningOf } from '@suzumio/protocol/cut-text';
 
-/** The longest input of a call that is kept whole, as JSON, in UTF-16 code units. */
+/** The longest call input that is kept in full, as JSON, in UTF-16 code units. */
 export const maxKeptInput = 16 * 1024;
 
-/** What is kept of a call's input. */
+/** A call's input as it is kept. */
 export interface KeptInput {
   json: string;
 }
 
 /**
- * What is kept of a call's input for those who look at it later: a longer one is cut, with the size and the SHA-256 of
- * the whole JSON. What a call did with its input is recorded by its effect.
+ * A call's input for later inspection: a long one is cut, with the size and the SHA-256 of the whole JSON. The call's
+ * effects are recorded elsewhere.
  */
 export function keptInput(input: unknown): KeptInput {
   const json = JSON.stringify(input ?? null);

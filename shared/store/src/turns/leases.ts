@@ -6,22 +6,25 @@ import type { Tx } from '../sqlite/tx.js';
 import { type AttemptId, endByFailure } from './fail-attempt.js';
 
 /**
- * Whether an attempt has gone on for longer than a turn may take. A worker sees to that by itself, from when its container
- * has started; one that does not, as it was taken over, has no longer than that and the time to start.
+ * Whether an attempt has exceeded the turn's time limit. A worker enforces the limit itself from its container's start;
+ * where it does not, because it was taken over, the attempt has the limit and the time to start.
  */
 export function isOverTime({ turn }: ProjectConfig, { engine, started_at_ms }: AttemptRow, nowMs: number): boolean {
   const limitMs = turn.timeout + (engine === externalEngine ? 0 : turn.startDeadline);
   return nowMs - started_at_ms >= limitMs;
 }
 
-/** Whether so much of a lease is left that a heartbeat need not extend it. More than all of it is left of none: the clock stepped back. */
+/**
+ * Whether a lease is fresh enough to need no extension. More time left than a whole lease means that the clock stepped
+ * back.
+ */
 export function isFresh(leftMs: number, leaseMs: number): boolean {
   return leftMs * 3 >= leaseMs * 2 && leftMs <= leaseMs;
 }
 
 /**
- * Extends a lease, writing only when less than two thirds of it are left. An attempt past its deadline is good until
- * `expireLease` has ended it. One that has taken too long ends here.
+ * Extends a lease, writing only when less than two thirds are left. An attempt past its deadline is valid until
+ * `expireLease` ends it. One past its time limit ends here.
  */
 export function extendLease(tx: Tx, id: AttemptId, leaseMs: number): { leaseMs: number; cancel: boolean } {
   const attempt = attemptRow(tx, id.turn, id.attempt);
@@ -42,7 +45,7 @@ export function extendLease(tx: Tx, id: AttemptId, leaseMs: number): { leaseMs: 
   return { leaseMs, cancel: false };
 }
 
-/** What began at a moment that is yet to come began before the clock stepped back: its time counts from now. */
+/** An attempt that began in the future began before the clock stepped back: its time counts from now. */
 function beginAnew(tx: Tx, { turn_id: turn, number }: AttemptRow): void {
   tx.run('UPDATE turn_attempts SET started_at_ms = :now WHERE turn_id = :turn AND number = :number', {
     now: tx.nowMs,
@@ -51,14 +54,14 @@ function beginAnew(tx: Tx, { turn_id: turn, number }: AttemptRow): void {
   });
 }
 
-/** Leases that end later than a whole one from now were given before the clock stepped back; they begin anew. */
+/** Leases that end later than a whole lease from now were granted before the clock stepped back; they begin anew. */
 export function shortenLeases(tx: Tx, leaseMs: number): void {
   tx.run(`UPDATE turn_attempts SET lease_until_ms = :until WHERE status = 'running' AND lease_until_ms > :until`, {
     until: tx.nowMs + leaseMs,
   });
 }
 
-/** Ends an attempt whose deadline has passed, in one transaction: whatever its worker does later is too late. */
+/** Ends an attempt past its deadline, in one transaction: whatever its worker sends later is refused. */
 export function expireLease(tx: Tx, id: AttemptId): 'queued' | 'failed' | undefined {
   const attempt = attemptRow(tx, id.turn, id.attempt);
   if (attempt?.status !== 'running' || attempt.lease_until_ms > tx.nowMs) return undefined;
@@ -69,7 +72,7 @@ export function expireLease(tx: Tx, id: AttemptId): 'queued' | 'failed' | undefi
   });
 }
 
-/** Attempts whose deadline has passed. */
+/** Attempts past their deadlines. */
 export function overdueAttempts(reader: SqlReader, nowMs: number): { turn: string; attempt: number }[] {
   return reader.all(
     `SELECT turn_id AS turn, number AS attempt FROM turn_attempts WHERE status = 'running' AND lease_until_ms <= :now`,
@@ -77,7 +80,7 @@ export function overdueAttempts(reader: SqlReader, nowMs: number): { turn: strin
   );
 }
 
-/** When the first and the last of the leases that run now end; undefined where none runs. */
+/** When the first and the last running lease end; undefined where none runs. */
 export function deadlinesOf(reader: SqlReader): { firstMs: number; lastMs: number } | undefined {
   const row = reader.get<{ first: number | null; last: number | null }>(
     `SELECT min(lease_until_ms) AS first, max(lease_until_ms) AS last FROM turn_attempts WHERE status = 'running'`,

@@ -22,7 +22,7 @@ interface Row {
   ended_at_ms: number | null;
 }
 
-/** What a turn has asked models, in the order in which it did. */
+/** The model calls of a turn, in order. */
 export function listModelCalls(reader: SqlReader, turn: string): ModelCallView[] {
   return reader
     .all<Row>(
@@ -51,7 +51,7 @@ export function listModelCalls(reader: SqlReader, turn: string): ModelCallView[]
 }
 
 /**
- * What an agent's models have made of its older turns, the newest first.
+ * The summaries of an agent's older turns, newest first.
  *
  * @throws SuzumioError `agent-unknown`
  */

@@ -1,10 +1,10 @@
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 
-/** That a handler is there is written down no more often than this. */
+/** A handler's presence is written at most once in this interval. */
 const noteEveryMs = 10_000;
 
-/** Those of a handler's agents of which it is not known, or not known lately, that it asked for their turns. */
+/** Those of a handler's agents whose record of its presence is missing or old. */
 export function agentsToNote(
   reader: SqlReader,
   { handler, agents, nowMs }: { handler: string; agents: readonly string[]; nowMs: number },
@@ -18,7 +18,7 @@ export function agentsToNote(
     .map(({ id }) => id);
 }
 
-/** Writes down that a handler asks for the turns of some agents. */
+/** Records that a handler asks for the turns of some agents. */
 export function noteHandler(tx: Tx, handler: string, agents: readonly string[]): void {
   tx.run(
     `UPDATE agents SET handler = :handler, handler_seen_at_ms = :now WHERE id IN (SELECT value FROM json_each(:agents))`,

@@ -11,23 +11,23 @@ import { frozenInput, toolNames } from './frozen-input.js';
 import { planHistory } from './history.js';
 import { type ToolSet, toolSetOf } from './tool-sets.js';
 
-/** What a first claim renders outside the transaction, from mail that the transaction then verifies. */
+/** What a first claim renders outside the transaction, which then checks that the mail is the same. */
 export interface PreparedTurn {
   prompt: string;
   mail: readonly SelectedMail[];
-  /** The newest message when the prompt was written. */
+  /** The newest message when the prompt was rendered. */
   promptSeq: number;
-  /** What the runner is told from now on, whatever attempt it is. */
+  /** The runner's input for this and all later attempts. */
   inputJson: string;
-  /** What a model is told of its tools. */
+  /** The tools' definitions for the model. */
   toolSet?: ToolSet | undefined;
 }
 
 /**
- * Reads the unread mail of a turn's agent and renders the prompt. Pure but for reading.
+ * Reads the unread mail of a turn's agent and renders the prompt. Writes nothing.
  *
- * @param batch the most messages that the turn takes, where that is fewer than the project allows
- * @param definitionsOf says what a model is told of tools
+ * @param batch a limit on messages, where it is below the project's
+ * @param definitionsOf the definitions of tools for the model
  */
 export function prepareTurn(
   reader: SqlReader,

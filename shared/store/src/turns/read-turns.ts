@@ -29,7 +29,7 @@ interface Row {
 
 const columns = `turns.*, (SELECT count(*) FROM tool_calls WHERE turn_id = turns.id) AS calls`;
 
-/** How many turns wait for a worker, and how many run. */
+/** How many turns are queued, and how many run. */
 export interface ActiveTurns {
   queued: number;
   running: number;
@@ -43,7 +43,7 @@ export function countActiveTurns(reader: SqlReader): ActiveTurns {
   return { queued: count('queued'), running: count('running') };
 }
 
-/** Turns in the order in which they were queued; `after` counts them. */
+/** Turns in the order in which they were queued; `after` is a position in it. */
 export function listTurns(reader: SqlReader, page: Page & { agent?: string | undefined }): TurnView[] {
   const order = `seq ${page.after === undefined ? 'DESC' : 'ASC'}`;
   const wanted = `SELECT ${columns} FROM turns WHERE seq > :after AND (:agent IS NULL OR agent_id = :agent)
@@ -57,7 +57,7 @@ export function listTurns(reader: SqlReader, page: Page & { agent?: string | und
   return rows.map(turnView);
 }
 
-/** The most text that the calls of one turn have together where they are shown with it: the newest. */
+/** The most text of the calls that are shown with a turn: the newest. */
 const detailBytes = 8 * pageBytes;
 
 /** One turn by its id, or by `agent:number`. */
@@ -79,7 +79,7 @@ export function findTurn(reader: SqlReader, name: string): TurnDetail | undefine
 }
 
 /**
- * One turn by its id, or by `agent:number`, as verbs see it.
+ * One turn by id or `agent:number`, as verbs read it.
  *
  * @throws SuzumioError `turn-unknown`
  */

@@ -7,7 +7,7 @@ import { iso, parsed } from '../sqlite/page.js';
 import { listAttempts } from './read-turns.js';
 
 /**
- * One message, by its id or number, with what each agent that it went to has made of it.
+ * One message, by id or number, with what became of it at each recipient.
  *
  * @throws SuzumioError `message-unknown`
  */
@@ -36,7 +36,7 @@ function receiptsOf(reader: SqlReader, { id, seq }: MessageRow): MessageReceipt[
   );
   const reads = `SELECT recipient AS agent, turn_id, number, status, failure_json, turns.${isUndelivered} AS undelivered,
     read_at_ms, voided_at_ms FROM message_reads JOIN turns ON turns.id = turn_id WHERE message_id = :id`;
-  // Each half has an index of its own.
+  // Each half uses an index of its own.
   const rows = reader.all<ReadRow>(
     `${reads} AND voided_at_ms IS NULL UNION ALL ${reads} AND voided_at_ms IS NOT NULL ORDER BY number`,
     { id },

@@ -9,7 +9,7 @@ import { emitCalled, isRecorded, recordRefusal, statusOf } from './refuse-tool-c
 import { failTurn } from './fail-attempt.js';
 import { limitReached, recordedCalls, refusalOf, type ToolCall, unnamedPrefix } from './tool-call-refusal.js';
 
-/** What the effect of a call learns of where it is called from. */
+/** The turn and step of a call, for its effect. */
 export interface ToolCallSite {
   agent: string;
   turn: string;
@@ -18,12 +18,12 @@ export interface ToolCallSite {
 
 /**
  * Runs a core tool and records it: effect, tool call, journal step and events are one transaction, so that a call takes
- * effect exactly once however often it is repeated, by this attempt or a later one.
+ * effect exactly once, however often this attempt or a later one repeats it.
  *
- * Failures and refusals are recorded and repeated like successes. A call that the journal contradicts ends the turn
- * where the runner names no steps, since it could never get past that place; so does one refused call too many.
+ * Failures and refusals are recorded and repeated like successes. A call that contradicts the journal ends the turn of
+ * a runner that names no steps, which could never get past it; so does one refused call too many.
  *
- * @param known why the call is refused, where that was found before: it is not looked for again
+ * @param known the refusal, where it was found before: it is not checked again
  */
 export function recordToolCall(
   tx: Tx,
@@ -90,14 +90,15 @@ function execute(tx: Tx, turn: TurnRow, call: ToolCall, effect: (site: ToolCallS
     const result: RecordedResult = { ok: true, response };
     return { result, events };
   } catch (error) {
-    // What is ours to mend or will pass is not the tool's outcome: it is not recorded, and the runner asks again.
+    // An error of the server, or one that will pass, is not the tool's outcome: it is not recorded, and the runner
+    // tries again.
     if (!isSuzumioError(error) || error.status >= 500) throw error;
     const result: RecordedResult = { ok: false, code: error.code, message: error.message, refused: false };
     return { result, events: [] };
   }
 }
 
-/** The place of a call whose runner names none: its number in the attempt. */
+/** The step of a call from a runner that names no steps: its number in the attempt. */
 function nextUnnamedStep(tx: Tx, call: ToolCall): string {
   tx.run('UPDATE turn_attempts SET unnamed_calls = unnamed_calls + 1 WHERE turn_id = :turn AND number = :attempt', {
     turn: call.turn,

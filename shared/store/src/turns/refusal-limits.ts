@@ -3,12 +3,12 @@ import type { Tx } from '../sqlite/tx.js';
 import { failTurn } from './fail-attempt.js';
 
 /**
- * How often an attempt may ask at a step for something else than the journal has there. A runner that repeats its steps
- * never does, and one that does not comes no further by asking again.
+ * How often an attempt may contradict its journal. A runner that repeats its steps never does, and one that does not
+ * gets no further by repeating itself.
  */
 const mostContradictions = 3;
 
-/** Counts that an attempt contradicted its journal, and ends the turn of one that does not stop. */
+/** Counts a contradiction of the journal, and ends the turn of an attempt that does not stop. */
 export function noteContradiction(tx: Tx, turn: TurnRow, attempt: number, message: string): void {
   const row = tx.get<{ contradictions: number }>(
     `UPDATE turn_attempts SET contradictions = contradictions + 1
@@ -20,12 +20,12 @@ export function noteContradiction(tx: Tx, turn: TurnRow, attempt: number, messag
 }
 
 /**
- * How many calls an attempt may make that are refused. A model that tries what it may not do is told so, and tries
- * something else; whoever goes on is after something else than an answer, and each call costs its cell a commit.
+ * How many refused calls an attempt may make. A model that tries what it may not do is told so, and tries something
+ * else; a caller that goes on is not after an answer, and each call costs its cell a commit.
  */
 const mostRefusedCalls = 100;
 
-/** Counts that a call of an attempt was refused, and ends the turn of one that does not stop. */
+/** Counts a refused call, and ends the turn of an attempt that does not stop. */
 export function noteRefusedCall(tx: Tx, turn: TurnRow, attempt: number): void {
   const row = tx.get<{ refused_calls: number }>(
     `UPDATE turn_attempts SET refused_calls = refused_calls + 1

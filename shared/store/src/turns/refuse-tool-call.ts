@@ -7,7 +7,7 @@ import { noteRefusedCall } from './refusal-limits.js';
 import { recordedCalls, type ToolCall } from './tool-call-refusal.js';
 
 /**
- * Refuses a call that has no place in the journal. One too many ends its turn.
+ * Refuses a call that has no step in the journal. One too many ends its turn.
  *
  * @throws SuzumioError `token-rejected`
  */
@@ -17,7 +17,7 @@ export function refuseToolCall(tx: Tx, call: ToolCall, code: ErrorCode, message:
   noteRefusedCall(tx, turnRow(tx, call.turn), call.attempt);
 }
 
-/** Records a call that was refused before it had a place in the journal, within what a turn may leave of such calls. */
+/** Records a call that was refused before it had a step, within a turn's limit of such records. */
 export function recordRefusal(tx: Tx, call: ToolCall, code: ErrorCode, message: string): RecordedResult {
   const result: RecordedResult = { ok: false, code, message, refused: true };
   if (!isRecorded(tx, recordedCalls(tx, call.turn))) return result;
@@ -40,7 +40,7 @@ export function recordRefusal(tx: Tx, call: ToolCall, code: ErrorCode, message: 
   return result;
 }
 
-/** Tells of a call that was made, or refused. */
+/** Emits the event of a call that was made or refused. */
 export function emitCalled(tx: Tx, call: ToolCall, step: string, result: RecordedResult): void {
   const data: Record<string, Json | undefined> = {
     tool: call.tool,
@@ -52,15 +52,15 @@ export function emitCalled(tx: Tx, call: ToolCall, step: string, result: Recorde
   tx.emit({ type: 'tool.called', actor: call.agent, agent: call.agent, turn: call.turn, data });
 }
 
-/** How a call ended, in its row. */
+/** How a call ended, for its row. */
 export function statusOf(result: RecordedResult): 'succeeded' | 'failed' | 'refused' {
   if (result.ok) return 'succeeded';
   return result.refused ? 'refused' : 'failed';
 }
 
 /**
- * Whether a call leaves a row: what a turn asks for beyond its limit shows what it was up to, and is bounded like the
- * rest, so that no runner fills the disk with what it is refused.
+ * Whether a call leaves a row. Calls beyond the turn's limit are recorded, to show what it was up to, but their number
+ * is limited, too, so that no runner fills the disk with refusals.
  */
 export function isRecorded(tx: Tx, made: number): boolean {
   return made < 2 * tx.config.turn.maxToolCalls;

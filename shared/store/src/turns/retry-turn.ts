@@ -5,8 +5,8 @@ import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 
 /**
- * Puts the last turn of an agent back in the queue, where it failed or was cancelled: the next attempt goes on from the
- * journal, with fresh allowances. A turn of whose mail some was delivered again is over for good.
+ * Queues an agent's last turn again, where it failed or was cancelled: the next attempt resumes from the journal, with
+ * fresh limits. A turn whose mail was partly delivered again is over for good.
  *
  * @throws SuzumioError `agent-unknown`, `agent-state-refused`
  */
@@ -49,7 +49,7 @@ function canGoOn({ status, attempt }: TurnRow): boolean {
   return status === 'cancelled' && attempt > 0;
 }
 
-/** Whether some of the mail that a turn's prompt holds is another turn's now, or will be. */
+/** Whether some mail of a turn's prompt is unread again or another turn's. */
 function wasGivenBack(reader: SqlReader, turn: string): boolean {
   return (
     reader.get('SELECT 1 FROM message_reads WHERE turn_id = :turn AND voided_at_ms IS NOT NULL LIMIT 1', { turn }) !==

@@ -10,7 +10,10 @@ import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 import { pauseAgent } from '../protection/pause.js';
 
-/** Agents with unread mail that nobody has paused, as the scheduling rule sees them. Reads the inbox only: its size is the unread mail. */
+/**
+ * Agents with unread mail that are not paused, as the scheduling rule sees them. Reads only the inbox, whose size is
+ * that of the unread mail.
+ */
 export function agentsWithMail(reader: SqlReader): SchedulableAgent[] {
   return reader
     .all<{ id: string; state: AgentState; external: number; count: number; urgent: Priority; oldest: number }>(
@@ -25,15 +28,15 @@ export function agentsWithMail(reader: SqlReader): SchedulableAgent[] {
     }));
 }
 
-/** What bounds turns beside the project itself. */
+/** Limits on turns from outside the project. */
 export interface CellBounds {
-  /** The budget of the cell's day: who could ask nothing any more waits for the next. */
+  /** The cell's budget for the day: agents with too little left for a call wait for the next. */
   day?: DayBudget | undefined;
-  /** What nobody may ask now: turns that wait for it hold no slot. */
+  /** Circuits that are open now: turns that wait for them hold no slot. */
   closed?: readonly string[];
 }
 
-/** The agents that the mailbox rule gives a turn now, in the order in which they get it. */
+/** The agents that the mailbox rule gives a turn now, in order. */
 export function agentsToStart(
   reader: SqlReader,
   config: ProjectConfig,
@@ -56,8 +59,8 @@ export function agentsToStart(
 }
 
 /**
- * Applies the mailbox rule: queues one turn for each agent that is ready, and returns those turns. An agent that has begun
- * more in the last hour than it may is paused instead, and makes room for the next.
+ * Applies the mailbox rule: queues one turn for each agent that is ready, and returns those turns. An agent past its
+ * hourly limit is paused instead, and makes room for the next.
  */
 export function startTurns(tx: Tx, bounds?: CellBounds): string[] {
   for (;;) {
@@ -67,7 +70,7 @@ export function startTurns(tx: Tx, bounds?: CellBounds): string[] {
   }
 }
 
-/** Who goes round too fast costs money that nobody meant to spend, so a person has to look. */
+/** Pauses an agent past its hourly limit: it may be in an expensive loop, so a person has to look. */
 function pauseWhereOver(tx: Tx, agent: string): boolean {
   const limit = turnsPerHour(tx.config, agent);
   if (limit === undefined) return false;
@@ -83,10 +86,10 @@ function pauseWhereOver(tx: Tx, agent: string): boolean {
 }
 
 /**
- * Turns that are queued or running and that count in `maxConcurrentTurns`: not those that handlers run, nor those that
- * wait until somebody resumes their agent, or for a provider.
+ * Queued and running turns that count towards `maxConcurrentTurns`: not those of handlers, nor those that wait for a
+ * provider or for their agent to be resumed.
  *
- * @param closed what nobody may ask now; without it, whatever a turn waits for
+ * @param closed the open circuits; without it, turns that wait for any circuit are left out
  */
 export function activeTurns(reader: SqlReader, closed?: readonly string[]): number {
   const row = reader.get<{ count: number }>(
@@ -100,7 +103,7 @@ export function activeTurns(reader: SqlReader, closed?: readonly string[]): numb
   return row?.count ?? 0;
 }
 
-/** The unique index on active turns refuses a second one, whatever called this. */
+/** A unique index on active turns refuses a second one from any caller. */
 function startTurn(tx: Tx, agent: string, priority: Priority): string {
   const turn = tx.newId('turn');
   tx.run('UPDATE agents SET turns = turns + 1 WHERE id = :agent', { agent });

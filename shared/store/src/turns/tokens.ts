@@ -2,17 +2,17 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import { secretPrefix } from '@suzumio/contract/model/access-token';
 import type { AttemptRef } from '@suzumio/protocol/attempts';
 
-/** A secret that opens something, recognisable wherever it turns up. */
+/** A new secret, with a prefix by which the redactor recognises it. */
 export function newSecret(): string {
   return `${secretPrefix}${randomBytes(32).toString('base64url')}`;
 }
 
-/** What of a secret is stored. Secrets are random, so a plain hash is enough. */
+/** The stored form of a secret. Secrets are random, so a plain hash is enough. */
 export function hashToken(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** Compares two hashes without telling by its duration where they differ. */
+/** Compares two hashes in constant time. */
 export function sameHash(one: string, other: string): boolean {
   const left = Buffer.from(one);
   const right = Buffer.from(other);
@@ -21,7 +21,7 @@ export function sameHash(one: string, other: string): boolean {
 
 export type AttemptTokenKind = 'lease' | 'tool';
 
-/** Which attempt a token names. Whether it is good is decided by its hash in the store. */
+/** The attempt that a token names. Whether the token is valid is decided by its hash in the store. */
 export interface AttemptTokenClaims {
   kind: AttemptTokenKind;
   cell: string;
@@ -46,7 +46,7 @@ export function attemptToken(
   return `${name}.${mac}`;
 }
 
-/** Reads what a token says of itself; undefined where it is not of our form. */
+/** Parses a token; undefined where it has another form. */
 export function parseAttemptToken(token: string): AttemptTokenClaims | undefined {
   const match =
     /^(lease|tool)\.([a-z0-9-]{1,32})\.([a-z0-9-]{1,63})\.(\d{1,9})\.(turn_[0-9A-Z]{26})\.(\d{1,9})\.[\w-]{43}$/.exec(

@@ -9,24 +9,24 @@ import type { Tx } from '../sqlite/tx.js';
 import { wasAskedFor } from './asked-calls.js';
 import type { KeptInput } from './kept-input.js';
 
-/** A call of a core tool, as the ToolHost takes it from a runner. */
+/** A call of a core tool, as the ToolHost receives it from a runner. */
 export interface ToolCall {
   agent: string;
   turn: string;
   attempt: number;
   tokenHash: string;
-  /** The call's place; absent for a runner that names no steps. */
+  /** The call's step; absent for a runner that names no steps. */
   step?: string | undefined;
   tool: string;
   input: KeptInput;
-  /** The hash of tool and input: the same place must always ask the same. */
+  /** The hash of tool and input: a step always has the same. */
   requestHash: string;
 }
 
-/** How the place of a call begins whose runner names none: it is its number in the attempt. */
+/** Prefix of steps from runners that name none; the number in the attempt follows. */
 export const unnamedPrefix = 'seq.';
 
-/** Why a call has no effect, whatever it would do: asked before anything is written for it, and again where it is recorded. */
+/** Why a call is refused: checked before anything is written for it, and again in the transaction that records it. */
 export function refusalOf(
   reader: SqlReader,
   { config, storage }: Pick<Tx, 'config' | 'storage'>,
@@ -53,7 +53,7 @@ export function refusalOf(
   return passed && refused('quota-exceeded', passed.message);
 }
 
-/** Behind the shim a call without a place is given its number there. */
+/** A call with the step that its runner named. A number from the shim is no such step. */
 function placed({ step, ...call }: ToolCall) {
   return step === undefined || step.startsWith(unnamedPrefix) ? call : { ...call, step };
 }
@@ -63,7 +63,7 @@ export function limitReached(config: ProjectConfig): RecordedRefusal {
   return { ok: false, code: 'tool-limit-reached', message, refused: true };
 }
 
-/** How many calls of a turn left a row. */
+/** How many recorded calls a turn has. */
 export function recordedCalls(reader: SqlReader, turn: string): number {
   const row = reader.get<{ count: number }>('SELECT count(*) AS count FROM tool_calls WHERE turn_id = :turn', { turn });
   return row?.count ?? 0;

@@ -3,10 +3,11 @@ import type { ToolDefinition } from '@suzumio/protocol/runner';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 
-// What models are told of their tools is frozen with each turn, as everything is that they are asked with: one that is run
-// again by a later version asks the same. Nearly all turns are told the same, so it is kept once, and they refer to it.
+// Tool definitions are frozen with each turn, as everything else that its model is given, so that a later version that
+// resumes the turn gives the same. Nearly all turns have the same definitions, so they are stored once and referred to
+// by hash.
 
-/** What a model is told of its tools, and what that is found by. */
+/** The tool definitions of a model, and their hash. */
 export interface ToolSet {
   hash: string;
   json: string;
@@ -17,7 +18,7 @@ export function toolSetOf(definitions: readonly ToolDefinition[]): ToolSet {
   return { hash: createHash('sha256').update(json).digest('hex'), json };
 }
 
-/** Keeps what a turn's model is told of its tools. */
+/** Stores the tool definitions of a turn's model. */
 export function keepToolSet(tx: Tx, { hash, json }: ToolSet): void {
   tx.run('INSERT INTO tool_sets (hash, definitions_json) VALUES (:hash, :json) ON CONFLICT (hash) DO NOTHING', {
     hash,
@@ -25,7 +26,7 @@ export function keepToolSet(tx: Tx, { hash, json }: ToolSet): void {
   });
 }
 
-/** What was kept; undefined where nothing is found by this. */
+/** The stored definitions of a hash; undefined where there are none. */
 export function keptToolSet(reader: SqlReader, hash: string): ToolDefinition[] | undefined {
   const row = reader.get<{ json: string }>('SELECT definitions_json AS json FROM tool_sets WHERE hash = :hash', {
     hash,

@@ -7,17 +7,17 @@ import { projectRow, type TurnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 
-/** What of a failure stands in a notice. */
+/** The longest reason in a notice, in characters. */
 const maxReasonLength = 300;
 
-/** How a turn came out, for those who want to know. */
+/** How a turn ended, for its subscribers. */
 export type TurnNews =
   | { notice: 'started' }
   | { notice: 'finished' }
   | { notice: 'errored'; failure: Failure }
   | { notice: 'errored'; cancelled: string };
 
-/** The agents that want a kind of notice of another's turns. */
+/** The agents that subscribe to a kind of notice of another's turns. */
 export function subscribers(config: ProjectConfig, notice: TurnNotice, of: string): string[] {
   return Object.entries(config.agents)
     .filter(([id, { notices }]) => id !== of && notices?.includes(notice))
@@ -25,8 +25,8 @@ export function subscribers(config: ProjectConfig, notice: TurnNotice, of: strin
 }
 
 /**
- * Tells the agents that subscribe to it what became of a turn, each by a message from `system`. A notice never answers a
- * notice: a turn that is about nothing but notices causes none.
+ * Tells subscribed agents how a turn ended, each by a message from `system`. A notice never causes a notice: a turn
+ * that is about notices alone causes none.
  */
 export function noticeTurn(
   tx: Tx,
@@ -42,7 +42,7 @@ export function noticeTurn(
   }
 }
 
-/** Whether the mail of a turn, read or still to be, holds anything that is no notice. */
+/** Whether a turn's mail, read or still unread, contains more than notices. */
 function isAboutMore(reader: SqlReader, { id, agent_id: agent }: { id: string; agent_id: string }): boolean {
   const read = reader.get<{ other: number }>(
     `SELECT max(kind <> 'event') AS other FROM message_reads JOIN messages ON messages.id = message_id
