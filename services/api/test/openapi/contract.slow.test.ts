@@ -269,6 +269,13 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
 
 /** How one operation is made to refuse. */
 const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
+  'pauseCell idempotency-mismatch': async () => {
+    const headers = { 'idempotency-key': 'mismatch' };
+    await world.call(operationCalled('pauseCell'), { headers, body: { reason: 'It is night.' } });
+    const answer = await world.call(operationCalled('pauseCell'), { headers, body: { reason: 'It is day.' } });
+    await post('resumeCell', {});
+    return answer;
+  },
   'createProject project-exists': () => post('createProject', { file: contractYaml('team') }),
   'createProject invalid-config': () => post('createProject', { file: 'name: [' }),
   'createProject not-supported-yet': () => post('createProject', { file: file('tools: { toolpacks: [web] }\n') }),

@@ -58,6 +58,7 @@ export const pauses = resource('Usage', {
     summary: 'Keeps every project from starting turns: for administrators.',
     body: pauseRequest,
     answers: { 200: { description: 'The cell is paused.', content: json(cellPauseAnswer) } },
+    refusals: ['idempotency-mismatch'],
   },
   resumeCell: {
     method: 'post',
