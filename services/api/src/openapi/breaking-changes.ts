@@ -16,7 +16,7 @@ export function breakingChanges(before: OpenApiDocument, after: OpenApiDocument)
       if (!is) return [`${place} is gone`];
       return [
         ...(is.operationId === was.operationId ? [] : [`${place}: its operationId was ${was.operationId}`]),
-        ...(was.security !== undefined && is.security === undefined ? [`${place} needs a token now`] : []),
+        ...(was.security?.length === 0 && is.security?.length !== 0 ? [`${place} needs a token now`] : []),
         ...parameterChanges(place, was, is, compare),
         ...bodyChanges(place, was, is, compare),
         ...answerChanges(place, was, is, compare),

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { type ErrorCode, errorCodes } from '@suzumio/contract/errors/codes';
-import type { ApiScope } from '@suzumio/contract/model/access-token';
 import { idempotencyKey } from '@suzumio/contract/operations/request';
 import { problemMediaType } from '@suzumio/protocol/problem';
 import { allOperations } from '@suzumio/contract/operations/operations';
 import { answerSchemas, pathParameters, requestSchemas } from './schemas.js';
 import {
+  groups,
   isOpen,
   type Operation,
   type OperationAnswer,
@@ -35,14 +35,23 @@ export function openApiDocument(version: string): OpenApiDocument {
       version,
       description:
         'What people and programs do to projects, and read of them. Requests refuse fields that they do not know; ' +
-        'answers may grow fields, and lists of names may grow names.',
+        'answers may grow fields, and lists of names may grow names. A refusal is a problem document (RFC 9457), whose ' +
+        '`code` is stable. A list comes in parts: the `next` of one is the `after` of the following.',
+      contact: { name: 'Suzumio' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
     security: [{ token: [] }],
+    tags: Object.entries(groups).map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      securitySchemes: {
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A token of the scope that the operation names, or of one that is more.',
+        },
+      },
       schemas: { ...components(requestSchemas, 'input'), ...components(answerSchemas, 'output') },
     },
   };
@@ -53,16 +62,23 @@ function describe(operation: Operation): OpenApiOperation {
     operationId: operation.id,
     tags: [operation.group],
     summary: operation.summary,
-    ...(isOpen(operation) ? { security: [] } : needs(scopeOf(operation))),
+    description: wordsOf(operation),
+    ...(isOpen(operation) ? { security: [] } : {}),
     parameters: parametersOf(operation),
     ...bodyOf(operation),
     responses: { ...answersOf(operation), ...refusals(refusalsOf(operation)), default: refusal('Anything else.') },
   };
 }
 
-function needs(scope: ApiScope): Pick<OpenApiOperation, 'description' | 'security'> {
-  const orMore = scope === 'admin' ? '' : ' or more';
-  return { description: `Needs a token of the scope \`${scope}\`${orMore}.`, security: [{ token: [scope] }] };
+function wordsOf(operation: Operation): string {
+  const needs = isOpen(operation) ? 'Needs no token.' : needsOf(operation);
+  return operation.description === undefined ? needs : `${operation.description}\n\n${needs}`;
+}
+
+function needsOf(operation: Operation): string {
+  const scope = scopeOf(operation);
+  const cell = operation.wholeCell ? ' that is for the whole cell' : '';
+  return `Needs a token of the scope \`${scope}\`${scope === 'admin' ? '' : ' or more'}${cell}.`;
 }
 
 function bodyOf({ body, upload }: Operation): Pick<OpenApiOperation, 'requestBody'> {
@@ -74,8 +90,8 @@ function bodyOf({ body, upload }: Operation): Pick<OpenApiOperation, 'requestBod
 
 function parametersOf(operation: Operation): OpenApiParameter[] {
   const { path, query, headers } = operation;
-  const parameter = (place: OpenApiParameter['in'], name: string, schema: z.ZodType, description?: string) => {
-    const described = schemaOf(schema, 'input');
+  const parameter = (place: OpenApiParameter['in'], name: string, schema: z.ZodType, meaning?: string) => {
+    const { description = meaning, ...described } = schemaOf(schema, 'input');
     return {
       name,
       in: place,
@@ -152,7 +168,11 @@ function refusal(description: string): OpenApiResponse {
 function components(schemas: Readonly<Record<string, z.ZodType>>, io: Io): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
-  const made = z.toJSONSchema(registry, { io, override: plainly(io), uri: (id) => `#/components/schemas/${id}` });
+  const made = z.toJSONSchema(registry, {
+    io,
+    override: plainly(io, io === 'input'),
+    uri: (id) => `#/components/schemas/${id}`,
+  });
   const { __shared: unnamed, ...named } = JSON.parse(JSON.stringify(made.schemas), anyJson) as Record<
     string,
     JsonSchema
@@ -182,14 +202,24 @@ function withoutIds(schema: object): JsonSchema {
 /**
  * Leaves out what says nothing to a reader, and what answers do not promise: that they never grow a field. Says the
  * defaults of a query, which zod does not where text is turned into a number.
+ *
+ * @param inBody whether it is of a request's body. Defaults are said in words there: generators of clients take a field
+ *   with the keyword for one that is always there, and would have it sent.
  */
-function plainly(io: Io) {
+function plainly(io: Io, inBody = false) {
   return ({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: z.core.JSONSchema.BaseSchema }) => {
     if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
     if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
     if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-    if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
+    if (!(zodSchema instanceof z.ZodDefault)) return;
+    const { defaultValue } = zodSchema.def;
+    if (!inBody) {
+      jsonSchema.default = defaultValue;
+      return;
+    }
+    delete jsonSchema.default;
+    jsonSchema.description = `${jsonSchema.description ?? ''} Default: \`${JSON.stringify(defaultValue)}\`.`.trim();
   };
 }
 

@@ -31,7 +31,7 @@ export function descriptionPage(document: OpenApiDocument): DescriptionPage {
   };
 }
 
-function render({ info, paths, components }: OpenApiDocument): string {
+function render({ info, tags, paths, components }: OpenApiDocument): string {
   const groups = new Map<string, string[]>();
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(methods)) {
@@ -39,9 +39,14 @@ function render({ info, paths, components }: OpenApiDocument): string {
       groups.set(group, [...(groups.get(group) ?? []), operationPart(method, path, operation)]);
     }
   }
+  const meaningOf = (group: string) =>
+    tags
+      .filter(({ name }) => name === group)
+      .map(({ description }) => `<p>${prose(description)}</p>\n`)
+      .join('');
   const links = [...groups.keys(), 'Schemas'].map((group) => `<a href="#${text(group)}">${text(group)}</a>`).join('\n');
   const sections = [...groups].map(
-    ([group, parts]) => `<h2 id="${text(group)}">${text(group)}</h2>\n${parts.join('\n')}`,
+    ([group, parts]) => `<h2 id="${text(group)}">${text(group)}</h2>\n${meaningOf(group)}${parts.join('\n')}`,
   );
   const schemas = Object.entries(components.schemas).map(
     ([name, schema]) =>
@@ -71,12 +76,13 @@ ${schemas.join('\n')}
 }
 
 function operationPart(method: string, path: string, operation: OpenApiOperation): string {
-  const { operationId, summary, parameters, requestBody, responses } = operation;
+  const { operationId, summary, description, parameters, requestBody, responses } = operation;
   const body = requestBody ? [row('body', bodies(requestBody.content), '')] : [];
   const takes = [...parameters.map(parameterRow), ...body].join('\n');
   const answers = Object.entries(responses).map(([status, response]) => answerRow(status, response));
   return `<details id="${text(operationId)}"><summary><code><b>${text(method.toUpperCase())}</b> ${text(path)}</code>
 <span>${prose(summary)}</span></summary>
+<p>${prose(description)}</p>
 <table>
 ${takes}
 ${answers.join('\n')}

@@ -7,6 +7,7 @@ export interface JsonSchema {
   items?: JsonSchema;
   additionalProperties?: boolean | JsonSchema;
   anyOf?: JsonSchema[];
+  description?: string;
   enum?: unknown[];
   const?: unknown;
   [keyword: string]: unknown;
@@ -31,7 +32,7 @@ export interface OpenApiOperation {
   operationId: string;
   tags: string[];
   summary: string;
-  description?: string;
+  description: string;
   security?: object[];
   parameters: OpenApiParameter[];
   requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema }> };
@@ -44,6 +45,8 @@ export interface OpenApiDocument {
   info: Record<string, unknown> & { title: string; version: string; description: string };
   servers: object[];
   security: object[];
+  /** The groups that operations name. */
+  tags: { name: string; description: string }[];
   /** By path, then by method. */
   paths: Record<string, Record<string, OpenApiOperation>>;
   components: { securitySchemes: object; schemas: Record<string, JsonSchema> };

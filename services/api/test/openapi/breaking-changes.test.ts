@@ -7,12 +7,14 @@ const before: OpenApiDocument = {
   info: { title: 'Example', version: '1', description: '' },
   servers: [],
   security: [],
+  tags: [],
   paths: {
     '/things/{id}': {
       post: {
         operationId: 'makeThing',
         tags: [],
         summary: '',
+        description: '',
         security: [],
         parameters: [
           { name: 'id', in: 'path', required: true, schema: { type: 'string' } },

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { refusalsOf, takesKey } from '@suzumio/contract/operations/operation';
+import { allOperations } from '@suzumio/contract/operations/operations';
+import { emptyRequest } from '@suzumio/contract/operations/request';
 import { breakingChanges } from '../../src/openapi/breaking-changes.js';
 import { openApiDocument } from '../../src/openapi/document.js';
+import { requestSchemas } from '../../src/openapi/schemas.js';
 import type { OpenApiDocument } from '../../src/openapi/types.js';
 import { type TestApi, testApi } from '../support/api.js';
 
@@ -19,6 +23,7 @@ const read = async (path: string): Promise<unknown> =>
   JSON.parse(await readFile(new URL(`../../${path}`, import.meta.url), 'utf8'));
 const { version } = (await read('package.json')) as { version: string };
 const document = openApiDocument(version);
+const sentence = /^\S.*[.)]$/s;
 
 describe('the description', () => {
   test('that is checked in is that of the code (npm run openapi --workspace @suzumio/api)', async () => {
@@ -40,6 +45,42 @@ describe('the description', () => {
       Object.values(methods).map(({ operationId }) => operationId),
     );
     expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('says in a sentence what each group, operation, parameter and header is', () => {
+    const tags = new Set(document.tags.map(({ name }) => name));
+    for (const { description } of document.tags) expect(description).toMatch(sentence);
+    for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
+      expect([operation.operationId, operation.description]).toEqual([
+        operation.operationId,
+        expect.stringMatching(sentence),
+      ]);
+      expect(operation.tags.filter((tag) => !tags.has(tag))).toEqual([]);
+      for (const { name, description } of operation.parameters) {
+        const place = `${operation.operationId} ${name}`;
+        expect([place, description]).toEqual([place, expect.stringMatching(sentence)]);
+      }
+    }
+  });
+
+  test('needs no field of a request that has a default', () => {
+    const { CreateProject, SendMessage } = document.components.schemas;
+    expect(CreateProject?.required).toEqual(['file']);
+    expect(SendMessage?.required).toEqual(['body']);
+    expect(SendMessage?.properties?.['priority']?.description).toMatch(/ Default: `"P1"`\.$/);
+    // Generators of clients take a field with a default for one that is always there.
+    const bodies = Object.keys(requestSchemas).map((name) => document.components.schemas[name]);
+    expect(JSON.stringify(bodies)).not.toContain('"default":');
+  });
+
+  test('declares what a key with another body is refused with, wherever there is a key and a body', () => {
+    const without = allOperations.filter(
+      (operation) =>
+        takesKey(operation) &&
+        ((operation.body !== undefined && operation.body !== emptyRequest) || operation.upload !== undefined) &&
+        !refusalsOf(operation).includes('idempotency-mismatch'),
+    );
+    expect(without.map(({ id }) => id)).toEqual([]);
   });
 
   test('is served to whoever asks', async () => {

@@ -31,7 +31,6 @@ export const anonymousActor = 'anonymous';
 /** Names of actors that no token may have. */
 const reservedNames: readonly string[] = [...Object.keys(ownTokens), anonymousActor, 'user', 'system'];
 
-/** A token's name is the actor of what is done with it. */
 export const tokenName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._@-]{0,62}$/, {
@@ -39,15 +38,18 @@ export const tokenName = z
   })
   .refine((name) => !reservedNames.includes(name), {
     error: `these names mean somebody else: ${reservedNames.join(', ')}`,
-  });
+  })
+  .describe("A token's name is the actor of what is done with it.");
 
 /** The longest time for which a token can be made that ends at all. */
 const maxLifeMs = 10 * 366 * 86_400_000;
 
-/** When a token ends: after a time such as `30d`, or at a moment, as ISO 8601. */
-export const tokenExpiry = z.string().refine((text) => momentOf(text, 0) !== undefined, {
-  error: 'expected a time such as 30d or 12h, or a moment such as 2030-01-31T12:00:00Z',
-});
+export const tokenExpiry = z
+  .string()
+  .refine((text) => momentOf(text, 0) !== undefined, {
+    error: 'expected a time such as 30d or 12h, or a moment such as 2030-01-31T12:00:00Z',
+  })
+  .describe('When a token ends: after a time such as `30d`, or at a moment, as ISO 8601.');
 
 /** What a {@link tokenExpiry} comes to at `nowMs`; undefined where that is not between then and ten years later. */
 export function expiresAtMs(expiry: string, nowMs: number): number | undefined {
@@ -61,8 +63,7 @@ function momentOf(text: string, nowMs: number): number | undefined {
   return z.iso.datetime({ offset: true }).safeParse(text).success ? Date.parse(text) : undefined;
 }
 
-/** The agents whose turns a handler's token opens. */
-export const tokenAgents = z.array(agentId).min(1).max(100);
+export const tokenAgents = z.array(agentId).min(1).max(100).describe("The agents whose turns a handler's token opens.");
 
 const time = z.iso.datetime();
 
@@ -70,14 +71,11 @@ const time = z.iso.datetime();
 export const tokenView = z.object({
   name: z.string(),
   scope: tokenScope,
-  /** The one project that it opens; null where it opens all. */
-  project: projectId.nullable(),
-  /** The agents whose turns it opens; null where it is no handler's. */
-  agents: z.array(z.string()).nullable(),
+  project: projectId.nullable().describe('The one project that it opens; null where it opens all.'),
+  agents: z.array(z.string()).nullable().describe("The agents whose turns it opens; null where it is no handler's."),
   state: z.enum(['good', 'expired', 'revoked']),
   createdAt: time,
-  /** Whose token made it; `user` where it was made in the data directory itself. */
-  createdBy: z.string(),
+  createdBy: z.string().describe('Whose token made it; `user` where it was made in the data directory itself.'),
   expiresAt: time.nullable(),
   revokedAt: time.nullable(),
 });
@@ -87,11 +85,9 @@ export type TokenView = z.infer<typeof tokenView>;
 export const auditEntry = z.object({
   seq: z.int(),
   at: time,
-  /** The token's name. */
-  token: z.string(),
+  token: z.string().describe("The token's name."),
   method: z.string(),
-  /** The route's pattern: what stood in its place is not kept. */
-  route: z.string(),
+  route: z.string().describe("The route's pattern: what stood in its place is not kept."),
   project: z.string().nullable(),
   code: z.string(),
 });

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-/** What an artifact is called: the name of a file, and nothing that could be a path or deceive a reader. */
 export const artifactName = z
   .string()
   .min(1)
   .max(200)
   .regex(/^[^\p{Cc}\p{Cf}\\/]+$/u, 'a file name without slashes or control characters')
-  .refine((name) => name !== '.' && name !== '..', 'a file name');
+  .refine((name) => name !== '.' && name !== '..', 'a file name')
+  .describe('What an artifact is called: the name of a file, and nothing that could be a path or deceive a reader.');
 
 export const maxArtifactDescription = 2000;

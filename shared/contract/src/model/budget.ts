@@ -16,8 +16,7 @@ export type BudgetChange = z.infer<typeof budgetChange>;
 const use = z.object({ limit: z.number().nullable(), used: z.number() });
 
 export const budgetView = z.object({
-  /** Whose it is; null for the project's own. */
-  agent: z.string().nullable(),
+  agent: z.string().nullable().describe("Whose it is; null for the project's own."),
   tokens: use,
   usd: use,
   turns: use,

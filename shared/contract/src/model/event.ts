@@ -39,15 +39,18 @@ export const eventTypes = [
 export const eventType = z.enum(eventTypes);
 export type EventType = z.infer<typeof eventType>;
 
-/** One entry of a project's timeline. Its id is `<epoch>-<seq>`: a restored backup starts another epoch. */
+/** One entry of a project's timeline. */
 export const projectEvent = z.object({
-  id: z.string().regex(/^\d+-\d+$/),
-  seq: z.int().positive(),
+  id: z
+    .string()
+    .regex(/^\d+-\d+$/)
+    .describe('Where a stream goes on: `<epoch>-<seq>`. A restored backup begins another epoch.'),
+  seq: z.int().positive().describe('Its place in the timeline, from 1.'),
   type: eventType,
-  actor: z.string(),
-  agent: z.string().nullable(),
-  turn: z.string().nullable(),
-  data: z.record(z.string(), z.unknown()),
+  actor: z.string().describe("Who brought it about: an agent, a token's name, `user` or `system`."),
+  agent: z.string().nullable().describe('The agent that it is about.'),
+  turn: z.string().nullable().describe('The turn that it is about.'),
+  data: z.record(z.string(), z.unknown()).describe('What the type adds.'),
   createdAt: z.iso.datetime(),
 });
 export type ProjectEvent = z.infer<typeof projectEvent>;

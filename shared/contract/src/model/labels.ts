@@ -11,15 +11,17 @@ const labelValue = z.string().regex(/^[^\p{Cc},]{1,256}$/u, {
   error: 'a label has 1 to 256 characters, none of them a comma or a control character',
 });
 
-/** What people and programs file a project under. It is given with the project, and means nothing to Suzumio. */
 export const labels = z
   .record(labelKey, labelValue, { error: ({ code }) => (code === 'invalid_key' ? keyRule : undefined) })
-  .refine((all) => Object.keys(all).length <= maxLabels, { error: `at most ${maxLabels} labels` });
+  .refine((all) => Object.keys(all).length <= maxLabels, { error: `at most ${maxLabels} labels` })
+  .describe(
+    'What people and programs file a project under. It is given with the project, and means nothing to Suzumio.',
+  );
 export type Labels = z.infer<typeof labels>;
 
-/** One label as it is written in one word: `key=value`. */
 export const labelWord = z
   .string()
   .regex(/=/, { error: 'expected key=value' })
   .transform((word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)])
-  .pipe(z.tuple([labelKey, labelValue]));
+  .pipe(z.tuple([labelKey, labelValue]))
+  .describe('One label as it is written in one word: `key=value`.');

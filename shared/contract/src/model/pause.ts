@@ -11,11 +11,11 @@ export type PausingLimit = (typeof pausingLimits)[number];
 
 /** That something starts no turns for a while: an agent, a project, or the whole cell. */
 export const pause = z.object({
-  /** Who paused it: a token's name, or `system`. */
-  by: z.string(),
+  by: z.string().describe("Who paused it: a token's name, or `system`."),
   at: z.iso.datetime(),
   reason: z.string().nullable(),
-  /** The limit that was reached, where it was not a person who paused it. */
-  limit: z.exactOptional(z.enum(pausingLimits)),
+  limit: z
+    .exactOptional(z.enum(pausingLimits))
+    .describe('The limit that was reached, where it was not a person who paused it.'),
 });
 export type Pause = z.infer<typeof pause>;

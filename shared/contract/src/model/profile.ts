@@ -4,16 +4,15 @@ import { line, prose } from './scalar-config.js';
 import { skill, skills } from './skill.js';
 import { teamName } from './team-name.js';
 
-/**
- * A profile's name among people and agents. Its first letter is no small one of a to z, as those of agents' ids are, so
- * that no nickname can be taken for an agent's id, for `user` or `system`, for a `#channel` or for a `@team`.
- */
 export const nickname = z
   .string()
   .regex(/^[\p{Lu}\p{Lt}\p{Lo}][\p{L}\p{M}\p{N}._-]{0,62}$/u, {
     error: 'expected a capital letter and then up to 62 letters, digits, dots, hyphens and underscores',
   })
-  .refine((name) => name === name.normalize('NFC'), { error: 'write its letters in their composed form (NFC)' });
+  .refine((name) => name === name.normalize('NFC'), { error: 'write its letters in their composed form (NFC)' })
+  .describe(
+    "A profile's name among people and agents. Its first letter is no small one of a to z, as those of agents' ids are, so that no nickname can be taken for an agent's id, for `user` or `system`, for a `#channel` or for a `@team`.",
+  );
 
 const personaBytes = 64 * 1024;
 
@@ -34,18 +33,15 @@ const time = z.iso.datetime();
 
 /** A persistent identity, as lists have it. */
 export const profileSummary = z.object({
-  /** Never changes. */
-  id: z.uuid(),
+  id: z.uuid().describe('Never changes.'),
   nickname: z.string(),
   role: z.string(),
   team: z.string().nullable(),
   model: z.string().nullable(),
-  /** Their names. */
-  skills: z.array(z.string()),
+  skills: z.array(z.string()).describe('Their names.'),
   createdAt: time,
   updatedAt: time,
-  /** From then on no new project may start from it. */
-  retiredAt: time.nullable(),
+  retiredAt: time.nullable().describe('From then on no new project may start from it.'),
 });
 export type ProfileSummary = z.infer<typeof profileSummary>;
 
@@ -57,10 +53,10 @@ export type ProfileView = z.infer<typeof profileView>;
 export const teamSummary = z.object({
   name: z.string(),
   description: z.string(),
-  /** How many profiles are in it that are not retired. */
-  members: z.int(),
-  /** The project that is its own while it works in no other; null where it has none. */
-  project: projectId.nullable(),
+  members: z.int().describe('How many profiles are in it that are not retired.'),
+  project: projectId
+    .nullable()
+    .describe('The project that is its own while it works in no other; null where it has none.'),
   createdAt: time,
   updatedAt: time,
 });

@@ -4,10 +4,12 @@ import { prose } from './scalar-config.js';
 /** Bounds on what an agent is given to know beside its prompt: each of its turns has all of it. */
 export const skillLimits = { skills: 32, skillBytes: 64 * 1024, totalBytes: 256 * 1024 } as const;
 
-/** A skill's name: that of its file, unless it was given another. */
-export const skillName = z.string().regex(/^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,119}$/u, {
-  error: 'expected 1 to 120 letters, digits, dots, hyphens and underscores, beginning with a letter or a digit',
-});
+export const skillName = z
+  .string()
+  .regex(/^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,119}$/u, {
+    error: 'expected 1 to 120 letters, digits, dots, hyphens and underscores, beginning with a letter or a digit',
+  })
+  .describe("A skill's name: that of its file, unless it was given another.");
 
 /** A text that is put into an agent's prompts. */
 export const skill = z.strictObject({

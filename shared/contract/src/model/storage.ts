@@ -53,8 +53,7 @@ const kindBytes = z.object(
 
 /** A bound that is reached: what it keeps from being stored. */
 export const storageReached = z.object({
-  /** Whose it is; null for a project's own, and for the disk. */
-  agent: z.string().nullable(),
+  agent: z.string().nullable().describe("Whose it is; null for a project's own, and for the disk."),
   limit: z.enum(['files', 'rows', 'disk']),
   message: z.string(),
 });
@@ -63,18 +62,18 @@ export type StorageReached = z.infer<typeof storageReached>;
 /** What is stored, in bytes. */
 export const storedView = z.object({
   bytes: kindBytes,
-  /** Of each owner, where one project was asked for; `system` for what belongs to no agent. */
-  owners: z.array(z.object({ owner: z.string(), bytes: kindBytes })),
-  /** How many projects have reached a quota, their own or one of their agents. */
-  projectsOverQuota: z.int(),
-  /** Null for a token that is for one project. */
+  owners: z
+    .array(z.object({ owner: z.string(), bytes: kindBytes }))
+    .describe('Of each owner, where one project was asked for; `system` for what belongs to no agent.'),
+  projectsOverQuota: z.int().describe('How many projects have reached a quota, their own or one of their agents.'),
   disk: z
     .object({
       freeBytes: z.int(),
       /** What it has no room for. */
       shortFor: z.array(z.enum(['files', 'rows', 'mail'])),
     })
-    .nullable(),
+    .nullable()
+    .describe('Null for a token that is for one project.'),
 });
 export type StoredView = z.infer<typeof storedView>;
 

@@ -7,21 +7,19 @@ export type UsageGroup = (typeof usageGroups)[number];
 
 /** What calls of models came to. */
 export const usageFigures = z.object({
-  /** Calls that were answered. */
-  calls: z.int(),
+  calls: z.int().describe('Calls that were answered.'),
   inputTokens: z.int(),
   outputTokens: z.int(),
   costUsd: z.number(),
-  /** Which part of the tokens was estimated, because the provider counted none: from 0 to 1. */
-  estimatedShare: z.number(),
+  estimatedShare: z
+    .number()
+    .describe('Which part of the tokens was estimated, because the provider counted none: from 0 to 1.'),
 });
 export type UsageFigures = z.infer<typeof usageFigures>;
 
 export const usageRow = usageFigures.extend({
-  /** The project that it is of; null where several are added up. */
-  project: z.string().nullable(),
-  /** The project, the agent, the model or the day (of UTC). */
-  key: z.string(),
+  project: z.string().nullable().describe('The project that it is of; null where several are added up.'),
+  key: z.string().describe('The project, the agent, the model or the day (of UTC).'),
 });
 export type UsageRow = z.infer<typeof usageRow>;
 
@@ -29,24 +27,18 @@ export type UsageRow = z.infer<typeof usageRow>;
 export const daySpending = z.object({
   day: z.string(),
   spentUsd: z.number(),
-  /** By calls that are being made, at their worst. */
-  heldUsd: z.number(),
-  /** Null where the day has no budget. */
-  budgetUsd: z.number().nullable(),
+  heldUsd: z.number().describe('By calls that are being made, at their worst.'),
+  budgetUsd: z.number().nullable().describe('Null where the day has no budget.'),
   leftUsd: z.number().nullable(),
 });
 export type DaySpendingView = z.infer<typeof daySpending>;
 
 export const usageAnswer = z.object({
   by: z.enum(usageGroups),
-  /** The most expensive first, days in their order; a thousand at the most. */
-  items: z.array(usageRow),
-  /** How many more there are. */
-  more: z.int(),
+  items: z.array(usageRow).describe('The most expensive first, days in their order; a thousand at the most.'),
+  more: z.int().describe('How many more there are.'),
   total: usageFigures,
-  /** Null for a token that is for one project. */
-  today: daySpending.nullable(),
-  /** What is stored of these projects. */
-  stored: storedView,
+  today: daySpending.nullable().describe('Null for a token that is for one project.'),
+  stored: storedView.describe('What is stored of these projects.'),
 });
 export type UsageAnswer = z.infer<typeof usageAnswer>;

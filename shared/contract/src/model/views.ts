@@ -15,45 +15,38 @@ const time = z.iso.datetime();
 export const projectView = z.object({
   id: projectId,
   status: z.enum(projectStatuses),
-  task: z.string(),
-  /** What it was filed under when it was made. */
-  labels,
-  /** The team whose standing project it is: it is never submitted. */
-  standingTeam: z.string().nullable(),
-  reportPath: z.string().nullable(),
-  reportVersion: z.int().nullable(),
+  task: z.string().describe('What the team is to do.'),
+  labels: labels.describe('What it was filed under when it was made.'),
+  standingTeam: z.string().nullable().describe('The team whose standing project it is: it is never submitted.'),
+  reportPath: z.string().nullable().describe("The report's file, relative to the project's directory."),
+  reportVersion: z.int().nullable().describe('The newest version of the report; null while there is none.'),
   createdAt: time,
-  statusAt: time,
-  /** When it ran for the first time. */
-  startedAt: time.nullable(),
+  statusAt: time.describe('Since when it has its status.'),
+  startedAt: time.nullable().describe('When it ran for the first time.'),
   turns: z.object({ total: z.int(), active: z.int(), failed: z.int() }),
   messages: z.int(),
   artifacts: z.int(),
-  /** What its models were asked and have answered; where scripts stand for models, what runners say. */
-  tokens: z.int(),
-  /** What its models have cost. */
-  costUsd: z.number(),
-  /** Set where it starts no turns for a while. */
-  paused: pause.nullable(),
+  tokens: z
+    .int()
+    .describe('What its models were asked and have answered; where scripts stand for models, what runners say.'),
+  costUsd: z.number().describe('What its models have cost.'),
+  paused: pause.nullable().describe('Set where it starts no turns for a while.'),
 });
 export type ProjectView = z.infer<typeof projectView>;
 
 export const agentView = z.object({
   id: z.string(),
-  base: z.string(),
+  base: z.string().describe('Its key in the project file: agents made by one `count` share it.'),
   role: z.string(),
   displayName: z.string().nullable(),
   team: z.string().nullable(),
-  /** The id of the profile that it started from. */
-  profile: z.string().nullable(),
+  profile: z.string().nullable().describe('The id of the profile that it started from.'),
   prompt: z.string(),
-  tools: z.array(z.string()),
-  model: z.string().nullable(),
+  tools: z.array(z.string()).describe('The tools that it may call.'),
+  model: z.string().nullable().describe('The preset of models that it thinks with.'),
   state: z.enum(agentStates),
-  /** Whether it stops when its turn has ended. */
-  stopping: z.boolean(),
-  /** Set where it starts no turns for a while, in any state. */
-  paused: pause.nullable(),
+  stopping: z.boolean().describe('Whether it stops when its turn has ended.'),
+  paused: pause.nullable().describe('Set where it starts no turns for a while, in any state.'),
   activeTurn: z
     .object({
       id: z.string(),
@@ -68,66 +61,60 @@ export const agentView = z.object({
       failure: failure.nullable(),
     })
     .nullable(),
-  unread: z.int(),
-  /** Messages that it read in turns which failed or were cancelled. */
-  undelivered: z.int(),
-  turns: z.int(),
+  unread: z.int().describe('Messages that wait in its inbox.'),
+  undelivered: z.int().describe('Messages that it read in turns which failed or were cancelled.'),
+  turns: z.int().describe('How many it has had.'),
   failure: failure.extend({ turn: z.string(), turnNumber: z.int(), attempt: z.int() }).nullable(),
 });
 export type AgentView = z.infer<typeof agentView>;
 
 export const messageView = z.object({
   id: z.string(),
-  seq: z.int(),
-  sender: z.string(),
+  seq: z.int().describe("Its number in the project's mail."),
+  sender: z.string().describe('An agent, `user` or `system`.'),
   recipient: z.string().nullable(),
   channel: z.string().nullable(),
   priority,
   kind: messageKind,
   body: z.string(),
-  threadId: z.string(),
-  replyTo: z.string().nullable(),
-  turn: z.string().nullable(),
-  actor: z.string(),
+  threadId: z.string().describe('The thread that it is in.'),
+  replyTo: z.string().nullable().describe('The message that it answers.'),
+  turn: z.string().nullable().describe('The turn that sent it.'),
+  actor: z.string().describe("Who sent it: an agent, a token's name, `user` or `system`."),
   createdAt: time,
-  /** The artifacts that it carries. */
-  attachments: z.array(attachment),
-  /**
-   * Which turn read it, for each agent that it was addressed to; null while it is unread. It is undelivered where that
-   * turn failed or was cancelled. A list has the first 50 of them, a single message all.
-   */
-  recipients: z.array(
-    z.object({ agent: z.string(), turn: z.string().nullable(), readAt: time.nullable(), undelivered: z.boolean() }),
-  ),
-  /** How many agents it was addressed to, how many of them have read it, and how many of those have it undelivered. */
-  delivery: z.object({ recipients: z.int(), read: z.int(), undelivered: z.int() }),
+  attachments: z.array(attachment).describe('The artifacts that it carries.'),
+  recipients: z
+    .array(
+      z.object({ agent: z.string(), turn: z.string().nullable(), readAt: time.nullable(), undelivered: z.boolean() }),
+    )
+    .describe(
+      'Which turn read it, for each agent that it was addressed to; null while it is unread. It is undelivered where that turn failed or was cancelled. A list has the first 50 of them, a single message all.',
+    ),
+  delivery: z
+    .object({ recipients: z.int(), read: z.int(), undelivered: z.int() })
+    .describe(
+      'How many agents it was addressed to, how many of them have read it, and how many of those have it undelivered.',
+    ),
 });
 export type MessageView = z.infer<typeof messageView>;
 
 /** The recipients that each message of a list shows. */
 export const maxListedRecipients = 50;
 
-/** A place in a list: what `after` of the list's query counts. */
-const seq = z.int();
+const seq = z.int().describe("A place in a list: what `after` of the list's query counts.");
 
 /** Work that was assigned. */
 export const taskView = z.object({
-  /** That of the message which assigned it, and of the thread that began with it. */
-  id: z.string(),
-  /** The number of that message. */
-  seq,
-  /** An agent, or `user`. */
-  assigner: z.string(),
+  id: z.string().describe('That of the message which assigned it, and of the thread that began with it.'),
+  seq: seq.describe('The number of that message.'),
+  assigner: z.string().describe('An agent, or `user`.'),
   assignee: z.string(),
-  /** What was asked for. */
-  role: z.string(),
+  role: z.string().describe('What was asked for.'),
   team: z.string().nullable(),
   priority,
-  /** The beginning of its text. */
-  excerpt: z.string(),
+  excerpt: z.string().describe('The beginning of its text.'),
   state: z.enum(taskStates),
-  /** The reply that brought it into this state; null while it is open. */
-  stateMessage: z.string().nullable(),
+  stateMessage: z.string().nullable().describe('The reply that brought it into this state; null while it is open.'),
   createdAt: time,
   stateAt: time,
 });
@@ -137,16 +124,16 @@ export const turnView = z.object({
   id: z.string(),
   seq,
   agent: z.string(),
-  number: z.int(),
+  number: z.int().describe('Its number among the turns of its agent.'),
   status: z.enum(turnStatuses),
   priority,
-  attempt: z.int(),
-  text: z.string().nullable(),
+  attempt: z.int().describe('How many attempts it has had.'),
+  text: z.string().nullable().describe('What it ended with.'),
   usage: z.record(z.string(), z.unknown()).nullable(),
-  endedByTool: z.string().nullable(),
+  endedByTool: z.string().nullable().describe('The tool that ended it.'),
   failure: failure.nullable(),
   queuedAt: time,
-  notBefore: time.nullable(),
+  notBefore: time.nullable().describe('When its next attempt is due, where that has to wait.'),
   startedAt: time.nullable(),
   endedAt: time.nullable(),
   toolCalls: z.int(),
@@ -157,10 +144,9 @@ export const attemptView = z.object({
   number: z.int(),
   status: z.enum(['running', 'completed', 'failed', 'cancelled']),
   worker: z.string(),
-  /** The name of the token that the worker claimed it with. */
-  credential: z.string().nullable(),
+  credential: z.string().nullable().describe('The name of the token that the worker claimed it with.'),
   engine: z.string(),
-  counted: z.boolean().nullable(),
+  counted: z.boolean().nullable().describe('Whether it counts towards the attempts that a turn may have.'),
   failure: failure.nullable(),
   stats: z.record(z.string(), z.unknown()).nullable(),
   startedAt: time,
@@ -171,28 +157,25 @@ export type AttemptView = z.infer<typeof attemptView>;
 /** What an agent that a message went to has made of it. */
 export const messageReceipt = z.object({
   agent: z.string(),
-  /** Whether it waits in the agent's inbox. */
-  unread: z.boolean(),
-  /** The turns that have read it, the earliest first: another one only after it was delivered again. */
-  reads: z.array(
-    z.object({
-      turn: z.string(),
-      /** The how-manieth turn of its agent that is. */
-      turnNumber: z.int(),
-      /** What became of the turn. */
-      status: z.enum(turnStatuses),
-      failure: failure.nullable(),
-      /** The turn's attempts. The prompt of each held the message. */
-      attempts: z.array(
-        attemptView.pick({ number: true, status: true, failure: true, startedAt: true, endedAt: true }),
-      ),
-      readAt: time,
-      /** Whether that turn failed or was cancelled, and the message was not delivered again. */
-      undelivered: z.boolean(),
-      /** When it was taken from that turn, to be delivered again. */
-      voidedAt: time.nullable(),
-    }),
-  ),
+  unread: z.boolean().describe("Whether it waits in the agent's inbox."),
+  reads: z
+    .array(
+      z.object({
+        turn: z.string(),
+        turnNumber: z.int().describe('The number of that turn among those of its agent.'),
+        status: z.enum(turnStatuses).describe('What became of the turn.'),
+        failure: failure.nullable(),
+        attempts: z
+          .array(attemptView.pick({ number: true, status: true, failure: true, startedAt: true, endedAt: true }))
+          .describe("The turn's attempts. The prompt of each held the message."),
+        readAt: time,
+        undelivered: z
+          .boolean()
+          .describe('Whether that turn failed or was cancelled, and the message was not delivered again.'),
+        voidedAt: time.nullable().describe('When it was taken from that turn, to be delivered again.'),
+      }),
+    )
+    .describe('The turns that have read it, the earliest first: another one only after it was delivered again.'),
 });
 export type MessageReceipt = z.infer<typeof messageReceipt>;
 
@@ -204,11 +187,10 @@ export const toolCallView = z.object({
   id: z.string(),
   seq,
   turn: z.string(),
-  /** The how-manieth turn of its agent that is. */
-  turnNumber: z.int(),
+  turnNumber: z.int().describe('The number of that turn among those of its agent.'),
   agent: z.string(),
   attempt: z.int(),
-  step: z.string(),
+  step: z.string().describe('Its place in the turn.'),
   tool: z.string(),
   input: z.unknown(),
   status: z.enum(['running', 'succeeded', 'failed', 'refused', 'unknown']),
@@ -222,15 +204,15 @@ export type ToolCallView = z.infer<typeof toolCallView>;
 export const artifactView = z.object({
   id: z.string(),
   seq,
-  creator: z.string(),
+  creator: z.string().describe('An agent, or `user`.'),
   turn: z.string().nullable(),
   name: z.string(),
   kind: artifactKind,
-  /** How many files it has; 1 where it is one. */
-  files: z.int(),
-  /** The stored file, or the list of what is in a directory, relative to the project's directory. */
-  path: z.string(),
-  workspacePath: z.string().nullable(),
+  files: z.int().describe('How many files it has; 1 where it is one.'),
+  path: z
+    .string()
+    .describe("The stored file, or the list of what is in a directory, relative to the project's directory."),
+  workspacePath: z.string().nullable().describe('Where it was in the workspace that it was published from.'),
   sha256: z.string(),
   sizeBytes: z.int(),
   description: z.string().nullable(),
@@ -243,18 +225,17 @@ export const modelCallView = z.object({
   id: z.string(),
   step: z.string(),
   attempt: z.int(),
-  /** Whether the turn asked, or wanted its agent's earlier turns summed up. */
-  purpose: z.enum(['turn', 'summary']),
+  purpose: z
+    .enum(['turn', 'summary'])
+    .describe("Whether the turn asked, or wanted its agent's earlier turns summed up."),
   status: z.enum(['running', 'answered', 'failed', 'lost']),
-  /** The preset that answered; until one has, the one that was asked. */
-  preset: z.string(),
+  preset: z.string().describe('The preset that answered; until one has, the one that was asked.'),
   provider: z.string().nullable(),
   model: z.string().nullable(),
   inputTokens: z.int(),
   outputTokens: z.int(),
   costUsd: z.number(),
-  /** Whether the tokens are estimated, because the provider counted none. */
-  estimated: z.boolean(),
+  estimated: z.boolean().describe('Whether the tokens are estimated, because the provider counted none.'),
   errorCode: z.string().nullable(),
   startedAt: time,
   endedAt: time.nullable(),
@@ -265,48 +246,42 @@ export type ModelCallView = z.infer<typeof modelCallView>;
 export const modelAnswerFacts = modelCallView
   .pick({ preset: true, model: true, inputTokens: true, outputTokens: true, costUsd: true, estimated: true })
   .extend({
-    /** Why it ended, as the provider said. */
-    finishReason: z.string().nullable(),
+    finishReason: z.string().nullable().describe('Why it ended, as the provider said.'),
   });
 export type ModelAnswerFacts = z.infer<typeof modelAnswerFacts>;
 
 /** One message of a turn's conversation with its model. */
 export const conversationEntry = z.object({
-  /** Its place in the conversation, from 1. */
-  seq,
-  /**
-   * `instructions`: what the model is told first; `memory`: notes on earlier turns; `earlier`: a message of an earlier turn;
-   * `prompt`; `answer`; `result`: what a call came to.
-   */
-  kind: z.enum(['instructions', 'memory', 'earlier', 'prompt', 'answer', 'result']),
+  seq: seq.describe('Its place in the conversation, from 1.'),
+  kind: z
+    .enum(['instructions', 'memory', 'earlier', 'prompt', 'answer', 'result'])
+    .describe(
+      '`instructions`: what the model is told first; `memory`: notes on earlier turns; `earlier`: a message of an earlier turn; `prompt`; `answer`; `result`: what a call came to.',
+    ),
   role: z.enum(['system', 'user', 'assistant', 'tool']),
-  /** The step of an answer or a call; null for what the turn began with. */
-  step: z.string().nullable(),
-  /** The attempt that was answered so. Later ones are given the same, from the journal. */
-  attempt: z.int().nullable(),
+  step: z.string().nullable().describe('The step of an answer or a call; null for what the turn began with.'),
+  attempt: z
+    .int()
+    .nullable()
+    .describe('The attempt that was answered so. Later ones are given the same, from the journal.'),
   text: z.string(),
-  /** How much longer the text is, in UTF-16 code units. */
-  cutChars: z.int(),
-  /** What an answer calls, as its model wrote it; very long arguments are cut. */
-  calls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })),
-  /** How many calls of the answer are not shown. */
-  moreCalls: z.int(),
-  /** The id of the call that a result is of. */
-  call: z.string().nullable(),
+  cutChars: z.int().describe('How much longer the text is, in UTF-16 code units.'),
+  calls: z
+    .array(z.object({ id: z.string(), name: z.string(), arguments: z.string() }))
+    .describe('What an answer calls, as its model wrote it; very long arguments are cut.'),
+  moreCalls: z.int().describe('How many calls of the answer are not shown.'),
+  call: z.string().nullable().describe('The id of the call that a result is of.'),
   tool: z.string().nullable(),
-  /** Why a call or a question was refused, or failed. */
-  code: z.string().nullable(),
+  code: z.string().nullable().describe('Why a call or a question was refused, or failed.'),
   answer: modelAnswerFacts.nullable(),
 });
 export type ConversationEntry = z.infer<typeof conversationEntry>;
 
 /** What an agent remembers of turns that it is no longer told of in full. */
 export const summaryView = z.object({
-  /** The number of the last turn that it stands for. */
-  throughTurn: z.int(),
+  throughTurn: z.int().describe('The number of the last turn that it stands for.'),
   text: z.string(),
-  /** The turn that had it written. */
-  turn: z.string(),
+  turn: z.string().describe('The turn that had it written.'),
   step: z.string(),
   createdAt: time,
 });
@@ -315,7 +290,7 @@ export type SummaryView = z.infer<typeof summaryView>;
 /** One turn with everything it did. */
 export const turnDetail = turnView.extend({
   prompt: z.string().nullable(),
-  reads: z.array(z.string()),
+  reads: z.array(z.string()).describe('The ids of the messages that it was given.'),
   attempts: z.array(attemptView),
   calls: z.array(toolCallView),
   modelCalls: z.array(modelCallView),

@@ -43,10 +43,8 @@ export type WhyCode = (typeof whyCodes)[number];
 
 export const whyReason = z.object({
   code: z.enum(whyCodes),
-  /** What it is, for a person. */
-  sentence: z.string(),
-  /** The command of `suzumio` that comes next, without its name. */
-  next: z.string().nullable(),
+  sentence: z.string().describe('What it is, for a person.'),
+  next: z.string().nullable().describe('The command of `suzumio` that comes next, without its name.'),
 });
 export type WhyReason = z.infer<typeof whyReason>;
 
@@ -55,7 +53,6 @@ export const whyAnswer = z.object({
   agent: z.string(),
   state: z.enum(agentStates),
   unread: z.int(),
-  /** All that holds now; the first is what has to change first. */
-  reasons: z.array(whyReason).min(1),
+  reasons: z.array(whyReason).min(1).describe('All that holds now; the first is what has to change first.'),
 });
 export type WhyAnswer = z.infer<typeof whyAnswer>;

@@ -5,13 +5,14 @@ import { json, resource } from './operation.js';
 import { emptyRequest, noQuery, request } from './request.js';
 
 export const stopAgentRequest = request({
-  /** Cancels the turn that it is at, instead of letting it go to its end. */
-  now: z.boolean().default(false),
+  now: z.boolean().default(false).describe('Cancels the turn that it is at, instead of letting it go to its end.'),
 });
 
 export const resetAgentRequest = request({
-  /** Makes its undelivered mail unread again: a new turn reads it, and may repeat what an earlier one did. */
-  redeliver: z.boolean().default(false),
+  redeliver: z
+    .boolean()
+    .default(false)
+    .describe('Makes its undelivered mail unread again: a new turn reads it, and may repeat what an earlier one did.'),
 });
 
 export const retryAnswer = z.object({ turn: z.string(), number: z.int() });
@@ -20,8 +21,9 @@ export type RetryAnswer = z.infer<typeof retryAnswer>;
 export const agentAnswer = z.object({ agent: agentView });
 export type AgentAnswer = z.infer<typeof agentAnswer>;
 
-/** `redelivered` are the ids of the messages that are unread again. */
-export const resetAgentAnswer = agentAnswer.extend({ redelivered: z.array(z.string()) });
+export const resetAgentAnswer = agentAnswer.extend({
+  redelivered: z.array(z.string()).describe('The ids of the messages that are unread again.'),
+});
 export type ResetAgentAnswer = z.infer<typeof resetAgentAnswer>;
 
 export const agentListAnswer = z.object({ items: z.array(agentView) });
@@ -40,6 +42,8 @@ export const agents = resource('Projects', {
     method: 'get',
     path: '/api/projects/:project/agents/:agent/why',
     summary: 'Why an agent is quiet, or what it is at, with the command that would change it.',
+    description:
+      'The reasons are computed from what is stored and from the workers that the queue knows now; nothing is changed.',
     query: noQuery,
     answers: {
       200: { description: 'Everything that holds, the first to be dealt with first.', content: json(whyAnswer) },
@@ -51,6 +55,8 @@ export const agents = resource('Projects', {
     path: '/api/projects/:project/agents/:agent/retry',
     scope: 'operate',
     summary: 'Queues the failed or cancelled turn of an agent again: it goes on from where it stood.',
+    description:
+      'The turn keeps its mail, and its journal: what it did already has no second effect. Its allowances are fresh. Refused where some of its mail was delivered again.',
     body: emptyRequest,
     answers: { 200: { description: 'The turn is queued.', content: json(retryAnswer) } },
     refusals: ['agent-unknown', 'agent-state-refused'],
@@ -60,6 +66,7 @@ export const agents = resource('Projects', {
     path: '/api/projects/:project/agents/:agent/reset',
     scope: 'operate',
     summary: 'Gives up the failed turn of an agent; its mail is unread again, where that is asked for.',
+    description: 'The failed turn stays as it is, in history. Its mail is undelivered, unless `redeliver` is true.',
     body: resetAgentRequest,
     answers: { 200: { description: 'The agent is free.', content: json(resetAgentAnswer) } },
     refusals: ['agent-unknown', 'agent-state-refused', 'idempotency-mismatch'],
@@ -69,6 +76,7 @@ export const agents = resource('Projects', {
     path: '/api/projects/:project/agents/:agent/stop',
     scope: 'operate',
     summary: 'Keeps an agent from starting turns; its mail waits.',
+    description: 'A turn that runs goes to its end, unless `now` is true. The project goes on.',
     body: stopAgentRequest,
     answers: { 200: { description: 'It is stopped, or will be after its turn.', content: json(agentAnswer) } },
     refusals: ['agent-unknown', 'agent-state-refused', 'idempotency-mismatch'],
@@ -78,6 +86,7 @@ export const agents = resource('Projects', {
     path: '/api/projects/:project/agents/:agent/start',
     scope: 'operate',
     summary: 'Lets a stopped agent start turns again.',
+    description: 'Mail that waited starts a turn at once, where the project runs.',
     body: emptyRequest,
     answers: { 200: { description: 'It wakes on mail.', content: json(agentAnswer) } },
     refusals: ['agent-unknown', 'agent-state-refused'],

@@ -5,19 +5,27 @@ import { artifactView } from '../model/views.js';
 import { json, resource } from './operation.js';
 import { listOf, noQuery, numeral, page, request } from './request.js';
 
-/** Only those of one name, the newest last. */
-export const artifactsQuery = request({ ...page, name: z.string().max(200).optional() });
-
-/** One file of a directory. */
-export const contentQuery = request({ path: z.string().min(1).max(1024).optional() });
-
-/** What a file is called that is given to a project. */
-export const uploadQuery = request({
-  name: artifactName,
-  description: z.string().max(maxArtifactDescription).optional(),
+export const artifactsQuery = request({
+  ...page,
+  name: z.string().max(200).optional().describe('Only those of this name, the newest last.'),
 });
 
-export const reportQuery = request({ version: numeral(1, Number.MAX_SAFE_INTEGER).optional() });
+export const contentQuery = request({
+  path: z.string().min(1).max(1024).optional().describe('One file of a directory.'),
+});
+
+export const uploadQuery = request({
+  name: artifactName,
+  description: z
+    .string()
+    .max(maxArtifactDescription)
+    .optional()
+    .describe('What is in it, for those who read the list.'),
+});
+
+export const reportQuery = request({
+  version: numeral(1, Number.MAX_SAFE_INTEGER).optional().describe('Which version; without it, the newest.'),
+});
 
 /** What is in an artifact that is a directory: the files and directories, each directory before what is in it. */
 export const entryListAnswer = z.object({ items: z.array(directoryEntry) });
@@ -48,6 +56,8 @@ export const artifacts = resource('Artifacts', {
     path: '/api/projects/:project/artifacts',
     scope: 'mail',
     summary: 'Publishes a file of the person, which the agents may read.',
+    description:
+      'The body is the file, streamed. Another file of the same name is another version: nothing is overwritten.',
     query: uploadQuery,
     upload: { media: 'application/octet-stream' },
     answers: {
@@ -71,6 +81,7 @@ export const artifacts = resource('Artifacts', {
     method: 'get',
     path: '/api/projects/:project/artifacts/:artifact/entries',
     summary: 'What is in a published directory.',
+    description: 'In one answer, ordered by path.',
     query: noQuery,
     answers: { 200: { description: 'All of it.', content: json(entryListAnswer) } },
     refusals: ['artifact-unknown', 'artifact-entry-unknown'],
@@ -79,6 +90,7 @@ export const artifacts = resource('Artifacts', {
     method: 'get',
     path: '/api/projects/:project/artifacts/:artifact/content',
     summary: 'The bytes of a published file; a directory as a tar, or with `path` the bytes of a file in it.',
+    description: 'Streamed. Supports ranges of files, and `If-None-Match` with the `ETag`, which is the SHA-256.',
     query: contentQuery,
     headers: {
       'If-None-Match': { description: 'An `ETag` that the client has.', schema: z.string().optional() },

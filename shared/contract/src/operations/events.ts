@@ -6,21 +6,20 @@ import { json, resource } from './operation.js';
 import { projectAnswer } from './projects.js';
 import { listOf, names, page, request } from './request.js';
 
-/** Only events of these types. */
-const types = names(eventType).optional();
+const types = names(eventType).optional().describe('Only events of these types.');
 
 export const eventsQuery = request({ ...page, types });
 
 const notAnEvent = 'expected the id of an event, such as 1-42';
 
-/** The event after which a stream goes on. A number alone is one of the epoch that the project is in. */
 export const eventCursor = z
   .string()
   .regex(/^(?:\d{1,9}-)?\d{1,15}$/, { error: notAnEvent })
   .transform((text) => {
     const [seq, epoch] = text.split('-').reverse();
     return { seq: Number(seq), ...(epoch === undefined ? {} : { epoch: Number(epoch) }) };
-  });
+  })
+  .describe('The event after which a stream goes on. A number alone is one of the epoch that the project is in.');
 export type EventCursor = z.output<typeof eventCursor>;
 
 export const streamQuery = request({ after: eventCursor.optional(), types });
@@ -32,15 +31,20 @@ const maxWaitMs = 60_000;
 export const longestWaitMs = 50_000;
 
 export const waitQuery = request({
-  status: names(z.enum(projectStatuses)),
+  status: names(z.enum(projectStatuses)).describe('The statuses that are waited for.'),
   timeout: duration
     .pipe(z.int().max(maxWaitMs, { error: 'at most 60s' }))
     .default(30_000)
-    .transform((ms) => Math.min(ms, longestWaitMs)),
+    .transform((ms) => Math.min(ms, longestWaitMs))
+    .describe('The longest wait, such as `30s`.'),
 });
 
-/** `reached` is the status that was waited for, null when the time was up; the project may have left it since. */
-export const waitAnswer = projectAnswer.extend({ reached: z.enum(projectStatuses).nullable() });
+export const waitAnswer = projectAnswer.extend({
+  reached: z
+    .enum(projectStatuses)
+    .nullable()
+    .describe('The status that was waited for; null when the time was up. The project may have left it since.'),
+});
 export type WaitAnswer = z.infer<typeof waitAnswer>;
 
 export const eventListAnswer = listOf(projectEvent);
@@ -68,6 +72,7 @@ export const events = resource('Events', {
     method: 'get',
     path: '/api/projects/:project/events',
     summary: 'What has happened in a project; with `Accept: text/event-stream`, the same as its stream.',
+    description: 'The newest, unless `after` is given; oldest of them first. An event never changes.',
     query: eventsQuery,
     answers: {
       200: { description: 'A part of the list.', content: { ...json(eventListAnswer), ...eventStream } },
@@ -78,6 +83,8 @@ export const events = resource('Events', {
     method: 'get',
     path: '/api/projects/:project/stream',
     summary: 'What has happened in a project, and then what happens, as server-sent events.',
+    description:
+      'Each event has the id, the type and the JSON of the list. Comments keep the connection alive. `reset` says that the project is of another epoch, and everything comes anew; `deleted` ends the stream. A client that reconnects with `Last-Event-ID` misses nothing.',
     query: streamQuery,
     headers: lastEventId,
     answers: { 200: { description: 'Events, for as long as the client stays.', content: eventStream } },
@@ -87,6 +94,8 @@ export const events = resource('Events', {
     method: 'get',
     path: '/api/projects/:project/wait',
     summary: 'Answers when the project has, or reaches, one of these statuses, or when the time is up.',
+    description:
+      'A request waits for 50 seconds at the most, whatever `timeout` says; then `reached` is null, and the client asks again.',
     query: waitQuery,
     answers: { 200: { description: 'It was reached, or not in time.', content: json(waitAnswer) } },
     refusals: ['server-unreachable'],

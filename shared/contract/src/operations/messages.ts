@@ -8,14 +8,14 @@ import { messageDetail, messageView } from '../model/views.js';
 import { json, resource } from './operation.js';
 import { listOf, noQuery, page, pageQuery, request } from './request.js';
 
-/** Unread mail; or, where `undelivered` is true, mail that was read by turns which failed or were cancelled. */
 export const inboxQuery = request({
   ...page,
-  agent: z.string().optional(),
+  agent: z.string().optional().describe('Only those of this agent.'),
   undelivered: z
     .enum(['true', 'false'])
     .default('false')
-    .transform((text) => text === 'true'),
+    .transform((text) => text === 'true')
+    .describe('With `true`, mail that was read by turns which failed or were cancelled, in place of unread mail.'),
 });
 
 export const messageBody = z
@@ -23,55 +23,59 @@ export const messageBody = z
   .regex(/\S/, { error: 'a message needs a text' })
   .refine((text) => Buffer.byteLength(text) <= maxMessageBytes, { error: `at most ${maxMessageBytes} bytes` });
 
-/** Artifacts of the project, by id or name (the newest of that name). */
-export const attachments = z.array(z.string().min(1).max(200)).max(maxAttachments).optional();
+export const attachments = z
+  .array(z.string().min(1).max(200))
+  .max(maxAttachments)
+  .optional()
+  .describe('Artifacts of the project, by id or name (the newest of that name).');
 
-/** An agent, by its id or display name, or a team or role, by its name. */
+/** An agent, by its id or display name, or a channel or team, by its name. */
 export const named = z.string().max(200);
 
 /** What all mail of the person has. */
 export const mailFields = {
-  priority: priority.default('P1'),
+  priority: priority
+    .default('P1')
+    .describe('How urgent it is, `P0` first. It orders mail and turns, and interrupts nothing.'),
   body: messageBody,
   attachments,
-  /** Mail over HTTP is always from the person. */
-  sender: z.literal(USER_ID).optional(),
+  sender: z.literal(USER_ID).optional().describe('Mail over HTTP is always from the person.'),
+};
+
+const addressed = {
+  recipient: named.optional().describe('An agent, by its id or display name.'),
+  channel: named.optional().describe('A channel, with its `#`.'),
 };
 
 /** Mail from the person: to an agent (its id or display name) or to a channel. */
-export const sendMessageRequest = request({ recipient: named.optional(), channel: named.optional(), ...mailFields });
+export const sendMessageRequest = request({ ...addressed, ...mailFields });
 export type SendMessageRequest = z.output<typeof sendMessageRequest>;
 
 export const postedMessage = z.object({
   id: z.string(),
-  seq: z.int(),
-  /** The agents that have it unread now. */
-  recipients: z.array(z.string()),
+  seq: z.int().describe("Its number in the project's mail."),
+  recipients: z.array(z.string()).describe('The agents that have it unread now.'),
 });
 
 export const messageListAnswer = listOf(messageView);
 
 /** An answer, in the thread of what it answers. Without `recipient` and `channel` it goes to who wrote that. */
 export const replyRequest = request({
-  /** The id or number of the message that it answers. */
-  message: named,
-  recipient: named.optional(),
-  channel: named.optional(),
+  message: named.describe('The id or number of the message that it answers.'),
+  ...addressed,
   ...mailFields,
 });
 
 /** An announcement to a team, or without one to all agents. */
-export const broadcastRequest = request({ team: named.optional(), ...mailFields });
+export const broadcastRequest = request({ team: named.optional().describe('Without it, all agents.'), ...mailFields });
 
 export const redeliverRequest = request({
-  /** Only for this one of the agents that have the message undelivered. */
-  agent: z.string().max(200).optional(),
+  agent: z.string().max(200).optional().describe('Only for this one of the agents that have the message undelivered.'),
 });
 
 export const postedReply = postedMessage.extend({
   threadId: z.string(),
-  /** Who or what it is addressed to. */
-  to: z.string(),
+  to: z.string().describe('Who or what it is addressed to.'),
 });
 
 /** The agents that have the message unread again. */
@@ -112,6 +116,8 @@ export const messages = resource('Mail', {
     mail: 'body',
     scope: 'mail',
     summary: 'Sends mail from the person, to an agent or to a channel.',
+    description:
+      'The message is stored before the answer; it wakes those that it is for, where the project runs. Mail is taken in every status.',
     body: sendMessageRequest,
     answers: { 201: { description: 'The message is in the inboxes that it is for.', content: json(postedMessage) } },
     refusals: mailRefusals,
@@ -132,6 +138,7 @@ export const messages = resource('Mail', {
     mail: 'body',
     scope: 'mail',
     summary: 'Sends one message to every agent of a team, or to all.',
+    description: 'All of them have it at once, in one transaction.',
     body: broadcastRequest,
     answers: { 201: { description: 'The message is in their inboxes.', content: json(postedMessage) } },
     refusals: ['team-unknown', 'attachment-unknown', 'priority-unknown', 'sender-forged', 'idempotency-mismatch'],
@@ -149,6 +156,7 @@ export const messages = resource('Mail', {
     path: '/api/projects/:project/messages/:message/redeliver',
     scope: 'operate',
     summary: 'Makes an undelivered message unread again: a new turn reads it, and may repeat what an earlier one did.',
+    description: 'Only for agents whose turn with this message failed or was cancelled.',
     body: redeliverRequest,
     answers: { 200: { description: 'It is unread again.', content: json(redeliveredMessage) } },
     refusals: ['message-unknown', 'agent-unknown', 'redelivery-refused', 'idempotency-mismatch'],
@@ -157,6 +165,7 @@ export const messages = resource('Mail', {
     method: 'get',
     path: '/api/projects/:project/threads/:thread',
     summary: 'The messages of one thread.',
+    description: 'From the first message on, unless `after` is given.',
     query: pageQuery,
     answers: { 200: { description: 'A part of the list.', content: json(messageListAnswer) } },
     refusals: ['thread-unknown'],

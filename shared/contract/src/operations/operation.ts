@@ -17,6 +17,8 @@ export interface OperationShape {
   /** As Express writes it. */
   path: string;
   summary: string;
+  /** What the summary leaves unsaid: what it changes, what comes of asking again. */
+  description?: string;
   query?: z.ZodObject;
   /** Headers that it heeds, besides those that every one does. */
   headers?: Readonly<Record<string, { description: string; schema: z.ZodType }>>;
@@ -45,7 +47,19 @@ export interface Operation extends OperationShape {
   group: Group;
 }
 
-type Group = 'Projects' | 'Profiles' | 'Mail' | 'Turns' | 'Artifacts' | 'Events' | 'Usage' | 'Access' | 'Service';
+/** What the operations are grouped by, in the order of their description. */
+export const groups = {
+  Projects: 'A task and its team: what is made from a project file, runs, hands in a report, and is approved.',
+  Mail: 'Messages between the person and the agents, and the work that they assign. Mail is what wakes an agent.',
+  Turns: 'One waking of an agent each, with its attempts, its calls of tools and models, and its conversation.',
+  Artifacts: 'Files and directories that agents published or a person gave, and the report.',
+  Events: "A project's timeline: as a list, as a stream, or waited for.",
+  Usage: 'What models cost and what is stored, the budgets, and the pauses that keep turns from starting.',
+  Profiles: 'Identities that outlive projects, and the teams that they belong to.',
+  Access: 'Tokens, and what was refused to them.',
+  Service: 'The server itself: its workers, its health, and this description.',
+} as const;
+type Group = keyof typeof groups;
 
 /** The operations of one resource, by their names in clients. */
 export function resource<const Shapes extends Readonly<Record<string, OperationShape>>>(group: Group, shapes: Shapes) {

@@ -6,8 +6,7 @@ import { projectAnswer } from './projects.js';
 import { emptyRequest, request } from './request.js';
 
 export const pauseRequest = request({
-  /** A note for the record. */
-  reason: z.string().trim().min(1).max(500).optional(),
+  reason: z.string().trim().min(1).max(500).optional().describe('A note for the record.'),
 });
 
 export const cellPauseAnswer = z.object({ paused: pause.nullable() });
@@ -20,6 +19,7 @@ export const pauses = resource('Usage', {
     path: '/api/projects/:project/agents/:agent/pause',
     scope: 'operate',
     summary: 'Keeps an agent from starting turns; what runs goes to its end, and its mail waits.',
+    description: 'Pausing what is paused replaces the reason.',
     body: pauseRequest,
     answers: { 200: { description: 'It is paused.', content: json(agentAnswer) } },
     refusals: ['agent-unknown', 'idempotency-mismatch'],
@@ -38,6 +38,7 @@ export const pauses = resource('Usage', {
     path: '/api/projects/:project/pause',
     scope: 'operate',
     summary: 'Keeps the agents of a project from starting turns; what runs goes to its end, and mail waits.',
+    description: 'Its status stays. Pausing what is paused replaces the reason.',
     body: pauseRequest,
     answers: { 200: { description: 'It is paused.', content: json(projectAnswer) } },
     refusals: ['idempotency-mismatch'],
@@ -56,6 +57,7 @@ export const pauses = resource('Usage', {
     wholeCell: true,
     scope: 'admin',
     summary: 'Keeps every project from starting turns: for administrators.',
+    description: 'For maintenance. What runs goes to its end, mail is taken and waits.',
     body: pauseRequest,
     answers: { 200: { description: 'The cell is paused.', content: json(cellPauseAnswer) } },
     refusals: ['idempotency-mismatch'],

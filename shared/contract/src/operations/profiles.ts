@@ -1,20 +1,20 @@
-import { priority, projectId } from '@suzumio/protocol/ids';
+import { projectId } from '@suzumio/protocol/ids';
 import { z } from 'zod';
 import { nickname, profileFields, profileSummary, profileView } from '../model/profile.js';
-import { USER_ID } from '../model/project-config.js';
-import { attachments, messageBody, postedMessage } from './messages.js';
+import { mailFields, postedMessage } from './messages.js';
 import { json, resource } from './operation.js';
 import { emptyRequest, namedPage, noQuery, request } from './request.js';
 
 /** Those that are not retired; or, where `retired` is true, only those that are. By nickname. */
 export const profilesQuery = request({
   ...namedPage,
-  role: z.string().max(200).optional(),
-  team: z.string().max(200).optional(),
+  role: z.string().max(200).optional().describe('Only those of this role.'),
+  team: z.string().max(200).optional().describe('Only those of this team.'),
   retired: z
     .enum(['true', 'false'])
     .default('false')
-    .transform((text) => text === 'true'),
+    .transform((text) => text === 'true')
+    .describe('With `true`, those that are retired, in place of those that are not.'),
 });
 
 export const createProfileRequest = request({
@@ -30,25 +30,17 @@ export type CreateProfileRequest = z.output<typeof createProfileRequest>;
 /** What is not named stays. At least one. */
 export const updateProfileRequest = request({
   role: profileFields.role.optional(),
-  /** Null for none. */
-  team: profileFields.team.optional(),
+  team: profileFields.team.optional().describe('Null for none.'),
   persona: profileFields.persona.optional(),
   model: profileFields.model.optional(),
-  /** All of them: those that are not named are gone. */
-  skills: profileFields.skills.optional(),
+  skills: profileFields.skills.optional().describe('All of them: those that are not named are gone.'),
 }).refine((change) => Object.values(change).some((value) => value !== undefined), {
   error: 'name what is to change: role, team, persona, model or skills',
 });
 export type UpdateProfileRequest = z.output<typeof updateProfileRequest>;
 
 /** Mail from the person to a profile. */
-export const profileMessageRequest = request({
-  priority: priority.default('P1'),
-  body: messageBody,
-  attachments,
-  /** Mail over HTTP is always from the person. */
-  sender: z.literal(USER_ID).optional(),
-});
+export const profileMessageRequest = request(mailFields);
 export type ProfileMessageRequest = z.input<typeof profileMessageRequest>;
 
 export const profileAnswer = z.object({ profile: profileView });
@@ -78,6 +70,7 @@ export const profiles = resource('Profiles', {
     path: '/api/profiles',
     wholeCell: true,
     summary: 'Registers a profile. Its nickname is its own for ever.',
+    description: 'Projects copy a profile when they are made: later changes are for later projects.',
     body: createProfileRequest,
     answers: {
       201: {
@@ -102,6 +95,7 @@ export const profiles = resource('Profiles', {
     path: '/api/profiles/:profile',
     wholeCell: true,
     summary: 'Changes a profile for projects that are made from now on.',
+    description: 'Fields that are not named stay. Projects that exist keep what they copied.',
     body: updateProfileRequest,
     answers: { 200: { description: 'It is changed.', content: json(profileAnswer) } },
     refusals: ['profile-unknown', 'profile-retired', 'persona-invalid', 'team-unknown', 'idempotency-mismatch'],
@@ -111,6 +105,7 @@ export const profiles = resource('Profiles', {
     path: '/api/profiles/:profile/retire',
     wholeCell: true,
     summary: 'Keeps a profile for history: no new project starts from it, and those that did go on.',
+    description: 'It cannot be undone. Retiring what is retired changes nothing.',
     body: emptyRequest,
     answers: { 200: { description: 'It is retired.', content: json(profileAnswer) } },
     refusals: ['profile-unknown'],
@@ -122,6 +117,7 @@ export const profiles = resource('Profiles', {
     wholeCell: true,
     scope: 'mail',
     summary: 'Sends mail to a profile, in the standing project of its team.',
+    description: 'Its team needs a standing project that has the profile in it.',
     body: profileMessageRequest,
     answers: { 201: { description: 'It was sent.', content: json(profileMessageAnswer) } },
     refusals: [

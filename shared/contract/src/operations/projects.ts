@@ -15,33 +15,36 @@ import { emptyRequest, names, noQuery, numeral, request } from './request.js';
 export const projectsQuery = request({
   label: names(labelWord)
     .refine((all) => all.length <= maxLabels, { error: `at most ${maxLabels} labels` })
-    .optional(),
-  /** Only projects of these statuses, as the cell's index knows them. */
-  status: names(z.enum(projectStatuses)).optional(),
-  /** With `detail`, each with what a project by itself is read with: a part of the list may then be short. */
-  include: z.enum(['detail']).optional(),
-  limit: numeral(1, 1000).default(1000),
+    .optional()
+    .describe('Labels that a project has to have, all of them: `key=value`.'),
+  status: names(z.enum(projectStatuses))
+    .optional()
+    .describe("Only projects of these statuses, as the cell's index knows them."),
+  include: z
+    .enum(['detail'])
+    .optional()
+    .describe('With `detail`, each with what a project by itself is read with: a part of the list may then be short.'),
+  limit: numeral(1, 1000).default(1000).describe('How many the part has at the most.'),
   after: z
     .string()
     .regex(/^\d{1,15}\.[a-z0-9][a-z0-9-]{0,62}$/, { error: 'expected the next of an earlier part' })
     .transform((text) => ({ createdAtMs: Number.parseInt(text), id: text.slice(text.indexOf('.') + 1) }))
-    .optional(),
+    .optional()
+    .describe('The `next` of an earlier part.'),
 });
 
 export const createProjectRequest = request({
-  /** The project file's text. It is taken literally. */
-  file: z.string().regex(/\S/, { error: 'expected the text of a project file' }),
-  /** Whether the project runs at once. */
-  start: z.boolean().default(false),
-  /** The first mail. */
-  message: sendMessageRequest.optional(),
-  /** What the project is filed under. */
-  labels: labels.optional(),
+  file: z
+    .string()
+    .regex(/\S/, { error: 'expected the text of a project file' })
+    .describe("The project file's text. It is taken literally."),
+  start: z.boolean().default(false).describe('Whether the project runs at once.'),
+  message: sendMessageRequest.optional().describe('The first mail.'),
+  labels: labels.optional().describe('What the project is filed under.'),
 });
 
 export const stopRequest = request({
-  /** Cancels what runs, instead of letting it go to its end. */
-  now: z.boolean().default(false),
+  now: z.boolean().default(false).describe('Cancels what runs, instead of letting it go to its end.'),
 });
 
 export const requestChangesRequest = request({ recipient: z.string().max(200), body: messageBody, attachments });
@@ -58,12 +61,9 @@ export type ProjectAnswer = z.infer<typeof projectAnswer>;
 
 export const projectDetailAnswer = projectAnswer.extend({
   agents: z.array(agentView),
-  /** Set where the whole cell starts no turns for a while. */
-  cellPaused: pause.nullable(),
-  /** The budgets that keep agents from new turns. */
-  budgetsReached: z.array(budgetReached),
-  /** The bounds of what may be stored that are reached. */
-  storageReached: z.array(storageReached),
+  cellPaused: pause.nullable().describe('Set where the whole cell starts no turns for a while.'),
+  budgetsReached: z.array(budgetReached).describe('The budgets that keep agents from new turns.'),
+  storageReached: z.array(storageReached).describe('The bounds of what may be stored that are reached.'),
 });
 export type ProjectDetailAnswer = z.infer<typeof projectDetailAnswer>;
 
@@ -71,21 +71,23 @@ export const projectListAnswer = z.object({
   items: z.array(
     projectSummary.extend({
       labels,
-      /** With `include=detail`: the project as it is read by itself. */
-      detail: z.exactOptional(projectDetailAnswer),
-      /** In its place, where the project's own file cannot be used: why not, and what to do. Its status may be an old one. */
-      problem: z.exactOptional(z.object({ code: z.string(), detail: z.string() })),
+      detail: z
+        .exactOptional(projectDetailAnswer)
+        .describe('With `include=detail`: the project as it is read by itself.'),
+      problem: z
+        .exactOptional(z.object({ code: z.string(), detail: z.string() }))
+        .describe(
+          "In its place, where the project's own file cannot be used: why not, and what to do. Its status may be an old one.",
+        ),
     }),
   ),
-  /** The `after` with which the list goes on; the last part has none. */
-  next: z.exactOptional(z.string()),
+  next: z.exactOptional(z.string()).describe('The `after` with which the list goes on; the last part has none.'),
 });
 export type ProjectListAnswer = z.infer<typeof projectListAnswer>;
 
 export const createProjectAnswer = projectAnswer.extend({
   message: postedMessage.nullable(),
-  /** What is allowed in the file and probably not meant. */
-  warnings: z.array(z.string()),
+  warnings: z.array(z.string()).describe('What is allowed in the file and probably not meant.'),
 });
 export type CreateProjectAnswer = z.infer<typeof createProjectAnswer>;
 
@@ -102,6 +104,8 @@ export const projects = resource('Projects', {
     method: 'get',
     path: '/api/projects',
     summary: 'The projects that the token may read, or those of them that have all of the labels; oldest first.',
+    description:
+      "The list is that of the cell's index: a status may be an old one for a moment. Each item has the labels; `include=detail` adds what `getProject` answers.",
     query: projectsQuery,
     answers: { 200: { description: 'A part of the list.', content: json(projectListAnswer) } },
   },
@@ -112,6 +116,8 @@ export const projects = resource('Projects', {
     mail: 'message',
     summary:
       'Makes a project from the text of a project file; with its first mail and its start, where they are given.',
+    description:
+      "All of it is one transaction: where the file, the mail or the start is refused, nothing is made. The file is taken literally: what it imports has to stand in it. What it may use is checked against the policy of the host. Its name is the project's id.",
     body: createProjectRequest,
     answers: {
       201: {
@@ -134,6 +140,7 @@ export const projects = resource('Projects', {
     method: 'get',
     path: '/api/projects/:project',
     summary: 'A project and its agents.',
+    description: 'With what keeps its agents from new turns: pauses, budgets and bounds of storage that are reached.',
     query: noQuery,
     answers: { 200: { description: 'The project.', content: json(projectDetailAnswer) } },
   },
@@ -142,6 +149,8 @@ export const projects = resource('Projects', {
     path: '/api/projects/:project',
     scope: 'admin',
     summary: 'Deletes a project: cancels its turns, and removes everything that is stored of it.',
+    description:
+      'Running turns are ended at once. Its database, files, workspaces and logs are removed, and cannot be had back; its name is free for another project.',
     query: noQuery,
     repeatable: true,
     answers: { 200: { description: 'It is no more, and its name is free.', content: json(deleteProjectAnswer) } },
@@ -158,6 +167,7 @@ export const projects = resource('Projects', {
     path: '/api/projects/:project/start',
     scope: 'operate',
     summary: 'Starts a project, or starts it again after it was stopped.',
+    description: 'Allowed where it is `initialized` or `stopped`. Mail that waits starts turns at once.',
     body: emptyRequest,
     answers: { 200: { description: 'It runs.', content: json(projectAnswer) } },
     refusals: ['transition-refused'],
@@ -167,6 +177,8 @@ export const projects = resource('Projects', {
     path: '/api/projects/:project/stop',
     scope: 'operate',
     summary: 'Stops a project: no turn begins any more.',
+    description:
+      'Allowed where it is `initialized`, `running` or `submitted`. Turns that run go to their end, unless `now` is true. Mail is still taken, and waits.',
     body: stopRequest,
     answers: { 200: { description: 'It is stopped.', content: json(projectAnswer) } },
     refusals: ['transition-refused', 'idempotency-mismatch'],
@@ -176,6 +188,7 @@ export const projects = resource('Projects', {
     path: '/api/projects/:project/approve',
     scope: 'operate',
     summary: 'Accepts the submitted report and completes the project.',
+    description: 'Allowed where it is `submitted`. No turn begins any more, unless changes are requested later.',
     body: emptyRequest,
     answers: { 200: { description: 'It is completed.', content: json(projectAnswer) } },
     refusals: ['transition-refused'],
@@ -185,6 +198,7 @@ export const projects = resource('Projects', {
     path: '/api/projects/:project/request-changes',
     scope: 'operate',
     summary: 'Sends the report back with a message, and lets the project run again.',
+    description: 'Allowed where it is `submitted` or `completed`. The status and the mail change in one transaction.',
     body: requestChangesRequest,
     answers: { 200: { description: 'It runs, and the message is sent.', content: json(requestChangesAnswer) } },
     refusals: [
@@ -200,6 +214,8 @@ export const projects = resource('Projects', {
     path: '/api/projects/:project/tick',
     scope: 'operate',
     summary: 'Has a scheduler look at a project now.',
+    description:
+      'Schedulers find work by themselves; this is for when one should not wait for that. It changes nothing of the project.',
     body: emptyRequest,
     answers: { 200: { description: 'It was told to.', content: json(tickAnswer) } },
   },

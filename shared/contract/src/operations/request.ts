@@ -44,10 +44,14 @@ export function names<Name extends z.ZodType>(name: Name) {
 
 export const noQuery = request({});
 
+const limit = numeral(1, 1000).default(100).describe('How many the part has at the most.');
+
 /** Without `after`, the newest; with it, those that follow that place in the list. */
 export const page = {
-  limit: numeral(1, 1000).default(100),
-  after: numeral(0, Number.MAX_SAFE_INTEGER).optional(),
+  limit,
+  after: numeral(0, Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe("The `next` of an earlier part, or an item's `seq`; without it, the part is the end of the list."),
 };
 
 export const pageQuery = request(page);
@@ -58,13 +62,14 @@ export const idempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/, { error: 'expected 1 to 255 visible ASCII characters' });
 
-/** Part of a list. `next` is the `after` with which the list goes on; an empty part has none. */
+/** Part of a list. */
 export function listOf<Item extends z.ZodType>(item: Item) {
-  return z.object({ items: z.array(item), next: z.exactOptional(z.int()) });
+  const next = z.exactOptional(z.int()).describe('The `after` with which the list goes on; an empty part has none.');
+  return z.object({ items: z.array(item), next });
 }
 
 /** Lists go on after the name that the part before ended with. */
 export const namedPage = {
-  limit: numeral(1, 1000).default(100),
-  after: z.string().max(200).optional(),
+  limit,
+  after: z.string().max(200).optional().describe('The `next` of an earlier part.'),
 };

@@ -5,37 +5,36 @@ import { numeral, request } from './request.js';
 export const healthAnswer = z.object({
   status: z.literal('ok'),
   version: z.string(),
-  /** Whether all else needs a token, or is open to everybody on the machine. */
-  access: z.enum(['tokens', 'open']),
+  access: z
+    .enum(['tokens', 'open'])
+    .describe('Whether all else needs a token, or is open to everybody on the machine.'),
 });
 export type HealthAnswer = z.infer<typeof healthAnswer>;
 
 /** By name; the list goes on after the one that the part before ended with. */
 export const workersQuery = request({
-  limit: numeral(1, 100).default(100),
-  after: z.string().max(100).optional(),
+  limit: numeral(1, 100).default(100).describe('How many the part has at the most.'),
+  after: z.string().max(100).optional().describe('The `next` of an earlier part.'),
 });
 
 /** A worker, as it last told the fleet of itself. Null is what it has not told. */
 export const workerView = z.object({
   worker: z.string(),
-  /** `draining`: it stops when what it runs has ended. `not-ready`: its host can run no turns now. */
-  state: z.enum(['ready', 'not-ready', 'draining']).nullable(),
-  /** The code of what its host lacks. */
-  problem: z.string().nullable(),
-  /** Turns that it takes at a time; 0 while it takes none. */
-  slots: z.int(),
+  state: z
+    .enum(['ready', 'not-ready', 'draining'])
+    .nullable()
+    .describe('`draining`: it stops when what it runs has ended. `not-ready`: its host can run no turns now.'),
+  problem: z.string().nullable().describe('The code of what its host lacks.'),
+  slots: z.int().describe('Turns that it takes at a time; 0 while it takes none.'),
   backends: z.array(z.string()).nullable(),
-  /** The images that its Docker has, by name. */
-  images: z.array(z.string()).nullable(),
+  images: z.array(z.string()).nullable().describe('The images that its Docker has, by name.'),
 });
 export type WorkerView = z.infer<typeof workerView>;
 
 export const workerListAnswer = z.object({
   items: z.array(workerView),
   next: z.exactOptional(z.string()),
-  /** How many workers serve other cells only. */
-  elsewhere: z.int(),
+  elsewhere: z.int().describe('How many workers serve other cells only.'),
 });
 export type WorkerListAnswer = z.infer<typeof workerListAnswer>;
 
@@ -46,6 +45,7 @@ export const service = resource('Service', {
     path: '/api/workers',
     wholeCell: true,
     summary: 'The workers that the queue knows now, by name: for tokens of the whole cell.',
+    description: 'As each told of itself lately; a worker that is gone drops out of the list by itself.',
     query: workersQuery,
     answers: { 200: { description: 'A part of the list.', content: json(workerListAnswer) } },
     refusals: ['server-unreachable'],
@@ -54,18 +54,21 @@ export const service = resource('Service', {
     method: 'get',
     path: '/health',
     summary: 'Whether anybody is there.',
+    description: 'Answers as soon as requests are taken. It looks at no database and no queue.',
     answers: { 200: { description: 'Somebody is.', content: json(healthAnswer) } },
   },
   getDescription: {
     method: 'get',
     path: '/openapi.json',
     summary: 'This description.',
+    description: 'Made from the operations that the routes are made of.',
     answers: { 200: { description: 'An OpenAPI document.', content: json(z.looseObject({ openapi: z.string() })) } },
   },
   getDescriptionPage: {
     method: 'get',
     path: '/docs',
     summary: 'This description, as a page.',
+    description: 'For people; the document for programs is `/openapi.json`.',
     answers: { 200: { description: 'A page that loads nothing else.', content: { 'text/html': z.string() } } },
   },
 });

@@ -8,26 +8,23 @@ import { listOf, page, request } from './request.js';
 /** Only tasks of which all of this holds. */
 export const tasksQuery = request({
   ...page,
-  state: z.enum(taskStates).optional(),
-  assignee: z.string().optional(),
-  /** An agent's id, or `user`. */
-  assigner: z.string().optional(),
-  role: z.string().optional(),
-  team: z.string().optional(),
+  state: z.enum(taskStates).optional().describe('Only those in this state.'),
+  assignee: z.string().optional().describe('Only those that this agent has.'),
+  assigner: z.string().optional().describe("An agent's id, or `user`."),
+  role: z.string().optional().describe('The role that was asked for.'),
+  team: z.string().optional().describe('The team that was asked for.'),
 });
 
 /** Work for the least loaded agent of a role. */
 export const assignTaskRequest = request({
-  role: z.string().trim().min(1).max(200),
-  /** The team that the agent has to be of. */
-  team: named.optional(),
+  role: z.string().trim().min(1).max(200).describe('What its assignee has to be.'),
+  team: named.optional().describe('The team that the agent has to be of.'),
   ...mailFields,
 });
 
 /** `id` is that of the task, of its message and of the thread that begins with it. */
 export const assignedTask = postedMessage.extend({
-  /** Who has it. */
-  assignee: z.string(),
+  assignee: z.string().describe('Who has it.'),
 });
 
 export const taskListAnswer = listOf(taskView);
@@ -48,6 +45,7 @@ export const tasks = resource('Mail', {
     mail: 'body',
     scope: 'mail',
     summary: 'Assigns work to an agent that has a role: whoever of those that can begin has least to do.',
+    description: 'The choice and the mail are one transaction.',
     body: assignTaskRequest,
     answers: { 201: { description: 'The task is in the inbox of its assignee.', content: json(assignedTask) } },
     refusals: [

@@ -17,8 +17,13 @@ export type UpdateTeamRequest = z.output<typeof updateTeamRequest>;
 
 /** Makes a team's standing project from a file, where it has none of that name; starts it in any case. */
 export const standUpRequest = request({
-  /** A project file in which the profile `*` stands for every member whom it does not name. It is taken literally. */
-  file: z.string().regex(/\S/, { error: 'expected the text of a project file' }).optional(),
+  file: z
+    .string()
+    .regex(/\S/, { error: 'expected the text of a project file' })
+    .optional()
+    .describe(
+      'A project file in which the profile `*` stands for every member whom it does not name. It is taken literally.',
+    ),
 });
 
 export const teamAnswer = z.object({ team: teamView });
@@ -33,22 +38,19 @@ export type DeleteTeamAnswer = z.infer<typeof deleteTeamAnswer>;
 
 /** How a standing project differs from the team as it is now: it keeps those that it was made with, as they were. */
 export const standingDifferences = z.object({
-  /** Nicknames of members that are not in it. */
-  absent: z.array(z.string()),
-  /** Ids of agents in it that started from profiles which are no members any more. */
-  departed: z.array(z.string()),
-  /** Nicknames of members in it whose profiles were changed since it was made. */
-  changed: z.array(z.string()),
+  absent: z.array(z.string()).describe('Nicknames of members that are not in it.'),
+  departed: z
+    .array(z.string())
+    .describe('Ids of agents in it that started from profiles which are no members any more.'),
+  changed: z.array(z.string()).describe('Nicknames of members in it whose profiles were changed since it was made.'),
 });
 export type StandingDifferences = z.infer<typeof standingDifferences>;
 
 export const standUpAnswer = projectAnswer.extend({
   team: z.string(),
-  /** Whether this request made it. */
-  made: z.boolean(),
+  made: z.boolean().describe('Whether this request made it.'),
   differences: standingDifferences,
-  /** What is allowed in the file and probably not meant. */
-  warnings: z.array(z.string()),
+  warnings: z.array(z.string()).describe('What is allowed in the file and probably not meant.'),
 });
 export type StandUpAnswer = z.infer<typeof standUpAnswer>;
 
@@ -96,6 +98,7 @@ export const teams = resource('Profiles', {
     path: '/api/teams/:team',
     wholeCell: true,
     summary: 'Deletes a team that has neither members nor a standing project.',
+    description: 'Profiles are moved elsewhere first, and its standing project deleted.',
     query: noQuery,
     answers: { 200: { description: 'It is no more.', content: json(deleteTeamAnswer) } },
     refusals: ['team-unknown', 'team-not-empty'],
@@ -106,6 +109,7 @@ export const teams = resource('Profiles', {
     wholeCell: true,
     summary:
       'Makes the standing project of a team from the text of a project file, unless it has one of that name; starts it; says how it differs from the team.',
+    description: 'Asked again, it makes nothing new: it takes no `Idempotency-Key`, for it needs none.',
     body: standUpRequest,
     repeatable: false,
     answers: {

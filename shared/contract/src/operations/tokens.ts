@@ -7,12 +7,11 @@ import { listOf, noQuery, pageQuery, request } from './request.js';
 export const createTokenRequest = request({
   name: tokenName,
   scope: tokenScope,
-  /** The one project that it opens; without it all of them. */
-  project: projectId.optional(),
-  /** The agents whose turns a handler's token opens; for no other scope. */
-  agents: tokenAgents.optional(),
-  /** After which time, such as `30d`, or at which moment it ends; without it never. */
-  expires: tokenExpiry.optional(),
+  project: projectId.optional().describe('The one project that it opens; without it all of them.'),
+  agents: tokenAgents.optional().describe("The agents whose turns a handler's token opens; for no other scope."),
+  expires: tokenExpiry
+    .optional()
+    .describe('After which time, such as `30d`, or at which moment it ends; without it never.'),
 });
 export type CreateTokenRequest = z.output<typeof createTokenRequest>;
 
@@ -46,6 +45,8 @@ export const tokens = resource('Access', {
     wholeCell: true,
     scope: 'admin',
     summary: 'Makes a token. Its secret is in the answer and nowhere else.',
+    description:
+      'Only a hash of the secret is stored: a secret that is lost is replaced by another token. It takes no `Idempotency-Key`, since the secret is not kept for a second answer.',
     body: createTokenRequest,
     repeatable: false,
     answers: { 201: { description: 'The token and its secret.', content: json(createdTokenAnswer) } },
@@ -57,6 +58,7 @@ export const tokens = resource('Access', {
     wholeCell: true,
     scope: 'admin',
     summary: 'Takes a token back, at once and for ever.',
+    description: 'Requests and streams that it opened are refused from then on. Its name is free for another token.',
     query: noQuery,
     answers: { 200: { description: 'It is revoked.', content: json(tokenAnswer) } },
     refusals: ['token-unknown'],
@@ -67,6 +69,7 @@ export const tokens = resource('Access', {
     wholeCell: true,
     scope: 'admin',
     summary: 'Requests that came with a good token and were refused all the same: the newest ten thousand are kept.',
+    description: "With the token's name, the route's pattern and the code, and nothing of what was sent.",
     query: pageQuery,
     answers: { 200: { description: 'A part of the list.', content: json(auditAnswer) } },
   },

@@ -3,14 +3,19 @@ import { conversationEntry, toolCallView, turnDetail, turnView } from '../model/
 import { json, resource } from './operation.js';
 import { emptyRequest, listOf, noQuery, numeral, page, request } from './request.js';
 
-export const turnsQuery = request({ ...page, agent: z.string().optional() });
+export const turnsQuery = request({ ...page, agent: z.string().optional().describe('Only those of this agent.') });
 
 /** Messages after the one of this place, oldest first; without `after` from the first on. */
 export const conversationQuery = request(page);
 
-export const turnLogQuery = request({ attempt: numeral(1, Number.MAX_SAFE_INTEGER).optional() });
+export const turnLogQuery = request({
+  attempt: numeral(1, Number.MAX_SAFE_INTEGER).optional().describe('Which attempt; without it, the newest.'),
+});
 
-export const toolCallsQuery = request({ ...page, turn: z.string().optional() });
+export const toolCallsQuery = request({
+  ...page,
+  turn: z.string().optional().describe('Only those of this turn: its id, or `agent:number`.'),
+});
 
 export const cancelAnswer = z.object({ turn: z.string(), number: z.int(), agent: z.string() });
 export type CancelAnswer = z.infer<typeof cancelAnswer>;
@@ -27,6 +32,7 @@ export const turns = resource('Turns', {
     method: 'get',
     path: '/api/projects/:project/turns',
     summary: 'The turns of a project, or those of one agent.',
+    description: 'The newest, unless `after` is given; oldest of them first.',
     query: turnsQuery,
     answers: { 200: { description: 'A part of the list.', content: json(turnListAnswer) } },
     refusals: ['agent-unknown'],
@@ -52,6 +58,7 @@ export const turns = resource('Turns', {
     path: '/api/projects/:project/turns/:turn/conversation',
     summary:
       'What the model of a turn was told and answered, question by question; from the beginning, unless `after` says otherwise.',
+    description: 'Long texts and arguments are cut, and say by how much.',
     query: conversationQuery,
     answers: { 200: { description: 'A part of the conversation.', content: json(conversationAnswer) } },
     refusals: ['turn-unknown'],
@@ -61,6 +68,7 @@ export const turns = resource('Turns', {
     path: '/api/projects/:project/turns/:turn/cancel',
     scope: 'operate',
     summary: 'Cancels a turn that is queued or running. What has run of it is ended at once.',
+    description: 'Its container is ended, its mail is undelivered, and its agent is free for other mail.',
     body: emptyRequest,
     answers: { 200: { description: 'It is cancelled.', content: json(cancelAnswer) } },
     refusals: ['turn-unknown', 'turn-state-refused'],

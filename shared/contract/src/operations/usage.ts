@@ -11,19 +11,17 @@ const moment = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })], { error: 'expected a day, such as 2026-11-21, or a moment' })
   .transform((text) => Date.parse(text));
 
-/** Calls that ended from the one moment on, and before the other. */
 export const usageQuery = request({
-  by: z.enum(usageGroups).default('project'),
-  project: projectId.optional(),
-  from: moment.optional(),
-  to: moment.optional(),
+  by: z.enum(usageGroups).default('project').describe('What calls are added up by.'),
+  project: projectId.optional().describe('Only those of this project.'),
+  from: moment.optional().describe('Calls that ended from then on: a day of UTC, or a moment.'),
+  to: moment.optional().describe('Calls that ended before then: a day of UTC, or a moment.'),
 });
 
 /** Limits over those of the project file; what is not named stays. At least one. */
 export const budgetRequest = request({
   ...budgetChange.shape,
-  /** Whose budget; without it, the project's. */
-  agent: z.string().max(200).optional(),
+  agent: z.string().max(200).optional().describe("Whose budget; without it, the project's."),
 }).refine(({ tokens, usd, turns }) => (tokens ?? usd ?? turns) !== undefined, {
   error: 'name a limit: tokens, usd or turns',
 });
@@ -41,6 +39,8 @@ export const usage = resource('Usage', {
     method: 'get',
     path: '/api/usage',
     summary: 'What calls of models came to, and what is stored, in the projects that the token may read.',
+    description:
+      'Sums of calls that ended in the time asked for, in UTC. A token for one project reads that project alone.',
     query: usageQuery,
     answers: { 200: { description: 'The sums.', content: json(usageAnswer) } },
   },
@@ -55,6 +55,8 @@ export const usage = resource('Usage', {
     method: 'post',
     path: '/api/projects/:project/budget',
     summary: 'Sets limits of a budget over those of the project file.',
+    description:
+      'Limits that are not named stay. What has been used stays used; a limit below it keeps agents from new turns. Dollars are refused where a preset has no price.',
     body: budgetRequest,
     answers: { 200: { description: 'The budgets as they are now.', content: json(budgetListAnswer) } },
     refusals: ['agent-unknown', 'budget-refused', 'idempotency-mismatch'],
