@@ -25,12 +25,12 @@ import { claim, counted } from './claim.js';
 import { sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
 
-/** How long after its end the log of an attempt may come. */
+/** How long after its end an attempt's log is accepted. */
 const logGraceMs = 60_000;
 
 const goneRoute = '/projects/gone';
 
-/** The routes of workers: see `protocol/attempts.ts`. */
+/** The routes for workers: see `protocol/attempts.ts`. */
 export function attemptsRouter(context: ToolhostContext): Router {
   const router = express.Router();
   const attempt = '/projects/:project/turns/:turn/attempts/:attempt';
@@ -130,7 +130,7 @@ export function attemptsRouter(context: ToolhostContext): Router {
 }
 
 /**
- * A handler has no workspace: its lease opens no content.
+ * A handler has no workspace: its lease token gives no access to content.
  *
  * @throws SuzumioError `token-rejected`
  */
@@ -143,7 +143,7 @@ function agentOf(store: ProjectStore, attempt: AttemptRow): string {
 }
 
 /**
- * A lease token opens content for as long as its attempt runs.
+ * A lease token gives access to content while its attempt runs.
  *
  * @throws SuzumioError `attempt-over`
  */
@@ -153,8 +153,8 @@ function requireRunning({ status, number, turn_id }: AttemptRow): void {
 }
 
 /**
- * The log of an attempt may come a little after its end, where none is there: what is kept of an attempt that is over is
- * evidence, and nobody writes over it.
+ * Accepts an attempt's log shortly after its end, once: the log of a finished attempt is evidence, and is never
+ * overwritten.
  *
  * @throws SuzumioError `attempt-over`
  */

@@ -14,10 +14,10 @@ import {
 import type { BodySender } from './bodies/body-gate.js';
 import type { ToolhostContext } from './context.js';
 
-/** The one route that a worker's credential opens; all others take the token of an attempt. */
+/** The one route for a worker's credential; all others take an attempt's token. */
 export const claimRoute = '/projects/:project/turns/:turn/claim';
 
-/** A token of an attempt as it came: what it says of itself, and the hash by which the store knows it. */
+/** An attempt's token as presented: its claims, and the hash that the store compares. */
 export interface PresentedToken extends AttemptTokenClaims {
   tokenHash: string;
 }
@@ -32,7 +32,7 @@ function bearerToken(request: Request): string {
 }
 
 /**
- * Reads the token of an attempt from a request. Whether it is good is decided by the store.
+ * Reads an attempt's token from a request. The store decides whether it is valid.
  *
  * @throws SuzumioError `unauthenticated`, `token-rejected`
  */
@@ -44,7 +44,7 @@ export function attemptTokenOf(request: Request, kind: AttemptTokenKind, cell: s
 }
 
 /**
- * The tool token of a request, found good before a byte of the body is read.
+ * The tool token of a request, verified before any of the body is read.
  *
  * @throws SuzumioError `unauthenticated`, `token-rejected`
  */
@@ -55,7 +55,7 @@ export async function requireRunner({ cell }: ToolhostContext, request: Request)
 }
 
 /**
- * The name of the credential that a worker's request comes with.
+ * The name of the credential in a worker's request.
  *
  * @throws SuzumioError `unauthenticated`, `token-rejected` when it is none of a worker
  */
@@ -64,7 +64,7 @@ export async function requireWorker(context: ToolhostContext, request: Request, 
 }
 
 /**
- * Whose token a request comes with, which is to have this scope.
+ * The holder of a request's token, which must have this scope.
  *
  * @throws SuzumioError `unauthenticated`, `token-rejected`
  */
@@ -86,7 +86,7 @@ export async function requireScope(
 }
 
 /**
- * Runs `body` with the attempt that a request's lease token is good for; it may be over.
+ * Runs `body` with the attempt of a request's lease token; the attempt may be over.
  *
  * @throws SuzumioError `unauthenticated`, `token-rejected`
  */
@@ -101,7 +101,7 @@ export async function withLease<Result>(
   return context.cell.stores.use(token.project, (store) => body(store, authorizeLease(store.reader, token), token));
 }
 
-/** Whose a request is, as what is counted of its bodies is kept by. */
+/** The sender by whom a request's body is counted. */
 export function senderOf({
   project,
   turn,

@@ -16,10 +16,10 @@ import type { ToolhostContext } from './context.js';
 import { findTool } from './tools/catalogue.js';
 
 /**
- * Runs one tool call of a runner, or answers it from the journal.
+ * Runs one tool call, or answers it from the journal.
  *
- * @throws SuzumioError the tool's failure, as it is recorded; `token-rejected`; `forbidden` when the call names another
- *   turn than its token
+ * @throws SuzumioError the tool's recorded failure; `token-rejected`; `forbidden` when the call names another turn than
+ *   its token
  */
 export async function callTool(context: ToolhostContext, token: PresentedToken, body: CallBody): Promise<ToolResponse> {
   return context.cell.stores.use(token.project, async (store) => {
@@ -41,7 +41,7 @@ export async function callTool(context: ToolhostContext, token: PresentedToken, 
 }
 
 /**
- * Refuses a call before it has a place in the journal.
+ * Refuses a call before it has a step in the journal.
  *
  * @throws SuzumioError of `code`, once that is recorded; `token-rejected`
  */
@@ -55,7 +55,7 @@ export async function refuseCall(
   await pace(context, store, call);
   await store.write((tx) => refuseToolCall(tx, call, code, message));
   context.metrics.toolCalls.inc({ tool: call.tool, outcome: 'refused' });
-  // It may have been one too many for its turn.
+  // The refusal may have ended the turn.
   context.transport.wake(store.project);
   throw new SuzumioError(code, message);
 }
@@ -67,12 +67,13 @@ async function run(
   input: () => unknown,
 ): Promise<{ result: RecordedResult; replayed: boolean }> {
   if (call.step !== undefined) {
-    // A repeated call must not read or write files again before it is recognised.
+    // A repeated call must be recognised before it reads or writes files again.
     const recorded = recordedBefore(store, { ...call, step: call.step });
     if (recorded) return { result: recorded, replayed: true };
   }
   context.cell.disk.require('rows');
-  // Whatever has changed by the time it is recorded: nothing was written for it.
+  // A refusal found here stands even if its reason has passed by the time it is recorded: nothing was prepared for the
+  // call.
   const refusal = refusalOf(store.reader, store, call);
   if (refusal) await pace(context, store, call);
   const effect = refusal ? none : await prepare(context, store, call, input());
@@ -88,7 +89,7 @@ function none(): never {
   throw new Error('a call that is refused has no effect');
 }
 
-/** A contradiction is left to the transaction, which records it. */
+/** The recorded result. A contradiction of the journal is left to the transaction, which records it. */
 function recordedBefore(store: ProjectStore, call: ToolCall & { step: string }): RecordedResult | undefined {
   try {
     return recordedResult(store.reader, call);
@@ -99,7 +100,7 @@ function recordedBefore(store: ProjectStore, call: ToolCall & { step: string }):
 }
 
 /**
- * Does what must not happen inside a transaction, for a call that may be made; what goes wrong here becomes the call's
+ * Does the part of a permitted call that must not happen inside a transaction. An error here becomes the call's
  * recorded outcome.
  */
 async function prepare(

@@ -13,7 +13,7 @@ import { counted, grant, type Granted } from './claim.js';
 import type { ClaimWait } from './claim-waits.js';
 import type { ToolhostContext } from './context.js';
 
-/** A token of the scope `handler`, with what it is bound to. */
+/** The holder of a token of the scope `handler`. */
 export interface HandlerIdentity extends ApiIdentity {
   tokenId: string;
   project: string;
@@ -22,13 +22,13 @@ export interface HandlerIdentity extends ApiIdentity {
 
 type HandlerClaim = z.output<typeof handlerClaimRequest>;
 
-/** A wait looks again after this long even if it heard of nothing: hints may be lost, and backoffs pass silently. */
+/** How often a waiting claim polls without a hint: hints may be lost, and back-offs pass without one. */
 const lookAgainMs = 1_000;
 
 /**
- * Gives a handler a turn of one of its agents: one that is queued, or the first that is while it waits.
+ * Gives a handler a turn of one of its agents: one that is queued, or the first that is queued while it waits.
  *
- * @returns undefined where there was none for as long as it may wait
+ * @returns undefined where no turn was queued in its time
  * @throws SuzumioError `handler-agent-refused`, `agent-unknown`, `agent-not-external`, `attempt-over`, `token-rejected`
  */
 export async function claimForHandler(
@@ -59,7 +59,7 @@ export async function claimForHandler(
 }
 
 /**
- * The agents whose turns are asked for.
+ * The agents that a claim names.
  *
  * @throws SuzumioError `handler-agent-refused`, `agent-unknown`, `agent-not-external`
  */
@@ -85,7 +85,7 @@ function agentsOf(reader: SqlReader, identity: HandlerIdentity, { agents, team }
   return wanted.map(({ id }) => id);
 }
 
-/** Claims a turn that is queued now, or the one that this claim was granted before. */
+/** Claims a queued turn, or returns the one that this claim was granted before. */
 async function claimNow(
   context: ToolhostContext,
   store: ProjectStore,
@@ -113,7 +113,7 @@ async function claimNow(
     try {
       return await claim(turn);
     } catch (error) {
-      // Another handler was first, or its mail is gone. Or this claim was granted a turn at another ToolHost.
+      // Another handler was first, or its mail is gone, or another ToolHost has granted this claim a turn.
       if (!isSuzumioError(error, 'claim-refused', 'nothing-to-do')) throw error;
       const granted = turnOfClaim(store.reader, request.claimId);
       if (granted !== undefined) return claim(granted);

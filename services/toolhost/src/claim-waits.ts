@@ -1,18 +1,18 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Transport } from '@suzumio/runtime/queue/transport';
 
-/** The most claims of one token that wait at a time here. */
+/** How many claims of one token may wait in this process. */
 const mostOfToken = 64;
 
 /** A claim that waits for a turn. */
 export interface ClaimWait {
-  /** Whether it was called off: its handler gave it up, asked again, or is gone; or this process stops. */
+  /** Whether it is cancelled: its handler cancelled it, repeated it or disconnected; or this process stops. */
   readonly over: boolean;
-  /** Returns when something has happened in the project, when it is over, or after `ms`. */
+  /** Resolves on a hint for the project, on cancellation, or after `ms`. */
   next(ms: number): Promise<void>;
-  /** Calls it off: its request is answered at once. */
+  /** Cancels it: its request is answered at once. */
   cancel(): void;
-  /** Called when nothing is claimed for it any more. */
+  /** Ends it, once no turn can be claimed for it any more. */
   end(): void;
 }
 
@@ -24,8 +24,8 @@ interface Waiting extends ClaimWait {
 }
 
 /**
- * The claims of handlers that wait in this process. Of one claim, one request waits at a time: a second one ends the
- * first, and begins when that has been answered, so that no turn is claimed for a request that has been given up.
+ * The handlers' claims that wait in this process. One request per claim waits at a time: a second one ends the first,
+ * and begins once that is answered, so that no turn is claimed for an abandoned request.
  */
 export class ClaimWaits {
   readonly #waiting = new Map<string, Waiting>();
@@ -54,12 +54,12 @@ export class ClaimWaits {
     return wait;
   }
 
-  /** Ends a wait, if there is one: its request is answered at once. */
+  /** Cancels a wait, if there is one. */
   cancel(claim: { project: string; token: string; claimId: string }): void {
     this.#waiting.get(keyOf(claim))?.cancel();
   }
 
-  /** Ends all of them; what comes after does not wait. */
+  /** Cancels all waits; later claims do not wait. */
   close(): void {
     this.#closed = true;
     this.#forget?.();
@@ -79,7 +79,7 @@ function keyOf({ project, token, claimId }: { project: string; token: string; cl
 
 function waiting({ project, token }: { project: string; token: string }, onEnd: () => void): Waiting {
   let over = false;
-  /** Whether something happened that was not looked at yet. */
+  /** Whether a hint has come since the last look. */
   let noticed = false;
   let wake: () => void = () => undefined;
   const { promise: ended, resolve } = Promise.withResolvers<undefined>();

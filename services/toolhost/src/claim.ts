@@ -22,20 +22,20 @@ import { subscribers } from '@suzumio/store/turns/turn-notices';
 import type { ToolhostContext } from './context.js';
 import { toolDefinitions } from './tools/catalogue.js';
 
-/** Mail that keeps arriving makes a claim render again; after this many times the worker asks anew. */
+/** How often new mail may make a claim render again before the worker has to repeat it. */
 const maxRenderings = 10;
 
-/** Who claims a turn. */
+/** The claimant of a turn. */
 export interface Claimant {
   claimId: string;
   worker: string;
   credential: string;
   engine: string;
-  /** The most messages that the turn takes. */
+  /** The most messages in the turn's prompt. */
   batch?: number | undefined;
 }
 
-/** What a claim was granted: the attempt, and its secrets. */
+/** A granted claim: the attempt, and its tokens. */
 export interface Granted {
   claimed: Claimed;
   tokens: { lease: string; tool: string };
@@ -69,9 +69,8 @@ export async function claim(
 }
 
 /**
- * Whatever became of a claim, the turn's job is off the queue and its place is free; where the job was an old one, the place
- * is that of the agent's next turn, which keeps it. Where projects wait for places, the scheduler fills the queue again at
- * once.
+ * After any claim the turn's job is off the queue and its place is free, unless the job was stale: then the place is
+ * that of the agent's next turn. Where projects wait for places, the scheduler refills the queue at once.
  */
 function leaveQueue(
   { cell, transport }: ToolhostContext,
@@ -85,8 +84,8 @@ function leaveQueue(
 }
 
 /**
- * Gives a turn to whoever claims it. The prompt is rendered before the transaction, which then checks that the inbox is
- * still what it was rendered from.
+ * Gives a turn to its claimant. The prompt is rendered before the transaction, which then checks that the inbox is the
+ * same.
  *
  * @throws SuzumioError `claim-refused`, `attempt-over`, `nothing-to-do`, `turn-unknown`
  */
@@ -123,7 +122,7 @@ export async function grant(
       throw new SuzumioError('nothing-to-do', `${turn} has no mail left to act on; it was cancelled.`, { turn });
     }
     if (claimed === 'stale') continue;
-    // Whoever wants to know that turns start has mail now.
+    // Subscribers to the start of turns have mail now.
     const told = !claimed.repeated && subscribers(store.config, 'started', claimed.input.agent.id).length > 0;
     if (told) context.transport.wake(store.project);
     return { claimed, tokens: tokens(claimed.attempt, claimed.epoch) };
@@ -134,9 +133,9 @@ export async function grant(
 }
 
 /**
- * Renders the prompt of a turn that has none yet, once the cell's policy is seen to allow what its container will be: it
- * may have changed since the project was made. A turn that is not allowed, or cannot be rendered, fails: another attempt
- * would come to the same.
+ * Renders the prompt of a turn that has none, after checking its container against the cell's policy, which may have
+ * changed since the project was created. A turn that is not allowed, or cannot be rendered, fails: another attempt
+ * would fail the same way.
  */
 async function prepare(
   context: ToolhostContext,
@@ -146,7 +145,7 @@ async function prepare(
 ): Promise<PreparedTurn | undefined> {
   const { policyOf, host } = context;
   const row = turnRow(store.reader, turn);
-  // A handler runs on no host of ours.
+  // A handler's host is not subject to the policy.
   const { external } = agentRow(store.reader, row.agent_id);
   const denials =
     row.status === 'queued' && external === 0
@@ -169,7 +168,7 @@ async function prepare(
   }
 }
 
-/** The job of a turn that is paused is gone with this refusal: whoever resumes it finds it ready for another. */
+/** Takes a paused turn off the queue: its job was consumed by this refusal, and resuming delivers it again. */
 async function passOver(
   { transport }: ToolhostContext,
   store: ProjectStore,
@@ -180,7 +179,7 @@ async function passOver(
     await store.write((tx) => {
       forgetDelivery(tx, turn, turnRow(tx, turn).delivery);
     });
-    // It may have been resumed meanwhile.
+    // It may have been resumed in the meantime.
     transport.wake(store.project);
   }
   throw error;
@@ -196,7 +195,7 @@ async function failUnclaimed(
     const row = turnRow(tx, turn);
     if (row.status === 'queued') failTurn(tx, row, { code, message: message.slice(0, 2000) });
   });
-  // Others may be told of it, and get its place.
+  // Another turn may get its place.
   transport.wake(store.project);
 }
 
@@ -226,19 +225,19 @@ function answer(
   };
 }
 
-/** What an agent's turns ask of the host that runs them. */
+/** What an agent's turns request of their host. */
 function sandboxRequest(config: ProjectConfig, id: string): SandboxRequest {
   const agent = config.agents[id];
   if (!agent) throw new Error(`the project has no agent ${id}`);
   return { backend: backendOf(config, agent), sandbox: sandboxOf(config, agent), timeoutMs: config.turn.timeout };
 }
 
-/** What is asked of the host that runs it, which is given the values that nothing else shows. */
+/** The request for the host, with the values of variables, which nothing else is given. */
 function withEnv(request: SandboxRequest, env: Readonly<Record<string, string>>): SandboxRequest {
   return { ...request, sandbox: { ...request.sandbox, env } };
 }
 
-/** Counts what came of a claim. */
+/** Counts the outcome of a claim. */
 export async function counted<Result extends { repeated: boolean }>(
   { metrics }: ToolhostContext,
   claiming: () => Promise<Result>,

@@ -13,7 +13,7 @@ export function contentOf(context: ToolhostContext, project: string): ContentSto
   return new ContentStore(context.cell.directory.projectDir(project));
 }
 
-/** Takes an upload: durable before it is answered, refused where it is not what its name says or its owner has no room. */
+/** Stores an upload: durable before it is answered; refused where its hash is wrong or its owner has no room. */
 export async function storeContent(
   context: ToolhostContext,
   store: ProjectStore,
@@ -27,7 +27,7 @@ export async function storeContent(
   response.status(204).end();
 }
 
-/** Sends some content, or only its size: who asks for that is about to refer to it. */
+/** Sends content, or only its size to a caller that is about to refer to it. */
 export async function sendContent(
   context: ToolhostContext,
   project: string,

@@ -9,7 +9,7 @@ import type { BodyReader } from './bodies/body-reader.js';
 import type { RunnerBodies } from './bodies/runner-bodies.js';
 import type { RefusalPace } from './refusal-pace.js';
 
-/** What the ToolHost works with. */
+/** The ToolHost's collaborators. */
 export interface ToolhostDependencies {
   cell: Cell;
   transport: Transport;
@@ -19,23 +19,23 @@ export interface ToolhostDependencies {
   secrets: SecretSource;
 }
 
-/** What its handlers share. */
+/** What its request handlers share. */
 export interface ToolhostContext extends ToolhostDependencies {
   /** The secret from which attempts' tokens are derived. */
   cellKey: string;
   leaseMs: number;
-  /** What a project's turns may ask of a host now. */
+  /** The present policy of a project. */
   policyOf: (project: string) => Policy;
-  /** This machine's disk, as far as projects name paths of it. */
+  /** This machine's file system, for paths in project files. */
   host: HostPaths;
-  /** Takes the bodies of runners' requests. */
+  /** Receives the bodies of runners' requests. */
   bodies: RunnerBodies;
-  /** Reads what is in them. */
+  /** Parses them. */
   reader: BodyReader;
-  /** When their refused calls are answered. */
+  /** Delays the answers to refused calls. */
   refusals: RefusalPace;
-  /** Names this process to others that might make the same call of a model. */
+  /** This process's id as the owner of model calls. */
   owner: string;
-  /** What the whole cell may spend in a day. */
+  /** The cell's budget for a day. */
   dayLimitNanoUsd: number | undefined;
 }

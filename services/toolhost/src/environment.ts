@@ -5,15 +5,15 @@ const port = z.coerce.number().int().min(0).max(65_535);
 
 /** The variables of the ToolHost. */
 export const toolhostEnvironment = controlPlaneEnvironment.extend({
-  /** Where workers reach it. */
+  /** The listener for workers. */
   SUZUMIO_TOOLHOST_HOST: z.string().default('127.0.0.1'),
   SUZUMIO_TOOLHOST_WORKER_PORT: port.default(39_410),
-  /** Where the calls of runners arrive, forwarded by their worker. */
+  /** The listener for runners' calls, which workers forward. */
   SUZUMIO_TOOLHOST_RUNNER_PORT: port.default(39_411),
-  /** The secret that workers share, instead of the one that the data directory has. */
+  /** The secret that workers share. @default the data directory's */
   SUZUMIO_WORKER_TOKEN: z.string().optional(),
   SUZUMIO_WORKER_TOKEN_FILE: z.string().optional(),
-  /** What all projects together may spend on models in a day, in dollars. */
+  /** The budget of all projects for a day, in dollars. */
   SUZUMIO_BUDGET_USD_PER_DAY: z.coerce.number().nonnegative().optional(),
   SUZUMIO_LEASE_MS: z.coerce.number().int().min(3_000).max(600_000).default(15_000),
 });

@@ -21,7 +21,7 @@ const selfRoute = '/handlers/self';
 const claimRoute = '/projects/:project/handlers/claim';
 const waitRoute = '/projects/:project/handlers/claims/:claimId';
 
-/** The routes of handlers: see `protocol/handlers.ts`. */
+/** The routes for handlers: see `protocol/handlers.ts`. */
 export function handlersRouter(context: ToolhostContext, waits: ClaimWaits): Router {
   const router = express.Router();
 
@@ -39,7 +39,7 @@ export function handlersRouter(context: ToolhostContext, waits: ClaimWaits): Rou
       const { project, tokenId: token } = identity;
       const wait = await waits.begin({ project, token, claimId: claim.claimId });
       response.once('close', () => wait.cancel());
-      // It may have gone while its wait began, and is not told of again.
+      // It may have disconnected before the wait began, which sends no further event.
       if (response.closed) wait.cancel();
       try {
         const turn = await claimForHandler(context, identity, claim, wait);
@@ -60,7 +60,7 @@ export function handlersRouter(context: ToolhostContext, waits: ClaimWaits): Rou
     });
   });
 
-  // A handler reaches one address: what runners ask at the other listener, it asks here, and nobody else does.
+  // A handler has one address, so runners' routes are served here as well, for handlers only.
   router.use(['/tool', '/content'], async (request, _response, next) => {
     const token = attemptTokenOf(request, 'tool', context.cell.id);
     await context.cell.stores.use(token.project, ({ reader }) => {
@@ -94,7 +94,7 @@ function requireProtocol(protocol: number): void {
   );
 }
 
-/** Runs what a handler asks for; that it asked for what is not its own leaves a row. */
+/** Runs a handler's request; one for another's agents or project leaves an audit entry. */
 async function audited(
   { cell: { catalog } }: ToolhostContext,
   { method, params }: Request,

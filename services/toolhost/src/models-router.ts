@@ -23,7 +23,7 @@ import type { ToolhostContext } from './context.js';
 import { AnswerStream, completionOf } from './gateway/answer-stream.js';
 import { type Asker, callModel } from './gateway/call.js';
 
-/** The model gateway: runners ask here, by the format of OpenAI's Chat Completions. */
+/** The model gateway for runners, in the format of OpenAI's Chat Completions. */
 export function modelsRouter(context: ToolhostContext): Router {
   const router = express.Router();
 
@@ -65,7 +65,7 @@ export function modelsRouter(context: ToolhostContext): Router {
       if (asked.stream) stream.end(result.answer);
       else response.json(completionOf(result.answer, id));
     } catch (error) {
-      // Too late for a status: the runner asks again, and is told then.
+      // Too late for a status: the runner repeats the call, and gets the error then.
       if (response.headersSent) response.destroy();
       else throw error;
     }
@@ -78,7 +78,7 @@ export function modelsRouter(context: ToolhostContext): Router {
   return router;
 }
 
-/** Clients of Chat Completions look for what went wrong below `error`. */
+/** Clients of Chat Completions expect errors below `error`. */
 const inTheirWords: ErrorRequestHandler = (thrown: unknown, _request, response, next) => {
   if (!isSuzumioError(thrown) || thrown.status >= 500) {
     next(thrown);
@@ -90,14 +90,14 @@ const inTheirWords: ErrorRequestHandler = (thrown: unknown, _request, response, 
 };
 
 /**
- * The presets that an attempt may ask, as the list of models that clients of Chat Completions look for.
+ * The presets that an attempt may call, as the list of models that clients of Chat Completions expect.
  *
  * @throws SuzumioError `token-rejected`
  */
 async function listModels({ cell }: ToolhostContext, token: PresentedToken): Promise<object> {
   return cell.stores.use(token.project, (store) => {
     const { agent } = authorizeTool(store.reader, token);
-    // A handler has a model of its own.
+    // Handlers call models of their own.
     if (attemptRow(store.reader, token.turn, token.attempt)?.engine === externalEngine) throw rejected();
     const models = presetsFor(store.config, agent).map((id) => ({
       id,

@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How many calls of an attempt are refused at once: a model that is mistaken is told so without delay. */
+/** How many refused calls of an attempt are answered at once: a mistaken model learns of it without delay. */
 const atOnce = 10;
 const everyMs = 1_000;
 
 /**
- * Slows down attempts whose calls are refused again and again: after the first ones, all that came within a second are
- * answered together, and so share a commit. Others' requests wait for each commit, however little it holds.
+ * Throttles attempts with repeated refusals: after the first ones, all refusals of one second are answered together and
+ * share a commit. Other requests wait for each commit, however small.
  */
 export class RefusalPace {
   readonly #rounds = new Map<string, Promise<void>>();
 
   /**
-   * Waits for an attempt's next round, where it has had refusals enough.
+   * Waits for an attempt's next round, if it has had enough refusals.
    *
-   * @param attempt its name, unlike that of any other
+   * @param attempt a unique name of the attempt
    * @param refused how many of its calls have been refused
    */
   async wait(attempt: string, refused: number): Promise<void> {

@@ -20,38 +20,38 @@ import { RefusalPace } from './refusal-pace.js';
 import { toolsRouter } from './tools-router.js';
 
 export interface ToolhostConfig {
-  /** Where workers reach it. Never reachable from a container. */
+  /** The listener for workers. Never reachable from a container. */
   worker: { host: string; port: number };
-  /** Where runners' calls arrive, forwarded by their worker's door. */
+  /** The listener for runners' calls, forwarded by their worker's door. */
   runner: { host: string; port: number };
-  /** What carries this cell's jobs, as the catalog records it. */
+  /** The transport of this cell's jobs, as recorded in the catalog. */
   transportName: string;
-  /** Names, besides those of loopback and their own addresses, that the listeners answer to. */
+  /** Host names that the listeners accept besides loopback's and their own addresses. */
   allowedHosts?: readonly string[];
-  /** The secret that workers share which have no credential of their own. @default the data directory's */
+  /** The secret shared by workers without a credential of their own. @default the data directory's */
   workerToken?: string;
   bodyPace?: BodyPace;
-  /** How long an attempt is good without a heartbeat. @default 15_000 */
+  /** How long a lease lasts without a heartbeat. @default 15_000 */
   leaseMs?: number;
-  /** What turns may ask of a host. @default the safe defaults */
+  /** The policy of a host. @default the safe defaults */
   policy?: Policy;
-  /** What all projects together may spend on models in a day (of UTC), in dollars. @default no limit */
+  /** The budget of all projects for a day (UTC), in dollars. @default no limit */
   budgetUsdPerDay?: number;
 }
 
 export interface Toolhost {
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Where workers reach it, once started. */
+  /** The address for workers, once started. */
   readonly workerUrl: string;
-  /** Where doors forward to, once started. */
+  /** The address for doors, once started. */
   readonly runnerUrl: string;
 }
 
-/** As it was compiled, also for tests that run from the sources: threads know no loaders. Bundles keep this place. */
+/** The compiled file, also in tests that run from source: threads have no loaders. Bundles keep this path. */
 const bodyThread = new URL('../dist/bodies/body-thread.js', import.meta.url);
 
-/** The only door out of a container: verifies, records and executes what agents do. Stateless; run as many as you like. */
+/** Verifies, records and executes what agents do. Stateless: any number may run. */
 export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDependencies): Toolhost {
   let servers: { worker: HttpServer; runner: HttpServer } | undefined;
   let waits: ClaimWaits | undefined;
@@ -137,7 +137,7 @@ function countRefusals(context: ToolhostContext): express.ErrorRequestHandler {
   };
 }
 
-/** Whoever has the secret may claim turns, unless it was revoked. */
+/** Accepts the workers' secret, unless it was revoked. */
 async function admitWorkers(secret: string, { cell, logger }: ToolhostDependencies): Promise<void> {
   if (await cell.catalog.tokens.admit('worker', secret)) return;
   logger.warn(

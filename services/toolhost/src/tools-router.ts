@@ -15,7 +15,7 @@ import type { ToolhostContext } from './context.js';
 /** The largest call: a report or a long message with its JSON around it. */
 const maxCallBytes = 2 * 1024 * 1024;
 
-/** The routes of runners. They reach it through the door that their worker serves. */
+/** The routes for runners, reached through their worker's door. */
 export function toolsRouter(context: ToolhostContext): Router {
   const router = express.Router();
 
@@ -48,7 +48,7 @@ export function toolsRouter(context: ToolhostContext): Router {
 }
 
 /**
- * A turn may fetch what `artifacts.read` would show it: what has been published, and nothing else that is stored.
+ * Allows a turn to fetch what `artifacts.read` shows: published content, and nothing else.
  *
  * @throws SuzumioError `token-rejected`, `tool-not-allowed`, `not-found`
  */
@@ -65,7 +65,7 @@ async function requireReadable(
 }
 
 /**
- * Content is for the tool that it comes from or goes to.
+ * Allows content to agents that have the tool which reads or writes it.
  *
  * @returns the agent that may use it
  * @throws SuzumioError `token-rejected`, `tool-not-allowed`

@@ -3,22 +3,22 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 /** Who sends a body. */
 export interface BodySender {
   project: string;
-  /** The attempt's name, unlike that of any other. */
+  /** A unique name of the attempt. */
   attempt: string;
 }
 
 export interface BodyGateLimits {
-  /** What the bodies of one attempt may have together, in bytes. */
+  /** The limit for all bodies of one attempt, in bytes. */
   attemptBytes: number;
-  /** What the bodies of all attempts may have together, in bytes: at least as much as an attempt. */
+  /** The limit for all bodies, in bytes: at least `attemptBytes`. */
   totalBytes: number;
-  /** How many requests of one attempt may be under way. */
+  /** How many requests of one attempt may run. */
   attemptRequests: number;
 }
 
-/** The room of a body that was let in. */
+/** The memory held for an admitted body. */
 export interface BodyRoom {
-  /** Gives back what the body does not need. */
+  /** Releases what the body does not need. */
   shrinkTo(bytes: number): void;
 }
 
@@ -34,13 +34,13 @@ interface InFlight {
 }
 
 /**
- * Bounds what runners' requests hold in memory. A request enters before its body is read, and leaves when it is answered.
- * One for which there is no room waits with its body unread, so that TCP holds back whoever sends it.
+ * Limits the memory for runners' requests. A request enters before its body is read, and leaves when it is answered. A
+ * request without room waits with its body unread, so that TCP applies backpressure to its sender.
  *
- * A project may have half of what the others leave, and always as much as one attempt may have: however much the first
- * ones hold, there is something left for the next. Room that becomes free goes to whoever waits of the project that has
- * least, and within a project in the order of asking, so that nobody waits behind all that another has asked before. A
- * request that waits for others of its own attempt or project holds up nobody else.
+ * A project may hold half of what the others leave free, and always as much as one attempt may: however much the first
+ * projects hold, some is left for the next. Freed room goes to the waiting project that holds least, and within a
+ * project in order of arrival, so that no project waits behind all earlier requests of another. A request that waits
+ * for its own attempt or project delays no other.
  */
 export class BodyGate {
   readonly #attempts = new Map<string, InFlight>();
@@ -50,7 +50,7 @@ export class BodyGate {
 
   constructor(private readonly limits: BodyGateLimits) {}
 
-  /** What the bodies have together that were let in. */
+  /** The memory of all admitted bodies. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -59,8 +59,8 @@ export class BodyGate {
    * Waits for room, and takes it.
    *
    * @param bytes the body's length, no longer than `attemptBytes`
-   * @param given aborted when the request is over: its room is given back, or it waits no longer
-   * @throws SuzumioError `attempt-busy`; whatever `given` was aborted with
+   * @param given aborted when the request is over: its room is released, or its wait ends
+   * @throws SuzumioError `attempt-busy`; the reason of `given`
    */
   async enter(of: BodySender, bytes: number, given: AbortSignal): Promise<BodyRoom> {
     given.throwIfAborted();
@@ -117,14 +117,14 @@ export class BodyGate {
 
   #admit(): void {
     for (let next = this.#next(); next; next = this.#next()) {
-      // Nobody overtakes for whom there is room only because they ask for less.
+      // A smaller request does not overtake: it would starve larger ones.
       if (this.#bytes + next.bytes > this.limits.totalBytes) return;
       this.#waiting.delete(next);
       next.admit();
     }
   }
 
-  /** Who waits for nothing of its own, of the project that has least. */
+  /** The next request that its own attempt and project have room for, from the project that holds least. */
   #next(): Entry | undefined {
     let next: Entry | undefined;
     let leastBytes = Infinity;
@@ -140,7 +140,7 @@ export class BodyGate {
     return next;
   }
 
-  /** What a project may have that has so much. */
+  /** The limit of a project that holds this much. */
   #shareOf(ofProject: number): number {
     const left = this.limits.totalBytes - (this.#bytes - ofProject);
     return Math.max(this.limits.attemptBytes, left / 2);

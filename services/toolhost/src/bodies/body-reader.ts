@@ -6,10 +6,10 @@ import type { FactsOf, ThreadAnswer, ThreadJob } from './body-thread.js';
 import { type CallBody, parseCall } from './call.js';
 import { parseQuestion, type Question } from './question.js';
 
-/** Bodies up to this length are parsed where they are: what is in so few bytes takes some milliseconds at most. */
+/** Bodies up to this length are parsed in the main thread: that takes some milliseconds at most. */
 const shortBytes = 65_536;
 
-/** The most memory that one body needs, with room to spare. */
+/** The most memory that parsing one body needs, with a margin. */
 const threadHeapMb = 320;
 
 interface Job {
@@ -20,12 +20,12 @@ interface Job {
 }
 
 /**
- * Reads questions to models and tool calls. Long ones are parsed, checked and hashed in a thread of their own, one after the
- * other, so that no body keeps heartbeats and others' calls from being answered. Projects take turns, and in a project its
- * attempts: one that asks without end has nobody wait for more than one of its bodies.
+ * Reads model calls and tool calls. Long ones are parsed, checked and hashed in one thread, so that no body delays
+ * heartbeats and others' calls. Projects take turns, and within a project its attempts: the flood of one delays another
+ * by one body at most.
  */
 export class BodyReader {
-  /** Jobs that wait, by project and attempt, in the order in which each are served. */
+  /** Pending jobs by project and attempt, in the order of service. */
   readonly #waiting = new Map<string, Map<string, Job[]>>();
   #thread: Worker | undefined;
   #current: Job | undefined;
@@ -35,11 +35,11 @@ export class BodyReader {
   constructor(private readonly thread: URL) {}
 
   /**
-   * Reads a question. A long one takes the memory of `bytes`.
+   * Reads a model call. `bytes` of a long one are transferred to the thread.
    *
    * @param over aborted when nobody waits for it any more
-   * @throws SuzumioError `invalid-request`; `body-too-large` where it needs more memory than one may have; whatever `over`
-   *   was aborted with
+   * @throws SuzumioError `invalid-request`; `body-too-large` where it needs more memory than one may have; whatever
+   *   `over` was aborted with
    */
   async question(
     of: BodySender,
@@ -49,12 +49,12 @@ export class BodyReader {
   ): Promise<Question> {
     if (bytes.length <= shortBytes) return parseQuestion(bytes, purpose);
     const { facts, json } = await this.#inThread(of, { kind: 'question', bytes, purpose }, over);
-    // It was checked where it was written.
+    // The thread has validated it.
     return { ...facts, request: () => valueOf(json) as ChatRequest };
   }
 
   /**
-   * Reads a tool call. A long one takes the memory of `bytes`.
+   * Reads a tool call. `bytes` of a long one are transferred to the thread.
    *
    * @param over aborted when nobody waits for it any more
    * @throws SuzumioError `invalid-request`; whatever `over` was aborted with
@@ -79,7 +79,7 @@ export class BodyReader {
     return { facts: facts as FactsOf[Task['kind']], json };
   }
 
-  /** Ends the thread. What is being read, or waits for that, is given up. */
+  /** Ends the thread. Pending and running jobs are aborted. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#thread?.terminate();
@@ -98,7 +98,7 @@ export class BodyReader {
     }
   }
 
-  /** Whoever is served goes to the end: the project among projects, the attempt among those of its project. */
+  /** Takes the next job. Its project moves to the end of the projects, its attempt to the end of the project's. */
   #take(): Job | undefined {
     const [project, attempts] = this.#waiting.entries().next().value ?? [];
     const [attempt, jobs] = attempts?.entries().next().value ?? [];

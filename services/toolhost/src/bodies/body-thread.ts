@@ -5,22 +5,22 @@ import type { ChatPurpose } from '@suzumio/protocol/model-chat';
 import { type CallFacts, parseCall } from './call.js';
 import { parseQuestion, type QuestionFacts } from './question.js';
 
-// The entry of the thread that a BodyReader has.
+// The entry of a BodyReader's thread.
 
-/** What is made of a body, by what it is. */
+/** The facts of each kind of body. */
 export interface FactsOf {
   question: QuestionFacts;
   call: CallFacts;
 }
 
-/** What the thread is given: its memory goes over with it. */
+/** The thread's input; its memory is transferred. */
 export type ThreadJob = { bytes: Uint8Array<ArrayBuffer> } & (
   { kind: 'question'; purpose: ChatPurpose } | { kind: 'call' }
 );
 
 /**
- * What comes back: the facts, and the question or the call's input as JSON again. Bytes change threads for nothing, objects
- * are copied one by one.
+ * The thread's result: the facts, and the model call or tool input as JSON. Transferring bytes between threads is free,
+ * while objects are copied.
  */
 export type ThreadAnswer =
   | { ok: true; facts: FactsOf[keyof FactsOf]; json: Uint8Array<ArrayBuffer> }

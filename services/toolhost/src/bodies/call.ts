@@ -6,32 +6,32 @@ import { requestHash } from '@suzumio/store/journal';
 import { uploadFacts } from '../tools/upload-facts.js';
 import { jsonBody } from './json-body.js';
 
-/** How many members the lists and objects of a call may have. */
+/** The most members of all lists and objects in a call. */
 const mostMembers = 20_000;
 
-/** What there is to know of a call before it is made. */
+/** The facts of a call that are needed before it is executed. */
 export interface CallFacts {
   project: string;
   agent: string;
   turn: string;
   /** The name under which the tool is executed and recorded. */
   tool: string;
-  /** The call's place; absent for a runner that names no steps. */
+  /** The call's step; absent for a runner that names no steps. */
   step?: string | undefined;
-  /** What of its input is kept for those who look at it later. */
+  /** Its input as it is kept for later inspection. */
   kept: KeptInput;
-  /** By which the journal knows it. */
+  /** The hash by which the journal recognises it. */
   requestHash: string;
 }
 
-/** A tool call, as it came in a body. */
+/** A tool call from a request's body. */
 export interface CallBody extends CallFacts {
-  /** All of its input. Of a long call it is made now, and costs time: only for those that are really made. */
+  /** The whole input. For a long call it is parsed on demand, which costs time. */
   input: () => unknown;
 }
 
 /**
- * Parses, checks and hashes the body of a tool call. Of one of 2 MiB that takes some tens of milliseconds.
+ * Parses, checks and hashes the body of a tool call: some tens of milliseconds for one of 2 MiB.
  *
  * @throws SuzumioError `invalid-request`
  */
@@ -57,7 +57,7 @@ export function parseCall(bytes: Uint8Array): CallBody {
   };
 }
 
-/** What a runner sends along of what it uploaded is no part of what was asked: a file may be read again. */
+/** Leaves out a runner's facts about its upload: a file may be read again, and differ. */
 function withoutUploadFacts(tool: string, input: unknown): unknown {
   if (tool !== 'artifacts.publish' || typeof input !== 'object' || input === null) return input;
   const facts: readonly string[] = uploadFacts;

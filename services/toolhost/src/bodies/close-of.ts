@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 
-/** Aborted when a request is answered, or whoever sent it has gone. */
+/** Aborted when a request is answered, or its sender disconnects. */
 export function closeOf(response: Response): AbortSignal {
   const over = new AbortController();
   response.once('close', () => over.abort());
@@ -8,15 +8,15 @@ export function closeOf(response: Response): AbortSignal {
   return over.signal;
 }
 
-/** How long a body has its room: until its sender has gone, or, once it is kept, until it is released. */
+/** How long a body holds its room: until its sender disconnects, or, once kept, until it is released. */
 export interface HeldRoom {
-  /** Aborted when the room is given back. */
+  /** Aborted when the room is released. */
   readonly until: AbortSignal;
   keep(): void;
   release(): void;
 }
 
-/** Room of a question: it is finished though its sender has gone, and takes its memory until then. */
+/** Room for a model call: the call is finished even if its sender disconnects, and holds its memory until then. */
 export function roomOf(response: Response): HeldRoom {
   const gone = closeOf(response);
   const room = new AbortController();

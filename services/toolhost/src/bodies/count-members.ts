@@ -5,9 +5,8 @@ const list = 0x5b;
 const object = 0x7b;
 
 /**
- * How many members the lists and objects of a JSON text have, before it is parsed: what parsing and checking it costs
- * grows with them, far more than with its length. Counting stops where there are more than `most`; what is no JSON counts
- * as something, too.
+ * Counts the members of lists and objects in a JSON text before it is parsed: the cost of parsing and checking grows
+ * with them, far more than with the length. Counting stops beyond `most`. Invalid JSON gets some count, too.
  */
 export function countMembers(bytes: Uint8Array, most: number): number {
   let members = 0;
@@ -19,7 +18,10 @@ export function countMembers(bytes: Uint8Array, most: number): number {
   return members;
 }
 
-/** Where a text ends whose first character is at `from`. Long texts are most of a long body, and searched by the platform. */
+/**
+ * The end of the string that begins at `from`. Long strings are most of a long body; the platform's own search is the
+ * fastest.
+ */
 function endOfText(bytes: Uint8Array, from: number): number {
   for (let end = bytes.indexOf(quote, from); end !== -1; end = bytes.indexOf(quote, end + 1)) {
     let backslashes = 0;

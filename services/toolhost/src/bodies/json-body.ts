@@ -2,13 +2,13 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { jsonFault } from '@suzumio/runtime/http/json-fault';
 import { countMembers } from './count-members.js';
 
-/** Looking for the fault in a text means parsing it again and again. */
+/** Faults are located in texts up to this length only, because that parses the text repeatedly. */
 const searchedChars = 65_536;
 
 /**
- * The value of a JSON text that came as a body.
+ * The JSON value of a request's body.
  *
- * @param mostMembers how many members its lists and objects may have
+ * @param mostMembers the most members of all lists and objects
  * @throws SuzumioError `invalid-request`
  */
 export function jsonBody(bytes: Uint8Array, mostMembers: number): unknown {

@@ -3,29 +3,29 @@ import { type ChatPurpose, chatRequest, type ChatRequest } from '@suzumio/protoc
 import { requestHash } from '@suzumio/store/journal';
 import { jsonBody } from './json-body.js';
 
-/** Twenty thousand messages with some calls, and hundreds of tools, have fewer. */
+/** More than twenty thousand messages with calls, and hundreds of tools, have. */
 const mostMembers = 200_000;
 
-/** What there is to know of a question before it is asked. */
+/** The facts of a model call that are needed before it is made. */
 export interface QuestionFacts {
-  /** The preset that is asked for. */
+  /** The requested preset. */
   model: string | undefined;
-  /** Whether the answer is wanted in pieces. */
+  /** Whether the answer is to be streamed. */
   stream: boolean;
-  /** By which the journal knows it. */
+  /** The hash by which the journal recognises it. */
   requestHash: string;
-  /** The length of what is asked, in bytes of JSON. */
+  /** The length of the messages and tools, in bytes of JSON. */
   askedBytes: number;
 }
 
-/** A question to a model, as it came in a body. */
+/** A model call from a request's body. */
 export interface Question extends QuestionFacts {
-  /** All of it. Of a long question it is made now, and costs time: only for those that are really asked. */
+  /** The whole request. For a long one it is parsed on demand, which costs time. */
   request: () => ChatRequest;
 }
 
 /**
- * Parses, checks and hashes the body of a question. Of a hostile one of 16 MiB that takes most of a second.
+ * Parses, checks and hashes the body of a model call: most of a second for a hostile one of 16 MiB.
  *
  * @throws SuzumioError `invalid-request`
  */

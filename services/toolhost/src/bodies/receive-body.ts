@@ -3,11 +3,11 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 /** How long a body may take to arrive, besides what its length needs. */
 const graceMs = 10_000;
-/** As slow as the network between a worker and its ToolHost may be. */
+/** The slowest network between a worker and its ToolHost that is supported. */
 const bytesPerMs = 512;
 
 /**
- * How long a body is, by its headers; undefined where they do not say.
+ * A body's declared length; undefined where the headers have none.
  *
  * @throws SuzumioError `body-too-large`, `invalid-request`
  */
@@ -21,21 +21,21 @@ export function announcedBytes(request: Request, maxBytes: number): number | und
   return length;
 }
 
-/** How much of a body is taken. */
+/** Limits on a body's length. */
 export interface BodyLimits {
-  /** So much has room already. */
+  /** The room that it has already. */
   roomBytes: number;
-  /** The longest that it may be. @default roomBytes */
+  /** The longest allowed body. @default roomBytes */
   maxBytes?: number;
-  /** Gets room for `maxBytes`: waited for, with the rest unread, where a body is longer than what has room. */
+  /** Gets room for `maxBytes`, for a body longer than `roomBytes`; the rest stays unread meanwhile. */
   moreRoom?: () => Promise<void>;
 }
 
 /**
- * The whole body of a request. It holds room that others wait for, so it has to arrive within a time that follows from the
- * length of that. What comes after a refusal is read, and thrown away.
+ * The whole body of a request. It holds room that others wait for, so it has to arrive within a time that depends on
+ * its length. What follows a refusal is read and discarded.
  *
- * @throws SuzumioError `body-too-large`, `request-too-slow`; whatever `moreRoom` throws
+ * @throws SuzumioError `body-too-large`, `request-too-slow`; what `moreRoom` throws
  */
 export async function receiveBody(
   request: Request,
@@ -75,7 +75,7 @@ export async function receiveBody(
     request.removeAllListeners('data');
     request.resume();
   }
-  // With memory of its own, so that another thread may have it.
+  // A buffer of its own, which can be transferred to another thread.
   const body = new Uint8Array(sizeBytes);
   let at = 0;
   for (const chunk of chunks) {

@@ -5,25 +5,25 @@ import { maxChatBytes } from '@suzumio/protocol/model-chat';
 import { BodyGate, type BodyGateLimits, type BodySender } from './body-gate.js';
 import { announcedBytes, receiveBody } from './receive-body.js';
 
-/** What of this process's memory bodies may have. */
+/** The share of this process's memory for bodies. */
 const share = 1 / 8;
 const leastBytes = 3 * maxChatBytes;
 const mostBytes = 512 * 1024 * 1024;
 
-/** What bodies may have together on this machine, or within what this process was given of it. */
+/** The memory for all bodies, from this process's own limit. */
 function roomBytes(): number {
   const memory = Math.min(totalmem(), constrainedMemory() || Infinity);
   return Math.min(mostBytes, Math.max(leastBytes, memory * share));
 }
 
-/** Up to this length a body is short: a message, a call that publishes, a question at the beginning of a turn. */
+/** Bodies up to this length are short: a message, a call that publishes, the first model call of a turn. */
 const shortBytes = 65_536;
-/** Our own runner asks one thing at a time, and its door lets 16 pass. */
+/** The project's own runner makes one request at a time, and its door passes 16. */
 const attemptRequests = 16;
 
 /**
- * Takes the bodies of runners' requests, as there is room for them. Short ones have room of their own: a long question
- * keeps its room until its provider has answered, and nobody's mail is to wait for that.
+ * Receives the bodies of runners' requests as room permits. Short ones have room of their own: a long model call holds
+ * its room until its provider has answered, and mail must not wait for that.
  */
 export class RunnerBodies {
   readonly #long: BodyGate;
@@ -36,9 +36,9 @@ export class RunnerBodies {
   }
 
   /**
-   * The body of a request whose token was found good.
+   * The body of an authorized request.
    *
-   * @param over aborted when the request is answered or gone: its room is given back then
+   * @param over aborted when the request is answered or its sender disconnects: its room is released then
    * @throws SuzumioError `attempt-busy`, `body-too-large`, `invalid-request`, `request-too-slow`
    */
   async receive(
@@ -53,7 +53,7 @@ export class RunnerBodies {
     return receiveBody(request, { roomBytes: bytes });
   }
 
-  /** A body that does not say how long it is begins as a short one. Where it is not, it waits for the most that it may be. */
+  /** Receives a body of undeclared length. It begins as a short one; a longer one waits for the maximum. */
   async #receiveUnannounced(
     request: Request,
     of: BodySender,

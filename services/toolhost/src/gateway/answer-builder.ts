@@ -3,13 +3,12 @@ import { AnswerCalls } from './answer-calls.js';
 import type { WireChunk, WireMessage, WireToolCall, WireUsage } from './wire.js';
 import { ProviderFailure } from './provider-failure.js';
 
-/** The longest answer, all its texts together. */
+/** The longest answer, in characters of all its texts. */
 export const maxAnswerChars = 4 * 1024 * 1024;
 
 /**
- * Puts an answer together from its pieces, as streaming servers send them: a call's name and arguments in parts, parts
- * of several calls in any order, pieces without a choice, the usage at the end or not at all, all of it once more at the
- * end.
+ * Builds an answer from the chunks of streaming servers: a call's name and arguments in parts, interleaved parts of
+ * several calls, chunks without a choice, usage at the end or not at all, everything repeated at the end.
  */
 export class AnswerBuilder {
   #text = '';
@@ -19,35 +18,35 @@ export class AnswerBuilder {
   #finishReason: string | null = null;
   #usage: ModelUsage | undefined;
   readonly #calls = new AnswerCalls((piece) => this.#counted(piece));
-  /** Whether anything has come in pieces: a whole message repeats them then. */
+  /** Whether anything has come in chunks: a whole message repeats them then. */
   #pieced = false;
-  /** Whether calls come in their older form. */
+  /** Whether calls come in the older form, `function_call`. */
   #older = false;
 
-  /** Whether the provider has said why it stopped. */
+  /** Whether a finish reason has come. */
   get finished(): boolean {
     return this.#finishReason !== null;
   }
 
-  /** How much has been said and called so far. */
+  /** The length so far, calls included. */
   get chars(): number {
     return this.#chars;
   }
 
-  /** Whether nothing has been said or called. */
+  /** Whether there is neither text nor a call. */
   get empty(): boolean {
     return this.#chars === 0;
   }
 
   /**
-   * Adds a piece, and returns the text that it brought.
+   * Adds a chunk, and returns its new text.
    *
    * @throws ProviderFailure `answer-too-large`
    */
   add(chunk: WireChunk): string {
     this.#model ??= chunk.model ?? undefined;
     if (chunk.usage) this.#usage = usageOf(chunk.usage) ?? this.#usage;
-    // Only one answer is asked for; what belongs to another is not ours.
+    // Only one choice is requested; others are ignored.
     const choice = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
     if (!choice) return '';
     const { delta, message, finish_reason: finish } = choice;
@@ -58,9 +57,9 @@ export class AnswerBuilder {
   /**
    * The answer so far.
    *
-   * @param place names the calls that came without a name of their own, or with one that is taken
-   * @throws ProviderFailure where it is none: nothing was said, not even why, or not what it is said to call; or it is
-   *   said to be in error
+   * @param place prefix of ids for calls without an id, or with a repeated one
+   * @throws ProviderFailure where it is no answer: it is empty without a finish reason, lacks the calls that its finish
+   *   reason announces, or reports an error
    */
   answer(place: string): ModelAnswer {
     if (this.empty && !this.finished) {
@@ -82,7 +81,7 @@ export class AnswerBuilder {
     };
   }
 
-  /** A server that counts no question, or nothing of an answer, has not counted: its counts are ignored. */
+  /** Usage; zero input tokens, or zero output tokens for a non-empty answer, mean that the server does not count. */
   #counting(): { usage?: ModelUsage } {
     const usage = this.#usage;
     return usage && usage.inputTokens > 0 && (usage.outputTokens > 0 || this.empty) ? { usage } : {};
@@ -96,7 +95,7 @@ export class AnswerBuilder {
     return text;
   }
 
-  /** Takes from a message what has not come before: it may repeat all of them, or grow from one to the next. */
+  /** Takes what is new in a whole message, which may repeat all chunks, or grow from one to the next. */
   #addWhole(message: WireMessage): string {
     const { content, refusal } = message;
     const text = this.#pieced && this.#text !== '' ? '' : beyond(this.#text, content ?? '');
@@ -111,7 +110,7 @@ export class AnswerBuilder {
     return text;
   }
 
-  /** The calls of a message. Some servers send the one in its older form beside the newer. */
+  /** The calls of a message. Some servers send a call in the older form beside the newer. */
   #callsIn({ tool_calls: calls, function_call: older }: WireMessage): WireToolCall[] {
     if (calls && calls.length > 0) return calls;
     if (!older?.name && !older?.arguments) return [];
@@ -128,12 +127,12 @@ export class AnswerBuilder {
   }
 }
 
-/** What a text says after another, with which it may begin. */
+/** The rest of a text that may begin with another. */
 function beyond(said: string, text: string): string {
   return text.startsWith(said) ? text.slice(said.length) : text;
 }
 
-/** What a server has counted; undefined where that is nothing. What was thought is a part of what was written, and paid for. */
+/** A server's counts; undefined where it has none. Reasoning is part of the output, and is billed. */
 function usageOf(usage: WireUsage): ModelUsage | undefined {
   const input = usage.prompt_tokens ?? 0;
   const written = usage.completion_tokens ?? 0;
@@ -141,7 +140,7 @@ function usageOf(usage: WireUsage): ModelUsage | undefined {
   const cached = usage.prompt_tokens_details?.cached_tokens;
   const reasoning = usage.completion_tokens_details?.reasoning_tokens;
   if (input === 0 && written === 0) return undefined;
-  // Some count it beside, which shows in the total, or in that it is more than all that was written.
+  // Some servers count reasoning separately: the total shows that, or a count above the output's.
   const beside = reasoning && reasoning > written ? reasoning : 0;
   return {
     inputTokens: Math.ceil(input),

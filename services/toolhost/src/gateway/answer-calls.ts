@@ -2,10 +2,12 @@ import type { ModelToolCall } from '@suzumio/protocol/model-chat';
 import type { WireToolCall } from './wire.js';
 import { ProviderFailure } from './provider-failure.js';
 
-/** The most calls of an answer that are kept: with more, OpenAI takes no conversation back, and its clients no stream. */
+/**
+ * How many calls of an answer are kept: OpenAI refuses conversations with more, and its clients refuse such streams.
+ */
 const maxCalls = 128;
 
-/** The most calls in one answer: a model that asks for more goes in circles, and is not heard to the end. */
+/** How many calls one answer may have: a model that makes more is in a loop, and its answer is cut off. */
 const maxCallsInAnswer = 256;
 
 interface Call {
@@ -16,18 +18,18 @@ interface Call {
   readonly end: ObjectEnd;
 }
 
-/** Puts the calls of an answer together from their parts, of which several calls may have some at a time. */
+/** Builds the calls of an answer from their parts, which may be interleaved. */
 export class AnswerCalls {
   readonly #calls: Call[] = [];
 
-  /** @param counted is told of all that a call is made of, and may throw where it is too much */
+  /** @param counted is called with every part of a call, and throws where the answer is too long */
   constructor(private readonly counted: (piece: string) => string) {}
 
   get none(): boolean {
     return this.#calls.length === 0;
   }
 
-  /** Adds what one piece of an answer has of calls. */
+  /** Adds the parts of calls in one chunk. */
   addParts(parts: readonly WireToolCall[]): void {
     const named = new Set<Call>();
     for (const part of parts) {
@@ -37,7 +39,7 @@ export class AnswerCalls {
     }
   }
 
-  /** Adds calls that came whole: each is one of its own, but for those that have come before. */
+  /** Adds whole calls: each is new, unless it repeats one. */
   addWhole(calls: readonly WireToolCall[]): void {
     for (const [position, whole] of calls.entries()) {
       const known = this.#calls[position];
@@ -47,9 +49,9 @@ export class AnswerCalls {
   }
 
   /**
-   * The calls so far. They are answered by their ids, so each has one, and no two the same.
+   * The calls so far. Each gets a unique id, because results refer to it.
    *
-   * @param place names those that came without an id, or with one that is taken
+   * @param place prefix of ids for calls without one, or with a repeated one
    */
   all(place: string): ModelToolCall[] {
     const calls = this.#calls.slice(0, maxCalls);
@@ -66,9 +68,9 @@ export class AnswerCalls {
   }
 
   /**
-   * The call that a part belongs to: by its index; without one, by its id; without both, the one begun last.
+   * The call that a part belongs to: by its index; without one, by its id; without either, the latest.
    *
-   * @param named the calls that got their name in the same piece
+   * @param named the calls that were named in the same chunk
    */
   #callOf(part: WireToolCall, named: ReadonlySet<Call>): Call {
     const { index, id } = part;
@@ -102,9 +104,10 @@ export class AnswerCalls {
 }
 
 /**
- * Whether a part that comes as one of a call is the first of the next: some servers send each call whole, and all as the
- * first, or all under one id. A name begins another call after arguments, beside another name in the same piece, or where
- * it is not the one that the call's id has. An id alone begins none: some servers give each part its own.
+ * Whether a part that seems to continue a call begins the next: some servers send each call whole, and all under the
+ * first index, or all under one id. A name begins another call after arguments, after another name in the same chunk,
+ * or where it differs from that of the call with this id. An id alone begins none: some servers give each part a new
+ * one.
  */
 function beginsAnother(call: Call, part: WireToolCall, named: ReadonlySet<Call>): boolean {
   if (!part.function?.name) return false;
@@ -113,7 +116,7 @@ function beginsAnother(call: Call, part: WireToolCall, named: ReadonlySet<Call>)
   return call.arguments !== '' || (call.name !== '' && Boolean(part.id && call.id));
 }
 
-/** Whether a part says again what its call is. */
+/** Whether a part repeats its call's id and name. */
 function isRepeated(call: Call, { id, function: called }: WireToolCall): boolean {
   return (id ?? '') === call.id && id !== '' && call.name !== '' && called?.name === call.name;
 }
@@ -123,14 +126,14 @@ function argumentsOf({ function: called }: WireToolCall): string {
   return typeof written === 'string' ? written : JSON.stringify(written);
 }
 
-/** Follows a text that comes in pieces, and sees where the JSON object is whole with which it begins. */
+/** Scans streamed text for the end of the JSON object that it begins with. */
 class ObjectEnd {
   #depth = 0;
   #inString = false;
   #escaped = false;
   #reached = false;
 
-  /** Whether nothing can follow any more but blanks. */
+  /** Whether the object is complete, so that only white space can follow. */
   get reached(): boolean {
     return this.#reached;
   }

@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 
-/** A journaled answer in the form in which providers give it. */
+/** A journaled answer as a Chat Completions response. */
 export function completionOf(answer: ModelAnswer, id: string): object {
   return {
     id,
@@ -14,8 +14,8 @@ export function completionOf(answer: ModelAnswer, id: string): object {
 }
 
 /**
- * Sends an answer to a runner in pieces: its text as it comes, and the rest (what to call, why it ended, what it used)
- * when it is in the journal. No runner has the whole of an answer before that.
+ * Streams an answer to a runner: its text as it comes, and the rest (calls, finish reason, usage) once it is in the
+ * journal. No runner has a complete answer before that.
  */
 export class AnswerStream {
   #sent = '';
@@ -26,13 +26,16 @@ export class AnswerStream {
     private readonly id: string,
   ) {}
 
-  /** A piece of text that has just come. */
+  /** Sends new text. */
   text(piece: string): void {
     this.#sent += piece;
     this.#say({ content: piece });
   }
 
-  /** Sends the rest. Where another provider went on with other words than were sent, the runner has to ask again. */
+  /**
+   * Sends the rest. Where another provider's answer differs from the text that was sent, the stream is cut, and the
+   * runner repeats its call.
+   */
   end(answer: ModelAnswer): void {
     if (!answer.text.startsWith(this.#sent)) {
       this.response.destroy();
@@ -51,7 +54,7 @@ export class AnswerStream {
     this.response.end();
   }
 
-  /** Clients put the fields of all pieces one after the other: what is said once for all stands in the first alone. */
+  /** Clients concatenate the fields of all chunks, so that constant fields are in the first alone. */
   #say(part: object, model?: string): void {
     const delta = this.#begun ? part : { role: 'assistant', ...part };
     this.#begun = true;

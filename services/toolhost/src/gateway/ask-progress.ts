@@ -1,58 +1,58 @@
-/** What passes by itself: too many requests, overloaded. */
+/** Statuses of temporary failures: too many requests, overloaded. */
 const busyStatuses = [429, 503, 529];
 
 /**
- * How far a question to a provider has come: what ends half way may be paid for, unlike what never began; and what has
- * been heard of the provider decides what its failure says, and of whom.
+ * How far a request to a provider has come. A request that was sent may be billed even if it fails, and what was heard
+ * of the provider decides what a failure says about it.
  */
 export class AskProgress {
-  /** Whether there was a connection, with TLS where the address has it. */
+  /** Whether a connection was made, TLS included. */
   connected = false;
-  /** Whether the whole question has been sent. */
+  /** Whether the whole request was sent. */
   sent = false;
-  /** Whether it took longer than it may. */
+  /** Whether it exceeded its deadline. */
   timedOut = false;
-  /** Whether it ended because nothing came any more. */
+  /** Whether it ended because the stream fell silent. */
   fellSilent = false;
-  /** What the provider answered with, once it has. */
+  /** The status of the provider's response, once it has one. */
   status: number | undefined;
   #chars = 0;
   #begun = false;
   #heardAt = performance.now();
 
-  /** @param onBegun told of the first piece of an answer */
+  /** @param onBegun called on the first chunk of an answer */
   constructor(private readonly onBegun: () => void = () => undefined) {}
 
-  /** What has been said and called so far. */
+  /** The length of the answer so far. */
   get chars(): number {
     return this.#chars;
   }
 
-  /** Whether a provider has done work for it, as far as can be told from here. */
+  /** Whether the provider may have done billable work. */
   get paidFor(): boolean {
     return this.#begun || (this.sent && this.timedOut);
   }
 
-  /** Whether what went wrong may be the question's fault: the provider was reached, and does not say that it is busy. */
+  /** Whether the request may be the cause of its failure: the provider was reached, and does not report overload. */
   get mayBeItsFault(): boolean {
     return this.connected && !busyStatuses.includes(this.status ?? 0);
   }
 
   /**
-   * Whether a failure says something of the provider, whichever project asks: it cannot be reached, says that it is busy, or was
-   * silent for so long. A deadline that passed sooner says something of the deadline only.
+   * Whether a failure is the provider's, and would meet any project: it is unreachable, reports overload, or was silent
+   * for `silenceMs`. A shorter deadline that passed says nothing about the provider.
    */
   tellsOfProvider(silenceMs: number): boolean {
     if (!this.timedOut && !this.fellSilent) return !this.mayBeItsFault;
     return performance.now() - this.#heardAt >= silenceMs;
   }
 
-  /** The provider has given a sign of life. */
+  /** Records a sign of life from the provider. */
   heard(): void {
     this.#heardAt = performance.now();
   }
 
-  /** An answer has come so far. */
+  /** Records the length of the answer so far. */
   reached(chars: number): void {
     this.#chars = chars;
     if (this.#begun) return;

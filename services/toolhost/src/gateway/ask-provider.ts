@@ -14,30 +14,30 @@ import type { WireFormat } from './wire.js';
 /** One request to one provider. */
 export interface ProviderRequest {
   baseURL: string;
-  /** What is asked in, and answered. */
+  /** The format of request and answer. */
   format: WireFormat;
   headers: Readonly<Record<string, string>>;
   body: Readonly<Record<string, unknown>> & { readonly stream: boolean };
-  /** For the whole answer; its first piece may take as long, since models load and think before it. */
+  /** The deadline for the whole answer, and for its first chunk, since models load and think before it. */
   timeoutMs: number;
-  /** Between two signs of life of a stream that has begun. */
+  /** The longest silence within a stream. */
   silenceMs: number;
-  /** Names calls that came without an id. */
+  /** Prefix of ids for calls without one. */
   place: string;
   agents?: { http: Agent; https: Agent };
   signal?: AbortSignal;
 }
 
-/** The largest answer that is not streamed, and the largest piece of one that is. */
+/** The largest answer without streaming, and the largest chunk of a stream. */
 const maxBodyBytes = 16 * 1024 * 1024;
 const failureBodyBytes = 16 * 1024;
 
 /**
- * Asks a provider and returns its whole answer.
+ * Sends a request to a provider and returns the whole answer.
  *
- * @param onText gets the text of a streamed answer, in pieces as they come
- * @param progress is told how far it comes, whatever becomes of it
- * @throws ProviderFailure that says nothing of what opens the provider
+ * @param onText gets the text of a streamed answer as it comes
+ * @param progress records how far the request comes, also if it fails
+ * @throws ProviderFailure without the provider's credentials
  */
 export async function askProvider(
   ask: ProviderRequest,
@@ -101,7 +101,7 @@ function respond(ask: ProviderRequest, signal: AbortSignal, progress: AskProgres
     });
     outgoing.on('error', reject);
     outgoing.on('socket', (socket) => {
-      // One that is used again is connected already.
+      // A reused socket is connected already.
       if (!socket.connecting) progress.connected = true;
       else socket.once(secure ? 'secureConnect' : 'connect', () => (progress.connected = true));
     });
@@ -153,7 +153,7 @@ async function streamedAnswer(
       if (stream.done) break;
     }
   } catch (error) {
-    // What said why it ended is whole, whatever becomes of the connection.
+    // An answer with a finish reason is complete, even if its connection then fails.
     if (error instanceof ProviderFailure || !builder.finished) throw error;
   } finally {
     clearTimeout(silence);

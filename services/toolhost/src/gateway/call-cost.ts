@@ -4,7 +4,7 @@ import { estimatedTokens } from '@suzumio/protocol/estimated-tokens';
 import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import type { AnsweredBy } from '@suzumio/store/models/model-call-costs';
 
-/** Who gave an answer, and what it cost: by the provider's own counting, or by an estimate where it does not count. */
+/** The provider of an answer, and the usage: reported by the provider, or estimated. */
 export function answeredBy(
   { preset, settings }: Candidate,
   provider: string,
@@ -27,7 +27,7 @@ export function answeredBy(
   };
 }
 
-/** What a question comes to with so much of its answer, for want of the provider's own counting. */
+/** The estimated usage of a request and part of its answer. */
 export function costSoFar(
   candidate: Candidate | undefined,
   { askedBytes, answerChars }: { askedBytes: number; answerChars: number },

@@ -8,7 +8,7 @@ export const heartbeatIntervalMs = 5_000;
 /** How often a call that waits for another one polls. */
 export const pollInterval = { firstDelayMs: 200, longestDelayMs: 1_000 };
 
-/** Writes what was paid for. A busy store is no reason to lose it. */
+/** Writes a paid answer. A busy store must not lose it, so the write is retried. */
 export function writePaid<Result>(write: () => Promise<Result>): Promise<Result> {
   return retry(write, {
     firstDelayMs: 10,

@@ -44,11 +44,11 @@ export interface Asker {
 }
 
 /**
- * Answers a runner's question to its model: from the journal, or by asking the agent's providers in their order. A call
- * that was begun is finished and journaled, even if its caller disconnects. A queued call is dropped then.
+ * Answers a runner's model call: from the journal, or by calling the agent's providers in order. A call that was begun
+ * is finished and journaled, even if its caller disconnects. A queued call is dropped then.
  *
- * @throws SuzumioError `token-rejected`, `journal-mismatch`, `preset-unknown`, `disk-reserve`; `provider-unavailable`, `provider-refused`,
- *   `policy-denied`, `budget-reached` and `step-limit-reached`, which have ended the attempt
+ * @throws SuzumioError `token-rejected`, `journal-mismatch`, `preset-unknown`, `disk-reserve`; `provider-unavailable`,
+ *   `provider-refused`, `policy-denied`, `budget-reached` and `step-limit-reached`, which have ended the attempt
  */
 export async function callModel(
   context: ToolhostContext,
@@ -59,7 +59,7 @@ export async function callModel(
 ): Promise<RecordedAnswer> {
   return context.cell.stores.use(token.project, async (store) => {
     const { agent } = authorizeTool(store.reader, token);
-    // A handler has a model of its own: this host's keys are not for it.
+    // Handlers call models of their own: this host's keys are not for them.
     if (attemptRow(store.reader, token.turn, token.attempt)?.engine === externalEngine) throw rejected();
     context.cell.disk.require('rows');
     const candidates = withCountedPrices(context, token.project, candidatesFor(store.config, agent, asked.model));
@@ -84,7 +84,10 @@ export async function callModel(
   });
 }
 
-/** Begins a call, or finds its answer. Waits for another owner of the same call, and for what other calls reserve. */
+/**
+ * Begins a call, or finds its answer. Waits for another process that makes the same call, and for reservations of other
+ * calls.
+ */
 async function beginCall(
   context: ToolhostContext,
   store: ProjectStore,
@@ -114,10 +117,10 @@ async function beginCall(
   }
 }
 
-/** A provider's silence says something of it once it is this long, unless the policy says otherwise. */
+/** A provider counts as unavailable after this silence, unless the policy sets another time. */
 const defaultSilenceMs = 2 * 60_000;
 
-/** A candidate that is being asked, and how far that has come. */
+/** The candidate being called, and its progress. */
 interface Asking {
   candidate: Candidate;
   provider: string;
@@ -127,13 +130,13 @@ interface Asking {
 
 type Answered = { answer: ModelAnswer; by: AnsweredBy };
 
-/** One call that this process makes: reserved, asked, journaled. */
+/** One call that this process makes: it reserves, calls the candidates, and journals the answer. */
 class ModelCall {
   readonly #call: string;
   readonly #reservation: Reservation;
   #asking: Asking | undefined;
   #costNanoUsd = 0;
-  /** Why no other of its candidates is asked any more. */
+  /** The error that rules out the remaining candidates, if any. */
   #exhausted: Error | undefined;
 
   constructor(
@@ -168,7 +171,7 @@ class ModelCall {
     }
   }
 
-  /** Asks one candidate after the other, until one answers. */
+  /** Calls the candidates in order until one answers. */
   async #askInOrder(
     candidates: readonly Candidate[],
     request: ChatRequest,
@@ -183,7 +186,7 @@ class ModelCall {
         if (!('untilMs' in asked)) return asked;
         unavailable.push(asked);
       } catch (error) {
-        // Another may have credit; waiting brings none.
+        // Another candidate may have credit; waiting does not bring any.
         if (!(error instanceof ProviderRefused) || error.failure.kind !== 'quota-spent') throw error;
         spent = error;
       }
@@ -256,7 +259,7 @@ class ModelCall {
     return allowed?.silence ?? defaultSilenceMs;
   }
 
-  /** Pays for what a provider did before it came to nothing, and sees whether that leaves room for another. */
+  /** Charges for a failed request that the provider may bill, and checks whether the budgets have room for another. */
   async #charge(): Promise<void> {
     const by = this.#costSoFar();
     if (!by || this.#asking?.progress.paidFor !== true) return;
@@ -271,14 +274,14 @@ class ModelCall {
     this.#costNanoUsd = by.cost.nanoUsd;
     return this.#write((tx) => {
       const recorded = recordModelAnswer(tx, this.#call, answer, by);
-      // Another process may have journaled another answer, with the calls that count.
+      // Another process may have journaled another answer: that one's calls count.
       const counts = recorded.ok && recorded.answer === answer && recorded.summary !== true;
       if (counts) refuseUnmadeCalls(tx, this.#call, answer.toolCalls, offered);
       return recorded;
     });
   }
 
-  /** A conversation that is too long is the step's result; any other failure ends the attempt. */
+  /** Journals that the conversation is too long as the step's result; any other failure ends the attempt. */
   async #failed(error: unknown): Promise<RecordedAnswer> {
     if (error instanceof ProviderRefused && error.failure.kind === 'context-overflow') {
       return this.store.write((tx) => recordModelRefusal(tx, this.#call, 'context-overflow', error.message));
@@ -290,7 +293,7 @@ class ModelCall {
       throw error;
     }
     const ending = endingOf(error);
-    // Something of ours broke: the runner asks again, and so does a process that finds this call without an owner.
+    // An error of this process: the runner repeats the call, and so does a process that finds it without an owner.
     if (!ending) throw error;
     await this.#write((tx) => {
       failModelCall(tx, this.#call, ending);
@@ -299,7 +302,7 @@ class ModelCall {
     throw new SuzumioError(ending.code, ending.failure.message, {}, { cause: error });
   }
 
-  /** Keeps the call, its reservation and its probe for as long as it is being made. */
+  /** Extends the leases of the call, its reservation and its probe. */
   async #heartbeat(): Promise<void> {
     const untilMs = this.context.cell.context.now() + callLeaseMs;
     await this.#bestEffort(async () => {
@@ -320,7 +323,7 @@ class ModelCall {
     return writePaid(() => this.store.write(verb));
   }
 
-  /** Does what is only of use to other calls: this one does not fail for it. */
+  /** Runs something that only helps other calls: its failure does not fail this one. */
   async #bestEffort(tell: () => Promise<unknown>): Promise<void> {
     try {
       await tell();

@@ -9,7 +9,7 @@ import {
 } from '@suzumio/core/policy/check-provider';
 import type { ToolhostContext } from '../context.js';
 
-/** The candidates with the prices that they are counted by. */
+/** The candidates with the prices that their costs are computed with. */
 export function withCountedPrices(
   context: ToolhostContext,
   project: string,
@@ -27,7 +27,7 @@ export function withCountedPrices(
 }
 
 /**
- * Holds a candidate against the policy as it is now: it may have changed since the project was made. Asked before any key
+ * Checks a candidate against the present policy, which may have changed since the project was created, before any key
  * is read.
  *
  * @throws SuzumioError `policy-denied`
@@ -46,8 +46,8 @@ export function requireAllowed(context: ToolhostContext, project: string, candid
 }
 
 /**
- * Refuses a candidate whose cost cannot be counted: it would pass the day's budget unseen. One that is not allowed at all
- * is refused as that.
+ * Refuses a candidate without a price where the day has a budget. A candidate that the policy denies is refused for
+ * that instead.
  *
  * @throws SuzumioError `policy-denied`
  */

@@ -1,7 +1,7 @@
 import { noAnswer, readAnswer } from './read-answer.js';
 import { type ModelRequest, wireChunk, type WireFormat } from './wire.js';
 
-/** A question in Chat Completions, as far as the server at an address takes it. */
+/** The body of a Chat Completions request, with the fields that the server at an address accepts. */
 export function chatBody(
   { model, messages, tools, maxTokens, settings }: ModelRequest,
   baseURL: string,
@@ -21,14 +21,14 @@ export function chatBody(
   };
 }
 
-/** OpenAI's newer models refuse the older name, and most other servers know only that. */
+/** OpenAI's newer models refuse the older field, and most other servers know only that. */
 function maxTokensField(baseURL: string): 'max_completion_tokens' | 'max_tokens' {
   return /(^|\.)openai\.com$|(^|\.)openai\.azure\.com$/.test(new URL(baseURL).hostname)
     ? 'max_completion_tokens'
     : 'max_tokens';
 }
 
-/** Chat Completions: the format in which answers are read anyway. */
+/** Chat Completions. Answers in other formats are translated to its chunks. */
 export const chatFormat: WireFormat = {
   path: '/chat/completions',
   whole(body) {

@@ -2,7 +2,7 @@ import type { Caller, CircuitFailure, CircuitOpened } from '@suzumio/store/model
 import type { ToolhostContext } from '../context.js';
 import { callLeaseMs } from './call-lease.js';
 
-/** A circuit that is open: the model is not asked now. */
+/** An open circuit: the model is not called now. */
 export interface OpenCircuit {
   untilMs: number;
   lastError: string;
@@ -21,7 +21,7 @@ export class CircuitBreaker {
     private readonly caller: Caller,
   ) {}
 
-  /** @returns why the model is not asked now, if it is not */
+  /** @returns the open circuit, if the model may not be called now */
   async admit(): Promise<OpenCircuit | undefined> {
     const { cell, metrics } = this.context;
     const sinceMs = cell.context.now();
@@ -34,7 +34,7 @@ export class CircuitBreaker {
     return admission;
   }
 
-  /** The call is still being made: other calls go on waiting for its probe. */
+  /** Extends the probe's lease: other calls go on waiting for it. */
   async heartbeat(): Promise<void> {
     if (this.#probeSinceMs !== undefined)
       await this.#providers.extendProbe(this.caller, callLeaseMs, this.#probeSinceMs);
@@ -50,7 +50,7 @@ export class CircuitBreaker {
     if (await this.#providers.answered(this.caller.circuit)) this.#log('info', {}, 'a model answers again');
   }
 
-  /** The question failed, which opens the circuit. */
+  /** The call failed, which opens the circuit. */
   async open(failure: CircuitFailure): Promise<CircuitOpened> {
     const opened = await this.#providers.failed(this.caller, failure);
     const { opensFor, error } = failure;

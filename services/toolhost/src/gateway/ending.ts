@@ -7,24 +7,24 @@ import type { UnansweredCall } from '@suzumio/store/models/fail-model-call';
 import type { ProviderFailure } from './provider-failure.js';
 import type { Endpoint } from './provider-request.js';
 
-/** A model that cannot be asked now. */
+/** A model that cannot be called now. */
 export interface UnavailableModel {
   host: string;
-  /** Its circuit: what a turn waits for. */
+  /** Its circuit, which the turn waits for. */
   circuit: string;
   untilMs: number;
   error: string;
-  /** Whether there has ever been a connection to its address. */
+  /** Whether the cell has ever connected to its host. */
   reached: boolean;
-  /** Where this question was asked there and failed, rather than waiting behind others: how. */
+  /** Set where this call itself failed there, and did not just wait for others: how. */
   asked?: {
-    /** Since when it has given no whole answer. */
+    /** Since when it has completed no answer. */
     sinceMs: number;
     mayBeItsFault: boolean;
   };
 }
 
-/** The day's budget has no room for a question any more. */
+/** The day's budget has no room for another call. */
 export class DayBudgetSpent extends Error {
   constructor(
     readonly day: DayBudget,
@@ -34,14 +34,14 @@ export class DayBudgetSpent extends Error {
   }
 }
 
-/** None of an agent's models can be asked now. */
+/** None of an agent's models can be called now. */
 export class NoModelAvailable extends Error {
   constructor(readonly away: readonly UnavailableModel[]) {
     super(away.map(({ host, error }) => `${host}: ${error}`).join('; '));
   }
 }
 
-/** A provider that answered that it will not. */
+/** A provider refused the request for good. */
 export class ProviderRefused extends Error {
   constructor(
     readonly failure: ProviderFailure,
@@ -52,15 +52,15 @@ export class ProviderRefused extends Error {
   }
 }
 
-/** What becomes of an attempt whose question got no answer. */
+/** How a failed call ends its attempt. */
 export interface Ending extends UnansweredCall {
   code: 'provider-unavailable' | 'provider-refused' | 'policy-denied' | 'budget-reached';
 }
 
-/** An address to which no connection was ever made is more likely wrong than away: a turn waits no longer for it. */
+/** A host that was never reached is more likely a wrong address than an outage: turns wait no longer than this. */
 const unreachedPatienceMs = 10 * 60_000;
 
-/** How a call's error ends its attempt; undefined for what is ours, and may go better another time. */
+/** How a call's error ends its attempt; undefined for an error of this process, which may pass. */
 export function endingOf(error: unknown): Ending | undefined {
   if (error instanceof NoModelAvailable) {
     const first = [...error.away].sort((a, b) => a.untilMs - b.untilMs)[0];
@@ -119,7 +119,7 @@ export function endingOf(error: unknown): Ending | undefined {
   return undefined;
 }
 
-/** Where an address has no version in its path, as nearly all have, the model may well be known below one. */
+/** Advice for an address without a version in its path: nearly all providers have one. */
 function addressAdvice({ endpoint, candidate: { settings } }: ProviderRefused): string {
   if (/\/v\d/.test(new URL(endpoint.baseURL).pathname)) return '';
   return `; or at the baseURL of provider "${settings.provider}": it has no /v1, below which most servers answer`;

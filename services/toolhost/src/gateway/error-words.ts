@@ -1,22 +1,22 @@
 import { beginningOf } from '@suzumio/protocol/cut-text';
 
-/** What a provider says of what went wrong. */
+/** A provider's description of an error. */
 export interface ToldError {
-  /** As a status of HTTP, where it names one. */
+  /** Its HTTP status, if it names one. */
   status: number | undefined;
   code: string;
   type: string;
-  /** Its own words; empty where it has none. */
+  /** Its message; empty where it has none. */
   message: string;
 }
 
-/** The most of what is told where nothing in it looks like words. */
+/** The most of a body that is quoted where no message is found in it. */
 const maxUnreadChars = 300;
-/** As deep are words looked for, and as many are told of a list. */
+/** How deep messages are searched for, and how many of a list are quoted. */
 const deepestWords = 6;
 const mostWords = 10;
 
-/** Reads an error as it was sent: usually JSON, of whatever form, or a text, or a page of a proxy. */
+/** Reads an error from a response's body: usually JSON of some form, or plain text, or a proxy's HTML page. */
 export function errorIn(body: string): ToldError {
   try {
     return errorOf(JSON.parse(body));
@@ -40,17 +40,17 @@ export function errorOf(value: unknown): ToldError {
   };
 }
 
-/** Whether anything stands where an error would: some servers send an empty one with every answer. */
+/** Whether an error field has content: some servers send an empty one with every answer. */
 export function says(error: unknown): boolean {
   return Boolean(error) && (typeof error !== 'object' || Object.keys(error as object).length > 0);
 }
 
-/** A field of whatever may have fields. */
+/** A field of a value that may be an object. */
 export function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-/** The words of what is no JSON: of a page its title. */
+/** The text of a body that is not JSON: of an HTML page, its title. */
 export function plainWords(text: string): string {
   const words = /^\s*</.test(text) ? (/<title[^>]*>([^<]*)/i.exec(text)?.[1] ?? '') : text;
   return words.trim().replace(/\s+/g, ' ');
@@ -63,7 +63,7 @@ function statusOf(value: unknown): number | undefined {
   return Number.isInteger(status) && status >= 400 && status < 600 ? status : undefined;
 }
 
-/** Where servers put their words, and what only names them. */
+/** Fields in which servers put messages, and fields that merely name the error. */
 const wordNames = ['message', 'detail', 'details', 'error_description', 'errors', 'msg', 'reason', 'description'];
 
 function wordsOf(value: unknown, depth = 0): string {
@@ -75,7 +75,7 @@ function wordsOf(value: unknown, depth = 0): string {
   }
   const error = within(field(value, 'error')) || within(field(value, 'title'));
   const words = wordNames.map((name) => within(field(value, name))).find(Boolean) ?? '';
-  // What a gateway heard from the server behind it, and of which part of a question a server speaks.
+  // A gateway's copy of the upstream server's error, and the part of the request that a server names.
   const raw = within(field(field(value, 'metadata'), 'raw'));
   const location = field(value, 'loc');
   const where = Array.isArray(location) ? location.map(String).join('.') : '';

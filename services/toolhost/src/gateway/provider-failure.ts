@@ -1,14 +1,14 @@
 import { errorIn, errorOf, type ToldError } from './error-words.js';
 
 /**
- * Why a provider gave no answer, by what follows from it.
+ * Why a provider gave no answer, by consequence.
  *
- * - `unavailable`: it is away, overloaded, over a limit of ours, or answers what is no answer; another may be asked, and
- *   later it
- * - `quota-spent`: the credit of the account is used up, and comes back only when it is topped up
- * - `key-rejected`, `model-unknown`, `request-refused`: it answered, and will answer the same again
+ * - `unavailable`: unreachable, overloaded, over a rate limit, or an invalid answer; another provider may be tried, and
+ *   this one later
+ * - `quota-spent`: the account's credit is spent, until it is topped up
+ * - `key-rejected`, `model-unknown`, `request-refused`: a repeated request would fail the same way
  * - `context-overflow`: the conversation is too long for the model
- * - `answer-too-large`: the answer is longer than anything that an agent could mean
+ * - `answer-too-large`: the answer is longer than any useful one
  */
 export type ProviderFailureKind =
   | 'unavailable'
@@ -25,11 +25,11 @@ export class ProviderFailure extends Error {
   constructor(
     readonly kind: ProviderFailureKind,
     message: string,
-    /** How long the provider asked us to wait. */
+    /** The provider's `Retry-After`, in milliseconds. */
     readonly retryAfterMs?: number,
     private readonly options: {
       cause?: unknown;
-      /** The status of HTTP that an error within an answer stands for. */
+      /** The HTTP status that an error within an answer stands for. */
       status?: number;
     } = {},
   ) {
@@ -41,7 +41,7 @@ export class ProviderFailure extends Error {
   }
 }
 
-/** What a failed answer says, read for the kind of failure. */
+/** A failed response, from which the kind of failure is read. */
 export interface FailedAnswer {
   status: number;
   retryAfter?: string | undefined;
@@ -50,7 +50,7 @@ export interface FailedAnswer {
   nowMs: number;
 }
 
-/** Reads the failure from an answer that is none, with the provider's words as they are. */
+/** Reads the failure from an unsuccessful response, with the provider's message unchanged. */
 export function failureOf({ status, retryAfter, body, nowMs }: FailedAnswer): ProviderFailure {
   const elsewhere = status >= 300 && status < 400 ? ', which points elsewhere and is not followed' : '';
   const how = `the provider answered ${status}${elsewhere}`;
@@ -66,7 +66,7 @@ function failureFrom(
   const said = `${how}${message === '' ? '' : `: ${message}`}`;
   if (isOverflow(status, code, message)) return new ProviderFailure('context-overflow', said);
   if (status === 402 || spentCodes.has(code) || spentCodes.has(type)) return new ProviderFailure('quota-spent', said);
-  // A 403 may be a region or an account that is not allowed; the key is what an operator looks at first.
+  // A 403 may concern a region or an account; the key is what an operator checks first.
   if (status === 401 || status === 403 || (status === 400 && isAboutKey(code, message))) {
     return new ProviderFailure('key-rejected', said);
   }
@@ -78,13 +78,13 @@ function failureFrom(
   return new ProviderFailure('request-refused', type === '' ? said : `${said} (${type})`);
 }
 
-/** What a server of llama.cpp calls its own fault, and is one of the conversation. */
+/** llama.cpp reports this as a server error, but the conversation causes it. */
 const unreadable = /failed to parse tool call arguments/i;
 
-/** What providers call spent credit, where its status is that of a rate limit. */
+/** Codes for spent credit, which some providers send with the status of a rate limit. */
 const spentCodes = new Set(['insufficient_quota', 'billing_hard_limit_reached', 'billing_not_active']);
 
-/** The status with which a provider sends an error of some code or type where it sends it before its answer. */
+/** HTTP statuses for codes and types of errors that come within an answer. */
 const statusOfCode: readonly (readonly [RegExp, number])[] = [
   [/api_?key|authentication|unauthorized|unauthenticated/i, 401],
   [/permission|forbidden|access_denied/i, 403],
@@ -93,10 +93,7 @@ const statusOfCode: readonly (readonly [RegExp, number])[] = [
   [/^(invalid_|image_|unsupported_|bio_policy|misalignment_policy|data_residency|content_policy)|^bad_?request/i, 400],
 ];
 
-/**
- * Reads the failure from an error within an answer that began well: the status of the answer says nothing, but what it
- * holds does.
- */
+/** Reads the failure from an error within a successful response, whose status says nothing. */
 export function failureWithin(sent: unknown): ProviderFailure {
   const error = errorOf(sent);
   const { code, type, message } = error;
@@ -106,14 +103,14 @@ export function failureWithin(sent: unknown): ProviderFailure {
   return new ProviderFailure(failure.kind, failure.message, failure.retryAfterMs, { status });
 }
 
-/** An error within an answer, which is to be asked for again when the answer's `Retry-After` says. */
+/** A failure within an answer, with the delay of the response's `Retry-After`. */
 export function askedToWait(failure: ProviderFailure, header: string | undefined, nowMs: number): ProviderFailure {
   const { kind, message, status, cause } = failure;
   const within = kind === 'unavailable' && status !== undefined;
   return within ? new ProviderFailure(kind, message, retryAfterMs(header, nowMs), { status, cause }) : failure;
 }
 
-/** `Retry-After` as seconds or a date; nothing where it is neither. */
+/** `Retry-After` in seconds or as a date; undefined where it is neither. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d+(\.\d+)?$/.test(header.trim())) return Math.round(Number(header) * 1000);
@@ -123,7 +120,7 @@ export function retryAfterMs(header: string | undefined, nowMs: number): number 
 
 function isOverflow(status: number, code: string, message: string): boolean {
   if (status === 400 || status === 413 || status === 422) return isAboutLength(code, message);
-  // A limit of tokens a minute that one question is beyond: no waiting helps, a shorter one does.
+  // One request exceeds the limit of tokens per minute: waiting does not help, a shorter request does.
   if (status === 429) return /request too large/i.test(message);
   return status >= 500 && /context (length|window|size)/i.test(message);
 }
@@ -132,7 +129,7 @@ function isAboutLength(code: string, message: string): boolean {
   return code === 'context_length_exceeded' || overflowWords.test(message);
 }
 
-/** What servers say of a conversation that is too long. */
+/** How servers report a conversation that is too long. */
 const overflowWords =
   /context (length|window|size)|maximum context|too many tokens|exceeds? the (available )?context|maximum prompt length|(prompt|input) is too long|exceeds the maximum number of tokens|request too large/i;
 

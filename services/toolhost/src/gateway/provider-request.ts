@@ -10,18 +10,20 @@ import { chatBody, chatFormat } from './chat.js';
 import { responsesBody, responsesFormat } from './responses.js';
 import type { ModelRequest } from './wire.js';
 
-/** Where a provider is, and what opens it. */
+/** A provider's address and credentials. */
 export interface Endpoint {
   baseURL: string;
   headers: Record<string, string>;
-  /** Names the provider in the whole cell: the same place with the same key is the same provider, whatever files call it. */
+  /**
+   * Identifies the provider in the whole cell: the same address with the same key is the same provider, under any name.
+   */
   key: string;
-  /** Names the model there: what is asked in the same way of the same provider. One of them may be away while others answer. */
+  /** Identifies the model there: one model may be unavailable while others answer. */
   circuit: string;
 }
 
 /**
- * Reads a provider's address and key, as they are now.
+ * Reads a provider's present address and key.
  *
  * @throws SuzumioError `provider-refused`, naming the variable that is not set
  */
@@ -48,14 +50,16 @@ function markOf(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 8);
 }
 
-/** An answer may take this long, unless the provider's `timeoutMs` says otherwise, and pause so long once it has begun. */
+/**
+ * The deadline of an answer, unless the provider's `timeoutMs` sets another; also the longest silence within a stream.
+ */
 export const defaultTimeoutMs = 10 * 60_000;
 const longestSilenceMs = 2 * 60_000;
 
 /**
- * The request that a candidate gets: the conversation is the runner's, how the model is set the preset's.
+ * The request to a candidate: the conversation is the runner's, the model's settings are the preset's.
  *
- * @param how `place` names calls without an id; `budgeted` whether a budget counts what it costs
+ * @param how `place` is the prefix of ids for calls without one; `budgeted` says whether a budget counts the cost
  */
 export function providerRequest(
   { settings, provider }: Candidate,
@@ -65,7 +69,7 @@ export function providerRequest(
 ): ProviderRequest {
   const timeoutMs = Math.max(provider.timeoutMs ?? defaultTimeoutMs, shortestTimeoutMs);
   const asked = request.max_completion_tokens ?? request.max_tokens;
-  // Without a bound there is no worst case that a budget could be checked against.
+  // Without a limit there is no worst-case cost to check against a budget.
   const bound = settings.maxOutputTokens ?? (budgeted ? defaultMaxOutputTokens : undefined);
   const question: ModelRequest = {
     model: askedModel(settings),

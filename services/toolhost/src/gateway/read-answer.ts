@@ -3,8 +3,8 @@ import { errorOf, field, plainWords, says } from './error-words.js';
 import { failureWithin, ProviderFailure } from './provider-failure.js';
 
 /**
- * Reads what a provider sends. Servers in Python write numbers that JSON does not have, as counts of what they did not
- * count: they are taken for missing.
+ * Parses a provider's JSON. Python servers may write `NaN` and `Infinity`, which JSON lacks, for unknown counts: they
+ * are read as missing.
  *
  * @throws ProviderFailure
  */
@@ -15,12 +15,12 @@ export function wireJson(text: string): unknown {
   throw new ProviderFailure('unavailable', `the provider answered what is not JSON${words && `: ${words}`}`);
 }
 
-/** Where words are looked for in what is not JSON. */
+/** How much of a body that is not JSON is searched for a message. */
 const maxWordChars = 16 * 1024;
 
 const hasNoNumber = /\b(?:NaN|Infinity)\b/;
 
-/** Writes `null` for them, but not within texts. An answer may be long, and is gone through once. */
+/** Replaces them with `null`, but not within strings. An answer may be long, so one pass does it. */
 function withoutThem(text: string): string {
   const kept: string[] = [];
   let from = 0;
@@ -40,7 +40,7 @@ function withoutThem(text: string): string {
   return kept.concat(text.slice(from)).join('');
 }
 
-/** In a box: JSON may be nothing but `null`. */
+/** Boxed, since the JSON value may be `null`. */
 function parsed(text: string): { of: unknown } | undefined {
   try {
     return { of: JSON.parse(text) };
@@ -50,10 +50,9 @@ function parsed(text: string): { of: unknown } | undefined {
 }
 
 /**
- * Reads what a provider sent in answer to a question that it took.
+ * Reads a provider's successful response.
  *
- * @throws ProviderFailure in the provider's words where it says that something went wrong; else naming the field for which
- *   it is no answer
+ * @throws ProviderFailure with the provider's message where it reports an error; otherwise naming the invalid field
  */
 export function readAnswer<Schema extends z.ZodType>(schema: Schema, sent: unknown): z.infer<Schema> {
   const error = errorWithin(sent);
@@ -64,14 +63,14 @@ export function readAnswer<Schema extends z.ZodType>(schema: Schema, sent: unkno
   throw noAnswer(sent, issue && `${issue.path.join('.')}: ${issue.message}`);
 }
 
-/** What became of a question where nothing in what was sent answers it. */
+/** The failure of a response that contains no answer. */
 export function noAnswer(sent: unknown, why?: string): ProviderFailure {
   const { status, message } = errorOf(sent);
   if (status !== undefined) return failureWithin(sent);
   return new ProviderFailure('unavailable', `the provider answered what is no answer of a model: ${why ?? message}`);
 }
 
-/** What holds an error in an answer, or in place of one. */
+/** The error in an answer, or in place of one. */
 function errorWithin(sent: unknown): unknown {
   if (field(sent, 'object') === 'error' || field(sent, 'type') === 'error') return sent;
   const choices = field(sent, 'choices');

@@ -2,18 +2,18 @@ import { createRedactor, shortestSecret } from '@suzumio/runtime/observability/r
 import { beginningOf } from '@suzumio/protocol/cut-text';
 import { ProviderFailure } from './provider-failure.js';
 
-/** What of a request opens its provider. */
+/** The parts of a request with credentials. */
 interface Opening {
   readonly baseURL: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The most of a provider's words that are told. */
+/** How much of a provider's message is shown. */
 const maxMessageChars = 1_000;
 
 /**
- * A failure as it may be told: providers, and proxies before them, say back what they were sent. What opens them is taken
- * out before anything is cut, so that no part of it stays.
+ * A failure without credentials: providers, and proxies before them, may echo the request. They are removed before the
+ * message is cut, so that no part remains.
  */
 export function redactedFailure(failure: ProviderFailure, request: Opening): ProviderFailure {
   const secrets = secretsOf(request).filter(({ length }) => length >= shortestSecret);
@@ -23,9 +23,9 @@ export function redactedFailure(failure: ProviderFailure, request: Opening): Pro
   });
 }
 
-/** What a request holds that opens a provider, in the forms in which it may come back. */
+/** The credentials in a request, in each form in which they may be echoed. */
 function secretsOf({ baseURL, headers }: Opening): string[] {
-  // A value without the scheme before it is the key itself.
+  // Without its scheme, an authorization value is the key itself.
   const sent = Object.values(headers).flatMap((value) => [value, value.replace(/^\S+ +/, '')]);
   const { username, password, search } = new URL(baseURL);
   if (username === '' && password === '' && search === '') return sent.flatMap(encodings);

@@ -6,7 +6,7 @@ import type { ToolhostContext } from '../context.js';
 import { callLeaseMs, pollInterval, writePaid } from './call-lease.js';
 import { DayBudgetSpent } from './ending.js';
 
-/** What one call reserves of the day's budget, where there is one, and what it spends of it. */
+/** One call's reservation in the day's budget, if there is one, and its spending. */
 export class Reservation {
   #held = false;
 
@@ -17,10 +17,10 @@ export class Reservation {
   ) {}
 
   /**
-   * Reserves the call's worst cost. Where only the reservations of other calls leave no room for it, it waits for them.
+   * Reserves the call's worst-case cost. Waits where only reservations of other calls leave no room.
    *
    * @param assertWanted throws where the call is no longer wanted
-   * @throws SuzumioError `budget-reached` where no day has room for it
+   * @throws SuzumioError `budget-reached` where the cost exceeds a whole day's budget
    * @throws DayBudgetSpent
    */
   async begin(assertWanted: () => void): Promise<void> {
@@ -44,23 +44,23 @@ export class Reservation {
     }
   }
 
-  /** The call is still being made. */
+  /** Extends the reservation. */
   async heartbeat(untilMs: number): Promise<void> {
     if (!this.#held) return;
     await this.context.cell.catalog.spending.hold(this.call, this.worstNanoUsd, Number.MAX_SAFE_INTEGER, untilMs);
   }
 
   /**
-   * Pays for something that came to nothing, while the call goes on.
+   * Records the cost of a failed request, while the call continues.
    *
-   * @returns that the day has no room for more of it then
+   * @returns an error where the day then has no room for the rest
    */
   async spend(nanoUsd: number): Promise<DayBudgetSpent | undefined> {
     if (!this.#held) return undefined;
     return this.#spent(await writePaid(() => this.context.cell.catalog.spending.spend(nanoUsd)));
   }
 
-  /** What the call has cost is spent, and the rest of its reservation free. */
+  /** Records the call's cost, and frees the rest of its reservation. */
   async end(nanoUsd: number): Promise<void> {
     if (this.#held) await writePaid(() => this.context.cell.catalog.spending.settle(this.call, nanoUsd));
   }

@@ -17,12 +17,12 @@ import {
 } from './wire.js';
 
 /**
- * A question in the Responses format. Nothing of it is kept by the provider: each question tells the whole conversation,
- * as the journal has it.
+ * The body of a Responses request. The provider stores nothing: each request contains the whole conversation, as in the
+ * journal.
  */
 export function responsesBody({ model, messages, tools, maxTokens, settings }: ModelRequest) {
   const { temperature, topP, toolChoice, reasoningEffort } = settings;
-  // What everything else stands under; where nothing else is, it has to be the question.
+  // The instructions; where there are no other messages, they have to be the input.
   const first = messages.findIndex(({ role }) => role !== 'system');
   const system = messages.slice(0, Math.max(0, first));
   return {
@@ -32,7 +32,7 @@ export function responsesBody({ model, messages, tools, maxTokens, settings }: M
     ...(tools.length === 0
       ? {}
       : {
-          // Strict unless it is said: then it takes only schemas that require every field.
+          // Strict is the API's default, which accepts only schemas that require every field.
           tools: tools.map(({ function: { name, description, parameters } }) => ({
             type: 'function',
             name,
@@ -51,7 +51,7 @@ export function responsesBody({ model, messages, tools, maxTokens, settings }: M
   };
 }
 
-/** A message, and the calls in it, which are items of their own there. */
+/** A message's items: in this format, calls are items of their own. */
 function itemsOf(message: ChatMessage): object[] {
   if (message.role === 'tool') {
     return [{ type: 'function_call_output', call_id: message.tool_call_id, output: textOf(message) }];
@@ -79,15 +79,15 @@ function textOf({ content }: ChatMessage): string {
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/** Texts and images have other names there. */
+/** A text or image part under its name in this format. */
 function partOf(part: Part): object {
   if (part.type === 'text') return { type: 'input_text', text: part.text };
   const { url, detail = 'auto' } = part.image_url;
   return { type: 'input_image', image_url: url, detail };
 }
 
-// What providers send that speak the Responses format. Only what is used is looked at: of an answer's items messages and
-// calls, of its events those that bring a part of one or end it.
+// Responses of providers in the Responses format, as far as they are used: messages and calls among an answer's items,
+// and events that extend or end one.
 
 const item = z.object({
   type: z.string(),
@@ -139,9 +139,9 @@ export const responsesFormat: WireFormat = {
   },
 };
 
-/** Reads an answer that comes in events. What they left out is taken from those that repeat it whole. */
+/** Reads a streamed answer. What deltas left out is taken from events that repeat an item in full. */
 class ResponseReader {
-  /** Calls that have a name already, and items of which some content has come, by their place in the answer. */
+  /** Calls with a name, and items with content, by their index in the answer. */
   readonly #begun = new Set<number>();
   readonly #told = new Set<number>();
   #speaking: number | undefined;
@@ -170,7 +170,7 @@ class ResponseReader {
     }
   }
 
-  /** The last piece, after what has not come in any before. */
+  /** The last chunk, after everything that earlier events lacked. */
   end({ status, model, output, error, incomplete_details: incomplete, usage }: WireResponse): WireChunk[] {
     if (status === 'failed' || error) throw failureWithin(error ?? {});
     if (status !== 'completed' && status !== 'incomplete' && status) {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { SinglePreset } from '@suzumio/core/budgets/presets';
 import type { ChatRequest } from '@suzumio/protocol/model-chat';
 
-/** What a model is asked, in whatever format. */
+/** A request to a model, independent of the format. */
 export interface ModelRequest {
   readonly model: string;
   readonly messages: ChatRequest['messages'];
@@ -12,50 +12,49 @@ export interface ModelRequest {
 }
 
 /**
- * A format in which providers answer. Whatever it is, an answer is read as pieces of one of Chat Completions, which are
- * put together in one place.
+ * A provider's wire format. Every answer is translated to chunks of Chat Completions, which are assembled in one place.
  */
 export interface WireFormat {
-  /** Where it is asked, below the provider's address. */
+  /** The path below the provider's address. */
   readonly path: string;
   /**
-   * Reads an answer that came at once.
+   * Reads an answer without streaming.
    *
-   * @throws ProviderFailure where it is none, or says why there is none
+   * @throws ProviderFailure where it is no answer or reports an error
    */
   whole(body: unknown): WireChunk[];
-  /** Begins to read a streamed answer: what it returns does with each event what `whole` does with all of it. */
+  /** Begins to read a streamed answer: the returned function translates one event as `whole` does a body. */
   events(): (event: unknown) => WireChunk[];
 }
 
-// What providers send that speak Chat Completions. Only what is used is looked at, and servers differ: what is only
-// counted or shown is taken as far as it can be read, and else as missing; what is carried out has to be what it should be.
+// Chat Completions as providers send them, as far as they are used. Servers differ: fields that are only counted or
+// shown are read leniently, and missing where they cannot be; fields that are acted on must be valid.
 
-/** A text that is said, or a name that is called. */
+/** The text of an answer, or the name of a function. */
 export const text = z.string().nullish();
 
-/** What only describes an answer. */
+/** A field that only describes an answer. */
 export const label = z.string().nullish().catch(undefined);
 
-/** A name that an answer gives to something of its own. */
+/** An id within an answer. */
 export const givenId = z
   .union([z.string(), z.number().transform(String)])
   .nullish()
   .catch(undefined);
 
-/** More than any model reads or writes: a greater count is no count. */
+/** More tokens than any model handles: a greater count is ignored. */
 const maxTokens = 100_000_000;
 
-/** Tokens that were counted. */
+/** A count of tokens. */
 export const count = numeric(z.number().nonnegative().max(maxTokens));
 
-/** A place in a list. */
+/** An index in a list. */
 export const place = numeric(z.int().nonnegative());
 
-/** What is counted together. */
+/** An object of counts. */
 export const counts = <Shape extends z.ZodRawShape>(shape: Shape) => z.object(shape).nullish().catch(undefined);
 
-/** A number, also where it is written as a text; undefined for whatever else there is. */
+/** A number, or a string with one; undefined for anything else. */
 function numeric(number: z.ZodType<number, number>) {
   const written = z
     .string()
@@ -74,14 +73,14 @@ const wireUsage = counts({
 });
 export type WireUsage = NonNullable<z.infer<typeof wireUsage>>;
 
-/** Some servers send the arguments as the object that they should describe. */
+/** Some servers send the arguments as an object instead of JSON text. */
 export const wireArguments = z.union([z.string(), z.record(z.string(), z.unknown())]).nullish();
 
 const wireFunction = z.object({ name: text, arguments: wireArguments }).nullish();
 const wireToolCall = z.object({ index: place, id: givenId, function: wireFunction });
 export type WireToolCall = z.infer<typeof wireToolCall>;
 
-/** Some send what is said in parts, and what was thought among them, which is no part of an answer. */
+/** Some servers send content in parts, reasoning among them, which is no part of an answer. */
 const wireContent = z
   .union([
     z.string(),
@@ -95,12 +94,12 @@ const wireMessage = z.object({
   content: wireContent,
   refusal: text,
   tool_calls: z.array(wireToolCall).nullish(),
-  /** What calls were before there could be several. */
+  /** The older form, before parallel calls. */
   function_call: wireFunction,
 });
 export type WireMessage = z.infer<typeof wireMessage>;
 
-/** An answer, or one piece of it: the former has a `message`, the latter a `delta`, and some servers know no difference. */
+/** An answer, or one chunk of it: the former has a `message`, the latter a `delta`, but some servers confuse them. */
 export const wireChunk = z.object({
   model: label,
   choices: z
@@ -111,6 +110,6 @@ export const wireChunk = z.object({
   usage: wireUsage,
 });
 export type WireChunk = z.infer<typeof wireChunk> & {
-  /** Nothing follows that matters. */
+  /** Nothing relevant follows. */
   last?: true;
 };

@@ -11,7 +11,7 @@ import { pathInWorkspace } from './path-in-workspace.js';
 import { defineTool } from './tool.js';
 import { uploadFacts } from './upload-facts.js';
 
-/** What of an artifact is known from what was uploaded. */
+/** The facts of an artifact that come from the upload. */
 type Uploaded = Pick<NewArtifact, 'sha256' | 'sizeBytes' | 'directory'>;
 
 export const artifactsPublish = defineTool({

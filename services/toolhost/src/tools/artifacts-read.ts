@@ -68,8 +68,8 @@ async function fileIn(content: ContentStore, artifact: ArtifactView, path: strin
 }
 
 /**
- * Names what has to be written; writing it is for whoever can reach the workspace: the runner, or the shim. The answer is
- * recorded, so an attempt that repeats the call writes the same into the workspace that it began with.
+ * Names the files to write, for the runner or shim, which can reach the workspace. The answer is recorded, so an
+ * attempt that repeats the call writes the same files.
  */
 function handOver(artifact: HandedArtifact, to: string) {
   const { id, name, sha256, sizeBytes } = artifact;
@@ -94,7 +94,7 @@ async function readText(
   return { shown: decode(bytes, name), truncated: sizeBytes > maxBytes };
 }
 
-/** As many lines as fit. */
+/** The manifest as text, as many lines as fit. */
 async function readList(content: ContentStore, { sha256 }: HandedArtifact, maxBytes: number): Promise<Shown> {
   const { entries } = await publishedDirectory(content, sha256);
   const lines: string[] = [];
@@ -111,7 +111,7 @@ async function readList(content: ContentStore, { sha256 }: HandedArtifact, maxBy
   };
 }
 
-/** Text that may be cut inside a character, but is otherwise UTF-8 without NUL. */
+/** Decodes UTF-8 without NUL that may be cut inside a character. */
 function decode(bytes: Buffer, name: string): string {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });

@@ -41,7 +41,7 @@ export function findTool(name: string): CoreTool {
   );
 }
 
-/** What a model is told of these tools. */
+/** The tool definitions for a model. */
 export function toolDefinitions(names: readonly string[]): ToolDefinition[] {
   return names.map((name) => findTool(name).definition);
 }

@@ -6,7 +6,7 @@ import { maxMessageBytes } from '@suzumio/protocol/message-kind';
 /** A name in a tool's input. */
 export const name = z.string().min(1).max(200);
 
-/** What every tool takes that writes mail. */
+/** The fields of every tool that writes mail. */
 export const messageFields = {
   priority: priority.default('P1').describe('P0 is the most urgent, P3 the least.'),
   body: z

@@ -11,7 +11,7 @@ import type { ToolCallSite } from '@suzumio/store/turns/record-tool-call';
 export interface ToolEnvironment {
   reader: SqlReader;
   content: ContentStore;
-  /** Stores what the call brings, charged to its agent, and returns its hash. */
+  /** Stores content of the call, charged to its agent, and returns its hash. */
   store: (bytes: Buffer, kind: 'reports') => Promise<string>;
   agent: string;
   turn: string;
@@ -23,21 +23,21 @@ export type Effect = (tx: Tx, site: ToolCallSite) => ToolResponse;
 /** A tool of the core pack. */
 export interface CoreTool {
   definition: ToolDefinition;
-  /** Checks the input, does the file work, and returns what is left for the transaction. */
+  /** Checks the input, does the file work, and returns the effect for the transaction. */
   prepare(input: unknown, environment: ToolEnvironment): Promise<Effect>;
 }
 
 /**
- * Defines a tool: its name and input as a model sees them, and what it does.
+ * Defines a tool: its name and input, as a model sees them, and its implementation.
  *
- * @param tool.prepare runs outside the transaction: file work, never a change to the store. What it throws becomes the
- *   recorded outcome of the call.
+ * @param tool.prepare runs outside the transaction: file work, never a change to the store. Its error becomes the
+ *   call's recorded outcome.
  */
 export function defineTool<Input extends z.ZodType>(tool: {
   name: CoreToolName;
   description: string;
   input: Input;
-  /** Fields that the runner adds for its own purposes; a model is not told of them. */
+  /** Fields that the runner adds; models do not see them. */
   hidden?: readonly string[];
   prepare(input: z.output<Input>, environment: ToolEnvironment): Effect | Promise<Effect>;
 }): CoreTool {

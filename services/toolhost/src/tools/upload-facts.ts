@@ -1,2 +1,2 @@
-/** What the runner adds when it has uploaded the content; the journal does not count it as part of what is asked. */
+/** Fields that the runner adds after an upload; the journal does not count them as part of the request. */
 export const uploadFacts = ['sha256', 'sizeBytes', 'kind'] as const;
