@@ -1,37 +1,76 @@
 import * as z from 'zod';
 import { sha256 } from './ids.js';
 
-/** Bounds of a workspace snapshot. */
+/** Bounds of a workspace snapshot: its entries, the bytes of its files together, and the characters of a path. */
 export const maxWorkspaceFiles = 20_000;
 export const maxWorkspaceBytes = 1024 * 1024 * 1024;
+export const maxWorkspacePathLength = 1024;
 
 /** A path inside a workspace: relative, `/` between its parts, no `.` or `..`, no NUL. */
 export const workspacePath = z
   .string()
   .min(1)
-  .max(1024)
+  .max(maxWorkspacePathLength)
   .refine(
     (path) => !path.includes('\0') && path.split('/').every((part) => part !== '' && part !== '.' && part !== '..'),
     'a path inside the workspace, without . or ..',
   );
 
+/** The name of something in a directory of a workspace. */
+export const workspaceName = workspacePath.refine((name) => !name.includes('/'), 'a name, without /');
+
+const file = { kind: z.literal('file'), sha256, sizeBytes: z.int().nonnegative(), executable: z.boolean() };
+const link = { kind: z.literal('link'), target: z.string().max(4096) };
+
 /** One entry of a workspace. Links are kept as text and never followed. */
 export const workspaceEntry = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('directory'), path: workspacePath }),
-  z.object({
-    kind: z.literal('file'),
-    path: workspacePath,
-    sha256,
-    sizeBytes: z.int().nonnegative(),
-    executable: z.boolean(),
-  }),
-  z.object({ kind: z.literal('link'), path: workspacePath, target: z.string().max(4096) }),
+  z.object({ ...file, path: workspacePath }),
+  z.object({ ...link, path: workspacePath }),
 ]);
 export type WorkspaceEntry = z.infer<typeof workspaceEntry>;
 
-/** A snapshot of a workspace: entries sorted by path. Its id is the SHA-256 of its JSON. */
+/** A snapshot as it was made before directories had manifests of their own: all entries, sorted by path. */
 export const workspaceManifest = z.object({
   version: z.literal(1),
   entries: z.array(workspaceEntry).max(maxWorkspaceFiles),
 });
 export type WorkspaceManifest = z.infer<typeof workspaceManifest>;
+
+/** What is in one directory of a workspace; a directory in it by the SHA-256 of its own manifest. */
+export const directoryEntry = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('directory'), name: workspaceName, sha256 }),
+  z.strictObject({ ...file, name: workspaceName }),
+  z.strictObject({ ...link, name: workspaceName }),
+]);
+export type DirectoryEntry = z.infer<typeof directoryEntry>;
+
+/**
+ * One directory of a workspace: entries sorted by name. The SHA-256 of the root's manifest is the snapshot. Equal
+ * directories have equal manifests: {@link manifestBytes} is the one form.
+ */
+export const workspaceDirectory = z.strictObject({
+  version: z.literal(2),
+  entries: z.array(directoryEntry).max(maxWorkspaceFiles),
+});
+export type WorkspaceDirectory = z.infer<typeof workspaceDirectory>;
+
+/** The manifest of a directory whose entries are sorted by name. */
+export function manifestBytes(entries: readonly DirectoryEntry[]): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(JSON.stringify({ version: 2, entries: entries.map(inOrder) }));
+}
+
+/** An entry whose keys have the one order that manifests have. */
+function inOrder(entry: DirectoryEntry): DirectoryEntry {
+  const { name } = entry;
+  switch (entry.kind) {
+    case 'directory':
+      return { kind: 'directory', name, sha256: entry.sha256 };
+    case 'link':
+      return { kind: 'link', name, target: entry.target };
+    case 'file': {
+      const { sha256, sizeBytes, executable } = entry;
+      return { kind: 'file', name, sha256, sizeBytes, executable };
+    }
+  }
+}

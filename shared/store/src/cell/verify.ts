@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { isSuzumioError, messageOf } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import { type ArtifactKind, directoryManifest } from '@suzumio/protocol/artifacts';
-import { workspaceManifest } from '@suzumio/protocol/workspace-manifest';
+import { entriesOf, readSnapshot } from '@suzumio/protocol/workspace-snapshot';
 import { ContentStore } from '../content/content-store.js';
 import { contradictionsIn } from '../projects/contradictions.js';
 import { readConfig, readStatus } from '../projects/read-project.js';
@@ -37,10 +37,11 @@ interface Reference {
   sizeBytes?: number;
 }
 
+/** Content that is a list of files: of a published directory, or of a workspace. */
 interface List {
   what: string;
   sha256: string;
-  schema: typeof directoryManifest | typeof workspaceManifest;
+  of: 'directory' | 'workspace';
 }
 
 interface Facts {
@@ -136,7 +137,7 @@ function artifacts(reader: SqlReader, kind: ArtifactKind): Reference[] {
 }
 
 function directories(reader: SqlReader): List[] {
-  return artifacts(reader, 'directory').map(({ what, sha256 }) => ({ what, sha256, schema: directoryManifest }));
+  return artifacts(reader, 'directory').map(({ what, sha256 }) => ({ what, sha256, of: 'directory' }));
 }
 
 function workspaces(reader: SqlReader): List[] {
@@ -144,7 +145,7 @@ function workspaces(reader: SqlReader): List[] {
     .all<{ id: string; snapshot: string }>(
       'SELECT id, snapshot FROM agents WHERE snapshot IS NOT NULL ORDER BY position',
     )
-    .map(({ id, snapshot }) => ({ what: `workspace of ${id}`, sha256: snapshot, schema: workspaceManifest }));
+    .map(({ id, snapshot }) => ({ what: `workspace of ${id}`, sha256: snapshot, of: 'workspace' }));
 }
 
 /** The catalog may say `running` of a project that is not, never the other way round. */
@@ -176,10 +177,16 @@ async function verifyContents(store: ContentStore, facts: Facts, verdict: Projec
   };
   for (const artifact of facts.artifacts) await verify(artifact);
   for (const listed of facts.lists) {
-    if (!(await verify(listed))) continue;
-    const files = await filesOf(store, listed);
-    if (files === undefined) verdict.flaws.push({ what: listed.what, detail: 'Its list of files cannot be read.' });
-    for (const { path, sha256, sizeBytes } of files ?? []) {
+    const read = async (sha256: string) => {
+      if (!(await verify({ what: listed.what, sha256 }))) throw new FlawTold();
+      return store.readStart(sha256, (await store.sizeOf(sha256)) ?? 0);
+    };
+    const files = await filesIn(listed, read).catch((error: unknown) => {
+      if (error instanceof FlawTold) return [];
+      verdict.flaws.push({ what: listed.what, detail: 'Its list of files cannot be read.' });
+      return [];
+    });
+    for (const { path, sha256, sizeBytes } of files) {
       await verify({ what: `${listed.what}, ${path}`, sha256, sizeBytes });
     }
   }
@@ -202,17 +209,29 @@ async function hashOf(store: ContentStore, sha256: string): Promise<{ sizeBytes:
   return { sizeBytes, flaw: `${store.pathOf(sha256)} was changed: its SHA-256 is now ${actual}.` };
 }
 
-async function filesOf(
-  store: ContentStore,
-  { sha256, schema }: List,
-): Promise<{ path: string; sha256: string; sizeBytes: number }[] | undefined> {
-  try {
-    const size = (await store.sizeOf(sha256)) ?? 0;
-    const text = (await store.readStart(sha256, size)).toString('utf8');
-    return schema.parse(JSON.parse(text)).entries.filter((entry) => entry.kind === 'file');
-  } catch {
-    return undefined;
+/** A list cannot be read because of a flaw that is in the verdict already. */
+class FlawTold extends Error {}
+
+interface ListedFile {
+  path: string;
+  sha256: string;
+  sizeBytes: number;
+}
+
+/** @param read the content with this hash, which is what its hash says */
+async function filesIn(
+  { sha256, of }: List,
+  read: (sha256: string) => Promise<Uint8Array>,
+): Promise<readonly ListedFile[]> {
+  if (of === 'directory') {
+    const text = new TextDecoder().decode(await read(sha256));
+    return directoryManifest.parse(JSON.parse(text)).entries.filter((entry) => entry.kind === 'file');
   }
+  const files: ListedFile[] = [];
+  for (const { path, entry } of entriesOf(await readSnapshot(sha256, read))) {
+    if (entry.kind === 'file') files.push({ path, sha256: entry.sha256, sizeBytes: entry.sizeBytes });
+  }
+  return files;
 }
 
 /** How many rows contradict a rule, and the first of them. */

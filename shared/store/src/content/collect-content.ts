@@ -2,13 +2,14 @@ import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { sha256 } from '@suzumio/protocol/ids';
-import { workspaceManifest } from '@suzumio/protocol/workspace-manifest';
+import { directoriesOf } from '@suzumio/protocol/workspace-snapshot';
 import { chargeFound, type StoredFile } from './charge-found.js';
 import { collectLogs } from './collect-logs.js';
 import { ContentStore } from './content-store.js';
 import type { Database } from '../sqlite/tx.js';
 import { isPublished, publishedContents } from './artifacts.js';
 import { listReports } from './reports.js';
+import { storedSnapshot } from './stored-snapshot.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
 /** How long content may exist, or be confirmed to exist, before a row refers to it. */
@@ -147,11 +148,9 @@ class Workspaces {
   /** Throws where a snapshot cannot be read: then nothing may be removed. */
   async add(snapshots: readonly string[]): Promise<void> {
     for (const snapshot of snapshots) {
-      const sizeBytes = await this.content.sizeOf(snapshot);
-      if (sizeBytes === undefined) throw new Error(`the snapshot ${snapshot} is missing`);
-      const text = (await this.content.readStart(snapshot, sizeBytes)).toString('utf8');
-      for (const entry of workspaceManifest.parse(JSON.parse(text)).entries) {
-        if (entry.kind === 'file') this.contents.set(entry.sha256, snapshot);
+      for (const { sha256, entries } of directoriesOf(await storedSnapshot(this.content, snapshot))) {
+        if (sha256 !== undefined) this.contents.set(sha256, snapshot);
+        for (const entry of entries) if (entry.kind === 'file') this.contents.set(entry.sha256, snapshot);
       }
       this.contents.set(snapshot, snapshot);
     }

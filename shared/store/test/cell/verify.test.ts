@@ -67,6 +67,26 @@ describe('what is stored of a project', () => {
     expect(await flaws()).toEqual([expect.stringMatching(/^workspace of ada: .* is missing\.$/)]);
   });
 
+  test('is not whole without a file or a directory of a workspace that has a manifest for each', async () => {
+    const file = await content.putBytes(Buffer.from('notes'));
+    const entry = { kind: 'file', name: 'notes.md', sha256: file, sizeBytes: 5, executable: false };
+    const inner = await content.putBytes(Buffer.from(JSON.stringify({ version: 2, entries: [entry] })));
+    const directory = { kind: 'directory', name: 'docs', sha256: inner };
+    const root = await content.putBytes(Buffer.from(JSON.stringify({ version: 2, entries: [directory] })));
+    await testing.write('team', (tx) => tx.run(`UPDATE agents SET snapshot = :root WHERE id = 'ada'`, { root }));
+    expect(await verifyProject(cell, 'team')).toMatchObject({ contents: 4, flaws: [] });
+    await rm(fileOf(file));
+    expect(await flaws()).toEqual([expect.stringMatching(/^workspace of ada, docs\/notes\.md: .* is missing\.$/)]);
+    await writeFile(fileOf(inner), '{"version":2,"entries":[]}');
+    expect(await flaws()).toEqual([expect.stringMatching(/^workspace of ada: .* was changed/)]);
+    await rm(fileOf(inner));
+    expect(await flaws()).toEqual([expect.stringMatching(/^workspace of ada: .* is missing\.$/)]);
+    await writeFile(fileOf(root), 'not a list');
+    const lost = await content.putBytes(Buffer.from('not a list either'));
+    await testing.write('team', (tx) => tx.run(`UPDATE agents SET snapshot = :lost WHERE id = 'ada'`, { lost }));
+    expect(await flaws()).toEqual(['workspace of ada: Its list of files cannot be read.']);
+  });
+
   test('is not whole without a file of a published directory', async () => {
     const { manifest, file } = await snapshot();
     const directory = { name: 'site', path: content.pathOf(manifest), sha256: manifest, sizeBytes: 5 };

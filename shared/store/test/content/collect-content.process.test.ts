@@ -130,6 +130,21 @@ describe('content that something refers to stays, however old it is', () => {
     expect([now.file, now.snapshot].map((hash) => content.has(hash))).toEqual([true, true]);
   });
 
+  test('as a file or a directory, however deep, of a workspace that has a manifest for each', async () => {
+    const file = await stored('deep');
+    const entry = { kind: 'file', name: 'a.txt', sha256: file, sizeBytes: 4, executable: false };
+    const inner = await stored(JSON.stringify({ version: 2, entries: [entry] }));
+    const directory = { kind: 'directory', name: 'd', sha256: inner };
+    const outer = await stored(JSON.stringify({ version: 2, entries: [directory] }));
+    await workAt(await stored(JSON.stringify({ version: 2, entries: [{ ...directory, sha256: outer }] })));
+    await age();
+    expect(await collect()).toBe(0);
+    await workAt(outer);
+    expect(await collect()).toBe(1);
+    await workAt((await snapshotOf('later')).snapshot);
+    expect(await collect()).toBe(3);
+  });
+
   test('as part of a workspace that cannot be read: then nothing is removed', async () => {
     await stored('unused');
     await workAt(await stored('not the list of a workspace'));
