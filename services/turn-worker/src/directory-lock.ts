@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { errnoOf } from './files/errno.js';
 
-/** Longer than between seeing a lock without a holder and replacing it. */
+/** Longer than it takes to find a dead lock and replace it. */
 const settleMs = 100;
 
 /**
- * Keeps a directory for one process. The lock is a unix socket that is listened on: its holder answers, and the
- * system lets go of it however the process ends.
+ * Locks a directory for one process. The lock is a listening unix socket: its holder accepts connections, and the
+ * system releases it however the process ends.
  */
 export class DirectoryLock {
   private constructor(
@@ -31,7 +31,7 @@ export class DirectoryLock {
         if (await answers(path)) throw inUse(directory);
         await unlinkIfThere(path);
       }
-      // Where several found the same lock without a holder, the last link stands.
+      // Where several processes found the same dead lock, the last link wins.
       await sleep(settleMs);
       const [mine, held] = await Promise.all([lstat(own), lstat(path)]);
       if (mine.ino !== held.ino) throw inUse(directory);
@@ -53,7 +53,7 @@ export class DirectoryLock {
 const ownName = () => `.${randomBytes(6).toString('hex')}.sock`;
 const isOwnName = /^\.[0-9a-f]{12}\.sock$/;
 
-/** Removes the sockets of processes that were killed while they took the lock of a directory. */
+/** Removes the sockets of processes that were killed while taking a directory's lock. */
 export async function removeDeadSockets(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     const path = join(directory, name);

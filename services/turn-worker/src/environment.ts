@@ -36,7 +36,7 @@ const paths = z
   .transform((text) => text.split(',').map((path) => path.trim()))
   .pipe(z.array(z.string().refine(isAbsolute, { error: 'expected absolute paths, with commas between them' })));
 
-/** The variables of a turn-worker. One cell is named by variables of its own, several by `SUZUMIO_CELLS`. */
+/** The variables of a turn-worker. One cell has variables of its own, several are set by `SUZUMIO_CELLS`. */
 export const workerEnvironment = serviceEnvironment.extend({
   SUZUMIO_REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'needed: redis://host:port' }),
   SUZUMIO_WORKER_DIR: z.string({ error: 'needed: an absolute path, the same for this worker and its engine' }),
@@ -59,7 +59,7 @@ export const workerEnvironment = serviceEnvironment.extend({
 });
 
 /**
- * Where each cell's ToolHost is, and what this worker shows it.
+ * Each cell's addresses, and this worker's credential there.
  *
  * @throws SuzumioError `settings-invalid`
  */
@@ -77,7 +77,7 @@ export function workerCells(
   };
 }
 
-/** What a cell's credential is now: a file may hold another one than at the start. */
+/** A cell's present credential: its file may have changed since the start. */
 export function currentCredential(
   environment: z.output<typeof workerEnvironment>,
   cell: string,
@@ -85,14 +85,14 @@ export function currentCredential(
 ): string | undefined {
   try {
     const credential = workerCells(environment, readFile)[cell]?.credential;
-    // A file that is just being written: the one that is known stays.
+    // While the file is being written, the known credential stays.
     return credential !== undefined && credential.length >= shortestSecret ? credential : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Where relays listen, as far as it is said. */
+/** The relays' settings, as far as they are set. */
 export function relayOf({
   SUZUMIO_RELAY_HOST: host,
   SUZUMIO_RELAY_PORTS: ports,

@@ -12,13 +12,13 @@ export interface GoneProjectsOptions {
 }
 
 /**
- * Looks for what is left on this host of projects that were deleted. A worker is not told of deletions: it asks about
- * those that it keeps something of, so that one which was away finds out as well.
+ * Finds what deleted projects left on this host. A worker is not notified of deletions: it asks about the projects that
+ * it stores something of, so that a worker that was offline finds out as well.
  */
 export class GoneProjects {
   constructor(private readonly options: GoneProjectsOptions) {}
 
-  /** Removes the workspaces of deleted projects. Returns what tells whether a project is one. */
+  /** Removes the workspaces of deleted projects. Returns a predicate for deleted projects. */
   async find(): Promise<(project: ProjectRef) => boolean> {
     const { workspaces, logger } = this.options;
     const gone = new Set<string>();

@@ -11,7 +11,7 @@ import { createTurnWorker } from './turn-worker.js';
 const bundle = (file: string) => fileURLToPath(new URL(`../../../runner/dist/${file}`, import.meta.url));
 
 const schema = workerEnvironment.extend({
-  /** The bundled runner and shim, where they are not beside this package. */
+  /** The bundled runner and shim. @default beside this package */
   SUZUMIO_RUNNER_BUNDLE: z.string().default(bundle('bundle/runner.mjs')),
   SUZUMIO_SHIM_FILE: z.string().default(bundle('shim.mjs')),
 });

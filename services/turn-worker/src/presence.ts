@@ -8,7 +8,7 @@ export interface PresenceOptions {
   transport: Pick<Transport, 'announce' | 'depart'>;
   worker: string;
   slots: number;
-  /** Those of which it takes turns. */
+  /** The cells that it takes turns of. */
   cells: () => readonly string[];
   engines: Engines;
   /** Whether jobs are taken now, and why not. */
@@ -18,12 +18,12 @@ export interface PresenceOptions {
 
 /** A worker is forgotten after ten seconds without this. */
 const announceMs = 3_000;
-/** Images come and go seldom. */
+/** Images change seldom. */
 const imagesMs = 10_000;
 
 /**
- * Tells the fleet that this worker lives, what it takes, and what keeps it from more. One that takes no jobs says so, and
- * offers no slots.
+ * Announces this worker to the fleet: its capacity, and what limits it. A worker that takes no jobs says so, and offers
+ * no slots.
  */
 export class Presence {
   #timer: NodeJS.Timeout | undefined;
@@ -32,7 +32,7 @@ export class Presence {
   #images: readonly string[] | undefined;
   #imagesAtMs = -Infinity;
   #looking = false;
-  /** One thing is said after the other, so that a farewell is the last. */
+  /** Announcements are sent in order, so that a farewell is the last. */
   #said: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: PresenceOptions) {}
@@ -48,13 +48,13 @@ export class Presence {
     this.#say(() => this.options.transport.announce(this.#presence()));
   }
 
-  /** From now on it takes no jobs; what it runs goes on. */
+  /** Announces that it takes no more jobs; running ones continue. */
   drain(): void {
     this.#draining = true;
     this.announce();
   }
 
-  /** Says farewell. */
+  /** Announces that it stops. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#closed = true;
@@ -83,7 +83,7 @@ export class Presence {
       .catch((error: unknown) => this.options.logger.debug({ err: error }, 'the worker could not be announced'));
   }
 
-  /** Beside the announcements: an engine that hangs must not make its worker look dead. */
+  /** Separate from the announcements: a hanging engine must not make its worker look dead. */
   #lookForImages(): void {
     const engine = this.options.engines.docker;
     if (!engine?.images || this.#looking || performance.now() - this.#imagesAtMs < imagesMs) return;

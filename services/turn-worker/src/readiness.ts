@@ -5,15 +5,15 @@ import { AttemptFailure } from './engine/attempt-failure.js';
 import { WorkerRefused } from './toolhost/cells.js';
 
 export interface ReadinessOptions {
-  /** Resolves when turns can be had, and run on this host. */
+  /** Resolves when turns can be claimed, and run on this host. */
   probe: () => Promise<void>;
-  /** Waiting time after a probe that failed; doubles up to 16 times this. */
+  /** The first back-off after a failed probe; doubles up to 16 times this. */
   retryMs: number;
   onChange: (ready: boolean) => Promise<void>;
   logger: Logger;
 }
 
-/** Whether this worker can run turns. While it cannot, or it is not known, no job is taken. */
+/** Whether this worker can run turns. While it cannot, or that is unknown, no job is taken. */
 export class Readiness {
   readonly #stop = new AbortController();
   #ready = false;
@@ -27,19 +27,19 @@ export class Readiness {
     return this.#ready;
   }
 
-  /** The code of what the last probe found missing. */
+  /** The code of the last probe's failure. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Probes for the first time; resolves after one probe, whatever it found. */
+  /** Probes for the first time; resolves after one probe, successful or not. */
   async start(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#probing = this.#untilReady(resolve);
     });
   }
 
-  /** Something failed that a working host would have done: no more jobs until a probe passes. */
+  /** Reports a failure that a working host would not have: no more jobs until a probe passes. */
   suspect(): void {
     if (this.#stop.signal.aborted || this.#probing !== undefined) return;
     this.#probing = this.#untilReady(() => undefined);

@@ -23,11 +23,11 @@ export interface TurnWorkerDependencies {
   transport: Pick<Transport, 'consumeTurns' | 'announce' | 'depart'>;
   logger: Logger;
   metrics?: AttemptMetrics & Pick<Metrics, 'workerReady'>;
-  /** A project's policy, where it is another one than the configuration's. */
+  /** A project's policy, where it differs from the configuration's. */
   policyOf?: PolicyOf;
-  /** A cell's credential as it is now, where it may have been replaced since the start. */
+  /** A cell's present credential, where it may be replaced. */
   credentialOf?: CellsOptions['credentialOf'];
-  /** Instead of those that the policy names. */
+  /** Replaces the engines that the policy names. */
   engines?: Engines;
   /** A monotonic clock. @default performance.now */
   now?: () => number;
@@ -36,12 +36,12 @@ export interface TurnWorkerDependencies {
 /** A service that takes turn jobs and runs each in a sandbox. */
 export interface TurnWorker {
   /**
-   * Resolves when jobs are being taken, or it was said why they are not yet.
+   * Resolves when jobs are being taken, or it was logged why not yet.
    *
    * @throws SuzumioError when the directory cannot be used
    */
   start(): Promise<void>;
-  /** Takes no new jobs, lets running attempts go on for their grace, kills and reports the rest. Bounded. */
+  /** Takes no new jobs, lets running attempts finish within the grace period, kills and reports the rest. Bounded. */
   stop(): Promise<void>;
   /** Whether jobs are taken now. */
   readonly ready: boolean;
@@ -185,12 +185,12 @@ class RunningWorker {
     await this.directory.release();
   }
 
-  /** Asked anew for each attempt: links may have changed, and engines say where they are only once they answer. */
+  /** Read anew for each attempt: links may have changed, and engines report their directories only once they answer. */
   #mountable(): HostPaths {
     const { workerDir, dockerSocket, protectedPaths } = this.config;
     const state = Object.values(this.#engines).flatMap(({ stateDirectories = [] }) => stateDirectories);
     const sockets = dockerSocket === undefined ? [] : [dockerSocket];
-    // All of the worker's directory, for another worker may have its own in it.
+    // The whole worker directory, since another worker may have its own in it.
     const ours = [workerDir, this.directory.path, ...sockets, ...state, ...protectedPaths];
     return hostPaths(ours, { mounting: true });
   }
@@ -202,7 +202,7 @@ class RunningWorker {
     await this.#cells.check();
   }
 
-  /** What a former process of this worker had: the engines have killed what ran of it. */
+  /** Reports the attempts of this worker's previous process, whose sandboxes the engines have killed. */
   async #takeOver(): Promise<void> {
     if (this.#takenOver) return;
     const { logger } = this.dependencies;
@@ -236,13 +236,13 @@ class RunningWorker {
     }
     if (this.#consumer) this.#consumer.resume();
     else this.#consumer = transport.consumeTurns({ concurrency: this.config.slots }, (job) => this.#runner.run(job));
-    // What ended while this worker was away is due now.
+    // Containers that ended while this worker was stopped are due now.
     this.#sweep();
   }
 
   #sweep(): void {
     this.#sweeping = this.#sweeping.then(async () => {
-      // A worker that has nothing to do finds out as well.
+      // An idle worker finds out about refusals as well.
       await this.#cells.check().catch(() => this.#readiness.suspect());
       const isGone = await this.#gone.find();
       for (const engine of Object.values(this.#engines)) {

@@ -9,19 +9,19 @@ import { errnoOf } from './files/errno.js';
 import { removeShortPaths, shortPath } from './files/short-path.js';
 import { writeFileAtomically } from './files/write-file-atomically.js';
 
-/** More workers than any host runs: one that finds every subdirectory taken is looking at something else. */
+/** More workers than any host runs: if all subdirectories are taken, something is wrong. */
 const mostWorkers = 1_000;
 
 /** A worker's own directory, ready for use and locked. */
 export interface WorkerDirectory extends WorkerPaths {
   /** This worker's id, the same for as long as the directory exists. */
   worker: string;
-  /** Names this boot of the machine. */
+  /** Identifies this boot of the machine. */
   boot: string;
   states: AttemptStates;
   /**
-   * Removes the directories of turns that a former process left. Nothing may be running of them; one in which something
-   * writes all the same is left, and told to `onBusy`.
+   * Removes turns' directories of the previous process. Nothing may still run of them; one that is still written to is
+   * left, and reported to `onBusy`.
    */
   clear(onBusy: (path: string, error: unknown) => void): Promise<void>;
   shimFile: string;
@@ -29,8 +29,8 @@ export interface WorkerDirectory extends WorkerPaths {
 }
 
 /**
- * Takes a directory for one worker. What a former process left in the middle of its work stays until it is cleared: some
- * of it may still be running.
+ * Locks a directory for one worker. The previous process's turns stay until they are cleared: some may still be
+ * running.
  *
  * @throws SuzumioError `data-dir-in-use` when another worker has it
  */
@@ -51,7 +51,7 @@ export async function openWorkerDirectory(directory: string, shimFile: string): 
     await removeDeadSockets(path);
     await removeShortPaths(path, short.path);
     await makeTurnDirectories(path);
-    // A copy, because the engine is only known to see this directory.
+    // A copy, because the engine may see only this directory.
     const shim = join(path, 'shim.mjs');
     await rm(shim, { force: true });
     await copyFile(shimFile, shim);
@@ -72,10 +72,7 @@ export async function openWorkerDirectory(directory: string, shimFile: string): 
   }
 }
 
-/**
- * Takes the first of the subdirectories `1`, `2`, … that no other worker has: that of a worker which is gone, with the
- * workspaces in it, before a new one.
- */
+/** Locks the first free subdirectory of `1`, `2`, …: one of a stopped worker, with its workspaces, before a new one. */
 export async function openFreeSubdirectory(directory: string, shimFile: string): Promise<WorkerDirectory> {
   for (let number = 1; ; number += 1) {
     try {
@@ -98,7 +95,7 @@ async function workerId(directory: string): Promise<string> {
   }
 }
 
-/** Where the system does not name its boots, each process counts as one. */
+/** Where the system does not identify boots, each process counts as one. */
 async function bootId(): Promise<string> {
   return readFile('/proc/sys/kernel/random/boot_id', 'utf8').then(
     (text) => text.trim(),

@@ -9,13 +9,13 @@ import { uploadSnapshot } from '../workspace/upload.js';
 import type { Workspace } from '../workspace/workspaces.js';
 import type { StopSwitch } from './stop-switch.js';
 
-/** What became of the workspace: without a snapshot, why it could not be stored. */
+/** The stored workspace: without a snapshot, why it could not be stored. */
 export type Kept = { snapshot: string | null } | { unsaved: NonNullable<CompleteRequest['unsaved']> };
 
-/** How a ToolHost says that it stores no more. */
+/** The ToolHost's refusals for lack of room. */
 const noRoom = ['quota-exceeded', 'disk-reserve', 'disk-full'];
 
-/** How content is sent and asked for while the ToolHost does not answer. */
+/** How content requests are retried while the ToolHost does not answer. */
 export const contentRetry = (stop: StopSwitch) => ({
   ...whileUnavailable,
   patienceMs: 30_000,
@@ -23,7 +23,7 @@ export const contentRetry = (stop: StopSwitch) => ({
 });
 
 /**
- * Brings a workspace to the snapshot that its agent's turn begins with.
+ * Restores a workspace to the snapshot that its agent's turn begins with.
  *
  * @throws AttemptFailure `workspace-unavailable`, and others as they are
  */
@@ -39,7 +39,7 @@ export async function bringToSnapshot(
   try {
     await retry(() => workspace.bringTo(snapshot, fetch), contentRetry(stop));
   } catch (error) {
-    // A full disk is this host's, whatever was being written.
+    // A full disk is this host's fault, not the workspace's.
     if (error instanceof AttemptFailure || errnoOf(error) === 'ENOSPC') throw error;
     throw new AttemptFailure('workspace-unavailable', 'The workspace could not be brought to its snapshot.', {
       cause: error,
@@ -47,7 +47,7 @@ export async function bringToSnapshot(
   }
 }
 
-/** Makes a snapshot of a workspace, and stores it where it is another than `before`. */
+/** Takes a snapshot of a workspace, and stores it if it differs from `before`. */
 export async function captureSnapshot(
   workspace: Workspace,
   before: string | null,
@@ -65,7 +65,7 @@ export async function captureSnapshot(
     const upload = () => uploadSnapshot(workspace.directory, { ...captured, id }, workspace.stored, client);
     await retry(upload, contentRetry(stop));
   } catch (error) {
-    // What the agent has answered is worth more than its files.
+    // The turn counts even if its files cannot be stored.
     if (!(error instanceof HttpRefusal) || !noRoom.includes(error.code)) throw error;
     logger.warn({ code: error.code }, 'the workspace of a finished turn could not be stored');
     return { unsaved: { code: error.code, message: error.message.slice(0, 2000) } };

@@ -21,18 +21,18 @@ interface Running {
   done: Promise<void>;
 }
 
-/** Why there is no turn to claim any more: its project was deleted, and another one may have its name. */
+/** Refusals of a claim for a turn that no longer exists: its project was deleted, and its name may be another's. */
 const deleted: ReadonlySet<string> = new Set<ErrorCode>(['project-unknown', 'turn-unknown']);
 
-/** How long after the grace of a shutdown killing and reporting may take. */
+/** How long killing and reporting may take after a shutdown's grace period. */
 const lastWordsMs = 8_000;
 
-/** Takes jobs to their end: claims each turn and runs its attempt; one attempt of an agent at a time. */
+/** Runs jobs: claims each turn and runs its attempt, one attempt of an agent at a time. */
 export class AttemptRunner {
   readonly #jobs = new Set<Promise<void>>();
-  /** By agent: the attempt that has its workspace now, or is next to have it. */
+  /** By agent: the attempt that has its workspace, or is next to have it. */
   readonly #running = new Map<string, Running>();
-  /** Every attempt that something may still be running of. */
+  /** Every attempt that may still have something running. */
   readonly #active = new Set<AttemptRef>();
 
   constructor(
@@ -43,7 +43,7 @@ export class AttemptRunner {
     context.metrics?.attemptsRunning.set(0);
   }
 
-  /** Resolves when the job is done with, whatever came of it. */
+  /** Resolves once the job is finished, successfully or not. */
   async run(job: TurnJob): Promise<void> {
     const logger = this.context.logger.child({ cell: job.cell, project: job.project, turn: job.turn });
     const cell = this.cells.get(job.cell);
@@ -61,9 +61,9 @@ export class AttemptRunner {
   }
 
   /**
-   * Those of `projects` that were deleted, and of which nothing runs here any more.
+   * Those of `projects` that were deleted, and that have nothing running here.
    *
-   * @throws HttpUnavailable, HttpRefusal when it cannot be asked
+   * @throws HttpUnavailable, HttpRefusal from the ToolHost
    */
   async gone(projects: readonly ProjectRef[]): Promise<ProjectRef[]> {
     const { cells } = this;
@@ -80,8 +80,8 @@ export class AttemptRunner {
   }
 
   /**
-   * Lets what runs go on for `graceMs`, then kills and reports it; called when `stopping` is aborted. Resolves when nothing
-   * runs any more, within a bound.
+   * Lets attempts run on for `graceMs`, then kills and reports them; called when `stopping` is aborted. Resolves when
+   * nothing runs any more, within a bound.
    */
   async close(graceMs: number): Promise<void> {
     if (this.#jobs.size > 0) {
@@ -141,7 +141,7 @@ export class AttemptRunner {
     }
   }
 
-  /** Runs an attempt once no other one of its agent does. The latest one is the agent's. */
+  /** Runs an attempt once no other of its agent runs. The latest one supersedes the others. */
   async #runAlone(cell: Cell, turn: GrantedTurn): Promise<void> {
     const { states, metrics, stopping, onCancelled } = this.context;
     const { ref, logger } = turn;
@@ -156,7 +156,7 @@ export class AttemptRunner {
     if (stopping.aborted) stop.stop('shutdown');
     earlier?.stop.stop('superseded');
     await states.write(turn.state).catch((error: unknown) => {
-      // It runs all the same; what is not written down only goes unnoticed if this process dies.
+      // The attempt runs all the same; without the record it only goes unnoticed if this process dies.
       logger.warn({ err: error }, 'a claim could not be written down');
     });
     const work = (async () => {

@@ -4,15 +4,15 @@ import { z } from 'zod';
 import { attemptRef } from '@suzumio/protocol/attempts';
 import { writeFileAtomically } from '../files/write-file-atomically.js';
 
-/** What a worker knows of an attempt before and while it runs. */
+/** A worker's record of an attempt, written before and while it runs. */
 const attemptState = z.object({
   claimId: z.string().regex(/^[0-9a-f]{32}$/),
   cell: z.string(),
   project: z.string(),
   turn: z.string(),
-  /** Present once the claim was granted: which attempt it is, and what it is reported with. */
+  /** Present once the claim was granted: the attempt, and the token to report it with. */
   granted: z.exactOptional(z.object({ ref: attemptRef, leaseToken: z.string() })),
-  /** Present once something runs. */
+  /** Present once a sandbox runs. */
   sandbox: z.exactOptional(z.object({ engine: z.string(), id: z.string() })),
 });
 export type AttemptState = z.infer<typeof attemptState>;
@@ -20,8 +20,8 @@ export type AttemptState = z.infer<typeof attemptState>;
 const suffix = '.json';
 
 /**
- * One file per attempt, outside of every mount and readable by the worker alone: a claim is written down before it is made,
- * so that nothing that the ToolHost granted is ever without a trace here.
+ * One file per attempt, outside of every mount and readable by the worker alone. A claim is recorded before it is made,
+ * so that every granted claim has a record here.
  */
 export class AttemptStates {
   readonly #directory: string;
@@ -36,7 +36,7 @@ export class AttemptStates {
     return states;
   }
 
-  /** What a former process of this worker left behind. What cannot be read is removed: it says nothing of use. */
+  /** The records of this worker's previous process. Unreadable ones are removed. */
   async left(): Promise<AttemptState[]> {
     const left: AttemptState[] = [];
     for (const name of await readdir(this.#directory)) {

@@ -38,12 +38,12 @@ export interface GrantedTurn {
   state: AttemptState;
   /** When the claim was first sent. */
   sentAtMs: number;
-  /** Begun with the job. */
+  /** Started with the job. */
   stopwatch: Stopwatch;
   logger: Logger;
 }
 
-/** What is ready before a sandbox is started. */
+/** What is prepared before the sandbox starts. */
 interface Prepared {
   engine: TurnEngine;
   sandbox: PreparedSandbox;
@@ -51,10 +51,10 @@ interface Prepared {
   directory: TurnDirectory;
 }
 
-/** Refusals that say that the attempt is over; another one says only that the call was wrong. */
+/** Refusals that mean that the attempt is over; any other means a wrong request. */
 const over = new Set([401, 403, 404, 409, 410]);
 
-/** Failures that any other turn would meet here as well. Whatever else keeps a turn from starting may be its project's. */
+/** Failures that any turn would meet on this host. Other failures to start may be the project's. */
 const ofThisHost: ReadonlySet<FailureCode> = new Set(['engine-unreachable', 'disk-full']);
 
 const shutDown: Failure = { code: 'worker-shutdown', message: 'The worker was shut down before the turn had ended.' };
@@ -82,7 +82,7 @@ export class Attempt {
     this.#lease = this.#newLease();
   }
 
-  /** Runs the attempt under its lease, and reports what came of it. */
+  /** Runs the attempt under its lease, and reports the outcome. */
   async run(): Promise<void> {
     this.#lease.start();
     let outcome: Outcome = { kind: 'abandoned' };
@@ -94,15 +94,15 @@ export class Attempt {
         stop: this.stop,
         logger: this.turn.logger,
       });
-      // The workspace is where the agent's next attempt expects it.
+      // The workspace is at the snapshot that the agent's next attempt begins with.
       if (reported === 'taken' && outcome.kind === 'completed' && 'snapshot' in outcome)
         await this.#workspace?.settle(outcome.snapshot);
     } finally {
       await this.#lease.stop();
-      // Where the ToolHost ended the attempt, as when it waits for a provider, its container has nothing to show.
+      // Where the ToolHost ended the attempt, for instance to wait for a provider, its container has nothing to show.
       const failed = outcome.kind !== 'completed' && this.stop.reason !== 'cancelled' && reported !== 'over';
       this.#sandbox?.release(failed ? 'failed' : 'completed');
-      // What could not be killed may still write there; the next start of the worker sees to it.
+      // A sandbox that could not be killed may still write there; the worker's next start removes it.
       if (this.#sandbox === undefined || this.#watched !== undefined) await this.#directory?.remove();
     }
     this.turn.stopwatch.lap('reported');
@@ -142,13 +142,13 @@ export class Attempt {
     return this.#conclude(prepared, this.#sandbox, this.#watched);
   }
 
-  /** Makes ready what the sandbox needs: room, its image, the agent's workspace at its snapshot, a directory. */
+  /** Prepares what the sandbox needs: disk space, its image, the agent's workspace at its snapshot, a directory. */
   async #prepare(engine: TurnEngine): Promise<Prepared> {
     const { stop, host } = this;
     const { ref, claim } = this.turn;
     requireAllowed(host, ref, claim);
     await host.disk.requireRoom();
-    // An attempt that stood still until here may have a successor already, whose sandbox must not be touched.
+    // A stalled attempt may have a successor by now, whose sandbox must not be touched.
     this.#requireLease();
     const [sandbox, isFree] = await Promise.all([engine.prepare(claim.sandbox), engine.evict(this.#place)]);
     if (!isFree) stop.stop('superseded');
@@ -195,7 +195,7 @@ export class Attempt {
     const { host, turn, context } = this;
     const { limits } = host;
     this.#requireLease();
-    // Once more, because what stands at a path may have changed while everything else was made ready.
+    // Checked again, because paths may have changed during the preparation.
     const mounts = requireAllowed(host, turn.ref, turn.claim);
     const sandbox = await prepared.start({
       ref: this.#place,
@@ -206,14 +206,14 @@ export class Attempt {
       mounts,
       recheckMounts: () => requireUnmoved(host, turn.ref, turn.claim, mounts),
       onConnection,
-      // More than may be kept, so that one that writes as much is found beyond the bounds.
+      // Above the limit of what is kept, so that a larger file is detected.
       maxFileBytes: limits.maxWorkspaceBytes + 2 * limits.maxOutputBytes + 1,
       maxLogBytes: limits.maxLogBytes,
     });
     turn.stopwatch.lap('started');
     const state = { ...turn.state, sandbox: { engine: engine.name, id: sandbox.id } };
     await context.states.write(state).catch((error: unknown) => {
-      // It runs all the same; what is not written down only goes unnoticed if this process dies.
+      // The attempt runs all the same; without the record its sandbox only goes unnoticed if this process dies.
       turn.logger.warn({ err: error }, 'a sandbox could not be written down');
     });
     return sandbox;
@@ -238,7 +238,7 @@ export class Attempt {
     const { stop, host } = this;
     const { claim, logger, stopwatch } = this.turn;
     const said = await sandbox.log().catch((error: unknown) => {
-      // A turn is worth more than its log.
+      // The turn counts even without its log.
       logger.warn({ err: error }, 'the log of a turn could not be read');
       return Buffer.alloc(0);
     });
@@ -269,7 +269,7 @@ export class Attempt {
     }
   }
 
-  /** A host or an engine that goes down ends some turns first: what that looks like is clear only a moment later. */
+  /** A host or engine that shuts down kills some turns first; a moment later it shows that this was the cause. */
   async #waitForAftermath({ disturbed }: Sandbox, { end }: Watched): Promise<void> {
     const { stop, context, host } = this;
     if (stop.reason !== undefined || !isSignalDeath(end)) return;
@@ -291,7 +291,7 @@ export class Attempt {
       sentAtMs,
       leaseMs: claim.leaseMs,
       heartbeatMs: limits.heartbeatMs,
-      // A short lease keeps most of its time.
+      // A short lease keeps most of its duration.
       marginMs: Math.min(limits.fenceMarginMs, claim.leaseMs / 4),
       now: this.context.now,
       isOver: (error) => error instanceof HttpRefusal && over.has(error.status),
@@ -300,7 +300,7 @@ export class Attempt {
     });
   }
 
-  /** Throws unless the attempt is this worker's still. */
+  /** Throws unless this worker still owns the attempt. */
   #requireLease(): void {
     if (!this.#lease.held) this.stop.stop('fenced');
     this.stop.stopped.throwIfAborted();

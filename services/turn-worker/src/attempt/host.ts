@@ -10,13 +10,13 @@ import type { Workspaces } from '../workspace/workspaces.js';
 import type { WorkerPaths } from './turn-directory.js';
 import type { WorkerDisk } from './worker-disk.js';
 
-/** The engines of a worker, by the backend that they are. */
+/** A worker's engines, by backend. */
 export type Engines = Partial<Record<ClaimAnswer['backend'], TurnEngine>>;
 
-/** What the turns of a project may ask of this host. */
+/** This host's policy for a project. */
 export type PolicyOf = (of: Pick<AttemptRef, 'cell' | 'project'>) => Policy;
 
-/** What attempts use of this host. */
+/** This host, as attempts use it. */
 export interface Host {
   engines: Engines;
   workspaces: Workspaces;
@@ -26,16 +26,16 @@ export interface Host {
   /** Ports for relays. */
   relayPorts: PortRange | undefined;
   policyOf: PolicyOf;
-  /** The disk that mounts come from, as it is now. */
+  /** The present file system for checking mounts. */
   mountable: () => HostPaths;
 }
 
 type Mounts = SandboxLimits['mounts'];
 
 /**
- * Holds what a claim asks of this host against the worker's own policy, whatever the ToolHost has made of it.
+ * Checks a claim's request against the worker's own policy, whatever the ToolHost has allowed.
  *
- * @returns what may be mounted, with links followed, as it was checked
+ * @returns the mounts, with links resolved, as they were checked
  * @throws AttemptFailure `policy-denied` with each field and rule
  */
 export function requireAllowed({ policyOf, mountable }: Host, ref: AttemptRef, claim: ClaimAnswer): Mounts {
@@ -51,7 +51,7 @@ export function requireAllowed({ policyOf, mountable }: Host, ref: AttemptRef, c
 }
 
 /**
- * Checks once more that nothing was moved to where mounts come from.
+ * Checks again that the mounts' sources are the same.
  *
  * @throws AttemptFailure
  */

@@ -6,18 +6,18 @@ import type { Disturbance, SandboxEnd } from '../engine/turn-engine.js';
 import type { StopReason } from './stop-switch.js';
 import type { OutputRead } from './turn-directory.js';
 
-/** All that is known of how a sandbox ended. */
+/** Everything known about a sandbox's end. */
 export interface Ending {
   end: SandboxEnd;
   output: OutputRead;
   stopped: StopReason | undefined;
-  /** Why the directories are beyond their bounds, if they are. */
+  /** How the directories exceed their limits, if they do. */
   tooLarge: string | undefined;
   /** Whether the worker's disk was full at the end, so that writing to it may have failed. */
   diskWasShort: boolean;
-  /** What besides the turn itself may have ended it. The worker's own kills, which `stopped` explains, show here, too. */
+  /** An external cause that may have ended it. The worker's own kills, which `stopped` explains, appear here, too. */
   disturbed: Disturbance | undefined;
-  /** Whether this worker is being shut down, as when its host is. */
+  /** Whether this worker is shutting down, perhaps with its host. */
   stopping: boolean;
   /** The end of the log. */
   log: string;
@@ -28,11 +28,11 @@ export interface Ending {
 export type Verdict = { kind: 'completed'; output: TurnOutput } | { kind: 'failed'; failure: Failure };
 
 /**
- * What an ending means.
+ * Judges how a sandbox ended.
  *
- * A valid output and an exit code of 0 is a completed turn, whatever else happened: also when a child of the runner
- * ran out of memory, and when the clock ran out in the same moment. An output whose container had to be killed because
- * it did not end by itself counts, too. A failure that the runner has told is its own word, whatever its exit code.
+ * A valid output with exit code 0 is a completed turn, even if a child of the runner ran out of memory or the time
+ * limit passed in the same moment. An output also counts if its container had to be killed because it did not exit. A
+ * failure that the runner reported stands, whatever its exit code.
  */
 export function judgeEnding(ending: Ending): Verdict {
   const { end, output, stopped } = ending;
@@ -124,12 +124,12 @@ const disturbances: Record<Disturbance, string> = {
   signalled: 'Somebody else had the container engine send a signal to the turn, and it ended.',
 };
 
-/** Whether a signal ended it, or the engine does not know what did (255). A turn can end like that by itself, too. */
+/** Whether a signal ended it, or the engine does not know what did (255). A turn can end like that on its own, too. */
 export function isSignalDeath({ exitCode, oomKilled }: SandboxEnd): boolean {
   return exitCode > 128 && !oomKilled;
 }
 
-/** V8's own limit ends a process by SIGABRT, which no engine counts as out of memory. */
+/** V8's heap limit aborts with SIGABRT, which no engine reports as out of memory. */
 function isHeapLimit({ exitCode }: SandboxEnd, log: string): boolean {
   return exitCode === 134 && /heap out of memory/.test(log);
 }

@@ -8,9 +8,9 @@ import type { AttemptState, AttemptStates } from './attempt-states.js';
 export interface LostAttemptsOptions {
   states: Pick<AttemptStates, 'remove'>;
   cells: Pick<Cells, 'get'>;
-  /** How long a report is repeated that gets no answer. The lease ends the attempt then. */
+  /** How long an unanswered report is retried. The lease ends the attempt then. */
   patienceMs: number;
-  /** Aborted when this worker is told to stop: the next start goes on. */
+  /** Aborted when this worker stops: its next start continues. */
   stopping: AbortSignal;
   logger: Logger;
 }
@@ -21,9 +21,8 @@ const failure = {
 } as const;
 
 /**
- * Reports the attempts that a former process of this worker had, so that their turns need not wait until their leases are
- * over. Nothing of them may run any more. What was claimed and not known to be granted is left to its lease.
- * Never rejects.
+ * Reports the attempts of this worker's previous process, so that their turns need not wait for their leases to expire.
+ * Nothing of them may still run. A claim that is not known to be granted is left to its lease. Never rejects.
  */
 export async function reportLostAttempts(left: readonly AttemptState[], options: LostAttemptsOptions): Promise<void> {
   await Promise.all(
@@ -45,7 +44,7 @@ async function report({ claimId, granted }: AttemptState, options: LostAttemptsO
       logger.info(granted.ref, 'an attempt of a former process of this worker was reported as lost');
     } catch (error) {
       if (stopping.aborted) return;
-      // It is over already.
+      // The attempt is over already.
       if (!(error instanceof HttpRefusal))
         logger.warn({ err: error, ...granted.ref }, 'a lost attempt was not reported');
     }

@@ -5,7 +5,7 @@ import type { OpenDoor, PreparedSandbox } from '../engine/turn-engine.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
 
 export interface OpenDoorOptions extends DoorOptions {
-  /** Where a door of this kind listens. */
+  /** The path of a door of the kind `socket`. */
   socket: string;
   relayPorts: PortRange | undefined;
   /** The workspace on this host. */
@@ -13,7 +13,7 @@ export interface OpenDoorOptions extends DoorOptions {
   client: AttemptClient;
 }
 
-/** Opens the door that a sandbox is made for. */
+/** Opens the door that a sandbox expects. */
 export async function openDoor(
   sandbox: Pick<PreparedSandbox, 'door' | 'workspaceSeen'>,
   options: OpenDoorOptions,

@@ -11,10 +11,10 @@ import type { StopSwitch } from './stop-switch.js';
 export type Outcome =
   ({ kind: 'completed'; output: TurnOutput } & Kept) | { kind: 'failed'; failure: Failure } | { kind: 'abandoned' };
 
-/** What the ToolHost made of a report; `over` where it had ended the attempt before. */
+/** The ToolHost's answer to a report; `over` where it had ended the attempt before. */
 export type Reported = 'taken' | 'over' | 'rejected' | 'none';
 
-/** Reporting goes on for as long as the attempt is ours; a shutdown does not wait for that. */
+/** Reports are retried as long as the attempt is this worker's; a shutdown does not wait for that. */
 const patienceMs = 3_600_000;
 const shutdownPatienceMs = 5_000;
 
@@ -46,7 +46,7 @@ export async function report(
       return 'over';
     }
     logger.warn({ err: error }, 'the ToolHost did not take the report of an attempt');
-    // It is not over, and yet what was reported is not acceptable: say at least that it ended.
+    // The attempt is not over, but the report is invalid: report a failure instead.
     if (error instanceof HttpRefusal && ![401, 404, 409].includes(error.status) && outcome.kind === 'completed') {
       const message = `The ToolHost refused the turn's outcome: ${error.message}`.slice(0, 2000);
       await send({ kind: 'failed', failure: { code: 'worker-lost', message } }).catch((again: unknown) =>

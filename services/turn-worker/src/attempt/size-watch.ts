@@ -3,17 +3,17 @@ import { type TreeBounds, type TreeSize, treeSize } from '../files/tree-size.js'
 export interface SizeWatchOptions {
   directories: readonly string[];
   bounds: TreeBounds;
-  /** What the sandbox has in open files without a name, as far as that can be seen. */
+  /** Bytes in open files without a name, as far as they can be seen. */
   unlinkedBytes: () => Promise<number>;
   everyMs: number;
   now: () => number;
   onTooLarge: (why: string) => void;
 }
 
-/** The part of its time that a watch may spend looking. */
+/** The share of its time that a watch may spend measuring. */
 const share = 0.05;
 
-/** Looks at the size of what a sandbox writes, less often where looking takes long, until it is stopped. */
+/** Measures what a sandbox writes, less often where that takes long, until it is stopped. */
 export class SizeWatch {
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
@@ -23,19 +23,19 @@ export class SizeWatch {
     this.#schedule(options.everyMs);
   }
 
-  /** No look is under way when this resolves. */
+  /** Resolves once no measurement runs. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#looking;
   }
 
-  /** Why the directories are beyond their bounds now, if they are. */
+  /** How the directories exceed their limits now, if they do. */
   async check(): Promise<string | undefined> {
     return (await treeSize(this.options.directories, this.options.bounds)).beyond;
   }
 
-  /** What the sandbox takes of the disk, with files that have no name any more. It costs more than `check`. */
+  /** The sandbox's disk usage, unlinked open files included. More expensive than `check`. */
   async measure(): Promise<TreeSize> {
     const { directories, bounds, unlinkedBytes } = this.options;
     const unlinked = await unlinkedBytes();

@@ -1,30 +1,30 @@
 /**
- * Why an attempt is stopped before its own end. After the first three another attempt, or none, stands in its place,
- * and nothing is reported.
+ * Why an attempt is stopped early. For the first three, nothing is reported: another attempt has replaced it, or none
+ * is wanted.
  *
- * - `cancelled`: the ToolHost says that it is over
- * - `fenced`: nothing was heard of the ToolHost for nearly a lease
- * - `superseded`: a later attempt of the same agent came to this worker, or runs beside it
- * - `disk-full`: the worker's disk is, and it takes most of it
- * - `lingering`: its output is there, and its sandbox does not end
+ * - `cancelled`: the ToolHost has ended it
+ * - `fenced`: no ToolHost was heard for nearly a lease
+ * - `superseded`: a later attempt of the same agent was given to this worker, or runs on its engine
+ * - `disk-full`: the worker's disk is full, and this attempt uses most of it
+ * - `lingering`: its output is complete, but its sandbox does not exit
  */
 export type StopReason = Abandonment | 'time-limit' | 'workspace-too-large' | 'disk-full' | 'shutdown' | 'lingering';
 export type Abandonment = (typeof abandonments)[number];
 
 const abandonments = ['cancelled', 'fenced', 'superseded'] as const;
 
-/** Stops one attempt. The first reason stays; an attempt that was stopped can still be abandoned. */
+/** Stops one attempt. The first reason is kept; a stopped attempt can still be abandoned. */
 export class StopSwitch {
   readonly #stopped = new AbortController();
   readonly #abandoned = new AbortController();
   #reason: StopReason | undefined;
 
-  /** What runs is to be killed. */
+  /** Aborted when the sandbox is to be killed. */
   get stopped(): AbortSignal {
     return this.#stopped.signal;
   }
 
-  /** Nothing is to be reported. */
+  /** Aborted when nothing is to be reported. */
   get abandoned(): AbortSignal {
     return this.#abandoned.signal;
   }

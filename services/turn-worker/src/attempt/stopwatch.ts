@@ -1,4 +1,4 @@
-/** Measures an attempt stage by stage. */
+/** Measures the stages of an attempt. */
 export class Stopwatch {
   readonly #stages: Record<string, number> = {};
   #since: number;
@@ -7,7 +7,7 @@ export class Stopwatch {
     this.#since = now();
   }
 
-  /** A stage has ended, and the next one begins. Returns how long it took. */
+  /** Ends a stage and begins the next. Returns its duration. */
   lap(stage: string): number {
     const at = this.now();
     const tookMs = Math.round((at - this.#since) * 10) / 10;

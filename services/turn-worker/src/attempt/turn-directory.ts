@@ -8,18 +8,18 @@ import { NotARegularFile, openRegularFile } from '../files/regular-file.js';
 import { removeTree } from '../files/remove-tree.js';
 import type { Owner } from '../workspace/restore.js';
 
-/** What was found where a turn's output belongs. */
+/** What was found at the path of a turn's output. */
 export type OutputRead =
   | { kind: 'valid'; output: RunnerTurnOutput }
   | { kind: 'missing' }
   | { kind: 'too-large'; maxBytes: number }
   | { kind: 'invalid'; why: string };
 
-/** Where turns' directories, and their sockets, are. */
+/** The directories of turns and of their sockets. */
 export interface WorkerPaths {
-  /** The worker's directory, without links: as the engine sees it. */
+  /** The worker's directory with links resolved, as the engine sees it. */
   path: string;
-  /** A path of its directory of doors that is short enough for sockets below it. */
+  /** A path of its door directory, short enough for sockets below it. */
   sockets: string;
 }
 
@@ -27,14 +27,14 @@ export const doorsName = 'd';
 const outputName = 'output.json';
 const lookMs = 500;
 
-/** The directory of one attempt: the input goes in, the output comes out, and everything else in it is the sandbox's. */
+/** The directory of one attempt: it holds the input and the output, and everything else in it is the sandbox's. */
 export class TurnDirectory {
   private constructor(
     /** Mounted into the sandbox. */
     readonly path: string,
-    /** Holds the door's socket; a directory of its own, mounted over the one in the turn's. */
+    /** Holds the door's socket; mounted over `door` in the turn's directory. */
     readonly doorDirectory: string,
-    /** A path of the socket in that directory which is short enough for one. */
+    /** A short enough path of the socket in that directory. */
     readonly socket: string,
   ) {}
 
@@ -44,7 +44,7 @@ export class TurnDirectory {
     owner: Owner | undefined,
   ): Promise<TurnDirectory> {
     const path = await mkdtemp(join(workerDir, 'turns', `${ref.turn}.${ref.attempt}-`));
-    // Where the door is mounted; it is the worker's own, so that nothing inside can replace it.
+    // The door's mount point. The worker owns it, so that nothing inside can replace it.
     await mkdir(join(path, 'door'), { mode: 0o755 });
     if (owner) await chown(path, owner.uid, owner.gid);
     const doorDirectory = await mkdtemp(`${join(workerDir, doorsName)}/`);
@@ -52,21 +52,21 @@ export class TurnDirectory {
     return new TurnDirectory(path, doorDirectory, join(sockets, basename(doorDirectory), 'door.sock'));
   }
 
-  /** Readable by the runner as any user; the directories above are closed to all others on this host. */
+  /** Readable by the runner as any user; the parent directories are closed to other users of this host. */
   async writeInput(input: RunnerTurnInput): Promise<void> {
     const path = join(this.path, 'input.json');
     await writeFile(path, JSON.stringify(input), { mode: 0o400 });
     await chmod(path, 0o444);
   }
 
-  /** Reads the output as something that a stranger wrote. */
+  /** Reads the output, which is untrusted. */
   async readOutput(maxBytes: number): Promise<OutputRead> {
     try {
       const file = await openRegularFile(join(this.path, outputName));
       try {
         const { size } = await file.stat();
         if (size > maxBytes) return { kind: 'too-large', maxBytes };
-        // No more than was there a moment ago, should it still grow.
+        // The file may still grow: only the size seen before is read.
         const { bytesRead, buffer } = await file.read(Buffer.alloc(size), 0, size, 0);
         return parseOutput(buffer.subarray(0, bytesRead).toString('utf8'));
       } finally {
@@ -80,7 +80,7 @@ export class TurnDirectory {
     }
   }
 
-  /** Calls `appeared` once when a valid output stands there, until the returned function is called. */
+  /** Calls `appeared` once when a valid output exists, until the returned function is called. */
   watchOutput(maxBytes: number, appeared: () => void): () => void {
     let reading = false;
     const stop = () => {
@@ -96,7 +96,7 @@ export class TurnDirectory {
           stop();
           appeared();
         })
-        // It is read once more after the end, and that time an error counts.
+        // Errors here are ignored: the output is read again after the end, when an error counts.
         .catch(() => undefined)
         .finally(() => (reading = false));
     };
@@ -113,7 +113,9 @@ export class TurnDirectory {
   }
 }
 
-/** Not every file system tells of changes, and the system bounds how many it tells of: looking from time to time does, too. */
+/**
+ * Watches a directory. Not every file system reports changes, and watches are limited, so the output is also polled.
+ */
 function watchDirectory(path: string, changed: (name: string | null) => void): FSWatcher | undefined {
   try {
     const watcher = watch(path, (_event, name) => changed(name));
@@ -125,12 +127,12 @@ function watchDirectory(path: string, changed: (name: string | null) => void): F
 
 const names = ['turns', doorsName, 'downloads'];
 
-/** Makes where turns' directories are, where that is not there yet. */
+/** Creates the parents of turns' directories where they are missing. */
 export async function makeTurnDirectories(workerDir: string): Promise<void> {
   for (const name of names) await mkdir(join(workerDir, name), { recursive: true, mode: 0o700 });
 }
 
-/** Removes the directories of attempts that a former process of this worker left, and tells of those that cannot go. */
+/** Removes attempts' directories from this worker's previous process, and reports those that cannot be removed. */
 export async function clearTurnDirectories(
   workerDir: string,
   onBusy: (path: string, error: unknown) => void,

@@ -23,18 +23,21 @@ export interface WatchOptions {
 
 export interface Watched {
   end: SandboxEnd;
-  /** Why its directories are beyond their bounds, if they are. */
+  /** How its directories exceed their limits, if they do. */
   tooLarge: string | undefined;
   /** Whether the worker's disk was full at the end. */
   diskWasShort: boolean;
 }
 
-/** What a turn's own directory may hold beside the workspace: the input, the door, the output and its first name. */
+/**
+ * How many files a turn's directory may hold beside the workspace: the input, the door, the output and its temporary
+ * file.
+ */
 const turnFiles = 16;
 
 /**
- * Waits for a sandbox to end, by itself or because it must: its time is over, its directories grow without bounds, the
- * disk is full, its output is there and it goes on, or the attempt is stopped.
+ * Waits for a sandbox to end, on its own or because it is killed: its time limit has passed, its directories are too
+ * large, the disk is full, it lingers after its output, or the attempt is stopped.
  *
  * @throws AttemptFailure when it has to be killed and cannot be
  */
@@ -63,7 +66,7 @@ export async function watchSandbox(options: WatchOptions): Promise<Watched> {
   const timers: NodeJS.Timeout[] = [setTimeout(() => stop.stop('time-limit'), timeoutMs)];
   const over = new AbortController();
   const unwatch = directory.watchOutput(limits.maxOutputBytes, () => {
-    // A look at the directory may come back when the sandbox has ended already.
+    // A check of the directory may complete after the sandbox has ended.
     if (!over.signal.aborted) timers.push(setTimeout(() => stop.stop('lingering'), limits.lingerMs));
   });
   const killFailed = new Promise<never>((_resolve, reject) => {
@@ -75,7 +78,7 @@ export async function watchSandbox(options: WatchOptions): Promise<Watched> {
   });
   try {
     const end = await Promise.race([sandbox.ended, killFailed]);
-    // Who is not let write more may end by itself, before it is seen.
+    // A sandbox that may write no more can exit on its own, before a check finds it.
     if (end.exitCode !== 0) tooLarge ??= await sizes.check();
     return { end, tooLarge, diskWasShort: disk.wasShort };
   } finally {

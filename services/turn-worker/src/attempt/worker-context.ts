@@ -2,25 +2,25 @@ import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import type { AttemptStates } from './attempt-states.js';
 
-/** What a worker counts of its attempts. */
+/** A worker's metrics of its attempts. */
 export type AttemptMetrics = Pick<
   Metrics,
   'turnJobsTaken' | 'attemptsRunning' | 'attemptsStopped' | 'stageDuration' | 'requestsRefused'
 >;
 
-/** The worker that attempts are made by. */
+/** The worker, as its attempts use it. */
 export interface WorkerContext {
   /** This worker's id. */
   worker: string;
   states: AttemptStates;
   logger: Logger;
   metrics?: AttemptMetrics | undefined;
-  /** Aborted when this worker is told to stop: no turn begins any more. */
+  /** Aborted when this worker stops: no turn begins any more. */
   stopping: AbortSignal;
   /** A monotonic clock. */
   now: () => number;
-  /** An attempt met what any other one would meet: this host may not be able to run any. */
+  /** An attempt failed as any other would: this host may be unable to run turns. */
   onSuspect: () => void;
-  /** An attempt was ended from elsewhere, perhaps because its project was deleted. */
+  /** The ToolHost ended an attempt, perhaps because its project was deleted. */
   onCancelled: () => void;
 }

@@ -4,7 +4,7 @@ import { AttemptFailure } from '../engine/attempt-failure.js';
 
 export interface WorkerDiskOptions {
   path: string;
-  /** Free bytes below which no attempt begins; below half of them, attempts that run are ended. */
+  /** Free bytes below which no attempt begins; below half of them, running attempts are ended. */
   minFreeBytes: number;
   /** Called while so little is left that attempts are ended. */
   onShort: () => void;
@@ -12,35 +12,34 @@ export interface WorkerDiskOptions {
   now: () => number;
 }
 
-/** An attempt that runs. */
+/** A running attempt. */
 export interface DiskUser {
-  /** What it takes of the disk now. */
+  /** Its present disk usage. */
   measure: () => Promise<TreeSize>;
-  /** Ends it, because it is beyond its bounds, or because it takes most and others need room. */
+  /** Ends it, because it exceeds its limits, or because it uses most and others need room. */
   end: (beyond: string | undefined) => void;
 }
 
 const lookMs = 250;
 /** How many attempts are measured at a time: each may cost a container. */
 const measuredAtATime = 8;
-/** What fails so long after the disk was short may have failed for that. */
+/** Failures this long after the disk was short may be a consequence. */
 const aftermathMs = 10_000;
 
 /**
- * The disk of a worker's directory, which its attempts share. A container can take more of it than is seen in time, so a
- * reserve stays free: where it is touched, attempts that took more than they may are ended, and where none did,
- * the one that takes most.
+ * The disk of a worker's directory, which its attempts share. A container can fill it faster than that is noticed, so a
+ * reserve stays free: once it is touched, attempts over their limits are ended, or, if there are none, the largest.
  */
 export class WorkerDisk {
   readonly #users = new Set<DiskUser>();
-  /** Those that were ended and are not gone yet: they are about to give room back. */
+  /** Attempts that were ended but not yet removed: they are about to free space. */
   readonly #ending = new Set<DiskUser>();
   #timer: NodeJS.Timeout | undefined;
   #shortAt = -Infinity;
 
   constructor(private readonly options: WorkerDiskOptions) {}
 
-  /** Whether the disk was full a moment ago, so that what has failed may have failed for that. */
+  /** Whether the disk was full a moment ago, so that a failure may be a consequence. */
   get wasShort(): boolean {
     return this.options.now() - this.#shortAt < aftermathMs;
   }
@@ -52,7 +51,7 @@ export class WorkerDisk {
     throw new AttemptFailure('disk-full', `The disk of ${path} has less than ${minFreeBytes} bytes left.`);
   }
 
-  /** Counts an attempt among those that may be ended, until the returned function is called. */
+  /** Registers an attempt as one that may be ended, until the returned function is called. */
   add(user: DiskUser): () => void {
     this.#users.add(user);
     this.#timer ??= this.#schedule();
@@ -68,7 +67,8 @@ export class WorkerDisk {
   #schedule(): NodeJS.Timeout {
     return setTimeout(() => {
       this.#look()
-        // A file system that does not say how full it is, as while it is away, is not full.
+        // A file system that does not report its free space, for instance while it is unmounted, does not count as
+        // full.
         .catch(() => undefined)
         .finally(() => {
           if (this.#users.size > 0) this.#timer = this.#schedule();
@@ -90,7 +90,7 @@ export class WorkerDisk {
     }
   }
 
-  /** Measures attempts until some are found beyond their bounds. */
+  /** Measures attempts until some exceed their limits. */
   async #measure(): Promise<({ user: DiskUser } & TreeSize)[]> {
     const users = [...this.#users];
     const sizes: ({ user: DiskUser } & TreeSize)[] = [];

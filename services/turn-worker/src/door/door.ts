@@ -18,13 +18,13 @@ import { forward } from './forward.js';
 export interface DoorOptions {
   /** The ToolHost's listener for runners. */
   runnerUrl: string;
-  /** Over connections to it that are kept between requests and shared by the doors of a cell. */
+  /** Sends requests over kept-alive connections, which the doors of a cell share. */
   exchange: KeptConnections['exchange'];
-  /** The attempt's own tool token: nothing passes with another one. */
+  /** The attempt's own tool token: only requests with it pass. */
   token: string;
-  /** Completes the body of a tool call, where nothing on the runner's side of the door does. */
+  /** Completes the body of a tool call, where the runner's side of the door does not. */
   complete?: ((call: Buffer) => Promise<Buffer>) | undefined;
-  /** Told of each request that did not show the token. */
+  /** Called for each request without the token. */
   onRefused?: ((code: RefusalCode) => void) | undefined;
   logger: Logger;
   /** The largest file that is published. @default 256 MiB */
@@ -37,19 +37,19 @@ export type RefusalCode = 'unauthenticated' | 'token-rejected';
 
 const content = /^\/content\/[0-9a-f]{64}$/;
 const maxConnections = 64;
-/** On a network others can knock as well: none of them gets all connections. */
+/** The limit of connections from one address: on a network others can connect, too. */
 const maxConnectionsOfOne = 16;
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 300_000;
 const checkEveryMs = 1_000;
 
-/** When a request that is one too many may come again. */
+/** `Retry-After` of a request above the limit. */
 const busySeconds = 1;
 
 /** The longest call that is completed here: one that names a file by its path is shorter. */
 const maxCompletedBytes = 65_536;
 
-/** The largest body of what may pass a door; undefined for anything else. */
+/** The largest body on a route that passes the door; undefined for any other route. */
 function allowance(method: string, url: string, maxContentBytes: number): number | undefined {
   if (method === 'POST' && url === '/tool') return maxToolBodyBytes;
   if (method === 'POST' && url === chatPath) return maxChatBytes;
@@ -60,14 +60,14 @@ function allowance(method: string, url: string, maxContentBytes: number): number
 }
 
 /**
- * The only way out of one attempt's container: an HTTP server that passes the runner's own routes on to the ToolHost
- * and nothing else, for requests that show the attempt's own token. It adds no credential; what a request may do is the
- * ToolHost's to decide.
+ * The only way out of an attempt's container: an HTTP server that forwards the runner's routes to the ToolHost, and
+ * nothing else, for requests with the attempt's own token. It adds no credential; the ToolHost decides what a request
+ * may do.
  */
 export class Door {
   readonly #server: Server;
   readonly #token: Buffer;
-  /** Open connections by the address that they come from. */
+  /** Open connections by remote address. */
   readonly #peers = new Map<string, number>();
   #inFlight = 0;
   #refused = false;
@@ -79,7 +79,7 @@ export class Door {
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: checkEveryMs,
       keepAliveTimeout: 0,
-      // There is nothing here but what the token opens.
+      // The token is required for everything, so the host name does not matter.
       requireHostHeader: false,
     });
     this.#server.maxConnections = maxConnections;
@@ -91,14 +91,14 @@ export class Door {
     this.#server.on('clientError', (_error, socket) => socket.destroy());
   }
 
-  /** Serves a unix socket at `path`, for all processes that can see its directory. */
+  /** Listens on a unix socket at `path`, for all processes that can see its directory. */
   async listen(path: string): Promise<void> {
     await this.#listen({ path });
     await chmod(path, 0o666);
   }
 
   /**
-   * Serves TCP at an address of this host, on the first port of `ports` that is free, or on any.
+   * Listens on TCP at an address of this host, on the first free port of `ports`, or on any.
    *
    * @returns the port
    */
@@ -113,12 +113,12 @@ export class Door {
     }
   }
 
-  /** Serves one connection that came in by another way. */
+  /** Serves one connection from elsewhere. */
   serve(connection: Duplex): void {
     this.#server.emit('connection', connection);
   }
 
-  /** Cuts every connection. */
+  /** Closes every connection. */
   async close(): Promise<void> {
     this.#server.closeAllConnections();
     if (!this.#server.listening) return;
@@ -207,7 +207,7 @@ export class Door {
       return;
     }
     onRefused?.(error.code as RefusalCode);
-    // Once: who knocks without end would fill the log.
+    // Logged once: repeated attempts would fill the log.
     if (!this.#refused) logger.warn({ code: error.code }, "requests without the attempt's token come to its door");
     this.#refused = true;
   }
@@ -219,7 +219,7 @@ function tooLarge(maxBytes: number): SuzumioError {
   return new SuzumioError('body-too-large', `The body is larger than ${maxBytes} bytes.`);
 }
 
-/** Answers a problem and ends the connection, whose rest is of no interest. */
+/** Answers with a problem and ends the connection, without reading the rest. */
 function refuse(response: ServerResponse, error: unknown): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
@@ -235,9 +235,7 @@ function refuse(response: ServerResponse, error: unknown): void {
   response.end(JSON.stringify(problem));
 }
 
-/**
- * A body that is no longer than `maxBytes`, whole; or all of a longer one as it comes, of which no more than that is held.
- */
+/** A body of up to `maxBytes`, in full; or a longer one as a stream that buffers no more than that. */
 async function shortBody(
   request: IncomingMessage,
   maxBytes: number,

@@ -10,11 +10,11 @@ export interface ForwardOptions extends Pick<KeptConnections, 'exchange'> {
   maxBytes: number;
   /** Sent instead of the request's own body. */
   body?: Buffer | undefined;
-  /** The request's own body, where its beginning was read already. */
+  /** The request's own body, if its beginning was read already. */
   source?: Readable | undefined;
 }
 
-/** The longest wait for anything to move: a model may think for a while. */
+/** The longest time without traffic: a model may think for a while. */
 const silenceMs = 900_000;
 const requestHeaders = [
   'authorization',
@@ -27,8 +27,8 @@ const requestHeaders = [
 const answerHeaders = ['content-type', 'content-length', 'retry-after'] as const;
 
 /**
- * Passes one request on, streaming both ways; only the headers that the routes need cross. When the asking side goes
- * away, so does the request.
+ * Forwards one request, streaming both ways, with only the headers that the routes need. When the client disconnects,
+ * the request is aborted.
  *
  * @throws RangeError when the body is longer than `maxBytes`
  */
@@ -53,7 +53,7 @@ export async function forward(
   await pipeline(answer.body, response);
 }
 
-/** Passes what comes on, and fails with a RangeError beyond `maxBytes`. */
+/** Passes chunks through, and fails with a RangeError beyond `maxBytes`. */
 async function* bounded(source: Readable, maxBytes: number): AsyncGenerator<Buffer> {
   let sizeBytes = 0;
   for await (const chunk of source as AsyncIterable<Buffer>) {

@@ -12,7 +12,7 @@ import { NotARegularFile } from '../files/regular-file.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
 
 export interface PublishedFileOptions {
-  /** The runner's workspace on this host, and as the runner sees it. */
+  /** The workspace's path on this host, and the runner's path of it. */
   workspace: string;
   workspaceSeen: string;
   client: Pick<AttemptClient, 'putContent'>;
@@ -21,9 +21,9 @@ export interface PublishedFileOptions {
 }
 
 /**
- * Uploads the file that an `artifacts.publish` names by its path alone, and adds hash and size to the call: what the
- * shim does for a sealed container, for a runner on a network that has none. Any other call, and one whose file cannot be
- * read, stays as it is, so that the ToolHost answers and records it.
+ * Uploads the file that an `artifacts.publish` names by path alone, and adds hash and size to the call: what the shim
+ * does in a sealed container, for a runner on a network without one. Other calls, and those whose file cannot be read,
+ * stay unchanged, so that the ToolHost answers and records them.
  *
  * @throws HttpUnavailable when the file could not be sent
  */
@@ -66,7 +66,7 @@ function json(bytes: Buffer): unknown {
   }
 }
 
-/** The file's first bytes, however often: no more of them than were there at first, should it grow. */
+/** Reads the file from the start, any number of times, but only the bytes that it had at first, as it may grow. */
 function bytesOf(file: FileHandle, sizeBytes: number): Readable {
   return sizeBytes === 0
     ? Readable.from([])
@@ -77,7 +77,7 @@ function unreadable(error: unknown): undefined {
   if (!(error instanceof NotARegularFile) && errnoOf(error) === undefined) throw error;
 }
 
-/** The call itself gets the answer that says why. */
+/** Ignored here: the call itself gets the error. */
 function refused(error: unknown): void {
   if (!(error instanceof HttpRefusal)) throw error;
 }

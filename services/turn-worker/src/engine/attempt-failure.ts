@@ -3,7 +3,7 @@ import { type Failure, failureCodes } from '@suzumio/protocol/failure-codes';
 import { errnoOf } from '../files/errno.js';
 import { WorkspaceTooLarge } from '../workspace/workspace-errors.js';
 
-/** An attempt cannot go on: what the ToolHost is told of it. */
+/** An attempt cannot continue; carries what is reported to the ToolHost. */
 export class AttemptFailure extends Error {
   override readonly name = 'AttemptFailure';
 
@@ -16,7 +16,7 @@ export class AttemptFailure extends Error {
   }
 }
 
-/** What is reported of an error that ended an attempt. `started` says whether something of it had run. */
+/** The failure to report for an error that ended an attempt. `started` says whether its sandbox had started. */
 export function failureOf(error: unknown, started: boolean): Failure {
   const { code, message } = classify(error, started);
   return { code, message: withCauses(message, error).slice(0, 2000) };
@@ -24,7 +24,7 @@ export function failureOf(error: unknown, started: boolean): Failure {
 
 function classify(error: unknown, started: boolean): Pick<Failure, 'code' | 'message'> {
   if (error instanceof WorkspaceTooLarge) return { code: 'workspace-too-large', message: error.message };
-  // What is not counted before the start has cost an attempt after it.
+  // A failure that does not count before the start has cost an attempt after it.
   if (started && (!(error instanceof AttemptFailure) || failureCodes[error.code] === 'before-start')) {
     return { code: 'worker-lost', message: `The worker could not carry the turn to its end: ${messageOf(error)}` };
   }

@@ -1,4 +1,4 @@
-/** Keeps the end of what was written. */
+/** Keeps the end of a log. */
 export class LogTail {
   #chunks: Buffer[] = [];
   #sizeBytes = 0;
@@ -8,7 +8,7 @@ export class LogTail {
   write(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#sizeBytes += chunk.length;
-    // Rarely, so that many small chunks cost no copying each.
+    // Cut rarely, so that small chunks are not copied each time.
     if (this.#sizeBytes > this.maxBytes * 2) this.#cut();
     else if (this.#chunks.length > 4096) this.#chunks = [Buffer.concat(this.#chunks)];
   }

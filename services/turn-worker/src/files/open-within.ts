@@ -3,9 +3,9 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { openRegularFile } from './regular-file.js';
 
 /**
- * Opens a regular file below `root` for reading while a stranger may be moving things about there: each directory on
- * the way is opened as an entry of the one before, and a link is never followed, whenever it was put there. `path` is
- * relative, without `.` and `..`. Only where the system has `/proc`.
+ * Opens a regular file below `root` for reading while untrusted processes may move files there: each directory on the
+ * way is opened relative to its parent, and links are never followed. `path` is relative, without `.` and `..`. Needs
+ * `/proc`.
  *
  * @throws NotARegularFile, or a system error
  */

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { errnoOf } from './errno.js';
 
-/** Something stands where a regular file was expected. */
+/** Something other than a regular file was found. */
 export class NotARegularFile extends Error {
   override readonly name = 'NotARegularFile';
 }

@@ -3,9 +3,8 @@ import { chmod, lstat, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { errnoOf } from './errno.js';
 
 /**
- * Removes what a container left, whatever it left: names that are no text, directories without permissions, and trees
- * so deep that their paths are too long for the system. Links are removed, never followed. Nothing else may be
- * writing there.
+ * Removes anything that a container left, also names that are no text, directories without permissions, and trees too
+ * deep for the system's paths. Links are removed, never followed. No other process may be writing there.
  */
 export async function removeTree(path: string | Buffer): Promise<void> {
   const stat = await lstat(path).catch(missingIsUndefined);
@@ -28,7 +27,7 @@ export async function emptyDirectory(directory: string | Buffer): Promise<void> 
         await unlink(path);
         continue;
       }
-      // Directories are moved to the top before they are looked into: no path ever gets long.
+      // Directories are moved to the top before they are read, so that paths stay short.
       const target = within(top, Buffer.from(`${prefix}${moved.length}`));
       await chmod(path, 0o700);
       await rename(path, target);

@@ -8,7 +8,7 @@ export interface ShortPath {
   release(): Promise<void>;
 }
 
-/** A unix socket's path has at most 103 bytes (107 on Linux); what follows the directory in ours takes up to this. */
+/** A unix socket's path has at most 103 bytes (107 on Linux); the part after the directory takes up to this. */
 const maxPathBytes = 103 - '/d/XXXXXX/door.sock'.length;
 
 /** The directory's own path, or, where that is too long, a link to it that only this user can see. */
@@ -24,7 +24,9 @@ const prefix = 'suzumio-';
 const linkName = 'w';
 const isHolder = new RegExp(`^${prefix}[A-Za-z0-9]{6}$`);
 
-/** Removes the links to a directory that killed processes left: all but `own`. Nobody else may be using the directory. */
+/**
+ * Removes links to a directory that killed processes left, except `own`. No other process may be using the directory.
+ */
 export async function removeShortPaths(directory: string, own: string): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const holder = join(tmpdir(), name);

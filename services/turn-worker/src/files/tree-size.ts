@@ -8,15 +8,15 @@ export interface TreeBounds {
 }
 
 export interface TreeSize {
-  /** What was counted: all of it, unless the trees are beyond their bounds. */
+  /** The counted size: complete, unless the trees exceed their limits. */
   bytes: number;
-  /** Why they are beyond their bounds, if they are. */
+  /** How they exceed their limits, if they do. */
   beyond?: string;
 }
 
 /**
- * How large trees are together. Stops at a bound: the cost is bounded, too. They may change meanwhile. A file counts with
- * its length or its blocks, whichever is more; `alsoBytes` are counted from the start.
+ * The total size of trees. Counting stops at a limit, which bounds its cost, too. The trees may change meanwhile. A
+ * file counts as its length or its blocks, whichever is more; `alsoBytes` is added.
  */
 export async function treeSize(roots: readonly string[], bounds: TreeBounds, alsoBytes = 0): Promise<TreeSize> {
   let bytes = alsoBytes;

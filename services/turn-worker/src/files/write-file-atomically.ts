@@ -1,6 +1,8 @@
 import { open, rename } from 'node:fs/promises';
 
-/** Writes a file that is seen either as it was or whole. `durable` says whether it survives a power cut. */
+/**
+ * Writes a file so that readers see either the old or the new content. `durable` says whether it survives a power cut.
+ */
 export async function writeFileAtomically(
   path: string,
   text: string,

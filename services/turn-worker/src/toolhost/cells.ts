@@ -10,27 +10,27 @@ export interface Cell {
   name: string;
   toolhost: ToolHostClient;
   runnerUrl: string;
-  /** Connections of its doors to the ToolHost. */
+  /** The doors' connections to the ToolHost. */
   toRunners: KeptConnections;
 }
 
 export interface CellsOptions {
   cells: Readonly<Record<string, CellConfig>>;
-  /** A cell's credential as it is now, where it may have been replaced. */
+  /** A cell's present credential, where it may be replaced. */
   credentialOf?: ((cell: string) => string | undefined) | undefined;
   /** This worker's id. */
   worker: string;
   logger: Logger;
-  /** Other cells than before take this worker. */
+  /** Called when the set of cells that accept this worker changes. */
   onChange: () => void;
 }
 
-/** No cell takes this worker. */
+/** No cell accepts this worker. */
 export class WorkerRefused extends Error {
   override readonly name = 'WorkerRefused';
 
   constructor(
-    /** The code that a ToolHost refused it with. */
+    /** The code of a ToolHost's refusal. */
     readonly code: string,
     message: string,
   ) {
@@ -38,7 +38,7 @@ export class WorkerRefused extends Error {
   }
 }
 
-/** The cells that a worker serves, and which of them take it, as far as they were asked. */
+/** The cells that a worker serves, and which of them accept it, as far as is known. */
 export class Cells {
   readonly #cells = new Map<string, Cell>();
   readonly #rejected = new Map<string, HttpRefusal>();
@@ -54,15 +54,15 @@ export class Cells {
     return this.#cells.get(name);
   }
 
-  /** The names of those that take this worker. */
+  /** The names of those that accept this worker. */
   get open(): string[] {
     return [...this.#cells.keys()].filter((name) => !this.#rejected.has(name));
   }
 
   /**
-   * Asks all cells whether they take this worker. One that does not answer has not refused it.
+   * Asks all cells whether they accept this worker. One that does not answer has not refused it.
    *
-   * @throws WorkerRefused when none takes it
+   * @throws WorkerRefused when none accepts it
    */
   async check(): Promise<void> {
     await Promise.allSettled(
@@ -77,7 +77,7 @@ export class Cells {
     throw new WorkerRefused(refusal.code, told(name, refusal));
   }
 
-  /** Makes a request that shows the credential, and learns from its answer. Throws what the request throws. */
+  /** Makes a request with the credential, and learns from its answer. Throws what the request throws. */
   async ask<Answer>({ name }: Cell, request: () => Promise<Answer>): Promise<Answer> {
     try {
       const answer = await request();
@@ -101,16 +101,16 @@ export class Cells {
     if (this.#rejected.has(name) === (refusal !== undefined)) return;
     if (refusal) this.#rejected.set(name, refusal);
     else this.#rejected.delete(name);
-    // Where none is left, the worker's readiness says so.
+    // If no cell is left, the worker's readiness reports it.
     if (refusal && this.open.length > 0) logger.error({ cell: name, code: refusal.code }, told(name, refusal));
     if (!refusal) logger.info({ cell: name }, 'this worker is taken again');
     onChange();
   }
 }
 
-/** Refusals of a credential, whatever is asked. */
+/** Refusals of the credential itself. */
 const ofCredential: ReadonlySet<string> = new Set<ErrorCode>(['token-rejected', 'unauthenticated']);
-/** Refusals that any request of this worker meets. Another one is about what was asked, as a turn's policy is. */
+/** Refusals of any request from this worker. Others concern the request itself, such as a turn's policy. */
 const ofWorker: ReadonlySet<string> = new Set<ErrorCode>(['token-rejected', 'unauthenticated', 'foreign-host']);
 
 function told(cell: string, { code, message }: HttpRefusal): string {

@@ -5,17 +5,17 @@ import { pipeline } from 'node:stream/promises';
 import type { Exchange } from '@suzumio/protocol/http-client';
 import { unavailable } from '@suzumio/protocol/http-failures';
 
-/** Sent as it comes. */
+/** A body that is sent as a stream. */
 export interface StreamedBody {
   /** Called once for each time that the request is sent. */
   readonly stream: () => Readable | AsyncIterable<Uint8Array>;
-  /** Where it is known before. */
+  /** Its length, if it is known. */
   readonly sizeBytes?: number | undefined;
 }
 
-/** Connections to one server that are kept between requests. */
+/** Kept-alive connections to one server. */
 export interface KeptConnections {
-  /** `timeoutMs` bounds the time in which nothing moves. */
+  /** `timeoutMs` limits the time without traffic. */
   readonly exchange: Exchange<Buffer | StreamedBody>;
   close(): void;
 }
@@ -53,7 +53,7 @@ export function keepConnections(url: string): KeptConnections {
   return { exchange, close: () => agent.destroy() };
 }
 
-/** Tells of a body that cannot be read, before the connection fails for it. */
+/** Reports a body that cannot be read, before the connection fails for it. */
 async function* readable(
   body: Readable | AsyncIterable<Uint8Array>,
   onFailure: (error: unknown) => void,

@@ -21,11 +21,11 @@ import type { CellConfig } from '../config.js';
 import { keepConnections, type KeptConnections, type StreamedBody } from './kept-connections.js';
 
 const callTimeoutMs = 10_000;
-/** A worker does not wait for long for a ToolHost that is away: jobs may come when it is back. */
+/** A worker does not wait long for an unavailable ToolHost: jobs may come when it is back. */
 const greetingTimeoutMs = 3_000;
 const contentTimeoutMs = 30_000;
 
-/** How a request is tried again that the ToolHost did not answer. */
+/** How requests are retried while the ToolHost does not answer. */
 export const whileUnavailable = {
   firstDelayMs: 100,
   longestDelayMs: 2_000,
@@ -39,7 +39,7 @@ export function newClaimId(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** One cell's ToolHost, as its workers see it. */
+/** The client of one cell's ToolHost. */
 export class ToolHostClient {
   readonly #connections: KeptConnections;
   readonly #http: HttpClient<Body>;
@@ -56,10 +56,10 @@ export class ToolHostClient {
   }
 
   /**
-   * Asks for a turn.
+   * Claims a turn.
    *
    * @throws HttpRefusal when there is nothing to run for this job
-   * @throws HttpUnavailable when the same claim may be repeated
+   * @throws HttpUnavailable when the same claim may be retried
    */
   async claim(job: TurnJob, claimId: string, engine: string): Promise<ClaimAnswer> {
     return this.#http.json(claimAnswer, {
@@ -71,12 +71,12 @@ export class ToolHostClient {
     });
   }
 
-  /** Shows another credential from now on. */
+  /** Uses another credential from now on. */
   useCredential(credential: string): void {
     this.#credential = credential;
   }
 
-  /** Shows the credential, and asks for nothing. */
+  /** Checks the credential. */
   async greet(): Promise<void> {
     await this.gone([], greetingTimeoutMs);
   }
@@ -103,7 +103,7 @@ export class ToolHostClient {
   }
 }
 
-/** What a worker tells and asks the ToolHost about one attempt. Every call may be repeated. */
+/** The ToolHost's routes of one attempt. Every call may be retried. */
 export class AttemptClient {
   readonly #path: string;
 
@@ -147,7 +147,7 @@ export class AttemptClient {
     await this.http.send(this.#at(`content/${sha256}`, { method: 'PUT', body, timeoutMs: contentTimeoutMs }));
   }
 
-  /** The content as a stream, unchecked. */
+  /** The content as a stream, whose hash is not checked. */
   async getContent(sha256: string): Promise<AsyncIterable<Uint8Array>> {
     const request = this.#at(`content/${sha256}`, { method: 'GET', timeoutMs: contentTimeoutMs });
     return (await this.http.open(request)).body;
@@ -158,7 +158,7 @@ export class AttemptClient {
   }
 }
 
-/** 507 of a file: there is no room for it, and there will be none at once. */
+/** 507 for a file means that there is no room, and retrying at once does not help. */
 function isTransient(status: number, method: HttpRequest['method']): boolean {
   return isServersFault(status) && !(status === 507 && method === 'PUT');
 }

@@ -10,12 +10,12 @@ export interface Captured {
   id: string | null;
   manifest: WorkspaceManifest;
   manifestBytes: Buffer;
-  /** How many entries could not be kept, and were removed so that the directory is what the snapshot says. */
+  /** How many entries no snapshot can hold; they were removed, so that the directory equals the snapshot. */
   dropped: number;
 }
 
 /**
- * Describes what is in `root`; only files that changed since `hashes` knew them are read.
+ * Captures `root`; only files that changed since `hashes` were recorded are read.
  *
  * @throws WorkspaceTooLarge beyond `bounds`
  */
@@ -48,7 +48,7 @@ async function describe(found: Found, hashes: FileHashes): Promise<WorkspaceEntr
   }
 }
 
-/** Of a file's permissions a snapshot keeps this one. */
+/** The only permission that a snapshot keeps. */
 export function isExecutable(mode: bigint): boolean {
   return (mode & 0o100n) !== 0n;
 }

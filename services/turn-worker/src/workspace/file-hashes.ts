@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { sha256 } from '@suzumio/protocol/ids';
 import { openRegularFile } from '../files/regular-file.js';
 
-/** Size, change time in nanoseconds, inode, hash. The change time cannot be set by whoever writes the file. */
+/** Size, change time in nanoseconds, inode, hash. The writer of a file cannot set its change time. */
 export const fileHash = z.tuple([z.string(), z.string(), z.string(), sha256]);
 export type FileHash = z.infer<typeof fileHash>;
 
-/** Remembers the hashes of files that have not changed since, by path. */
+/** The known hashes of unchanged files, by path. */
 export class FileHashes {
   readonly #known: ReadonlyMap<string, FileHash>;
   readonly #seen = new Map<string, FileHash>();
@@ -26,12 +26,12 @@ export class FileHashes {
     return hash;
   }
 
-  /** Notes the hash of a file that was just written. */
+  /** Records the hash of a file that was just written. */
   note(path: string, stat: BigIntStats, hash: string): void {
     this.#seen.set(path, [...keyOf(stat), hash]);
   }
 
-  /** What was asked for or noted, to be known next time. */
+  /** The hashes that were read or recorded, for the next time. */
   entries(): [string, FileHash][] {
     return [...this.#seen];
   }

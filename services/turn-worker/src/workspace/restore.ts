@@ -11,7 +11,7 @@ import type { FileHashes } from './file-hashes.js';
 import { type Found, scan, type WorkspaceBounds } from './scan.js';
 import { SnapshotInvalid, WorkspaceTooLarge } from './workspace-errors.js';
 
-/** Where content comes from. What it gives is checked here. */
+/** Fetches content, which is verified here. */
 export type FetchContent = (sha256: string) => Promise<AsyncIterable<Uint8Array>>;
 
 export interface Owner {
@@ -25,15 +25,15 @@ export interface RestoreOptions {
   fetch: FetchContent;
   /** A directory on the same file system, outside of every mount. */
   temporary: string;
-  /** Who the files belong to, where that is not this process. */
+  /** The owner of the files. @default this process's user */
   owner?: Owner | undefined;
 }
 
 /**
- * Parses a manifest that came from elsewhere: entries sorted, no path twice, everything inside a directory of the
+ * Parses an untrusted manifest: entries are sorted, paths unique, and every entry is inside a directory of the
  * manifest, so that writing them in order never goes through a link or a file.
  *
- * @throws SnapshotInvalid when it is anything else
+ * @throws SnapshotInvalid otherwise
  */
 export function parseManifest(bytes: Buffer, bounds: WorkspaceBounds): WorkspaceManifest {
   let manifest: WorkspaceManifest;
@@ -60,11 +60,11 @@ export function parseManifest(bytes: Buffer, bounds: WorkspaceBounds): Workspace
   return manifest;
 }
 
-/** Makes `root` exactly what the manifest says. Nothing else may be writing there. */
+/** Makes `root` equal the manifest. No other process may be writing there. */
 export async function restore(root: string, manifest: WorkspaceManifest, options: RestoreOptions): Promise<void> {
   const wanted = new Map(manifest.entries.map((entry) => [entry.path, entry]));
   const kept = new Set<string>();
-  // What is unwanted goes first, the deepest before the directories that hold it.
+  // Unwanted entries are removed first, the deepest before their directories.
   for (const found of (await scanOrEmpty(root, options.bounds)).reverse()) {
     if (await isAsWanted(found, wanted.get(found.path), options.hashes)) kept.add(found.path);
     else await removeTree(found.absolute);
@@ -77,7 +77,7 @@ export async function restore(root: string, manifest: WorkspaceManifest, options
   }
 }
 
-/** What a failed attempt left may be beyond all bounds: then nothing of it is looked at. */
+/** A failed attempt's leftovers may exceed all limits: then everything is removed unread. */
 async function scanOrEmpty(root: string, bounds: WorkspaceBounds): Promise<Found[]> {
   try {
     const { found, strange } = await scan(root, bounds);

@@ -4,12 +4,12 @@ import { WorkspaceTooLarge } from './workspace-errors.js';
 
 export interface WorkspaceBounds {
   maxBytes: number;
-  /** Of one file: no larger one can be stored. */
+  /** The largest file that can be stored. */
   maxFileBytes: number;
   maxEntries: number;
 }
 
-/** Something that stands in a workspace. `path` is relative, `absolute` where it is on this host. */
+/** An entry of a workspace. `path` is relative, `absolute` is its path on this host. */
 export type Found =
   | { kind: 'directory' | 'file'; path: string; absolute: string; stat: BigIntStats }
   | { kind: 'link'; path: string; absolute: string; stat: BigIntStats; target: string };
@@ -17,14 +17,14 @@ export type Found =
 export interface Scan {
   /** Sorted by path: a directory comes before what is in it. */
   found: Found[];
-  /** What no snapshot holds: pipes, sockets, devices, names that are no text. */
+  /** Entries that no snapshot holds: pipes, sockets, devices, names that are no text. */
   strange: Buffer[];
 }
 
 const maxPathLength = 1024;
 
 /**
- * Everything in a directory, without following any link. Nothing else may be writing there.
+ * Everything in a directory, without following links. No other process may be writing there.
  *
  * @throws WorkspaceTooLarge beyond `bounds`
  */

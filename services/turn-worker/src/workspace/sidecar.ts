@@ -5,23 +5,23 @@ import { errnoOf } from '../files/errno.js';
 import { writeFileAtomically } from '../files/write-file-atomically.js';
 import { fileHash } from './file-hashes.js';
 
-/** What a worker knows of a workspace's directory, kept outside of it. */
+/** A worker's knowledge of a workspace's directory, stored outside it. */
 const sidecar = z.object({
   version: z.literal(1),
-  /** The boot in which this was written: after another one, nothing in it can be relied on. */
+  /** The boot in which this was written: after a reboot it is unreliable. */
   boot: z.string(),
-  /** The snapshot that the directory is at; absent while something may be writing in it. */
+  /** The snapshot that the directory equals; absent while something may be writing in it. */
   at: z.object({ snapshot: sha256.nullable() }).optional(),
   hashes: z.array(z.tuple([z.string(), fileHash])),
 });
 export type Sidecar = z.infer<typeof sidecar>;
 
-/** What is known of a directory that was just made. */
+/** The knowledge of a new directory. */
 export function nothingKnown(boot: string): Sidecar {
   return { version: 1, boot, hashes: [] };
 }
 
-/** What was written in this boot, or nothing. */
+/** The knowledge recorded in this boot, or none. */
 export async function readSidecar(path: string, boot: string): Promise<Sidecar> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if (errnoOf(error) === 'ENOENT') return undefined;

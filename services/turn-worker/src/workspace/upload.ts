@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
 import type { Captured } from './capture.js';
 
-/** Below this, asking whether the content is there costs more than sending it. */
+/** Below this size, asking whether the content exists costs more than sending it. */
 const askFirstFromBytes = 64 * 1024;
 const atATime = 4;
 
-/** Uploads what of a snapshot the ToolHost may not have: files first, the manifest last. */
+/** Uploads the parts of a snapshot that the ToolHost may lack: files first, the manifest last. */
 export async function uploadSnapshot(
   directory: string,
   captured: Captured & { id: string },

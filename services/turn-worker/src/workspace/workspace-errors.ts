@@ -1,9 +1,9 @@
-/** A workspace beyond its bounds, or with something that no snapshot can hold. */
+/** A workspace exceeds its limits, or has something that no snapshot can hold. */
 export class WorkspaceTooLarge extends Error {
   override readonly name = 'WorkspaceTooLarge';
 }
 
-/** A snapshot that is not what its id or the manifest's rules say. */
+/** A snapshot does not match its id, or violates the manifest's rules. */
 export class SnapshotInvalid extends Error {
   override readonly name = 'SnapshotInvalid';
 }

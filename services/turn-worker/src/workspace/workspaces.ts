@@ -12,10 +12,10 @@ import { nothingKnown, readSidecar, type Sidecar, writeSidecar } from './sidecar
 import { SnapshotInvalid } from './workspace-errors.js';
 
 export interface WorkspacesOptions {
-  /** Below it: `workspaces`, `snapshots` (what is known of each), `downloads`. */
+  /** Contains `workspaces`, `snapshots` (the knowledge of each) and `downloads`. */
   workerDir: string;
   bounds: WorkspaceBounds;
-  /** Names this boot of the machine. */
+  /** Identifies this boot of the machine. */
   boot: string;
 }
 
@@ -23,7 +23,7 @@ export interface WorkspacesOptions {
 export class Workspaces {
   constructor(private readonly options: WorkspacesOptions) {}
 
-  /** The workspace of an agent; its directory is there from now on and belongs to `owner`. */
+  /** The workspace of an agent; its directory exists from now on and belongs to `owner`. */
   async open(agent: ProjectRef & Pick<AttemptRef, 'agent'>, owner: Owner | undefined): Promise<Workspace> {
     const { workerDir, bounds, boot } = this.options;
     const name = join(nameOf(agent), agent.agent);
@@ -35,13 +35,13 @@ export class Workspaces {
     const { uid, gid } = await stat(directory);
     const isAnothers = owner !== undefined && (uid !== owner.uid || gid !== owner.gid);
     if (isAnothers) await chown(directory, owner.uid, owner.gid);
-    // What was known of a directory that somebody removed is not true of the new one. Files of another user are given to
-    // this one by bringing the directory to its snapshot anew.
+    // Knowledge of a removed directory does not apply to the new one. Files of another user change their owner when the
+    // directory is restored to its snapshot.
     const known = isNew || isAnothers ? nothingKnown(boot) : await readSidecar(sidecar, boot);
     return new Workspace(directory, sidecar, temporary, { bounds, boot, owner }, known);
   }
 
-  /** The projects that there are workspaces of. */
+  /** The projects with workspaces. */
   async projects(): Promise<ProjectRef[]> {
     const root = join(this.options.workerDir, directories.workspaces);
     const projects: ProjectRef[] = [];
@@ -54,20 +54,20 @@ export class Workspaces {
     return projects;
   }
 
-  /** Removes all workspaces of a project. Nothing may be using them. */
+  /** Removes all workspaces of a project. They must not be in use. */
   async remove(project: ProjectRef): Promise<void> {
     const { temporary, sidecars, workspaces } = directories;
-    // The workspaces last: what is still there is found by them.
+    // The workspaces last: leftovers are found by them.
     for (const directory of [temporary, sidecars, workspaces]) {
       await removeTree(join(this.options.workerDir, directory, nameOf(project)));
     }
   }
 }
 
-/** What of a worker's directory is about workspaces. */
+/** The subdirectories of a worker's directory for workspaces. */
 const directories = { workspaces: 'workspaces', sidecars: 'snapshots', temporary: 'downloads' };
 
-/** No other project's, also not that of another one which had the same name. */
+/** A unique name of a project, also among projects that had the same name. */
 function nameOf({ cell, project, epoch }: ProjectRef): string {
   return join(cell, `${project}.${epoch}`);
 }
@@ -79,9 +79,9 @@ async function namesIn(directory: string): Promise<string[]> {
   });
 }
 
-/** One agent's files between and during its turns. Nobody else uses it meanwhile. */
+/** One agent's files between and during its turns, for one user at a time. */
 export class Workspace {
-  /** The content that the ToolHost has, because the snapshot at hand is made of it. */
+  /** The content that the ToolHost has, as part of the present snapshot. */
   #stored: ReadonlySet<string> = new Set();
 
   constructor(
@@ -97,13 +97,13 @@ export class Workspace {
   }
 
   /**
-   * Makes the directory exactly what `snapshot` says, and notes that from now on something may write in it.
+   * Makes the directory equal `snapshot`, and records that something may write in it from now on.
    *
-   * @throws SnapshotInvalid when the snapshot is not what its id or the rules of manifests say
+   * @throws SnapshotInvalid when the snapshot does not match its id or violates the manifest's rules
    */
   async bringTo(snapshot: string | null, fetch: FetchContent): Promise<void> {
     if (this.known.at?.snapshot !== snapshot) {
-      // A power cut in the middle must not leave a note that is no longer true.
+      // Recorded first: a power cut in the middle must not leave a false record.
       await this.#note({ hashes: this.known.hashes });
       const hashes = new FileHashes(this.known.hashes);
       const { bounds, owner } = this.options;
@@ -112,7 +112,7 @@ export class Workspace {
           ? { version: 1 as const, entries: [] }
           : parseManifest(await this.#manifest(snapshot, fetch), bounds);
       await restore(this.directory, manifest, { hashes, bounds, fetch, owner, temporary: this.temporary });
-      // Of exactly the files of the snapshot: `restore` asks for and notes no others.
+      // Exactly the snapshot's files: `restore` reads and records no others.
       this.known = { ...this.known, hashes: hashes.entries() };
     }
     this.#stored = new Set(this.known.hashes.map(([, hash]) => hash[3]));
@@ -120,9 +120,9 @@ export class Workspace {
   }
 
   /**
-   * The directory's content now that nothing writes in it any more.
+   * The directory's content, once nothing writes in it any more.
    *
-   * @throws WorkspaceTooLarge beyond the bounds
+   * @throws WorkspaceTooLarge beyond the limits
    */
   async capture(): Promise<Captured> {
     const hashes = new FileHashes(this.known.hashes);
@@ -131,7 +131,7 @@ export class Workspace {
     return captured;
   }
 
-  /** Notes that the directory is at `snapshot`, as just captured. */
+  /** Records that the directory equals `snapshot`, as just captured. */
   async settle(snapshot: string | null): Promise<void> {
     await this.#note({ hashes: this.known.hashes, at: { snapshot } });
   }
@@ -148,7 +148,7 @@ export class Workspace {
   }
 }
 
-/** No manifest within the bounds of a workspace is as long as this. */
+/** A manifest within a workspace's limits is shorter than this. */
 const maxManifestBytes = 64 * 1024 * 1024;
 
 async function bounded(content: AsyncIterable<Uint8Array>): Promise<Buffer> {

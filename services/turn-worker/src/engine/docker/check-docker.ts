@@ -4,13 +4,13 @@ import { engineFailure } from './engine-errors.js';
 import { probeEngine } from './probe.js';
 import { sandboxOwner } from './sandbox-owner.js';
 
-/** What `doctor` says of a container engine: how far it got, and what stopped it. */
+/** The report of `doctor` on a container engine: how far the check got, and what stopped it. */
 export interface DockerReport {
-  /** The engine's version, where one answers. */
+  /** The engine's version, if it answers. */
   version?: string;
-  /** Whether the runner image is there; undefined where no engine answers. */
+  /** Whether the runner image exists; undefined where no engine answers. */
   image?: boolean;
-  /** How containers reach their worker, where one could be started. */
+  /** How containers reach their worker, if one could be started. */
   door?: 'socket' | 'stdio';
   problem?: { code: string; message: string };
 }
@@ -18,14 +18,14 @@ export interface DockerReport {
 export interface DockerCheck {
   /** The runner image. */
   image: string;
-  /** Where to try whether containers see this host's files; without it, no container is started. */
+  /** A directory to test whether containers see this host's files; without it, no container is started. */
   directory?: string;
   dockerSocket?: string;
 }
 
 const answerWithinMs = 5_000;
 
-/** Looks whether turns could run in containers here. Never rejects. */
+/** Checks whether turns could run in containers here. Never rejects. */
 export async function checkDocker({ image, directory, dockerSocket }: DockerCheck): Promise<DockerReport> {
   const where = dockerSocket === undefined ? {} : { socketPath: dockerSocket };
   const report: DockerReport = {};

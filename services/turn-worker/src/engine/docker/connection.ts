@@ -9,7 +9,7 @@ import { relayPlace } from './networks.js';
 
 /** How a container and its worker are connected. */
 export interface Connection {
-  /** The network that it joins, and names that it knows there. */
+  /** The container's network, and its extra host names. */
   network: { mode: string; hosts: readonly string[] };
   door: DoorPlace;
   controllerUrl(door: OpenDoor): string;
@@ -56,7 +56,7 @@ function sealed({ image, limits, door }: ConnectionOptions): Connection {
   return { network, door: place, controllerUrl: () => url };
 }
 
-/** Whether an image has a runner of its own, which knows no door but HTTP. */
+/** Whether an image has a foreign runner, which can use HTTP alone. */
 function isForeign(image: ImageInspectInfo): boolean {
   return (image.Config.Labels as Record<string, string> | null)?.[runnerLabel] !== '1';
 }

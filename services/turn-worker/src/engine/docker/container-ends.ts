@@ -22,10 +22,10 @@ interface ContainerEvent {
 }
 
 const reconnects = { firstDelayMs: 100, longestDelayMs: 2_000 };
-/** Between looks at containers whose event may have been lost. */
+/** The interval for polling containers whose event may have been lost. */
 const lookMs = 5_000;
 
-/** A container that is known how it ended, or will be. */
+/** A container whose end is known or awaited. */
 interface Watched {
   /** Absent once it has ended. */
   resolve?: ((end: SandboxEnd) => void) | undefined;
@@ -33,8 +33,8 @@ interface Watched {
 }
 
 /**
- * Learns how containers end, and what may have ended them, from one stream of the engine's events. Where it breaks, the
- * engine is asked again.
+ * Learns how and why containers end from one stream of the engine's events. Where the stream breaks, the engine is
+ * polled.
  */
 export class ContainerEnds {
   readonly #watched = new Map<string, Watched>();
@@ -61,8 +61,8 @@ export class ContainerEnds {
   }
 
   /**
-   * How a container that was created ends, and a signal of what may have ended it, which can also come a moment later. Call
-   * it before the container is started, and `forget` when it no longer matters.
+   * The end of a created container, and a signal for external causes, which may fire a moment later. Call it before the
+   * container is started, and `forget` when it no longer matters.
    */
   of(id: string): { end: Promise<SandboxEnd>; disturbed: AbortSignal; forget: () => void } {
     const disturbance = new AbortController();
@@ -70,7 +70,7 @@ export class ContainerEnds {
     return { end, disturbed: disturbance.signal, forget: () => this.#watched.delete(id) };
   }
 
-  /** Asks the engine whether a container has ended; `unheard` says that its event would not have been received. */
+  /** Polls the engine whether a container has ended; `unheard` says that its event would have been missed. */
   async look(id: string, unheard = !this.#connected): Promise<void> {
     try {
       const { State: state } = await this.options.docker.getContainer(id).inspect();
@@ -122,7 +122,7 @@ export class ContainerEnds {
       stream = undefined;
       this.#connected = false;
       if (this.#stop.signal.aborted) return;
-      // Those that have just ended may have been the first to go.
+      // Containers that have just ended may have been the first victims.
       for (const [id, { resolve }] of this.#watched) if (resolve === undefined) this.#disturb(id, 'engine-away');
       this.options.onLost();
       await wait();
@@ -142,12 +142,12 @@ export class ContainerEnds {
     const event = JSON.parse(line) as ContainerEvent;
     if (event.id === undefined || !this.#isWaiting(event.id)) return;
     if (event.Action === 'kill') this.#disturb(event.id, 'signalled');
-    // Only an exit code of zero explains itself; for another one the engine knows whether memory ran out.
+    // Only exit code 0 is clear; for others the engine knows whether memory ran out.
     else if (event.Actor?.Attributes?.exitCode === '0') this.#ended(event.id, { exitCode: 0 });
     else this.#lookUntilEnded(event.id, { unheard: false });
   }
 
-  /** The event may come a moment before the engine's own record of it. */
+  /** Polls repeatedly: the event may come before the engine's own state changes. */
   #lookUntilEnded(id: string, { unheard, tries = 20 }: { unheard: boolean; tries?: number }): void {
     this.look(id, unheard)
       .then(async () => {

@@ -3,7 +3,7 @@ import type { SandboxLimits } from '@suzumio/protocol/attempts';
 import type { Connection } from './connection.js';
 
 export interface ContainerPlan {
-  /** The image's id, so that a tag that moves meanwhile changes nothing. */
+  /** The image's id: a tag may be moved meanwhile. */
   image: string;
   /** `uid:gid`, never root. */
   user: string;
@@ -12,9 +12,9 @@ export interface ContainerPlan {
   environment: Record<string, string>;
   network: Connection['network'];
   mounts: readonly BindMount[];
-  /** Instead of the image's own. */
+  /** Replaces the image's own. */
   entrypoint?: readonly string[];
-  /** Its standard input and output are the door: they are attached, and kept out of the engine's log. */
+  /** Whether standard input and output are the door: they are attached, and not logged by the engine. */
   attached: boolean;
   maxFileBytes: number;
   maxLogBytes: number;
@@ -22,13 +22,13 @@ export interface ContainerPlan {
 
 /** A directory or file of the host in a container. */
 export interface BindMount {
-  /** It must be there: the engine makes none. */
+  /** It must exist: the engine creates none. */
   source: string;
   target: string;
   writable?: boolean;
 }
 
-/** The container of one turn: as closed as its network allows, and bounded in everything that the engine can bound. */
+/** The container of one turn: as closed as its network allows, and limited in everything that the engine can limit. */
 export function containerOptions(plan: ContainerPlan): ContainerCreateOptions {
   const { limits } = plan;
   return {
@@ -59,11 +59,11 @@ export function containerOptions(plan: ContainerPlan): ContainerCreateOptions {
         Source: source,
         Target: target,
         ReadOnly: !writable,
-        // What else the host has mounted below the source stays out: `ReadOnly` would not hold for it.
+        // Mounts below the source are left out: `ReadOnly` would not apply to them.
         BindOptions: { Propagation: 'rprivate', NonRecursive: true },
       })),
-      // Larger than what is kept of it, because each line costs more there; two files, because the newer one may have
-      // been begun a moment ago.
+      // Larger than the kept part, because the engine's format adds to each line; two files, because rotation may have
+      // just begun a new one.
       LogConfig: plan.attached
         ? { Type: 'none', Config: {} }
         : { Type: 'json-file', Config: { 'max-size': String(plan.maxLogBytes * 4), 'max-file': '2' } },

@@ -1,6 +1,6 @@
 const headerBytes = 8;
 
-/** Takes the engine's mixed stream of a container's outputs apart, chunk by chunk. */
+/** Demultiplexes the engine's stream of a container's outputs. */
 export class Demux {
   #pending = Buffer.alloc(0);
 

@@ -26,18 +26,18 @@ export interface DockerEngineOptions {
   worker: string;
   workerDir: string;
   door: 'auto' | 'socket' | 'stdio';
-  /** `uid:gid` of containers of which the project says nothing. */
+  /** `uid:gid` of containers without a user in the project file. */
   turnUser?: string | undefined;
   /** The image that probes use. */
   probeImage: string;
-  /** The shim, below the worker's directory: containers must see it. */
+  /** The shim, below the worker's directory so that containers can see it. */
   shimFile: string;
-  /** Where relays listen, where this worker cannot find that out by itself. */
+  /** The address of relays, where this worker cannot detect it. */
   relayHost?: string | undefined;
-  /** Where the engine listens, if not where Docker's own tools look. */
+  /** The engine's socket. @default where Docker's own tools look for it */
   socketPath?: string | undefined;
   logger: Logger;
-  /** The engine may be away: probe it. */
+  /** Called when the engine may be unavailable and should be probed. */
   onSuspect: () => void;
 }
 
@@ -45,7 +45,7 @@ const callTimeoutMs = 60_000;
 const workspacePath = '/workspace';
 const closePatienceMs = 10_000;
 
-/** Ended containers of one agent that are kept to be looked at, the newest ones: one that fails for ever fills no disk. */
+/** How many ended containers of one agent are kept for inspection: repeated failures must not fill the disk. */
 const keptPerAgent = 3;
 
 /** Turns in containers of a Docker engine. */
@@ -53,7 +53,7 @@ export class DockerEngine implements TurnEngine {
   #name = 'docker';
   #stateDirectories: string[] = [];
   readonly #docker: Docker;
-  /** Without a time limit, for streams that are silent for long. */
+  /** A client without a timeout, for streams that may be silent for long. */
   readonly #streams: Docker;
   readonly #ends: ContainerEnds;
   readonly #live = new Set<string>();
@@ -163,7 +163,7 @@ export class DockerEngine implements TurnEngine {
     this.#opened = true;
   }
 
-  /** This worker's containers that have ended, or did not start yet. */
+  /** This worker's containers that have ended or not started. */
   async #notRunning(): Promise<ContainerInfo[]> {
     const filters = { label: [workerLabel(this.options.worker)], status: ['exited', 'dead', 'created'] };
     return this.#docker.listContainers({ all: true, filters });
@@ -252,7 +252,7 @@ export class DockerEngine implements TurnEngine {
   async #unlinkedBytes(container: string): Promise<number> {
     const { probeImage: image, worker, logger } = this.options;
     return unlinkedBytes({ docker: this.#docker, image, worker, container }).catch((error: unknown) => {
-      // As of one that has just ended, or in a runtime that does not show its processes.
+      // For instance, the container has just ended, or its runtime does not show its processes.
       logger.warn({ err: error, container }, 'the open files of a container could not be looked at');
       return 0;
     });
@@ -284,7 +284,7 @@ export class DockerEngine implements TurnEngine {
     this.#background.add(removal);
   }
 
-  /** Removes what may run and has these labels, and returns how many of it are spared. */
+  /** Removes running containers with these labels, and returns how many were spared. */
   async #removeAll(
     labels: string[],
     isSpared: (labels: ContainerInfo['Labels']) => boolean = () => false,
@@ -300,11 +300,11 @@ export class DockerEngine implements TurnEngine {
     }
   }
 
-  /** Since when a container is of no use any more; undefined while it may be, or where it is gone. */
+  /** Since when a container is obsolete; undefined while it may be in use, or where it is gone. */
   async #overSince(container: Container): Promise<number | undefined> {
     try {
       const { State: state, Created: created } = await container.inspect();
-      // One that never ran may just be about to: whoever made it has this long to start it.
+      // A created container may be about to start: its creator has this long to start it.
       if (state.Status === 'created') return Date.parse(created) + callTimeoutMs;
       if (mayRun.includes(state.Status)) return undefined;
       return Math.max(Date.parse(state.FinishedAt), Date.parse(created));
@@ -314,13 +314,13 @@ export class DockerEngine implements TurnEngine {
     }
   }
 
-  /** Kills it, if need be, and resolves when it is gone. */
+  /** Removes a container, killing it if it runs. */
   async #remove(container: Container): Promise<void> {
     try {
       await container.remove({ force: true, v: true });
     } catch (error) {
       if (statusOf(error) === 404) return;
-      // Somebody else is removing it.
+      // Another request is removing it.
       if (statusOf(error) !== 409) throw error;
       await container.wait({ condition: 'removed' }).catch((gone: unknown) => {
         if (statusOf(gone) !== 404) throw gone;

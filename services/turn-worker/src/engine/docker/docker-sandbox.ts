@@ -10,14 +10,14 @@ export interface DockerSandboxParts {
   container: Container;
   ended: Promise<SandboxEnd>;
   disturbed: AbortSignal;
-  /** Asks the engine whether the container has ended. */
+  /** Polls the engine whether the container has ended. */
   look: () => Promise<void>;
-  /** Bytes in open files that have no name any more. */
+  /** Bytes in unlinked open files. */
   unlinkedBytes: () => Promise<number>;
-  /** The attached standard streams, where they are the door; `log` is then kept from them. */
+  /** The attached standard streams, where they are the door; `log` then collects standard error. */
   attachment?: { stdio: StdioAttachment; log: LogTail } | undefined;
   maxLogBytes: number;
-  /** The shim is what the container was started with. */
+  /** Whether the container was started with the shim. */
   wrapped: boolean;
   release: (outcome: 'completed' | 'failed') => void;
 }
@@ -25,7 +25,7 @@ export interface DockerSandboxParts {
 const killPatienceMs = 20_000;
 const lookAfterMs = 500;
 
-/** A container that was started. */
+/** A started container. */
 export class DockerSandbox implements Sandbox {
   readonly id: string;
   readonly ended: Promise<SandboxEnd>;
@@ -48,7 +48,7 @@ export class DockerSandbox implements Sandbox {
     const over = this.parts.ended.then(() => true);
     for (let waitedMs = 0; waitedMs < killPatienceMs; waitedMs += lookAfterMs) {
       const failed = await this.parts.container.kill({ signal: 'SIGKILL' }).then(() => undefined, asError);
-      // 409 and 404 say that there is nothing to kill, which the event or a look tells of as well.
+      // 409 and 404 mean that nothing runs, which an event or a poll reports as well.
       if (await Promise.race([over, sleep(lookAfterMs, false)])) return;
       await this.parts.look();
       if (failed && waitedMs + lookAfterMs >= killPatienceMs) throw engineFailure(failed, 'kill the container');
@@ -79,7 +79,7 @@ export class DockerSandbox implements Sandbox {
     return tail.bytes();
   }
 
-  /** `docker-init` starts the program, so that a missing `node` shows only in what it says. */
+  /** `docker-init` starts the program, so a missing `node` shows only in its output. */
   async #explain(end: SandboxEnd): Promise<SandboxEnd> {
     if (!this.parts.wrapped || (end.exitCode !== 127 && end.exitCode !== 126)) return end;
     const said = (await this.log().catch(() => Buffer.alloc(0))).toString('utf8');

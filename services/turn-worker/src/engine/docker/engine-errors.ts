@@ -13,13 +13,13 @@ const unreachable = new Set([
   'ETIMEDOUT',
 ]);
 
-/** The engine's HTTP status, where it answered at all. */
+/** The engine's HTTP status, if it answered. */
 export function statusOf(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null || !('statusCode' in error)) return undefined;
   return typeof error.statusCode === 'number' ? error.statusCode : undefined;
 }
 
-/** Every error of the engine's API, as what it means for an attempt that has not run yet. */
+/** Translates an error of the engine's API for an attempt that has not started. */
 export function engineFailure(error: unknown, doing: string): AttemptFailure {
   if (error instanceof AttemptFailure) return error;
   const said = messageOf(error).trim().slice(0, 500);
@@ -37,6 +37,6 @@ export function engineFailure(error: unknown, doing: string): AttemptFailure {
   return new AttemptFailure('container-start-failed', `The engine could not ${doing}: ${said}`, options);
 }
 
-/** What is said of an image that the shim cannot run in. */
+/** The message for an image that lacks what the shim needs. */
 export const withoutNode =
   'The image has no `node` on its PATH. Any image with Node can run turns; add it to the image, or use the default runner image.';

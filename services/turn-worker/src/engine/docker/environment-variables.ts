@@ -3,8 +3,8 @@ import type { SandboxLimits } from '@suzumio/protocol/attempts';
 import type { StartOptions } from '../turn-engine.js';
 
 /**
- * The variables of a container: the project's own, and over them what tells the runner where its turn is. On a network
- * that includes the token, for runners that look for it there.
+ * The variables of a container: the project's own, overridden by those that tell the runner where its turn is. On a
+ * network that includes the token, for runners that read it there.
  */
 export function environmentVariables(
   { env, network }: Pick<SandboxLimits, 'env' | 'network'>,

@@ -3,14 +3,14 @@ import type { AttemptPlace } from '../turn-engine.js';
 
 const prefix = 'suzumio.';
 
-/** Containers of a worker's own: turns, and its probes. */
+/** The label of a worker's containers: turns and probes. */
 export const workerLabel = (worker: string): string => `${prefix}worker=${worker}`;
-/** An image with Suzumio's own runner, which needs no shim. */
+/** The label of images with Suzumio's own runner, which needs no shim. */
 export const runnerLabel = `${prefix}runner`;
 /** How long an ended container is kept, in milliseconds. */
 export const keepForLabel = `${prefix}keep-for-ms`;
 
-/** What every container of a turn is labelled with. */
+/** The labels of a turn's container. */
 export function turnLabels(worker: string, ref: AttemptPlace, limits: SandboxLimits): Record<string, string> {
   return {
     [`${prefix}worker`]: worker,
@@ -25,29 +25,29 @@ export function turnLabels(worker: string, ref: AttemptPlace, limits: SandboxLim
   };
 }
 
-/** Any container of a turn, whichever worker's. */
+/** The label of any turn's container, of all workers. */
 export const anyTurn = `${prefix}turn`;
 /** The states of a container that has not ended. */
 export const mayRun = ['created', 'running', 'paused', 'restarting'];
 
-/** Which project a container was of; undefined for one that was of none. */
+/** A container's project; undefined where it has none. */
 export function projectOf(labels: Readonly<Record<string, string>>): ProjectRef | undefined {
   const [cell, project, epoch] = ['cell', 'project', 'epoch'].map((name) => labels[prefix + name]);
   if (cell === undefined || project === undefined || epoch === undefined) return undefined;
   return { cell, project, epoch: Number(epoch) };
 }
 
-/** Names the agent that a container was of, among all that a worker has containers of. */
+/** A unique key of a container's agent, among all of a worker's containers. */
 export function agentOf(labels: Readonly<Record<string, string>>): string {
   return JSON.stringify(['cell', 'project', 'epoch', 'agent'].map((name) => labels[prefix + name]));
 }
 
-/** Filters for the containers of one agent, whichever worker started them. */
+/** Filters for the containers of one agent, of all workers. */
 export function agentFilter(agent: Pick<AttemptPlace, 'cell' | 'project' | 'agent'>): string[] {
   return [`${prefix}cell=${agent.cell}`, `${prefix}project=${agent.project}`, `${prefix}agent=${agent.agent}`];
 }
 
-/** Whether a container of an agent is of a later attempt than `place`. One without these labels is of none. */
+/** Whether a container belongs to a later attempt than `place`. One without these labels does not. */
 export function isLater(
   labels: Readonly<Record<string, string>>,
   place: Pick<AttemptPlace, 'epoch' | 'turnNumber' | 'attempt'>,

@@ -1,21 +1,21 @@
 import { isWithin } from '@suzumio/core/policy/host-paths';
 import type { BindMount } from './container-options.js';
 
-/** A container of a turn as the engine lists it, started or about to be. */
+/** A turn's container, as the engine lists it. */
 export interface MountingContainer {
   id: string;
-  /** It was created and not started: its mounts are not made yet. */
+  /** Whether it was created but not started: its mounts do not exist yet. */
   isStarting: boolean;
   mounts: readonly BindMount[];
 }
 
 /**
- * Whether a container may start beside the others of its engine. An engine follows links when it mounts, so whoever can
- * write in a directory above the source of a mount could put a link in its place after it was checked. What is mounted
- * already is out of reach, and so is a source that two containers share: from within it cannot be moved.
+ * Whether a container may start beside the engine's others. The engine follows links when it mounts, so a process that
+ * can write above a mount's source could put a link in its place after the check. Existing mounts are safe, and so is a
+ * source that two containers share: it cannot be moved from within.
  *
- * - `movable`: another one may move the source of one of its mounts
- * - `movesOthers`: it could move the source of a mount of one that is just starting
+ * - `movable`: another container could move the source of one of its mounts
+ * - `movesOthers`: it could move the source of a mount of a starting container
  */
 export function movableMounts(
   mounts: readonly BindMount[],

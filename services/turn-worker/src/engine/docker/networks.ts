@@ -6,23 +6,23 @@ import { AttemptFailure } from '../attempt-failure.js';
 import { errnoOf } from '../../files/errno.js';
 import { engineFailure, statusOf } from './engine-errors.js';
 
-/** How a container on a network finds its worker. */
+/** How a container on a network reaches its worker. */
 export interface RelayPlace {
   /** The address of this worker that the relay listens on. */
   address: string;
-  /** What `host.docker.internal` stands for in the container. */
+  /** The address of `host.docker.internal` in the container. */
   host: string;
 }
 
-/** One range of addresses that a network has. */
+/** One address range of a network. */
 type AddressPool = NonNullable<NonNullable<NetworkInspectInfo['IPAM']>['Config']>[number];
 
 const everywhere = ['0.0.0.0', '::'];
 
 /**
- * Where the relay of a container on `network` listens: at this worker's own address in that network, which is the
- * network's gateway where the worker runs on the engine's host; so that nobody beyond it can knock. `address` is the
- * operator's word instead, for a worker that has no such address.
+ * Where the relay for a container on `network` listens: at this worker's own address in that network, which is the
+ * network's gateway where the worker runs on the engine's host; it is not reachable from elsewhere. The operator's
+ * `address` overrides that, for a worker without such an address.
  *
  * @throws AttemptFailure when there is no such network, or no such address
  */
@@ -54,7 +54,7 @@ async function ownAddress({ IPAM: ipam }: NetworkInspectInfo): Promise<string | 
   const subnets = (ipam?.Config ?? []).filter(
     ({ Subnet: subnet }) => subnet !== undefined && isIPv4(subnet.split('/')[0] ?? ''),
   );
-  // The interface of a network without containers is not shown as running, and yet its address can be listened on.
+  // The interface of a network without containers is not shown as up, and yet its address can be listened on.
   for (const subnet of subnets) {
     const gateway = gatewayOf(subnet);
     if (await isOwn(gateway)) return gateway;
@@ -70,8 +70,8 @@ async function ownAddress({ IPAM: ipam }: NetworkInspectInfo): Promise<string | 
 }
 
 /**
- * The engine's own address in a subnet. An engine that has just started does not tell it of its default bridge before the
- * first container; it is the first address then, which is what Docker takes wherever nobody names another.
+ * The engine's own address in a subnet. A new engine does not report its default bridge's before the first container;
+ * then it is the first address, which is Docker's default.
  */
 function gatewayOf({ Subnet: subnet = '', Gateway: gateway = '' }: AddressPool): string {
   if (gateway !== '') return gateway;

@@ -25,7 +25,7 @@ const mib = 1024 * 1024;
 const patienceMs = 30_000;
 const limits = { memoryBytes: 128 * mib, cpus: 1, pids: 64, readOnlyRoot: true, tmpfs: {} };
 
-/** Runs in the container: reads the marker, answers beside it, knocks at the socket. */
+/** Runs in the container: reads the marker, writes beside it, connects to the socket. */
 const script = `
 const fs = require('node:fs');
 let marker;
@@ -35,9 +35,9 @@ require('node:net').connect('/turn/door/door.sock').on('connect', () => process.
 `;
 
 /**
- * Starts a container as a turn's would be, and sees what it can reach.
+ * Starts a container like a turn's, and tests what it can reach.
  *
- * @returns whether a socket of the worker's can be reached from inside
+ * @returns whether a unix socket of the worker's can be reached from inside
  * @throws AttemptFailure when turns could not run: the image is missing, the engine does not see the worker's directory
  */
 export async function probeEngine(options: ProbeOptions): Promise<{ socket: boolean }> {
@@ -99,7 +99,7 @@ export async function probeEngine(options: ProbeOptions): Promise<{ socket: bool
   }
 }
 
-/** What engines say of a directory that is not on their host, or not for containers to see. */
+/** Engines' messages for a directory that is not on their host, or not shared with containers. */
 const missingSource = /bind source path does not exist|mounts denied/i;
 
 function elsewhere(workerDir: string): string {

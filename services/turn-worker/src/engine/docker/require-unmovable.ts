@@ -9,10 +9,10 @@ const patienceMs = 5_000;
 const lookMs = 50;
 
 /**
- * Sees, for a container that was created, that nobody can put something else where the source of a mount is until the
- * engine has mounted it: whoever is created from now on finds this one.
+ * Checks for a created container that no other can replace the source of a mount before the engine has mounted it:
+ * containers created later check against this one.
  *
- * @throws AttemptFailure `mount-in-use` when somebody can: the turn waits until they have ended
+ * @throws AttemptFailure `mount-in-use` where another can: the turn waits until that one has ended
  */
 export async function requireUnmovable(
   docker: Docker,
@@ -26,14 +26,14 @@ export async function requireUnmovable(
     const { movable, movesOthers } = movableMounts(own, await mountingBeside(docker, id));
     if (movable !== undefined) throw failure(`${movable} lies in a directory in which another turn writes now`);
     if (!movesOthers) break;
-    // The other one starts in a moment, or gives up because of this one.
+    // The other one starts soon, or gives up because of this one.
     if (performance.now() > giveUpAt) throw failure('another turn is about to have something below it mounted');
     await sleep(lookMs);
   }
   recheckMounts();
 }
 
-/** The other containers of turns on this engine, and what they mount. */
+/** The other turns' containers on this engine, and their mounts. */
 async function mountingBeside(docker: Docker, id: string): Promise<MountingContainer[]> {
   const filters = { label: [anyTurn], status: mayRun };
   const found = await docker.listContainers({ all: true, filters });

@@ -4,8 +4,8 @@ import type { Owner } from '../../workspace/restore.js';
 const unprivileged: Owner = { uid: 1000, gid: 1000 };
 
 /**
- * Who a container runs as: the user that the project asks for, else that of the worker's settings, else the worker's own
- * where that is not root.
+ * The user of a container: the project file's, else that of the worker's settings, else the worker's own where that is
+ * not root.
  *
  * @param users as `uid:gid`
  * @throws AttemptFailure `policy-denied` for root, and for a user that this worker cannot give files to

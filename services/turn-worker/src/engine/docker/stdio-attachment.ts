@@ -10,7 +10,7 @@ export interface AttachmentOptions {
   /** Resolves when the container has ended. */
   ended: Promise<unknown>;
   onConnection: (connection: Duplex) => void;
-  /** Gets what the container writes to its standard error: the turn's log. */
+  /** Receives the container's standard error: the turn's log. */
   onLog: (chunk: Buffer) => void;
   logger: Logger;
 }
@@ -18,7 +18,10 @@ export interface AttachmentOptions {
 const againAfterMs = 100;
 const lastWordsMs = 1_000;
 
-/** A container's standard input and output as its door. A cut is mended by attaching again, until it is closed. */
+/**
+ * A container's standard input and output as its door. A broken connection is replaced by attaching again, until it is
+ * closed.
+ */
 export class StdioAttachment {
   #stream: Duplex | undefined;
   #closed = false;
@@ -26,13 +29,13 @@ export class StdioAttachment {
 
   constructor(private readonly options: AttachmentOptions) {}
 
-  /** Attaches for the first time; call it before the container is started, so that nothing is missed. */
+  /** Attaches for the first time; call it before the container starts, so that no output is missed. */
   async open(): Promise<void> {
     const stream = await this.#attach();
     this.#kept = this.#keep(stream);
   }
 
-  /** Call it after the container's end: what it wrote last is taken first, within a bound. */
+  /** Call it after the container's end: remaining output is read first, within a bound. */
   async close(): Promise<void> {
     this.#closed = true;
     // The engine ends its side once ours is ended.
@@ -64,13 +67,13 @@ export class StdioAttachment {
       } catch (error) {
         this.options.logger.debug({ err: error }, 'attaching to the container failed');
       }
-      // Most streams end because the container does, of which the engine tells a moment later.
+      // Most streams end with the container, which the engine reports a moment later.
       if (this.#closed || (await Promise.race([over, sleep(againAfterMs, false)]))) return;
       stream = undefined;
     }
   }
 
-  /** Until the connection ends, however it ends. */
+  /** Serves until the connection ends or fails. */
   async #serve(stream: Duplex): Promise<void> {
     const input = new PassThrough();
     const demux = new Demux({ stdout: (chunk) => input.write(chunk), stderr: this.options.onLog });

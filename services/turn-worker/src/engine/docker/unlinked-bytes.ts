@@ -7,7 +7,7 @@ export interface UnlinkedBytesOptions {
   /** An image of this worker's own, with `node`. */
   image: string;
   worker: string;
-  /** The container that is looked into. */
+  /** The container to inspect. */
   container: string;
 }
 
@@ -15,8 +15,8 @@ const mib = 1024 * 1024;
 const patienceMs = 10_000;
 
 /**
- * Runs beside the container's processes: adds up the files of the workspace's file system that they have open and that
- * have no name any more. A thread may have open files of its own.
+ * Runs beside the container's processes: adds up their unlinked open files on the workspace's file system. A thread may
+ * have open files of its own.
  */
 const script = `
 const fs = require('node:fs');
@@ -39,9 +39,9 @@ console.log(bytes);
 `;
 
 /**
- * How much of the disk a running container holds in open files that have no name any more. Only the system's list of open
- * files knows of them, and only root among the container's processes may read all of it, so a container of our own looks
- * from there. It does not see what is held by a mapping alone, or by a message between two sockets.
+ * How much of the disk a running container holds in unlinked open files. Only the system's list of open files shows
+ * them, and only root among the container's processes may read all of it, so a container of the worker's own reads it
+ * from there. Files held by a mapping alone, or by a message between two sockets, are missed.
  *
  * @throws when the engine does not run it, or not in time
  */
@@ -77,5 +77,5 @@ export async function unlinkedBytes({ docker, image, worker, container }: Unlink
   }
 }
 
-/** Before each piece of what a container has said. */
+/** The length of the header before each chunk of a container's output. */
 const logHeaderBytes = 8;

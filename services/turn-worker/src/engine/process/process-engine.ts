@@ -13,7 +13,7 @@ import { ProcessSandbox } from './process-sandbox.js';
 
 export interface ProcessEngineOptions {
   worker: string;
-  /** Turns' directories are below it: what names one of them in its environment is ours. */
+  /** Turns' directories are below it: a process with one of them in its environment is this worker's. */
   workerDir: string;
   runnerBundle: string;
 }
@@ -42,7 +42,7 @@ export class ProcessEngine implements TurnEngine {
     this.#opened = true;
   }
 
-  /** The attempts of this worker end in an order of their own; processes that outlived another one ended at its start. */
+  /** Never finds a later attempt: this worker's attempts end in order, and orphans were killed at its start. */
   async evict(): Promise<boolean> {
     return Promise.resolve(true);
   }
@@ -62,7 +62,7 @@ export class ProcessEngine implements TurnEngine {
   }
 
   async sweep(): Promise<void> {
-    // A process leaves nothing behind.
+    // A process leaves nothing to sweep.
   }
 
   async close(): Promise<void> {
@@ -72,7 +72,7 @@ export class ProcessEngine implements TurnEngine {
   async #start(options: StartOptions, env: SandboxLimits['env']): Promise<Sandbox> {
     const child = spawn(process.execPath, [this.options.runnerBundle], {
       cwd: options.workspace,
-      // A group of its own, so that what it starts can be killed with it.
+      // A process group of its own, so that its children can be killed with it.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
@@ -91,7 +91,7 @@ export class ProcessEngine implements TurnEngine {
     return new ProcessSandbox(child, log);
   }
 
-  /** A process that outlived its worker still names its turn's directory. */
+  /** A process that outlived its worker still has its turn's directory in its environment. */
   async #killOrphans(): Promise<void> {
     const ours = `SUZUMIO_TURN_DIR=${join(this.options.workerDir, 'turns')}/`;
     const find = async () => {

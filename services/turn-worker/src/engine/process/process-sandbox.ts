@@ -6,14 +6,14 @@ import { errnoOf } from '../../files/errno.js';
 import type { LogTail } from '../log-tail.js';
 import type { Sandbox, SandboxEnd } from '../turn-engine.js';
 
-/** How long the outputs may stay open after the runner has ended. */
+/** How long the outputs may stay open after the runner's end. */
 const lastWordsMs = 500;
 
-/** A runner that runs as a process, in a group of its own. */
+/** A runner in a process group of its own. */
 export class ProcessSandbox implements Sandbox {
   readonly id: string;
   readonly ended: Promise<SandboxEnd>;
-  /** Never: there is no engine to tell of it. */
+  /** Never aborted: there is no engine to report a disturbance. */
   readonly disturbed: AbortSignal = new AbortController().signal;
   readonly #closed: Promise<unknown>;
 
@@ -25,14 +25,14 @@ export class ProcessSandbox implements Sandbox {
     this.#closed = once(child, 'close');
     this.ended = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
-        // Whatever it started goes with it.
+        // Its children are killed with it.
         this.#killGroup();
         resolve({ exitCode: code ?? 128 + (signal ? constants.signals[signal] : 0), ...(signal ? { signal } : {}) });
       });
     });
   }
 
-  /** What runs as the worker's own user is trusted with its disk. */
+  /** Not measured: a process of the worker's own user is trusted with its disk. */
   unlinkedBytes(): Promise<number> {
     return Promise.resolve(0);
   }
@@ -56,7 +56,7 @@ export class ProcessSandbox implements Sandbox {
     try {
       if (this.child.pid !== undefined) process.kill(-this.child.pid, 'SIGKILL');
     } catch (error) {
-      // The group is gone: nothing to kill.
+      // The group has ended.
       if (errnoOf(error) !== 'ESRCH') throw error;
     }
   }
