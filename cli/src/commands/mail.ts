@@ -12,6 +12,7 @@ import { collected, parsePriority } from './arguments.js';
 import { registerDispatch } from './dispatch.js';
 import { examples } from './help.js';
 import { sayRows, withLimit } from './list.js';
+import { registerRedactMessage } from './redact.js';
 import { registerRedeliver } from './redeliver.js';
 import { mailWaits } from './mail-waits.js';
 import { tell } from './tell.js';
@@ -43,6 +44,7 @@ export const registerMail: Register = (program, action) => {
       .description('show one message, by its number or id, and what became of it with each that it went to'),
     ['messages show newsroom 12'],
   ).action(action(show));
+  registerRedactMessage(mail, action);
   examples(
     withLimit(
       program

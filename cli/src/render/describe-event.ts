@@ -76,6 +76,10 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
         what: `message ${data.number('seq')} of turn ${data.number('turnNumber')} is unread again`,
         tone: 'plain',
       };
+    case 'message.redacted':
+      return { who: event.actor, what: `redacted message ${data.number('seq')}${reason(data)}`, tone: 'plain' };
+    case 'artifact.redacted':
+      return { who: event.actor, what: `redacted ${data.text('name')}${reason(data)}`, tone: 'plain' };
     case 'task.assigned':
       return {
         who: `${data.text('assigner')} -> ${who}`,
@@ -207,6 +211,11 @@ function completedDetail(data: DataReader): string {
 function pausedFor(data: DataReader): string {
   const reason = data.text('reason');
   return `paused; its mail is kept${reason === '' ? '' : `: ${reason}`}`;
+}
+
+function reason(data: DataReader): string {
+  const because = data.text('because');
+  return because === '' ? '' : `: ${because}`;
 }
 
 function newLimits(data: ProjectEvent['data']): string {

@@ -18,6 +18,7 @@ const task: MessageView = {
   turn: null,
   actor: 'manager',
   createdAt: at(2),
+  redacted: null,
   attachments: [{ id: 'art_01', name: 'list.csv', kind: 'file', files: 1, sizeBytes: 1_200 }],
   recipients: [
     { agent: 'researcher-1', turn: 'turn_1', readAt: at(3), undelivered: false },
@@ -95,6 +96,7 @@ const answer: MessageView = {
   body: 'Done.',
   replyTo: task.id,
   createdAt: at(8),
+  redacted: null,
   attachments: [],
   recipients: [{ agent: 'manager', turn: null, readAt: null, undelivered: false }],
   delivery: { recipients: 1, read: 0, undelivered: 0 },

@@ -1,6 +1,7 @@
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { Cell } from '@suzumio/store/cell/cell';
 import { collectContent } from '@suzumio/store/content/collect-content';
+import { wipe } from '@suzumio/store/redaction/wipe';
 import type { CellFigures } from './cell-figures.js';
 import type { Visits } from './visits.js';
 
@@ -32,6 +33,9 @@ export class ContentCollection {
     await this.visits.one('content', project, async (store) => {
       const files = await collectContent(store, directory.projectDir(project), context.now());
       this.figures.note(store);
+      // Redactions that could not finish then: others were writing.
+      if (!(await wipe(store, directory.projectFile(project))))
+        this.logger.info({ project }, 'redacted bytes are still in free space');
       if (files > 0) this.logger.info({ project, files }, 'removed content that nothing referred to');
     });
   }

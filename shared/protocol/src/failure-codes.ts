@@ -28,6 +28,7 @@ export const failureCodes = {
   'worker-lost': 'machinery',
   'container-vanished': 'machinery',
   'project-restored': 'machinery',
+  'input-redacted': 'machinery',
   'container-killed': 'machinery',
 
   'non-zero-exit': 'agent',

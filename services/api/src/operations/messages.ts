@@ -4,9 +4,11 @@ import { listInbox, listMessages, listThread, messageCalled } from '@suzumio/sto
 import { readMessageDetail } from '@suzumio/store/turns/receipts';
 import { agentRow } from '@suzumio/store/rows';
 import { broadcast } from '@suzumio/store/mail/broadcast';
+import { redactableMessage } from '@suzumio/store/redaction/redact-message';
 import { redeliverMessage } from '@suzumio/store/mail/redeliver-message';
 import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
 import type { Runs } from '../routes.js';
+import { redactNow } from './redact-now.js';
 import { listAnswer } from './list-answer.js';
 import { postFromUser } from './mail.js';
 
@@ -38,6 +40,8 @@ export const messageRuns: Runs<typeof messages> = {
     call.write((tx) => ({
       ...redeliverMessage(tx, call.params.message, { agent: call.body.agent, actor: call.actor }),
     })),
+
+  redactMessage: (call) => redactNow(call, (reader) => redactableMessage(reader, call.params.message)),
 
   listThread: (call) => call.read((reader) => listAnswer(listThread(reader, call.params.thread, call.query))),
 };

@@ -81,6 +81,7 @@ export const errorCodes = {
   'journal-mismatch': { status: 409, retryable: false },
   'artifact-unknown': { status: 404, retryable: false },
   'artifact-entry-unknown': { status: 404, retryable: false },
+  'artifact-redacted': { status: 410, retryable: false },
   'artifact-path-invalid': { status: 422, retryable: false },
   'artifact-directory-invalid': { status: 422, retryable: false },
   'artifact-not-text': { status: 422, retryable: false },

@@ -7,6 +7,7 @@ import { messageKind } from '@suzumio/protocol/message-kind';
 import { agentStates, turnStatuses } from './states.js';
 import { pause } from './pause.js';
 import { projectStatuses } from './project-status.js';
+import { redaction } from './redaction.js';
 import { taskStates } from './task-states.js';
 
 const time = z.iso.datetime();
@@ -82,6 +83,7 @@ export const messageView = z.object({
   turn: z.string().nullable().describe('The turn that sent it.'),
   actor: z.string().describe("Who sent it: an agent, a token's name, `user` or `system`."),
   createdAt: time,
+  redacted: redaction.nullable().describe('Set where its text was removed: what stands there says so.'),
   attachments: z.array(attachment).describe('The artifacts that it carries.'),
   recipients: z
     .array(
@@ -217,6 +219,7 @@ export const artifactView = z.object({
   sizeBytes: z.int(),
   description: z.string().nullable(),
   createdAt: time,
+  redacted: redaction.nullable().describe('Set where its content was removed.'),
 });
 export type ArtifactView = z.infer<typeof artifactView>;
 

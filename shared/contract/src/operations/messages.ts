@@ -4,6 +4,7 @@ import { maxMessageBytes } from '@suzumio/protocol/message-kind';
 import { z } from 'zod';
 import type { ErrorCode } from '../errors/codes.js';
 import { USER_ID } from '../model/project-config.js';
+import { redaction, redactionLeft, redactionReason } from '../model/redaction.js';
 import { messageDetail, messageView } from '../model/views.js';
 import { json, resource } from './operation.js';
 import { listOf, noQuery, page, pageQuery, request } from './request.js';
@@ -72,6 +73,18 @@ export const broadcastRequest = request({ team: named.optional().describe('Witho
 export const redeliverRequest = request({
   agent: z.string().max(200).optional().describe('Only for this one of the agents that have the message undelivered.'),
 });
+
+export const redactRequest = request({
+  because: redactionReason.optional().describe('Why, in a few words that are kept and shown.'),
+});
+
+/** Who removed it first, and what is not removed yet. */
+export const redactedAnswer = z.object({
+  id: z.string(),
+  redacted: redaction,
+  left: z.array(redactionLeft).describe('What is not removed yet, or not by this.'),
+});
+export type RedactedAnswer = z.infer<typeof redactedAnswer>;
 
 export const postedReply = postedMessage.extend({
   threadId: z.string(),
@@ -160,6 +173,18 @@ export const messages = resource('Mail', {
     body: redeliverRequest,
     answers: { 200: { description: 'It is unread again.', content: json(redeliveredMessage) } },
     refusals: ['message-unknown', 'agent-unknown', 'redelivery-refused', 'idempotency-mismatch'],
+  },
+  redactMessage: {
+    method: 'post',
+    path: '/api/projects/:project/messages/:message/redact',
+    scope: 'admin',
+    summary:
+      'Removes the text of a message, and its copies in what the project has recorded. It cannot be had back; who knows it begins its turn anew.',
+    body: redactRequest,
+    answers: {
+      200: { description: 'It is redacted, by this request or an earlier one.', content: json(redactedAnswer) },
+    },
+    refusals: ['message-unknown', 'idempotency-mismatch'],
   },
   listThread: {
     method: 'get',

@@ -1,7 +1,8 @@
+import type { Redaction } from '@suzumio/contract/model/redaction';
 import type { ArtifactView } from '@suzumio/contract/model/views';
 import type { ArtifactKind, Attachment } from '@suzumio/protocol/artifacts';
 import type { SqlReader } from '../sqlite/sql.js';
-import { iso, type Page } from '../sqlite/page.js';
+import { iso, type Page, parsed } from '../sqlite/page.js';
 
 interface Row {
   seq: number;
@@ -17,6 +18,7 @@ interface Row {
   size_bytes: number;
   description: string | null;
   created_at_ms: number;
+  redacted_json: string | null;
 }
 
 /** Artifacts in order of publication, all or those of one name; `after` is a position in that order. */
@@ -60,7 +62,7 @@ export function listAttachments(reader: SqlReader, messageSeq: number): Attachme
 /** Whether content belongs to an artifact, directories included. */
 export function isPublished(reader: SqlReader, sha256: string): boolean {
   const row = reader.get<{ published: number }>(
-    `SELECT EXISTS (SELECT 1 FROM artifacts WHERE sha256 = :sha256)
+    `SELECT EXISTS (SELECT 1 FROM artifacts WHERE sha256 = :sha256 AND redacted_json IS NULL)
          OR EXISTS (SELECT 1 FROM directory_contents WHERE sha256 = :sha256) AS published`,
     { sha256 },
   );
@@ -70,7 +72,7 @@ export function isPublished(reader: SqlReader, sha256: string): boolean {
 /** The hashes of all content that {@link isPublished}. */
 export function publishedContents(reader: SqlReader): Set<string> {
   const rows = reader.all<{ sha256: string }>(
-    'SELECT sha256 FROM artifacts UNION SELECT sha256 FROM directory_contents',
+    'SELECT sha256 FROM artifacts WHERE redacted_json IS NULL UNION SELECT sha256 FROM directory_contents',
   );
   return new Set(rows.map(({ sha256 }) => sha256));
 }
@@ -90,5 +92,6 @@ function artifactView(row: Row): ArtifactView {
     sizeBytes: row.size_bytes,
     description: row.description,
     createdAt: iso(row.created_at_ms),
+    redacted: parsed<Redaction>(row.redacted_json),
   };
 }

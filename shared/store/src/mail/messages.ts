@@ -1,11 +1,12 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { Redaction } from '@suzumio/contract/model/redaction';
 import { maxListedRecipients, type MessageView } from '@suzumio/contract/model/views';
 import type { Priority } from '@suzumio/protocol/ids';
 import type { MessageKind } from '@suzumio/protocol/message-kind';
 import { isUndelivered } from '../rows.js';
 import type { SqlParams, SqlReader } from '../sqlite/sql.js';
 import { listAttachments } from '../content/artifacts.js';
-import { iso, type Page, pageBytes, untilFull } from '../sqlite/page.js';
+import { iso, type Page, pageBytes, parsed, untilFull } from '../sqlite/page.js';
 
 export interface MessageRow {
   seq: number;
@@ -21,6 +22,8 @@ export interface MessageRow {
   turn_id: string | null;
   actor: string;
   created_at_ms: number;
+  /** Set where its body was redacted: what stands there says so. */
+  redacted_json: string | null;
 }
 
 /** Messages in order of writing. */
@@ -170,6 +173,7 @@ export function messageView(reader: SqlReader, row: MessageRow): MessageView {
     turn: row.turn_id,
     actor: row.actor,
     createdAt: iso(row.created_at_ms),
+    redacted: parsed<Redaction>(row.redacted_json),
     attachments: listAttachments(reader, row.seq),
     recipients,
     delivery: {

@@ -1,14 +1,15 @@
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { notesIn } from '@suzumio/protocol/notes';
-import { type RecordedAnswer, recordStep } from '../journal.js';
+import { anyRequest, type RecordedAnswer, recordStep } from '../journal.js';
 import type { Tx } from '../sqlite/tx.js';
 import type { HistoryPlan } from '../turns/history.js';
 import { type AnsweredBy, type CallRow, callRow, charge, closeCall } from './model-call-costs.js';
 
 /**
  * Journals an answer even if its attempt is over: it was paid for. If another process has journaled one at the same
- * step meanwhile, that one counts; both costs are kept.
+ * step meanwhile, that one counts; both costs are kept. An answer to a question of which something
+ * was redacted meanwhile is not journaled.
  */
 export function recordModelAnswer(tx: Tx, call: string, answer: ModelAnswer, by: AnsweredBy): RecordedAnswer {
   const row = callRow(tx, call);
@@ -31,6 +32,7 @@ export function recordModelAnswer(tx: Tx, call: string, answer: ModelAnswer, by:
       finishReason: answer.finishReason,
     },
   });
+  if (row.request_hash === anyRequest) return redactedMeanwhile;
   const summary = row.purpose === 'summary';
   const notes = summary ? notesIn(answer) : undefined;
   if (notes !== undefined) keepSummary(tx, row, notes);
@@ -41,8 +43,16 @@ export function recordModelAnswer(tx: Tx, call: string, answer: ModelAnswer, by:
 export function recordModelRefusal(tx: Tx, call: string, code: ErrorCode, message: string): RecordedAnswer {
   const row = callRow(tx, call);
   closeCall(tx, call, 'failed', code);
+  if (row.request_hash === anyRequest) return redactedMeanwhile;
   return recordStep<RecordedAnswer>(tx, stepOf(row), { ok: false, code, message });
 }
+
+/** For the attempt that asked, which is over. */
+const redactedMeanwhile: RecordedAnswer = {
+  ok: false,
+  code: 'attempt-over',
+  message: 'Something that was asked here was redacted meanwhile, so the answer was not kept.',
+};
 
 function stepOf({ turn_id, step, request_hash, attempt }: CallRow) {
   return { turn: turn_id, step, requestHash: request_hash, attempt };

@@ -1,8 +1,8 @@
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { epochFrom, type FilePlace } from './file-place.js';
-import { type AttemptRow, projectRow, turnRow } from '../rows.js';
+import { type AttemptRow, projectRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
-import { closeAttempt } from '../turns/end-turn.js';
+import { queueAgain } from '../turns/queue-again.js';
 
 /** The new epoch, and what it follows. */
 export interface EpochChange {
@@ -31,26 +31,9 @@ export function beginEpoch(tx: Tx, { place, after = 0 }: { place: FilePlace; aft
   tx.emit({ type: 'project.restored', actor: 'system', data: { epoch, before } });
   tx.run(`UPDATE turns SET delivered_at_ms = NULL WHERE status = 'queued'`);
   for (const attempt of tx.all<AttemptRow>(`SELECT * FROM turn_attempts WHERE status = 'running'`)) {
-    queueAgain(tx, attempt);
+    queueAgain(tx, attempt, failure);
   }
   // A finished attempt's log and content are accepted for a while; those of another epoch are not.
   tx.run(`UPDATE turn_attempts SET lease_token_hash = ''`);
   return { before, epoch };
-}
-
-function queueAgain(tx: Tx, attempt: AttemptRow): void {
-  const turn = turnRow(tx, attempt.turn_id);
-  closeAttempt(tx, attempt, { status: 'failed', failure, counted: false });
-  tx.run(
-    `UPDATE turns SET status = 'queued', delivered_at_ms = NULL, not_before_ms = :now, waits_for = NULL,
-       avoid_worker = NULL, allowance_from = :attempt WHERE id = :turn`,
-    { turn: turn.id, attempt: attempt.number, now: tx.nowMs },
-  );
-  tx.emit({
-    type: 'turn.requeued',
-    actor: 'system',
-    agent: turn.agent_id,
-    turn: turn.id,
-    data: { number: turn.number, attempt: attempt.number, ...failure, inMs: 0 },
-  });
 }

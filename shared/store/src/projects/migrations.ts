@@ -1,6 +1,6 @@
 import type { Migration } from '../sqlite/migrate.js';
 import { firstSchemaSql } from './first-schema.js';
-import { storedBytesSql } from './stored-bytes-migration.js';
+import { redactionSql, storedBytesSql } from './stored-bytes-migration.js';
 
 /**
  * The schema of a project's database. Times are milliseconds since 1970, JSON columns end in `_json`.
@@ -261,5 +261,11 @@ ALTER TABLE turn_attempts ADD COLUMN contradictions INTEGER NOT NULL DEFAULT 0;
     sql: `
 ALTER TABLE turn_attempts ADD COLUMN refused_calls INTEGER NOT NULL DEFAULT 0;
 `,
+  },
+  {
+    // That the content of a message or an artifact was removed; how many removals have left its bytes in the file's free
+    // space; and rows that give back what they were charged for.
+    version: 16,
+    sql: redactionSql,
   },
 ];

@@ -99,3 +99,31 @@ INSERT OR IGNORE INTO stored_content (sha256, owner, kind, size_bytes)
   SELECT sha256, creator, CASE creator WHEN 'user' THEN 'uploads' ELSE 'content' END, size_bytes FROM artifacts
   WHERE kind = 'file' ORDER BY seq;
 `;
+
+/** Texts that are shortened later, which they never were before: those that a redaction rewrites. */
+const shortened: Readonly<Record<string, readonly string[]>> = {
+  messages: ['body'],
+  tool_calls: ['input_json'],
+  turn_steps: ['result_json'],
+  artifacts: ['workspace_path', 'description'],
+  events: ['data_json'],
+};
+
+const shortenedByTable = charged.map(({ table, owner }) => {
+  const columns = shortened[table] ?? [];
+  if (columns.length === 0) return '';
+  return `
+CREATE TRIGGER ${table}_charged_less AFTER UPDATE OF ${columns.join(', ')} ON ${table} BEGIN${add(
+    owner('NEW.'),
+    `'rows'`,
+    `${textBytes('NEW.', columns)} - (${textBytes('OLD.', columns)})`,
+  )}
+END;`;
+});
+
+export const redactionSql = `
+ALTER TABLE messages ADD COLUMN redacted_json TEXT;
+ALTER TABLE artifacts ADD COLUMN redacted_json TEXT;
+ALTER TABLE projects ADD COLUMN wipes_due INTEGER NOT NULL DEFAULT 0;
+${shortenedByTable.join('')}
+`;

@@ -71,10 +71,16 @@ function repeatedClaim(tx: Tx, turn: TurnRow, claimId: string): Claimed | undefi
   return { ...claimed(tx, turn, earlier.number), repeated: true };
 }
 
-/** Whether the rendered mail is still unread, and nothing more urgent has arrived. */
+/** Whether the rendered mail is still unread and unchanged, and nothing more urgent has arrived. */
 function sameMail(tx: Tx, agent: string, mail: readonly SelectedMail[]): boolean {
   const now = unreadMail(tx, agent, Math.max(mail.length, 1)).messages;
-  return now.length === mail.length && now.every((message, index) => message.seq === mail[index]?.seq);
+  return (
+    now.length === mail.length &&
+    now.every(({ seq, body }, index) => {
+      const rendered = mail[index];
+      return rendered !== undefined && seq === rendered.seq && body.startsWith(rendered.body);
+    })
+  );
 }
 
 function freeze(tx: Tx, turn: TurnRow, prepared: PreparedTurn): void {
