@@ -12,14 +12,14 @@ import { EventHub, type EventHubOptions } from './events/event-hub.js';
 export interface ApiConfig extends ApiGuards {
   /** 0 takes any free port. */
   port: number;
-  /** What carries this cell's jobs, as the catalog records it. */
+  /** The transport of this cell's jobs, as recorded in the catalog. */
   transportName: string;
   /** The administrator's secret. @default the data directory's own */
   adminToken?: string;
   bodyPace?: BodyPace;
-  /** What posted files may ask of a host. @default the safe defaults */
+  /** The policy for posted project files. @default the safe defaults */
   policy?: Policy;
-  /** What all projects together may spend on models in a day, in dollars: a ToolHost keeps to it, this says it. */
+  /** The budget of all projects for a day, in dollars: the ToolHost enforces it, this shows it. */
   budgetUsdPerDay?: number | undefined;
   events?: EventHubOptions;
 }
@@ -27,11 +27,11 @@ export interface ApiConfig extends ApiGuards {
 export interface Api {
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Where it is reached, once started. */
+  /** Its address, once started. */
   readonly url: string;
 }
 
-/** The HTTP API: what people and programs do to projects and read of them. Stateless; run as many as you like. */
+/** The HTTP API for people and programs. Stateless: any number may run. */
 export function createApi(config: ApiConfig, dependencies: ApiDependencies): Api {
   let running: { server: HttpServer; hub: EventHub; delist: () => Promise<void> } | undefined;
 
@@ -78,7 +78,7 @@ export function createApi(config: ApiConfig, dependencies: ApiDependencies): Api
   };
 }
 
-/** Each is left as it is, and all others are served. */
+/** Logs broken projects; each is left as it is, and the others are served. */
 function tellBroken(projects: readonly BrokenProject[], { logger }: ApiDependencies): void {
   for (const { project, error } of projects) {
     const code = isSuzumioError(error) ? error.code : 'internal';
@@ -86,7 +86,7 @@ function tellBroken(projects: readonly BrokenProject[], { logger }: ApiDependenc
   }
 }
 
-/** Whoever has the secret is an administrator, unless it was revoked. */
+/** Accepts the administrator's secret, unless it was revoked. */
 async function admitAdmin(secret: string, { cell, logger }: ApiDependencies): Promise<void> {
   if (await cell.catalog.tokens.admit('admin', secret)) return;
   logger.warn(
@@ -94,7 +94,7 @@ async function admitAdmin(secret: string, { cell, logger }: ApiDependencies): Pr
   );
 }
 
-/** @throws SuzumioError `settings-invalid` where others than this machine could reach it */
+/** @throws SuzumioError `settings-invalid` where other machines could reach it */
 function allowEverybody(host: string, { logger }: ApiDependencies): void {
   if (!isLoopback(host)) {
     throw new SuzumioError(

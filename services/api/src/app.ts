@@ -28,16 +28,16 @@ import { recordRefusals, refuseOtherMethods } from './refusals.js';
 import { addRoute, type Runs } from './routes.js';
 import { securityHeaders } from './security-headers.js';
 
-/** What guards the routes. */
+/** Access control of the routes. */
 export interface ApiGuards extends ListenerNames {
-  /** `off` lets whoever reaches it do everything; only loopback may be reached then. @default 'on' */
+  /** `off` allows every request; then only loopback may be listened on. @default 'on' */
   auth?: 'on' | 'off';
   rateLimits?: RateLimits;
-  /** Where people and programs reach it, where that is not its own address: perhaps with a path. */
+  /** The public address, where a proxy has another one; may include a path. */
   publicUrl?: string | undefined;
 }
 
-/** Every route of the API, behind what guards them. */
+/** Every route of the API, behind its access control. */
 export function apiApp(context: ApiContext, hub: EventHub, guards: ApiGuards): express.Express {
   const { rateLimits = defaultRateLimits, publicUrl } = guards;
   const open = guards.auth === 'off';
@@ -70,7 +70,7 @@ export function apiApp(context: ApiContext, hub: EventHub, guards: ApiGuards): e
   addRoutes(isOpen);
   app.use('/api', authenticate(context.cell.catalog, { open, failures }), limitRates(rateLimits), authorize);
   app.use('/api', keepDiskReserve(context.cell.disk));
-  // Their bodies are bytes.
+  // Uploads first: their bodies are not JSON.
   addRoutes(({ upload }) => upload !== undefined);
   app.use('/api', ...readBodies(context.cell.catalog.tokens));
   app.use(streamWhereAccepted);

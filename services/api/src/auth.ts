@@ -7,22 +7,22 @@ import { defaultScope, type Operation, scopeOf } from '@suzumio/contract/operati
 import { operationFor } from './operations-at.js';
 import type { RateLimiter } from './rate-limiter.js';
 
-/** Who acts where no token is asked for. */
+/** The identity of requests where no token is required. */
 const anybody: ApiIdentity = { tokenId: null, name: anonymousActor, scope: 'admin', project: null, agents: null };
 
 const tokenMissing = 'This needs a token: Authorization: Bearer <token>.';
 const tokenNotGood = 'The token that was shown is not good: it is unknown, was revoked, or has expired.';
 
 export interface AuthenticationOptions {
-  /** Whether requests without a token may do everything. A token that is shown has to be good all the same. */
+  /** Whether requests without a token may do everything. A token that is sent must be valid all the same. */
   open: boolean;
-  /** How often an address may show none that is good. */
+  /** Limits how often an address may fail to authenticate. */
   failures: RateLimiter;
 }
 
 /**
- * Lets nobody pass whose token is not known. An address that failed too often is told to wait; good tokens from there are
- * good all the same, for others may share it, and nobody guesses 256 bits.
+ * Refuses requests without a valid token. An address that failed too often has to wait; valid tokens from there still
+ * pass, since others may share the address, and 256 bits cannot be guessed.
  */
 export function authenticate(catalog: Catalog, { open, failures }: AuthenticationOptions): RequestHandler {
   return async (request, response, next) => {
@@ -38,9 +38,9 @@ export function authenticate(catalog: Catalog, { open, failures }: Authenticatio
 }
 
 /**
- * A body may take hours to arrive: what was let in when it began is looked at again where it has come.
+ * Checks a token again once the body has arrived, which may take hours.
  *
- * @throws SuzumioError `unauthenticated` when the request's token has been revoked or has expired since
+ * @throws SuzumioError `unauthenticated` when the request's token was revoked or has expired since
  */
 export function requireStillGood(tokens: ApiTokens, response: Response): void {
   const { tokenId } = identityOf(response);
@@ -51,20 +51,20 @@ export function tokenEnded(): SuzumioError {
   return new SuzumioError('unauthenticated', 'The token is not good any more.');
 }
 
-/** Lets nobody pass whose token is not for what the request does. */
+/** Refuses requests whose token's scope does not include the operation. */
 export const authorize: RequestHandler = (request, response, next) => {
   const operation = operationFor(request.method, `${request.baseUrl}${request.path}`);
   requireScope(response, operation === undefined ? defaultScope(request.method) : scopeOf(operation));
   next();
 };
 
-/** @throws SuzumioError `forbidden` when the request's token is for less than an operation of the whole cell */
+/** @throws SuzumioError `forbidden` when the token's scope does not include an operation of the whole cell */
 export function requireReach(response: Response, operation: Operation): void {
   requireScope(response, scopeOf(operation));
   requireWholeCell(identityOf(response));
 }
 
-/** @throws SuzumioError `forbidden` when the request's token is for less */
+/** @throws SuzumioError `forbidden` when the token's scope is too small */
 function requireScope(response: Response, needed: ApiScope): void {
   const { name, scope } = identityOf(response);
   const order: readonly TokenScope[] = apiScopes;
@@ -86,14 +86,14 @@ export function requireWholeCell({ name, project }: ApiIdentity): void {
   throw new SuzumioError('forbidden', `The token "${name}" is for the project ${project} only.`);
 }
 
-/** Who sent the request that `response` answers. */
+/** The identity behind the request that `response` answers. */
 export function identityOf(response: Response): ApiIdentity {
   const { identity } = identities(response);
   if (!identity) throw new Error('a route was reached without authentication');
   return identity;
 }
 
-/** The same, for requests that may not have come as far as that. */
+/** The same for requests that may have failed to authenticate. */
 export function identityIfKnown(response: Response): ApiIdentity | undefined {
   return identities(response).identity;
 }

@@ -4,7 +4,7 @@ import { maxRequestBytes } from '@suzumio/contract/operations/request';
 import type { ApiTokens } from '@suzumio/store/cell/api-tokens';
 import { requireStillGood } from './auth.js';
 
-/** Reads JSON bodies, and refuses to overlook one that says it is something else, or whose token ended on the way. */
+/** Reads JSON bodies. Refuses other media types, and requests whose token ended while the body arrived. */
 export function readBodies(tokens: ApiTokens): RequestHandler[] {
   return [
     express.json({ limit: maxRequestBytes }),

@@ -12,7 +12,7 @@ import { commitOnce, keyOf } from './commit-once.js';
 import type { ApiContext } from './context.js';
 import { withProject } from './project-access.js';
 
-/** A request for one operation: what it asks for, parsed, and what most operations do to answer. */
+/** A request for one operation, parsed, with what most operations need to answer. */
 export class Call<Shape extends OperationShape> {
   readonly params: ParamsOf<Shape>;
   readonly query: Parsed<Shape['query']>;
@@ -30,22 +30,22 @@ export class Call<Shape extends OperationShape> {
     this.body = (body && parse(body, bodyOf(request), 'body')) as Parsed<Shape['body']>;
   }
 
-  /** Who asks. */
+  /** The identity behind the request. */
   get identity(): ApiIdentity {
     return identityOf(this.response);
   }
 
-  /** In whose name it takes effect. */
+  /** The actor of the request's effects. */
   get actor(): string {
     return this.identity.name;
   }
 
-  /** What makes the request recognisable when it comes again; undefined where its sender did not ask for that. */
+  /** Identifies the request, so that its repetition is recognised; undefined without an `Idempotency-Key`. */
   get key(): IdempotencyKey | undefined {
     return keyOf(this.request, this.response, bodyOf(this.request));
   }
 
-  /** The address of what was made. */
+  /** Sets the `Location` of what was created. */
   locate(path: string): void {
     this.response.location(`${this.context.publicPath}${path}`);
   }
@@ -59,7 +59,7 @@ export class Call<Shape extends OperationShape> {
     return withProject(this.context, this.response, this.#project, body);
   }
 
-  /** Reads of that project, all of one moment. */
+  /** Reads of that project, all from one snapshot. */
   read<Result>(query: (reader: SqlReader, store: ProjectStore) => Result): Promise<Result> {
     return this.withProject((store) => store.snapshot((reader) => query(reader, store)));
   }
@@ -79,10 +79,10 @@ export class Call<Shape extends OperationShape> {
   }
 }
 
-/** What a schema makes of a request; undefined where there is none. */
+/** The parsed value of a schema; undefined where there is none. */
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
-/** No body at all is one without fields. */
+/** The request's body; a missing one has no fields. */
 export function bodyOf(request: Request): unknown {
   return (request.body as unknown) ?? {};
 }

@@ -9,9 +9,9 @@ import { type IdempotencyKey, once } from '@suzumio/store/sqlite/once';
 import { identityOf } from './auth.js';
 
 /**
- * What makes this request recognisable when it comes again; undefined where its sender did not ask for that.
+ * Identifies this request, so that its repetition is recognised; undefined without an `Idempotency-Key`.
  *
- * @param body what another request under the same key would differ in
+ * @param body the parts that distinguish requests with the same key
  */
 export function keyOf(
   request: Request,
@@ -29,9 +29,9 @@ export function keyOf(
 }
 
 /**
- * For what no record makes harmless to repeat.
+ * Refuses an `Idempotency-Key` on operations that cannot honour it.
  *
- * @throws SuzumioError `invalid-request` where the sender asks for that
+ * @throws SuzumioError `invalid-request` where the request has one
  */
 export function refuseKey(request: Request, why: string): void {
   if (request.get('idempotency-key') === undefined) return;
@@ -39,9 +39,9 @@ export function refuseKey(request: Request, why: string): void {
 }
 
 /**
- * Runs a verb for a request, in one transaction with the record that makes its repetition harmless.
+ * Runs a verb for a request, in one transaction with its idempotency record.
  *
- * @returns the answer, and whether it is that of an earlier request
+ * @returns the answer, and whether an earlier request got it
  */
 export async function commitOnce<Answer extends Json>(
   store: ProjectStore,

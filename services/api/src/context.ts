@@ -5,7 +5,7 @@ import type { Policy } from '@suzumio/core/policy/policy';
 import type { Transport } from '@suzumio/runtime/queue/transport';
 import type { Cell } from '@suzumio/store/cell/cell';
 
-/** What the API works with. */
+/** The API's collaborators. */
 export interface ApiDependencies {
   cell: Cell;
   transport: Transport;
@@ -13,14 +13,14 @@ export interface ApiDependencies {
   metrics: Metrics;
 }
 
-/** What its routers share. */
+/** What the operations share. */
 export interface ApiContext extends ApiDependencies {
-  /** What posted files may ask of a host. */
+  /** The policy for posted project files. */
   policy: Policy;
-  /** What all projects together may spend on models in a day, in dollars. */
+  /** The budget of all projects for a day, in dollars. */
   budgetUsdPerDay?: number | undefined;
-  /** The path below which the API is reached, without a slash at its end; empty where it is reached itself. */
+  /** The public path prefix of the API, without a trailing slash; empty without one. */
   publicPath: string;
-  /** This machine's disk, as far as posted files name paths of it. */
+  /** This machine's file system, for paths in posted project files. */
   host: HostPaths;
 }

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { DiskSpace } from '@suzumio/store/sqlite/disk-space';
 
-/** Refuses changes while the disk has less left than is kept from them. Deletions go on: they give room back. */
+/** Refuses changes while the disk's reserve for them is touched. Deletions continue: they free space. */
 export function keepDiskReserve(disk: DiskSpace): RequestHandler {
   return (request, _response, next) => {
     if (!['GET', 'HEAD', 'DELETE'].includes(request.method)) disk.require('mail');

@@ -4,7 +4,7 @@ import { identityOf, tokenEnded } from './auth.js';
 
 const lookEveryMs = 1_000;
 
-/** Answers that go on for as long as somebody listens, and end when the token that they are given to does. */
+/** Long-running answers, which end when the token that they are sent for does. */
 export class OpenAccess {
   readonly #open = new Map<AbortController, string>();
   #timer: NodeJS.Timeout | undefined;

@@ -1,7 +1,7 @@
 import { allOperations } from '@suzumio/contract/operations/operations';
 import type { Operation } from '@suzumio/contract/operations/operation';
 
-/** The operations of a path, and what stands in it where they have names. */
+/** The operations of a path, and the values of its parameters. */
 export interface Located {
   operations: Operation[];
   parts: Readonly<Record<string, string>>;
@@ -12,13 +12,13 @@ const patterns = allOperations.map((operation) => ({
   pattern: new RegExp(`^${operation.path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}/?$`, 'i'),
 }));
 
-/** What a request asks for; undefined where the contract has nothing like it. */
+/** The operation of a request; undefined where the contract has none. */
 export function operationFor(method: string, path: string): Operation | undefined {
   const asked = method === 'HEAD' ? 'get' : method.toLowerCase();
   return patterns.find(({ operation, pattern }) => operation.method === asked && pattern.test(path))?.operation;
 }
 
-/** What the contract has at a path, by whatever method; as Express reads paths. */
+/** The contract's operations at a path, of all methods; paths are read as Express does. */
 export function operationsAt(path: string): Located {
   const matches = patterns.flatMap(({ operation, pattern }) => {
     const match = pattern.exec(path);

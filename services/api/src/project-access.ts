@@ -21,7 +21,7 @@ export async function withProject<Result>(
   return orUnknown(cell, project, cell.stores.use(project, body));
 }
 
-/** What `work` comes to; where there is no such project, its name may have been written wrongly. */
+/** The result of `work`; where the project is unknown, its name may be misspelt. */
 export async function orUnknown<Result>(cell: Cell, project: string, work: Promise<Result>): Promise<Result> {
   try {
     return await work;

@@ -1,15 +1,15 @@
 import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
-/** How many requests a second are answered; 0 sets no bound. */
+/** Requests per second; 0 means no limit. */
 export interface RateLimits {
-  /** Of one token, those that read. */
+  /** Reads of one token. */
   readsPerSecond: number;
-  /** Of one token, those that change something. */
+  /** Writes of one token. */
   writesPerSecond: number;
-  /** Of one address, those without a good token. */
+  /** Requests of one address without a valid token. */
   failuresPerSecond: number;
-  /** What this many seconds allow may come all at once, once a minute. */
+  /** The burst that is allowed once a minute, as the requests of so many seconds. */
   burstSeconds: number;
 }
 
@@ -22,13 +22,13 @@ export const defaultRateLimits: RateLimits = {
 
 const burstEverySeconds = 60;
 
-/** Counts what one sender does, in this process. */
+/** Counts each sender's requests in this process. */
 export interface RateLimiter {
   /** @throws SuzumioError `rate-limited` when that was one too many */
   count(sender: string): Promise<void>;
 }
 
-/** @param burst how many more may come at once, once a minute */
+/** @param burst how many more are allowed at once, once a minute */
 export function createRateLimiter(perSecond: number, burst: number): RateLimiter {
   if (perSecond === 0) return unlimited;
   const steady = new RateLimiterMemory({ points: perSecond, duration: 1 });

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { identityOf } from './auth.js';
 import { createRateLimiter, type RateLimits } from './rate-limiter.js';
 
-/** Lets no token take more than its share. */
+/** Limits the requests of each token. */
 export function limitRates({ readsPerSecond, writesPerSecond, burstSeconds }: RateLimits): RequestHandler {
   const reads = createRateLimiter(readsPerSecond, readsPerSecond * burstSeconds);
   const writes = createRateLimiter(writesPerSecond, writesPerSecond * burstSeconds);

@@ -6,7 +6,7 @@ import { identityIfKnown, requireReach } from './auth.js';
 import type { ApiDependencies } from './context.js';
 import { operationsAt } from './operations-at.js';
 
-/** Says of a path that is there, and does not take this method, which ones it takes. */
+/** Answers 405 for an existing path with another method, and lists the allowed ones. */
 export const refuseOtherMethods: RequestHandler = (request, response, next) => {
   const { operations } = operationsAt(request.path);
   const [first] = operations;
@@ -20,7 +20,10 @@ export const refuseOtherMethods: RequestHandler = (request, response, next) => {
   throw new SuzumioError('method-not-allowed', `${request.path} takes ${allow.join(', ')}.`, { allow });
 };
 
-/** Whoever was not let in leaves a line and a count; who has a good token, and may not do this with it, also a row. */
+/**
+ * Records refusals: a failed authentication with a log line and a count, a valid token without permission also with an
+ * audit entry.
+ */
 export function recordRefusals(context: ApiDependencies): ErrorRequestHandler {
   const logRefusal = refusalLog(context);
   return async (error: unknown, request, response, next) => {

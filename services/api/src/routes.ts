@@ -5,20 +5,20 @@ import { Call } from './call.js';
 import type { ApiContext } from './context.js';
 import { refuseForgedMail } from './operations/mail.js';
 
-/** Answers an operation: with its JSON; or by itself, with something else. */
+/** Implements an operation: returns its JSON, or sends another response itself. */
 export type Run<Shape extends OperationShape> = (call: Call<Shape>) => Answer<Shape> | Promise<Answer<Shape>>;
 
 type Answer<Shape extends OperationShape> = [JsonOf<Shape>] extends [never] ? undefined : JsonOf<Shape>;
 
-/** What answers each operation of a resource. */
+/** The implementations of a resource's operations. */
 export type Runs<Shapes extends Readonly<Record<string, OperationShape>>> = {
   readonly [Id in keyof Shapes]: Run<Shapes[Id]>;
 };
 
-/** The same of any operation. */
+/** The implementation of any operation. */
 export type AnyRun = (call: Call<Operation>) => unknown;
 
-/** Makes the route of an operation. */
+/** Adds the route of an operation. */
 export function addRoute(app: Express, context: ApiContext, operation: Operation, run: AnyRun): void {
   const usual = Math.min(...Object.keys(operation.answers).map(Number));
   app[operation.method](operation.path, async (request, response) => {

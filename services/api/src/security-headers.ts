@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 
-/** What every answer carries: nobody guesses its type, keeps a copy, or shows it within a page. */
+/** Headers of every answer: no guessing of media types, no caching, no framing. */
 export const securityHeaders: RequestHandler = (_request, response, next) => {
   response.set({
     'x-content-type-options': 'nosniff',

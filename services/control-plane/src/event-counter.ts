@@ -4,8 +4,8 @@ import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import type { AppendedEvent } from '@suzumio/store/projects/project-store';
 
 /**
- * Counts what happened by the events that say so: each is appended once and by one process, whoever asked for it, so
- * the sum over all processes is exact.
+ * Counts what happened by its events: each event is appended once and by one process, so the sum over all processes is
+ * exact.
  */
 export function eventCounter(metrics: Metrics): (event: AppendedEvent) => void {
   const counts: Partial<Record<EventType, (event: AppendedEvent) => void>> = {

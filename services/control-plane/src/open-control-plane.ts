@@ -7,11 +7,11 @@ import { Cell } from '@suzumio/store/cell/cell';
 import type { ProjectStoreHooks } from '@suzumio/store/projects/project-store';
 import { eventCounter } from './event-counter.js';
 
-/** What the services of a control plane share: the data and what carries hints and jobs. */
+/** What the services of a control plane share: the data, and the transport of hints and jobs. */
 export interface ControlPlane {
   cell: Cell;
   transport: Transport;
-  /** What the catalog is told of the transport: processes that differ in it must not share a data directory. */
+  /** The transport's name in the catalog: processes with different transports must not share a data directory. */
   transportName: string;
   close(): Promise<void>;
 }
@@ -21,9 +21,9 @@ interface ControlPlaneOptions {
   cellId: string;
   logger: Logger;
   metrics: Metrics;
-  /** Told of what this process can never get over, such as a schema of a later version. */
+  /** Called with a fatal error, such as a schema of a later version. */
   fail: (error: unknown) => void;
-  /** What may be stored: the policy's. */
+  /** The policy's storage limits. */
   storage: StorageLimits;
 }
 
@@ -45,7 +45,7 @@ export function openControlPlane(
   };
 }
 
-/** The same over Redis, for services that run as processes of their own. */
+/** The same over Redis, for services in processes of their own. */
 export function openControlPlaneOverRedis(options: ControlPlaneOptions & { redisUrl: string }): ControlPlane {
   const { redisUrl, cellId, logger } = options;
   const { host, pathname } = new URL(redisUrl);
@@ -82,7 +82,7 @@ export function storeHooks({
   };
 }
 
-/** A whole data directory that is a copy: its projects begin new epochs when they are opened. */
+/** Logs that the whole data directory is a copy: its projects begin new epochs when they are opened. */
 export function tellCopied({ catalog, directory }: Cell, logger: Logger): void {
   if (!catalog.copied) return;
   logger.warn(

@@ -7,12 +7,12 @@ import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { StoredSum } from '@suzumio/store/content/storage';
 import type { ActiveTurns } from '@suzumio/store/turns/read-turns';
 
-/** No project is asked more often than this what it has stored. */
+/** How often a project's stored bytes are read. */
 const askAgainMs = 15_000;
 
-/** The figures of the whole cell, which metrics tell. Every scheduler finds the same. */
+/** The gauges of the whole cell. Every scheduler finds the same values. */
 export class CellFigures {
-  /** What each project has stored: what it said when it was last looked at. */
+  /** The stored bytes of each project, at its last visit. */
   readonly #stored = new Map<string, { askedMs: number; sum: StoredSum }>();
 
   constructor(
@@ -22,7 +22,7 @@ export class CellFigures {
     private readonly logger: Logger,
   ) {}
 
-  /** Asks a project what it has stored, unless that was done a moment ago. */
+  /** Reads a project's stored bytes, unless that was done recently. */
   note({ project, reader }: ProjectStore): void {
     const known = this.#stored.get(project);
     if (known && performance.now() - known.askedMs < askAgainMs) return;

@@ -5,12 +5,12 @@ import { wipe } from '@suzumio/store/redaction/wipe';
 import type { CellFigures } from './cell-figures.js';
 import type { Visits } from './visits.js';
 
-/** No project is looked through for old content more often than this. */
+/** How often a project's content is collected. */
 const passMs = 60 * 60 * 1000;
 
-/** Removes content that nothing refers to any more. */
+/** Removes content that nothing refers to any more, project by project. */
 export class ContentCollection {
-  /** Projects that this pass has still to look through. */
+  /** The remaining projects of this pass. */
   #left: string[] = [];
   #nextPassMs = 0;
 
@@ -21,7 +21,7 @@ export class ContentCollection {
     private readonly logger: Logger,
   ) {}
 
-  /** One project a round: disks have better things to do, and what is left over waits for a day anyway. */
+  /** Collects one project per round: disks have more urgent work, and old content has waited for a day already. */
   async run(): Promise<void> {
     const { catalog, context, directory } = this.cell;
     if (this.#left.length === 0 && context.now() >= this.#nextPassMs) {

@@ -6,9 +6,9 @@ import { deadlinesOf, expireLease, overdueAttempts, shortenLeases } from '@suzum
 import type { Visits } from './visits.js';
 
 /**
- * Ends attempts whose lease ran out. It knows when a lease of each project may run out next: a lease is much longer than a
- * sweep takes to come round, so every attempt is known here in time; and a project whose workers are heard of is not
- * looked at for its leases.
+ * Ends attempts whose leases have run out. It remembers when a lease of each project may run out next: a lease is much
+ * longer than a sweep, so every attempt is known here in time; projects with regular heartbeats are not read for their
+ * leases.
  */
 export class LeaseCheck {
   readonly #deadlines = new Map<string, number>();
@@ -17,13 +17,16 @@ export class LeaseCheck {
     private readonly cell: Cell,
     private readonly visits: Visits,
     private readonly tell: { readonly metrics: Metrics; readonly logger: Logger },
-    /** How long a lease is, and how long a ToolHost must have served before one is judged. */
+    /** The length of a lease, and how long a ToolHost must have served before one is judged. */
     private readonly leaseMs: number,
   ) {
     tell.metrics.leasesExpired.inc({}, 0);
   }
 
-  /** Looks when a lease of a project may run out. Where the clock has stepped back, its leases last as long as others. */
+  /**
+   * Records when a lease of a project may run out. Where the clock has stepped back, its leases are shortened to the
+   * usual length.
+   */
   async note(store: ProjectStore): Promise<void> {
     const longestMs = this.cell.context.now() + this.leaseMs;
     const known = deadlinesOf(store.reader);
@@ -35,7 +38,7 @@ export class LeaseCheck {
     this.#deadlines.set(store.project, Math.min(known.firstMs, longestMs));
   }
 
-  /** @returns the projects of which attempts were ended: their turns wait for a job again */
+  /** @returns the projects with ended attempts, whose turns need jobs again */
   async run(): Promise<string[]> {
     const nowMs = this.cell.context.now();
     const due = [...this.#deadlines].filter(([, at]) => at <= nowMs).map(([project]) => project);

@@ -7,7 +7,7 @@ import { loadPolicy, policyFileOf } from '@suzumio/runtime/disk/load-policy';
 import { Scheduler } from './scheduler.js';
 
 const environment = controlPlaneEnvironment.extend({
-  /** How often every project that runs is looked at, in milliseconds. */
+  /** The interval of sweeps, in milliseconds. */
   SUZUMIO_SWEEP_MS: z.coerce.number().int().min(10).max(60_000).default(2_000),
   SUZUMIO_LEASE_MS: z.coerce.number().int().min(3_000).max(600_000).default(15_000),
 });

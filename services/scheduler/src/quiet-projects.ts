@@ -1,21 +1,20 @@
 import { statSync } from 'node:fs';
 
-/** A file system tells moments apart that lie further from each other than this. */
+/** The coarsest resolution of a file system's timestamps. */
 const coarsestMs = 2_000;
 
 /**
- * Projects that had nothing to do when they were last looked at, by what their files looked like then. While those are as
- * they were nothing was committed, and there is still nothing to do: such a project is not opened.
+ * Projects that had nothing to do at their last visit, with the state of their files. While the files are unchanged
+ * nothing was committed, and such a project is not opened.
  */
 export class QuietProjects {
   readonly #known = new Map<string, string>();
 
   /**
-   * Looks at a project unless it is quiet. What `look` finds is of a later moment than the files are: a commit that comes
-   * between is looked at again.
+   * Visits a project unless it is quiet. The files' state is read first: a commit in between causes another visit.
    *
    * @param file the project's database
-   * @param look returns whether the project has nothing to do until something is committed
+   * @param look returns whether the project has nothing to do until the next commit
    */
   async visit(project: string, file: string, look: () => Promise<boolean>): Promise<void> {
     const mark = markOf(file);
@@ -32,8 +31,9 @@ export class QuietProjects {
 }
 
 /**
- * What changes with every commit: size and time of a database and its write-ahead log; undefined while the last commit is so
- * young that another one could leave the same. The log of a database that is opened and closed comes and goes empty.
+ * The state of a database and its write-ahead log that changes with every commit: size and time; undefined while the
+ * last commit is so recent that another could leave the same state. The log of a database that is opened and closed
+ * comes and goes empty.
  */
 function markOf(file: string): string | undefined {
   const parts: string[] = [];

@@ -8,16 +8,19 @@ import type { ProjectScheduler } from './schedule-project.js';
 import type { Visits } from './visits.js';
 
 const atOnce = 8;
-/** What is free after so many rounds of one look is of claims that came meanwhile: each asks for a look of its own. */
+/**
+ * How many rounds one run makes. Places that are still free then were freed by new claims, each of which asks for a run
+ * of its own.
+ */
 const mostRounds = 4;
-/** A place that has been held for less than this belongs to a turn that is just being put on the queue. */
+/** A place held for less than this belongs to a turn that is being put on the queue. */
 const settledMs = 5_000;
 
-/** Deals the places of the queue that are free to the projects that wait for some. */
+/** Deals the queue's free places to waiting projects. */
 export class Refill {
-  /** Projects whose turns wait for a job again because a lease ran out. */
+  /** Projects whose turns need a job again because a lease ran out. */
   readonly #requeued = new Set<string>();
-  /** Whether places that no job has are looked for next time. */
+  /** Whether the next run reclaims places without a job. */
   #reclaims = false;
 
   constructor(
@@ -27,17 +30,17 @@ export class Refill {
     private readonly projects: ProjectScheduler,
   ) {}
 
-  /** Has these projects scheduled first by the next run. */
+  /** Makes the next run schedule these projects first. */
   scheduleNext(projects: readonly string[]): void {
     for (const project of projects) this.#requeued.add(project);
   }
 
-  /** Has the next run look for places that no job has any more. */
+  /** Makes the next run reclaim places without a job. */
   reclaimNext(): void {
     this.#reclaims = true;
   }
 
-  /** @throws SuzumioError `server-unreachable` when the queue is away */
+  /** @throws SuzumioError `server-unreachable` when the queue cannot be reached */
   async run(): Promise<void> {
     const requeued = [...this.#requeued];
     this.#requeued.clear();
@@ -51,14 +54,14 @@ export class Refill {
     await this.#fill();
   }
 
-  /** Fills the queue. While no project waits it costs one read. */
+  /** Fills the queue. Costs one read while no project waits. */
   async #fill(): Promise<void> {
     for (let round = 0; round < mostRounds; round += 1) if (!(await this.#round())) return;
   }
 
   /**
-   * Finds places for which no job is in the queue any more, because a process died, or a job was dropped without a claim,
-   * and gives them back: their turns get a place again like all others. Only where projects wait does it matter.
+   * Finds places whose job has left the queue, because a process died or the job was dropped without a claim, and frees
+   * them: their turns get a place again like all others. This only matters where projects wait.
    */
   async #reclaim(): Promise<void> {
     const { transport } = this;
@@ -81,7 +84,7 @@ export class Refill {
     if (left.length > 0) transport.givePlacesBack(left);
   }
 
-  /** Whether another round may find a place that this one left. */
+  /** Deals once; returns whether another round may find a free place. */
   async #round(): Promise<boolean> {
     const line = this.cell.catalog.waitingLine;
     if (line.empty) return false;
@@ -93,11 +96,11 @@ export class Refill {
       const delivered = await this.visits.one('refill', project, (store) =>
         this.projects.schedule(store, share.places),
       );
-      // The next sweep puts it back where there is something left to do.
+      // The next sweep adds the project again where it has something to do.
       if (delivered === undefined) await line.leave(project);
       const stays = line.has(project);
       if (!stays || (delivered ?? 0) > 0) moved = true;
-      // Another scheduler took what it was dealt.
+      // Another scheduler took the places that the project was dealt.
       if (stays && (delivered ?? 0) < share.places) await line.putBack(project, share);
     });
     return moved;

@@ -1,8 +1,8 @@
 /** Work that is repeated until it is stopped. */
 export interface Rounds {
-  /** Begins a round now; where one runs, another follows it at once. */
+  /** Begins a round now; if one runs, another follows at once. */
   now(): void;
-  /** No round begins any more; resolves when the one that runs has ended. */
+  /** Begins no more rounds; resolves when the running one has ended. */
   stop(): Promise<void>;
 }
 
@@ -13,7 +13,7 @@ export function startRounds(intervalMs: number, round: () => Promise<void>): Rou
   return rounds;
 }
 
-/** Runs `round` whenever it is asked for. Those who ask while one runs share the next. It must not reject. */
+/** Runs `round` on demand. Requests during a run share the next one. It must not reject. */
 export function roundsOnDemand(round: () => Promise<void>): Rounds {
   return createRounds(round);
 }
@@ -46,7 +46,7 @@ function createRounds(round: () => Promise<void>, intervalMs?: number): Rounds {
   };
 }
 
-/** Runs `body` for each item, at most `limit` at a time, until `done` says that the rest may be left. */
+/** Runs `body` for each item, at most `limit` at a time, until `done` says to skip the rest. */
 export async function forEachBounded<Item>(
   items: readonly Item[],
   limit: number,

@@ -16,13 +16,13 @@ import {
 import { giveUpWaiting, impatientTurns } from '@suzumio/store/turns/give-up-waiting';
 import { agentsToStart, type CellBounds, startTurns } from '@suzumio/store/turns/start-turns';
 
-/** What a look at a project goes by. */
+/** What a visit knows besides the project's state. */
 interface Look {
   bounds: CellBounds;
   away: ProvidersAway;
-  /** Jobs that seemed lost and were asked for. Another one that seems lost is asked for next time. */
+  /** Jobs that seemed lost and were looked up. Others that seem lost are looked up next time. */
   asked: ReadonlySet<string>;
-  /** Those of them that the queue still has. */
+  /** Those of them that are still in the queue. */
   live: ReadonlySet<string>;
 }
 
@@ -33,9 +33,9 @@ interface Delivery {
 }
 
 /**
- * Does what a project needs now: starts a turn for each agent that is ready, and puts queued turns on the queue, the most
- * urgent first, as far as there are places. Safe beside any number of others that do the same: what it does is decided
- * again inside its transaction, and places are taken from all together.
+ * Schedules a project: starts a turn for each agent that is ready, and puts queued turns on the queue, most urgent
+ * first, as far as there are places. Safe alongside other schedulers: decisions are made again inside the transaction,
+ * and places are shared by all.
  *
  * A project with nothing to do costs some reads and no transaction.
  */
@@ -52,9 +52,10 @@ export class ProjectScheduler {
   }
 
   /**
-   * @param places how many the project was dealt; without it the project takes what is free, and none while others wait
-   * @returns how many turns were put on the queue. The project stands in the line afterwards where others want a place.
-   * @throws SuzumioError `server-unreachable` when the queue is away; what was not delivered stays to be delivered
+   * @param places how many the project was dealt; without it the project takes free ones, and none while others wait
+   * @returns how many turns were put on the queue. Afterwards the project is in the line if more of its turns want a
+   *   place.
+   * @throws SuzumioError `server-unreachable` when the queue cannot be reached; undelivered turns are delivered later
    */
   async schedule(store: ProjectStore, places?: number): Promise<number> {
     const { catalog, disk, context } = this.cell;
@@ -92,7 +93,7 @@ export class ProjectScheduler {
     return { bounds, away, asked: new Set(lost.map(turnJobId)), live };
   }
 
-  /** Queued turns that want a job. */
+  /** Queued turns that need a job. */
   #due(reader: SqlReader, store: ProjectStore, { away, asked, live }: Look, nowMs: number): QueuedTurn[] {
     return this.#deliverable(reader, store, away, nowMs).filter((turn) => {
       const id = turnJobId(jobOf(this.cell.id, turn));
@@ -105,8 +106,8 @@ export class ProjectScheduler {
   }
 
   /**
-   * Starts turns and puts those of the chosen places on the queue. The places are asked for while the transaction commits:
-   * where there is room, as there mostly is, nothing waits for the answer.
+   * Starts turns and puts those with places on the queue. Places are requested while the transaction commits: usually
+   * there is room, and nothing waits for the answer.
    */
   async #deliver(
     store: ProjectStore,
@@ -125,7 +126,7 @@ export class ProjectScheduler {
     }
   }
 
-  /** Writes down that turns are being put on the queue, before they are. */
+  /** Records the deliveries, before the turns are put on the queue. */
   #record(
     store: ProjectStore,
     look: Look,
@@ -145,10 +146,10 @@ export class ProjectScheduler {
   }
 
   /**
-   * Puts jobs on the queue for which there are places, and writes down which there are not.
+   * Puts jobs with places on the queue, and forgets the deliveries of the others.
    *
-   * @returns how many there are
-   * @throws what kept places or jobs from the queue
+   * @returns how many were put on the queue
+   * @throws the queue's error
    */
   async #add(
     store: ProjectStore,
@@ -177,7 +178,7 @@ export class ProjectScheduler {
     return deliveries.length - undelivered.length;
   }
 
-  /** Gives back places for which no turn was put on the queue, by this look or by another one at the same time. */
+  /** Frees places without a turn on the queue, of this visit or a concurrent one. */
   #leaveUnused(store: ProjectStore, held: ReadonlySet<string>): void {
     const unused = [...held].filter((place) => !unclaimedDelivery(store.reader, holderOf(place).agent));
     if (unused.length > 0) this.transport.givePlacesBack(unused);
@@ -190,7 +191,7 @@ function isDone(outcome: PromiseSettledResult<boolean> | undefined): boolean {
   return outcome?.status === 'fulfilled' && outcome.value;
 }
 
-/** `P0` sorts before `P3` as text does. */
+/** `P0` sorts before `P3` as text. */
 function byPriority(a: { priority: string }, b: { priority: string }): number {
   return a.priority < b.priority ? -1 : a.priority > b.priority ? 1 : 0;
 }

@@ -14,13 +14,13 @@ import { Sweep } from './sweep.js';
 import { type Cause, Visits } from './visits.js';
 
 export interface SchedulerConfig {
-  /** What carries this cell's jobs, as the catalog records it. */
+  /** The transport of this cell's jobs, as recorded in the catalog. */
   transportName: string;
-  /** How often every unsettled project is looked at, unless it had nothing to do and its files are as they were. @default 2_000 */
+  /** The interval of sweeps over unsettled projects. @default 2_000 */
   sweepIntervalMs?: number;
-  /** How often leases are judged. @default 500 */
+  /** The interval of lease checks. @default 500 */
   leaseCheckMs?: number;
-  /** How often one project is looked through for content that nothing refers to any more. @default 60_000 */
+  /** The interval of content collection, one project each. @default 60_000 */
   contentCheckMs?: number;
   /** How long a ToolHost must have served before a lease is judged. @default 15_000 */
   leaseMs?: number;
@@ -34,8 +34,8 @@ export interface SchedulerDependencies {
 }
 
 /**
- * Starts turns for mail and gives them to the queue, on a wake or by its own rounds; ends attempts whose lease ran out.
- * It never writes a message. Run as many as you like.
+ * Starts turns for mail and puts them on the queue, on wakes and in sweeps; ends attempts whose leases have run out. It
+ * never writes a message. Any number may run.
  */
 export class Scheduler {
   readonly #visits: Visits;
@@ -44,7 +44,7 @@ export class Scheduler {
   readonly #sweep: Sweep;
   readonly #content: ContentCollection;
   readonly #refill: Refill;
-  /** It may take as long as the queue and many projects do, so nothing waits for it: other rounds go on meanwhile. */
+  /** A refill may take long, so nothing waits for it: other rounds go on meanwhile. */
   readonly #fills: Rounds;
   #rounds: Rounds[] = [];
   #consumer: Consumer | undefined;
@@ -100,7 +100,7 @@ export class Scheduler {
     this.#delist = undefined;
   }
 
-  /** What a wake asks for: it may be sent because of the project's own mail, or because a claim has freed a place. */
+  /** Handles a wake: the project has new mail, or a claim has freed a place. */
   async #woken(project: string): Promise<void> {
     await this.#visits.one('wake', project, (store) => this.#projects.schedule(store));
     this.#fills.now();
@@ -119,7 +119,7 @@ export class Scheduler {
     this.#fills.now();
   }
 
-  /** Runs a round over projects; without a catalog to name them there is nothing to do until the next. */
+  /** Runs a round over projects; if the catalog cannot be read, the next round tries again. */
   async #round(cause: Exclude<Cause, 'wake'>, body: () => Promise<void>): Promise<void> {
     const { metrics, logger } = this.dependencies;
     const begun = performance.now();
@@ -127,7 +127,7 @@ export class Scheduler {
       await body();
     } catch (error) {
       metrics.schedulingFailures.inc({ during: cause });
-      // The transport says by itself that it is away.
+      // The transport logs outages itself.
       const level = isSuzumioError(error, 'server-unreachable') ? 'debug' : 'error';
       logger[level]({ err: error, cause }, 'a round failed');
     }

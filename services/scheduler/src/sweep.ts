@@ -12,11 +12,11 @@ import type { Visits } from './visits.js';
 
 /** What a sweep has found so far. */
 interface Found extends ActiveTurns {
-  /** Whether the queue answers: what waits for one that is away is not asked for again, project by project. */
+  /** Whether the queue answers: during an outage it is not asked again for each project. */
   deliverable: boolean;
 }
 
-/** Visits every unsettled project, whatever wakes were lost. */
+/** Visits every unsettled project, which makes up for lost wakes. */
 export class Sweep {
   readonly #quiet = new QuietProjects();
   #queueIsBack = false;
@@ -29,7 +29,7 @@ export class Sweep {
     private readonly figures: CellFigures,
   ) {}
 
-  /** The queue has said that it answers again: the next sweep need not ask it. */
+  /** The queue has recovered: the next sweep need not check it. */
   noteRecovery(): void {
     this.#queueIsBack = true;
   }
@@ -37,7 +37,7 @@ export class Sweep {
   /** @returns whether turns can be put on the queue */
   async run(): Promise<boolean> {
     const { catalog, directory } = this.cell;
-    // Deliveries to a queue that is away would be written down and taken back, for every turn in every round.
+    // Deliveries during an outage would be recorded and undone, for every turn in every round.
     const found: Found = {
       deliverable: this.#queueIsBack || (await this.projects.queueAnswers()),
       queued: 0,
@@ -58,8 +58,8 @@ export class Sweep {
   }
 
   /**
-   * Finds projects that are not settled, and of which the catalog does not know it: it may have missed the last word of a
-   * process that was killed. A project's own database decides.
+   * Finds unsettled projects that the catalog lists as settled, because a process was killed before it updated the
+   * catalog. A project's own database decides.
    */
   async search(onFound: () => void): Promise<void> {
     const { catalog } = this.cell;
@@ -77,7 +77,10 @@ export class Sweep {
     );
   }
 
-  /** Whether the project has nothing to do until something is committed: no turn, and no mail that waits for one. */
+  /**
+   * Schedules a project; returns whether it has nothing to do until the next commit: no turn, and no mail that waits
+   * for one.
+   */
   async #visit(store: ProjectStore, found: Found): Promise<boolean> {
     await this.leases.note(store);
     this.figures.note(store);

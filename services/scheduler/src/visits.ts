@@ -6,22 +6,22 @@ import { isMigrating } from '@suzumio/store/projects/large-migrations';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { forEachBounded } from './rounds.js';
 
-/** What a project is visited for. */
+/** Why a project is visited. */
 export type Cause = 'wake' | 'sweep' | 'search' | 'leases' | 'content' | 'refill';
 
 export interface VisitOptions {
-  /** Waits for the project where it is being opened for others. @default false */
+  /** Whether to wait for a project that is being migrated. @default false */
   readonly wait?: boolean;
-  /** Called where there is no such project any more. */
+  /** Called where the project no longer exists. */
   readonly onUnknown?: () => void;
 }
 
-/** How many projects are visited at a time. */
+/** How many projects are visited concurrently. */
 const atOnce = 8;
 
-/** Visits projects. Whatever goes wrong with one stays with it. */
+/** Visits projects. An error in one does not affect the others. */
 export class Visits {
-  /** Projects whose last visit failed, so that a lasting failure is told once. */
+  /** Projects whose last visit failed, so that a lasting failure is logged once. */
   readonly #failing = new Set<string>();
   #stopped = false;
 
@@ -31,7 +31,7 @@ export class Visits {
     private readonly logger: Logger,
   ) {}
 
-  /** Lets visits that have begun go on, and begins no more of those that {@link each} was asked for. */
+  /** Finishes running visits, and begins no more. */
   stop(): void {
     this.#stopped = true;
   }
@@ -40,7 +40,7 @@ export class Visits {
     return this.#stopped;
   }
 
-  /** Does something with one project. Returns undefined where that failed. */
+  /** Visits one project. Returns undefined where that failed. */
   async one<Result>(
     cause: Cause,
     project: string,
@@ -52,11 +52,11 @@ export class Visits {
       this.#failing.delete(project);
       return result;
     } catch (error) {
-      // The next sweep sees whether that is done.
+      // The next sweep tries again.
       if (isMigrating(error)) return undefined;
       this.metrics.schedulingFailures.inc({ during: cause });
       if (isSuzumioError(error, 'project-unknown')) onUnknown?.();
-      // The transport says by itself that it is away; a project that is gone has nothing to be scheduled.
+      // The transport logs outages itself; a deleted project needs no scheduling.
       const expected = isSuzumioError(error, 'server-unreachable', 'project-unknown');
       const level = expected || this.#failing.has(project) ? 'debug' : 'error';
       this.logger[level]({ err: error, project, cause }, 'a project could not be looked after');
@@ -65,7 +65,7 @@ export class Visits {
     }
   }
 
-  /** Visits some projects, a bounded number at a time. */
+  /** Visits several projects, a bounded number concurrently. */
   async each(projects: readonly string[], visit: (project: string) => Promise<unknown>): Promise<void> {
     await forEachBounded(projects, atOnce, visit, () => this.#stopped);
   }

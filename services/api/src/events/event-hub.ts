@@ -9,15 +9,15 @@ import { StatusWaiter } from './status-waiter.js';
 import { StreamFollower, type StreamOptions } from './stream-follower.js';
 
 export interface EventHubOptions {
-  /** How often each followed project is looked at without a hint. @default 1_000 */
+  /** How often each followed project is polled without a hint. @default 1_000 */
   pollMs?: number;
-  /** How often a stream says that it is still there. @default 15_000 */
+  /** The interval of heartbeats on a stream. @default 15_000 */
   heartbeatMs?: number;
 }
 
 const pageSize = 200;
 
-/** Everybody who follows events in this process, by project. */
+/** The followers of events in this process, by project. */
 export class EventHub {
   readonly #feeds = new Map<string, ProjectFeed>();
   readonly #stopListening: () => void;
@@ -33,7 +33,7 @@ export class EventHub {
   }
 
   /**
-   * Sends a project's events, for as long as the client stays.
+   * Streams a project's events until the client disconnects.
    *
    * @throws SuzumioError `server-unreachable` when this process is stopping
    */
@@ -54,7 +54,7 @@ export class EventHub {
   }
 
   /**
-   * Waits until a project reaches one of `statuses` after a place in its timeline.
+   * Waits until a project reaches one of `statuses` after a position in its timeline.
    *
    * @returns undefined when `signal` ended the wait
    * @throws SuzumioError `server-unreachable` when this process is stopping, or cannot read the project any more;
@@ -76,7 +76,7 @@ export class EventHub {
     }
   }
 
-  /** Ends every stream; from now on nobody can follow. */
+  /** Ends every stream, and refuses new ones. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopListening();
@@ -112,7 +112,7 @@ export class EventHub {
     );
   }
 
-  /** Lets go of a feed that nobody follows any more, or that is to end. */
+  /** Removes a feed without followers, or one that is to end. */
   #forget(project: string, feed: ProjectFeed): void {
     if (this.#feeds.get(project) === feed) this.#feeds.delete(project);
     const closing = feed.close().finally(() => this.#closing.delete(closing));

@@ -7,22 +7,22 @@ export interface Frame {
   text: string;
 }
 
-/** Somebody who is given a project's events, each once and in order. */
+/** A receiver of a project's events, each once and in order. */
 export interface Follower {
-  /** The epoch of what it knows; unknown while it knows nothing, or came with a bare number. */
+  /** The epoch of its last event; unknown before its first, or where it began from a bare number. */
   epoch: number | undefined;
-  /** The last event that it was given. */
+  /** The number of its last event. */
   readonly seq: number;
-  /** False while it takes nothing: nothing is kept for it meanwhile. */
+  /** False while it cannot take events: none are buffered for it meanwhile. */
   readonly ready: boolean;
-  /** Takes the events up to `seq` that come after its own. */
+  /** Delivers the events after its last one, up to `seq`. */
   take(frames: readonly Frame[], seq: number): void;
-  /** What it knows is not the project's past any more. */
+  /** The project has begun another epoch: the events delivered so far are void. */
   reset(epoch: number): void;
-  /** Nothing has happened for a while. */
+  /** A heartbeat, after a time without events. */
   beat(): void;
-  /** There will be no more from here. */
+  /** This process sends no more events. */
   end(): void;
-  /** There will never be more: the project was deleted. */
+  /** The project was deleted. */
   endDeleted(): void;
 }

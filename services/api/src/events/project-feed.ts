@@ -3,7 +3,7 @@ import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectEvent } from '@suzumio/contract/model/event';
 import type { Follower, Frame } from './follower.js';
 
-/** Events that follow a place, and where the timeline stood at that moment. */
+/** Events after a position, and the end of the timeline at that moment. */
 export interface EventPage {
   epoch: number;
   newest: number;
@@ -12,23 +12,23 @@ export interface EventPage {
 
 export interface ProjectFeedOptions {
   read: (after: number) => Promise<EventPage>;
-  /** Told when the events cannot be read; the followers have been cut off. */
+  /** Called when events cannot be read; the followers are disconnected. */
   onFailure: (error: unknown) => void;
   pollMs: number;
   heartbeatMs: number;
 }
 
 /**
- * All followers of one project, served by one loop: it reads the page that one of them needs and gives it to every other
- * one that is at that place too, so that any number of followers costs one read per hint. A slow follower is left alone
- * until it has taken what it was sent, and then continues from the database.
+ * All followers of one project, served by one loop: it reads the page that one follower needs and delivers it to every
+ * other at the same position, so that any number of followers costs one read per hint. A slow follower is skipped until
+ * it has taken what it was sent, and then continues from the database.
  *
- * The database is the only source: hints and the poll only say when to look.
+ * The database is the only source: hints and polls only say when to read.
  */
 export class ProjectFeed {
   readonly #followers = new Set<Follower>();
   readonly #timers: NodeJS.Timeout[];
-  /** Where the timeline stood when it was last read. */
+  /** The end of the timeline at the last read. */
   #position: { epoch: number; newest: number } | undefined;
   /** Whether events may have been appended since then. */
   #news = true;
@@ -57,13 +57,13 @@ export class ProjectFeed {
     this.#followers.delete(follower);
   }
 
-  /** There may be more than was last read. */
+  /** Reads again: there may be new events. */
   lookAgain(): void {
     this.#news = true;
     this.serve();
   }
 
-  /** Serves whoever is behind, until nobody is who takes more. */
+  /** Serves the followers that are behind, until no ready one is. */
   serve(): void {
     if (this.#serving) return;
     this.#serving = true;
@@ -81,10 +81,10 @@ export class ProjectFeed {
     try {
       for (let next = this.#nextBehind(); next; next = this.#nextBehind()) {
         const after = next.seq;
-        // What is appended from here on is news again, whether this read sees it or not.
+        // Events appended from here on are news again, whether this read sees them or not.
         this.#news = false;
         this.#deliver(await this.options.read(after), after);
-        // The others come first the next time.
+        // Moved to the end, so that the others come first next time.
         if (this.#followers.delete(next)) this.#followers.add(next);
         await nextTick();
       }
@@ -95,7 +95,7 @@ export class ProjectFeed {
         this.options.onFailure(error);
       }
     } finally {
-      // In the same breath as the last look: whoever comes later starts the loop again.
+      // In the same turn of the event loop as the last check: a later follower starts the loop again.
       this.#serving = false;
     }
   }

@@ -13,7 +13,7 @@ const statusAfter: Partial<Record<EventType, ProjectStatus>> = {
   'project.stopped': 'stopped',
 };
 
-/** One request that waits until a project reaches a status, however short it stays in it. */
+/** One request that waits until a project reaches a status, however briefly. */
 export class StatusWaiter implements Follower {
   epoch: number | undefined;
   #seq: number;
@@ -30,7 +30,8 @@ export class StatusWaiter implements Follower {
   /**
    * The first of the statuses that the project reaches.
    *
-   * @throws SuzumioError `server-unreachable` when nobody can tell any more; `project-unknown` when it was deleted
+   * @throws SuzumioError `server-unreachable` when this process can no longer tell; `project-unknown` when it was
+   *   deleted
    */
   get reached(): Promise<ProjectStatus> {
     return this.#reached.promise;
@@ -50,7 +51,7 @@ export class StatusWaiter implements Follower {
     }
   }
 
-  /** The past is another one: whoever waits has to look at the project anew. */
+  /** The project has begun another epoch: the client has to read its state anew. */
   reset(epoch: number): void {
     this.epoch = epoch;
     this.#seq = 0;
@@ -58,7 +59,7 @@ export class StatusWaiter implements Follower {
   }
 
   beat(): void {
-    // Nothing is on the wire that could be taken for dead.
+    // No heartbeat: nothing has been sent yet.
   }
 
   end(): void {

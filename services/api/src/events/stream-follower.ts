@@ -3,7 +3,7 @@ import type { EventType } from '@suzumio/contract/model/event';
 import type { EventCursor, StreamDeleted, StreamReset } from '@suzumio/contract/operations/events';
 import type { Follower, Frame } from './follower.js';
 
-/** What a stream begins with, and what it leaves out. */
+/** Where a stream begins, and which events it sends. */
 export interface StreamOptions {
   from: EventCursor;
   /** The types that are sent. @default all */
@@ -12,14 +12,14 @@ export interface StreamOptions {
   signal: AbortSignal;
 }
 
-/** One open event stream: where its client is, and whether it takes more. */
+/** One open event stream: its client's position, and whether it is ready for more. */
 export class StreamFollower implements Follower {
   epoch: number | undefined;
   #seq: number;
   #ready = true;
   readonly #types: ReadonlySet<EventType> | undefined;
 
-  /** @param onReady called when a client that was too slow has taken what it was sent */
+  /** @param onReady called when a slow client has taken what it was sent */
   constructor(
     private readonly response: ServerResponse,
     { from, types }: StreamOptions,
@@ -34,7 +34,7 @@ export class StreamFollower implements Follower {
     });
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
-      // For proxies: an event is of use only at once.
+      // Tells proxies not to buffer events.
       'x-accel-buffering': 'no',
     });
     this.#write('retry: 1000\n\n');
@@ -54,7 +54,7 @@ export class StreamFollower implements Follower {
     if (wanted.length > 0) this.#write(wanted.reduce((text, frame) => text + frame.text, ''));
   }
 
-  /** Tells the client to forget what it knows, and starts over. */
+  /** Tells the client that its events are void, and starts over. */
   reset(epoch: number): void {
     this.epoch = epoch;
     this.#seq = 0;
@@ -62,7 +62,7 @@ export class StreamFollower implements Follower {
     this.#write(`id: ${epoch}-0\nevent: reset\ndata: ${JSON.stringify(data)}\n\n`);
   }
 
-  /** Says nothing, so that nobody on the way takes the connection for dead. */
+  /** Sends a comment, so that proxies do not close an idle connection. */
   beat(): void {
     if (this.#ready) this.#write(':\n\n');
   }

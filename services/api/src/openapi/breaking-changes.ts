@@ -2,8 +2,8 @@ import { breakingSchemaChanges, type Direction } from './breaking-schema-changes
 import type { JsonSchema, OpenApiDocument, OpenApiOperation, OpenApiParameter } from './types.js';
 
 /**
- * What a client made for `before` would trip over in `after`, one sentence each: an operation, a success, a field or a
- * name that is gone, a request that needs more or takes less than it did, an answer that promises less.
+ * What would break a client of `before` in `after`, one sentence each: a removed operation, success, field or name; a
+ * request that requires more or accepts less; an answer that promises less.
  */
 export function breakingChanges(before: OpenApiDocument, after: OpenApiDocument): string[] {
   const compare = (place: string, direction: Direction, was: JsonSchema, is: JsonSchema) =>

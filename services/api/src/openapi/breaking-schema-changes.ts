@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonSchema, OpenApiDocument } from './types.js';
 
-/** Who makes what a schema describes: the client, or the server. */
+/** Who sends what a schema describes: the client, or the server. */
 export type Direction = 'request' | 'answer';
 
 export interface Comparison {
   before: OpenApiDocument;
   after: OpenApiDocument;
   direction: Direction;
-  /** Pairs of names that are being compared: schemas may contain themselves. */
+  /** Pairs of schemas under comparison: schemas may contain themselves. */
   open?: ReadonlySet<string>;
 }
 
@@ -16,8 +16,8 @@ const lowerBounds = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'mi
 const upperBounds = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'];
 
 /**
- * What breaks between two schemas of one place. A request must still be taken; an answer must still have what it had.
- * Names that are new among those of an answer break nothing: clients are told to expect them.
+ * What breaks between two schemas in one place. Old requests must still be accepted; new answers must still contain
+ * what they had. New names in an answer break nothing: clients are told to expect them.
  */
 export function breakingSchemaChanges(
   comparison: Comparison,
@@ -44,10 +44,10 @@ export function breakingSchemaChanges(
   return is.filter((now) => !was.some((old) => fits(old, now))).map((now) => `${place} may be ${shown(now)} now`);
 }
 
-/** Two schemas that are no choice between others. */
+/** Compares two schemas that are not unions. */
 function plainChanges(comparison: Comparison, place: string, was: JsonSchema, is: JsonSchema): string[] {
   const asked = comparison.direction === 'request';
-  // One that says nothing takes everything, and promises nothing.
+  // An empty schema accepts everything, and promises nothing.
   if (isDeepStrictEqual(was, is) || (asked ? saysNothing(is) : saysNothing(was))) return [];
   if (!typeFits(asked ? was.type : is.type, asked ? is.type : was.type)) {
     return [`${place} was ${shown(was)} and is ${shown(is)}`];
@@ -78,7 +78,7 @@ function fieldChanges(comparison: Comparison, place: string, was: JsonSchema, is
   return [...kept, ...needed.map((name) => `${place}.${name} is required now`)];
 }
 
-/** What a request might have said and may not any more. */
+/** The constraints of a request that became narrower. */
 function narrowed(place: string, was: JsonSchema, is: JsonSchema): string[] {
   const names = valuesOf(is);
   const lost = names ? (valuesOf(was) ?? ['any other value']).filter((value) => !names.includes(value)) : [];
@@ -104,7 +104,7 @@ function valuesOf(schema: JsonSchema): unknown[] | undefined {
   return 'const' in schema ? [schema.const] : schema.enum;
 }
 
-/** Whether whatever is of type `inner` is of type `outer`. */
+/** Whether every value of type `inner` is of type `outer`. */
 function typeFits(inner: JsonSchema['type'], outer: JsonSchema['type']): boolean {
   return inner === outer || outer === undefined || (inner === 'integer' && outer === 'number');
 }

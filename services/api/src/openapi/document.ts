@@ -97,7 +97,7 @@ function parametersOf(operation: Operation): OpenApiParameter[] {
       in: place,
       required: place === 'path' || !accepts(schema, undefined),
       ...(description === undefined ? {} : { description }),
-      // Several names stand in one parameter, with commas between them.
+      // A list is one parameter, separated by commas.
       ...(described.type === 'array' ? { explode: false } : {}),
       schema: described,
     };
@@ -149,7 +149,7 @@ function answerOf({ description, content, headers }: OperationAnswer): OpenApiRe
   };
 }
 
-/** One answer for each status, naming the codes that come with it. */
+/** One response for each status, with its error codes. */
 function refusals(codes: readonly ErrorCode[]): Record<string, OpenApiResponse> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {
@@ -181,14 +181,14 @@ function components(schemas: Readonly<Record<string, z.ZodType>>, io: Io): Recor
   return Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, withoutIds(schema)]));
 }
 
-/** The one schema without a name that contains itself is that of any JSON value, which needs no words. */
+/** The only unnamed recursive schema is that of any JSON value, which needs no description. */
 function anyJson(_key: string, value: unknown): unknown {
   const isUnnamed =
     typeof value === 'object' && value !== null && '$ref' in value && /__shared/.test(String(value.$ref));
   return isUnnamed ? {} : value;
 }
 
-/** A schema with a name is referred to by it. */
+/** A named schema is referred to by its name. */
 function schemaOf(schema: z.ZodType, io: Io): JsonSchema {
   const name = names.get(schema);
   if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
@@ -200,8 +200,8 @@ function withoutIds(schema: object): JsonSchema {
 }
 
 /**
- * Leaves out what says nothing to a reader, and what answers do not promise: that they never grow a field. Says the
- * defaults of a query, which zod does not where text is turned into a number.
+ * Leaves out noise, and what answers do not promise: that they never gain a field. Adds the defaults of a query, which
+ * zod omits where text is turned into a number.
  *
  * @param inBody whether it is of a request's body. Defaults are said in words there: generators of clients take a field
  *   with the keyword for one that is always there, and would have it sent.

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonSchema, OpenApiDocument, OpenApiOperation, OpenApiParameter, OpenApiResponse } from './types.js';
 
-/** A page, and the policy under which a browser shows it. */
+/** An HTML page and its Content-Security-Policy. */
 export interface DescriptionPage {
   html: string;
   contentSecurityPolicy: string;
@@ -99,7 +99,7 @@ function answerRow(status: string, { description, content = {} }: OpenApiRespons
   return row(text(status), bodies(content), prose(description));
 }
 
-/** What a body is: a schema by its name, anything else by its media type. */
+/** A body's description: a schema by its name, anything else by its media type. */
 function bodies(content: NonNullable<OpenApiResponse['content']>): string {
   const named = Object.entries(content).map(([media, { schema }]) =>
     schema.$ref === undefined ? `<code>${text(media)}</code>` : reference(schema),
@@ -125,7 +125,7 @@ function reference({ $ref }: JsonSchema): string {
   return `<a href="#schema-${name}"><code>${name}</code></a>`;
 }
 
-/** A sentence in which backquotes mark code. */
+/** A sentence as HTML; backquotes mark code. */
 function prose(sentence: string): string {
   return text(sentence).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }

@@ -26,7 +26,7 @@ import * as views from '@suzumio/contract/model/views';
 import { directoryEntry } from '@suzumio/protocol/artifacts';
 import { problem } from '@suzumio/protocol/problem';
 
-/** What the description calls the schemas of requests. */
+/** The names of request schemas in the description. */
 export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
   CreateProject: projects.createProjectRequest,
   SendMessage: messages.sendMessageRequest,
@@ -51,7 +51,7 @@ export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
   Nothing: request.emptyRequest,
 };
 
-/** What it calls those of answers. */
+/** The names of answer schemas. */
 export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   Problem: problem,
   Project: views.projectView,
@@ -94,7 +94,7 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   ArtifactEntryList: artifacts.entryListAnswer,
   ArtifactList: artifacts.artifactListAnswer,
   Event: projectEvent,
-  /** By its name, for clients that listen to a stream's events one type at a time. */
+  /** Named, for clients that listen to a stream's events one type at a time. */
   EventType: eventType,
   EventList: events.eventListAnswer,
   ModelCall: views.modelCallView,
@@ -134,7 +134,7 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   Health: service.healthAnswer,
 };
 
-/** The parts of paths, with what may stand there. */
+/** The parameters of paths. */
 export const pathParameters: Readonly<Record<string, { description: string; schema: z.ZodType }>> = {
   project: { description: "The project's id: its name in the project file.", schema: views.projectView.shape.id },
   agent: { description: "The agent's id.", schema: z.string() },

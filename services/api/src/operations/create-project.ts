@@ -15,7 +15,7 @@ import { startProject } from '@suzumio/store/projects/project-transitions';
 import type { ApiContext } from '../context.js';
 import { postFromUser } from './mail.js';
 
-/** A project that somebody posted. */
+/** A posted project. */
 export interface PostedProject {
   file: string;
   start: boolean;
@@ -26,12 +26,12 @@ export interface PostedProject {
 }
 
 /**
- * Makes a project from a posted file, with its first mail and its start in its first transaction. Nothing of it is there
- * when any part is refused.
+ * Creates a project from a posted file; its first mail and its start are in its first transaction. Where any part is
+ * refused, nothing is created.
  *
- * @returns the answer, and whether it is that of an earlier request
- * @throws SuzumioError `invalid-config`, `profile-unknown`, `profile-retired`, `not-supported-yet`, `policy-denied`, `project-exists`, and what the mail is
- *   refused with
+ * @returns the answer, and whether an earlier request got it
+ * @throws SuzumioError `invalid-config`, `profile-unknown`, `profile-retired`, `not-supported-yet`, `policy-denied`,
+ *   `project-exists`, and what the mail is refused with
  */
 export async function createPostedProject(
   context: ApiContext,
@@ -42,7 +42,7 @@ export async function createPostedProject(
   const before = key && cell.catalog.answeredBefore<CreateProjectAnswer>(key);
   if (before) return { answer: before, repeated: true };
   const loaded = loadProjectText(posted.file, 'file', cell.catalog);
-  // First: what nobody may ask for is refused as that, whether or not it is supported.
+  // The policy comes first: what it denies is refused for that, supported or not.
   refuseByPolicy(loaded, policy, host, { dayBudget: budgetUsdPerDay !== undefined });
   refuseUnsupported(loaded);
   const { config, sourceText } = loaded;
@@ -56,12 +56,12 @@ export async function createPostedProject(
       begin: (tx) => {
         begun.answer = once(tx, key, () => beginProject(tx, loaded, posted));
       },
-      // Whatever becomes of the project, the key is known for as long as any.
+      // The key is recorded in the catalog, which keeps it even if the project is deleted.
       named: (tx) => once(tx, key, () => begun.answer ?? null),
     });
   } catch (error) {
     if (!isSuzumioError(error, 'project-exists') || !key) throw error;
-    // It may be this very request that made it, in a process that was killed before it said so.
+    // The project may be this very request's, from a process that was killed before it answered.
     return { answer: await earlierAnswer(cell, config.name, posted, error), repeated: true };
   }
   if (!begun.answer) throw new Error('a project was made without its first transaction');
@@ -80,7 +80,7 @@ async function earlierAnswer(
   try {
     return await cell.stores.use(project, (store) => store.write((tx) => once(tx, key, refuse)));
   } catch (error) {
-    // It is just being deleted, and has the name for a moment longer.
+    // It is being deleted, and its name is not free yet.
     throw isSuzumioError(error, 'project-unknown') ? exists : error;
   }
 }

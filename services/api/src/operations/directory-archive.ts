@@ -6,8 +6,8 @@ import type { DirectoryEntry, DirectoryManifest } from '@suzumio/protocol/artifa
 import type { ContentStore } from '@suzumio/store/content/content-store';
 
 /**
- * A published directory as a tar: the same bytes each time. Everything in it lies in one directory with the artifact's
- * name, belongs to nobody, and has the time at which it was published.
+ * A published directory as a tar, always with the same bytes. All entries are in one directory with the artifact's
+ * name, owned by uid 0, and dated at its publication.
  */
 export function directoryArchive(content: ContentStore, artifact: ArtifactView, manifest: DirectoryManifest): Readable {
   const archive = pack();

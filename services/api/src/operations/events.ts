@@ -9,7 +9,7 @@ import type { Runs } from '../routes.js';
 import { listAnswer } from './list-answer.js';
 import { waitForStatus } from './wait-for-status.js';
 
-/** Takes a request for the list of events that accepts a stream as one for the stream. */
+/** Routes a request for the list of events to the stream where it accepts one. */
 export const streamWhereAccepted: RequestHandler = (request, response, next) => {
   if (operationFor(request.method, request.path)?.id === 'listEvents') {
     response.vary('accept');
@@ -24,7 +24,7 @@ export function eventRuns(hub: EventHub, access: OpenAccess): Runs<typeof events
   return {
     listEvents: (call) => call.read((reader) => listAnswer(listEvents(reader, call.query))),
 
-    /** A client that comes again says by `Last-Event-ID` where it was, whatever its address said the first time. */
+    /** On reconnection `Last-Event-ID` says where the client was, and overrides the query. */
     async streamEvents(call) {
       const { request, response } = call;
       const { after, types } = call.query;

@@ -1,13 +1,13 @@
-/** Part of a list, and the place where it goes on. */
+/** A page of a list, and the position where the next begins. */
 export function listAnswer<Item extends { seq: number }>(items: Item[]): { items: Item[]; next?: number } {
   const last = items.at(-1);
   return last === undefined ? { items } : { items, next: last.seq };
 }
 
 /**
- * Part of a list that goes on after a name.
+ * A page of a list, where the next begins after a name.
  *
- * @param rows one more than the part may have, where there are as many
+ * @param rows up to one more than the page may have
  */
 export function namedListAnswer<Item>(
   rows: readonly Item[],

@@ -11,8 +11,7 @@ import { postMessage } from '@suzumio/store/mail/post-message';
 const claims = z.object({ sender: z.string().optional(), priority: z.string().optional() });
 
 /**
- * Refuses mail of the person that says it is from somebody else, or of a priority that there is not: for the same reasons,
- * and with the same codes, wherever in a body it is.
+ * Refuses a person's mail with a forged sender or an unknown priority: with the same codes anywhere in a body.
  *
  * @throws SuzumioError `sender-forged`, `priority-unknown`; `invalid-request`
  */
@@ -42,7 +41,7 @@ function refuseClaims(mail: unknown): void {
   }
 }
 
-/** Writes mail of the person in the name of whose token it came with. */
+/** Writes mail of the person; the token's name is the actor. */
 export function postFromUser(tx: Tx, message: SendMessageRequest, actor: string) {
   return { ...postMessage(tx, { ...message, sender: USER_ID, actor }) };
 }

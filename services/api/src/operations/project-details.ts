@@ -13,10 +13,10 @@ import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import type { ApiContext } from '../context.js';
 import { withProject } from '../project-access.js';
 
-/** Each project is a database to open, and whoever asks for a list waits for a part of it at a time. */
+/** How many projects a list with details has: each is a database to open. */
 const mostDetails = 250;
 
-/** A project with its agents, as it is read by itself. */
+/** A project with its agents, as its own address returns it. */
 export function detailOf({ cell }: ApiContext, store: ProjectStore): ProjectDetailAnswer {
   return store.snapshot((reader) => ({
     project: readProject(reader),
@@ -28,10 +28,9 @@ export function detailOf({ cell }: ApiContext, store: ProjectStore): ProjectDeta
 }
 
 /**
- * Projects with what they are read with by themselves, until the answer is full, or nobody waits for it any more; others are
- * let in between.
+ * Projects with details, until the page is full or the client disconnects; other requests are handled in between.
  *
- * @returns what stands in the answer, and the last project that was looked at
+ * @returns the page, and the last project that was read
  */
 export async function withDetails(
   context: ApiContext,
@@ -57,7 +56,7 @@ export async function withDetails(
           problem: { code: error.code, detail: error.message },
         });
       } else if (!isSuzumioError(error, 'project-unknown')) {
-        // It was not deleted since it was listed.
+        // The project still exists: the error is another one.
         throw error;
       }
     }

@@ -28,7 +28,7 @@ export const projectRuns: Runs<typeof projects> = {
   async createProject(call) {
     const { context, actor, body, key } = call;
     const { answer, repeated } = await createPostedProject(context, { ...body, actor, key });
-    // A project's first transaction comes before the project: nobody is told of its events, so they are counted here.
+    // No follower is told of a project's first transaction, so its events are counted here.
     if (body.message && !repeated) context.metrics.mailAccepted.inc({ sender: 'user' });
     if (body.start) context.transport.wake(answer.project.id);
     call.locate(`/api/projects/${answer.project.id}`);
@@ -37,9 +37,7 @@ export const projectRuns: Runs<typeof projects> = {
 
   getProject: (call) => call.withProject((store) => detailOf(call.context, store)),
 
-  /**
-   * Its followers are told as soon as it has ended; workers are, at the next heartbeat of what they run of it.
-   */
+  /** Followers are told as soon as the project has ended; workers learn it from the next heartbeat of its attempts. */
   async deleteProject({ context: { cell, transport, logger }, params: { project }, request, identity, actor, key }) {
     parse(emptyRequest, bodyOf(request), 'body');
     requireProject(identity, project);
@@ -81,7 +79,7 @@ export const projectRuns: Runs<typeof projects> = {
       return { project: readProject(tx), message };
     }),
 
-  /** A scheduler comes now, and the sweep no longer overlooks the project. */
+  /** Wakes a scheduler now, and lists the project for the next sweep. */
   async tickProject(call) {
     const { project: id } = call.params;
     const { cell, transport } = call.context;

@@ -6,7 +6,7 @@ import type { ContentStore } from '@suzumio/store/content/content-store';
 import { publishedDirectory } from '@suzumio/store/content/directories';
 import { directoryArchive } from './directory-archive.js';
 
-/** One file of the content store, and what it is to be called. */
+/** One file of the content store, and its name. */
 export interface NamedContent {
   name: string;
   sha256: string;
@@ -14,7 +14,7 @@ export interface NamedContent {
 }
 
 /**
- * Sends a file, or the part of it that is asked for.
+ * Sends a file, or the requested range of it.
  *
  * @throws SuzumioError `range-not-satisfiable`, `store-corrupt`
  */
@@ -33,7 +33,7 @@ export async function sendContent(
     return;
   }
   const range = rangeOf(request, response, sizeBytes);
-  // An agent chose name and content: a browser saves it, and neither shows nor runs it.
+  // An agent chose name and content: a browser must save it, and neither show nor run it.
   response.attachment(name).type('application/octet-stream');
   if (range) response.status(206).set('content-range', `bytes ${range.start}-${range.end}/${sizeBytes}`);
   response.set('content-length', String(range ? range.end - range.start + 1 : sizeBytes));
@@ -42,7 +42,7 @@ export async function sendContent(
 }
 
 /**
- * Sends a directory as a tar, whole.
+ * Sends a directory as a tar, always in full.
  *
  * @throws SuzumioError `store-corrupt`
  */
@@ -64,8 +64,8 @@ export async function sendArchive(
 }
 
 /**
- * The part of some content that is asked for; undefined means all of it, which is also the answer to several parts, and
- * to a part of a version that is not this one.
+ * The requested range of content; undefined means all of it, which also answers requests for several ranges, or for a
+ * range of another version.
  *
  * @throws SuzumioError `range-not-satisfiable`
  */

@@ -7,7 +7,7 @@ import { sendFile } from '@suzumio/runtime/http/send-file';
 import { listReports, type ReportRow } from '@suzumio/store/content/reports';
 import type { Run } from '../routes.js';
 
-/** Sends the report: its newest version, or the one that is asked for. */
+/** Sends the report: its newest version, or the requested one. */
 export const sendReport: Run<typeof artifacts.getReport> = async (call) => {
   const { request, response } = call;
   const report = chosen(await call.read(listReports), call.query.version);

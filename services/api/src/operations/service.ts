@@ -7,10 +7,10 @@ import { version } from '../version.js';
 import { namedListAnswer } from './list-answer.js';
 
 /**
- * What the server says of itself, and which workers the fleet knows now.
+ * The operations on the server itself and on the fleet of workers.
  *
- * @param open whether no operation needs a token
- * @param publicUrl where the server is reached, without a slash at its end; by default where it is asked
+ * @param open whether requests need no token
+ * @param publicUrl the server's public address, without a trailing slash. @default the requested address
  */
 export function serviceRuns({
   open,
@@ -23,7 +23,7 @@ export function serviceRuns({
   const description = publicUrl === undefined ? described : { ...described, servers: [{ url: publicUrl }] };
   const page = descriptionPage(description);
   return {
-    /** Of workers that serve other cells only, no more is told than how many there are. */
+    /** Workers that serve other cells alone are only counted. */
     async listWorkers({ context: { cell, transport }, query: { limit, after = '' } }) {
       const fleet = await transport.fleet();
       const own = fleet.filter(({ cells }) => cells?.includes(cell.id) ?? true);

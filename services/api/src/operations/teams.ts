@@ -73,7 +73,7 @@ function make({ cell, policy, host, budgetUsdPerDay }: ApiContext, team: string,
   });
 }
 
-/** Starts it where it does not run. The catalog is told first: it may say `running` of a project that is not. */
+/** Starts a project that does not run. The catalog is updated first: it may err towards `running`. */
 async function startAgain(context: ApiContext, response: Response, project: string, actor: string): Promise<void> {
   const { cell } = context;
   await withProject(context, response, project, async (store) => {

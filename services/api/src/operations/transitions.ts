@@ -5,8 +5,8 @@ import { commitOnce } from '../commit-once.js';
 import type { ApiContext } from '../context.js';
 
 /**
- * Commits a transition of a project. The catalog may say `running` of a project that is not, never the other way round: so
- * it is told before a transition to `running`, and in any case afterwards, whatever became of it.
+ * Commits a transition of a project. The catalog may err towards `running`, never the other way round: so it is updated
+ * before a transition to `running`, and always afterwards, even after a failure.
  */
 export async function transition<Answer extends Json>(
   call: Call<ProjectShape>,
@@ -30,7 +30,7 @@ export async function transition<Answer extends Json>(
 
 type ProjectShape = OperationShape & { path: '/api/projects/:project' };
 
-/** What is committed stays committed when the catalog cannot be told: the next sweep finds the difference. */
+/** A failed update of the catalog undoes nothing: the next sweep finds the difference. */
 async function noteStatus({ cell, logger }: ApiContext, project: string): Promise<void> {
   try {
     await cell.noteStatus(project);

@@ -10,7 +10,7 @@ import { requireStillGood } from '../auth.js';
 import { commitOnce, keyOf } from '../commit-once.js';
 import type { Run } from '../routes.js';
 
-/** Takes a file that a person gives to a project. */
+/** Stores a file that a person uploads to a project. */
 export const uploadArtifact: Run<typeof artifacts.uploadArtifact> = async (call) => {
   const { request, response, actor } = call;
   const { cell } = call.context;
@@ -34,7 +34,7 @@ export const uploadArtifact: Run<typeof artifacts.uploadArtifact> = async (call)
   return answer;
 };
 
-/** Refuses before a byte is read what would be refused in the end. */
+/** Refuses, before the body is read, what would be refused in the end. */
 function refuseOtherBodies(request: Request): void {
   if (request.get('content-type') !== 'application/octet-stream') {
     throw new SuzumioError(
@@ -49,7 +49,7 @@ function refuseOtherBodies(request: Request): void {
   }
 }
 
-/** A client that leaves in the middle is no failure of ours: nothing of its file is kept. */
+/** A client that disconnects during an upload is no server error: nothing of its file is kept. */
 async function received(
   request: Request,
   store: ProjectStore,

@@ -28,13 +28,13 @@ export const usageRuns: Runs<typeof usage> = {
     if (only !== undefined) await add(only);
     else {
       for (const { id } of cell.catalog.projects()) {
-        // Nobody waits for it any more.
+        // The client has disconnected.
         if (response.closed) break;
         try {
           await add(id);
           await turnOfOthers();
         } catch (error) {
-          // It was deleted since it was listed, or nobody can tell until its file is mended.
+          // The project was deleted since it was listed, or its file is broken.
           if (!isSuzumioError(error, 'project-unknown') && !isBrokenProject(error)) throw error;
         }
       }

@@ -6,7 +6,7 @@ import type { Call } from '../call.js';
 import type { EventHub } from '../events/event-hub.js';
 import type { OpenAccess } from '../open-access.js';
 
-/** One answer when a project is where somebody wants it, for programs that have nothing else to do meanwhile. */
+/** Answers once a project reaches a status, for programs that wait for nothing else. */
 export async function waitForStatus(
   call: Call<typeof events.waitForStatus>,
   hub: EventHub,
@@ -16,7 +16,7 @@ export async function waitForStatus(
   const look = () => call.read((reader) => ({ project: readProject(reader), position: eventPosition(reader) }));
   const { project, position } = await look();
   if (statuses.includes(project.status)) return { project, reached: project.status };
-  // From that very moment on: nothing that happens meanwhile is missed.
+  // Waits from the position of this read on: no event is missed in between.
   const allowed = access.of(call.response);
   const signal = AbortSignal.any([whenGone(call.response), allowed, AbortSignal.timeout(timeout)]);
   const reached = (await hub.waitForStatus(call.params.project, position, statuses, signal)) ?? null;

@@ -7,7 +7,7 @@ import { readProjectFacts } from '@suzumio/store/projects/why';
 import type { ApiContext } from '../context.js';
 import type { Run } from '../routes.js';
 
-/** Why an agent is quiet, or what it is at. */
+/** Why an agent is idle, or what it is doing. */
 export const whyAgent: Run<typeof agents.whyAgent> = async (call) => {
   const { cell } = call.context;
   const { project, agent } = call.params;
@@ -19,7 +19,7 @@ export const whyAgent: Run<typeof agents.whyAgent> = async (call) => {
   return whyAnswerOf(facts, around, nowMs);
 };
 
-/** What the queue knows of the workers, and of the job of a turn that waits. */
+/** The queue's facts on workers, and on the job of a queued turn. */
 async function fleetFacts({ cell, transport }: ApiContext, facts: ProjectFacts): Promise<CellFacts['fleet']> {
   const { turn, project } = facts;
   const waits = turn !== null && !turn.running && turn.delivery !== null;

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync }
 import { configLimits } from '@suzumio/core/config/limits';
 import type { FileContent, SourceFiles } from '@suzumio/core/config/source-files';
 
-/** Reads a regular file of bounded size as UTF-8; a byte order mark is dropped, nothing else is changed. */
+/** Reads a regular file of bounded size as UTF-8, without its byte order mark. */
 export function readTextFile(path: string): FileContent {
   let descriptor: number | undefined;
   try {
@@ -44,5 +44,5 @@ function realDirectory(path: string): string | undefined {
   }
 }
 
-/** The files of this machine's disk. */
+/** The files of this machine. */
 export const filesOnDisk: SourceFiles = { readText: readTextFile, realDirectory };

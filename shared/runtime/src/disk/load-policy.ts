@@ -6,9 +6,9 @@ import { defaultPolicy, type Policy } from '@suzumio/core/policy/policy';
 import { readTextFile } from './files.js';
 
 /**
- * Reads a `policy.yaml`; without one, the safe defaults hold.
+ * Reads a `policy.yaml`; without one, returns the safe defaults.
  *
- * @throws {ConfigErrors} with everything that is wrong, each by file, line and column
+ * @throws {ConfigErrors} with every error, each by file, line and column
  */
 export function loadPolicy(file: string | undefined): Policy {
   if (file === undefined) return defaultPolicy;
@@ -17,7 +17,7 @@ export function loadPolicy(file: string | undefined): Policy {
   return parsePolicy(content.text, file);
 }
 
-/** The file with a data directory's policy: the one that is named, else its own; undefined where it has none. */
+/** The policy file of a data directory: the named one, else its own; undefined where it has none. */
 export function policyFileOf(root: string, named: string | undefined): string | undefined {
   const own = join(root, 'policy.yaml');
   return named ?? (existsSync(own) ? own : undefined);

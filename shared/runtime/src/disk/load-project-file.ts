@@ -15,7 +15,7 @@ export function loadProjectFile(path: string, options: LoadFileOptions & Profile
 }
 
 /**
- * Reads a project file from this machine's disk, as far as it says everything itself.
+ * Reads a project file from this machine's disk, without profiles.
  *
  * @throws {ConfigErrors} with everything that is wrong
  */

@@ -5,7 +5,7 @@ import { alwaysProtected, type HostPath, type HostPaths } from '@suzumio/core/po
 /**
  * This machine's disk.
  *
- * @param protectedPaths what is protected here besides the engines' own: data directories, worker directories, sockets
+ * @param protectedPaths paths to protect besides the engines' own: data directories, worker directories, sockets
  */
 export function hostPaths(protectedPaths: readonly string[], { mounting }: { mounting: boolean }): HostPaths {
   const kept = [...alwaysProtected, ...protectedPaths.map((path) => posix.resolve(path))];

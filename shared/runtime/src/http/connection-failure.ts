@@ -1,7 +1,7 @@
 /**
- * Why a provider could not be reached, in words for the person who wrote its address, with what to look at.
+ * Why a provider could not be reached, for the person who wrote its address, with what to check.
  *
- * @param address where it was asked; of it only the host is told
+ * @param address the requested URL; only its host is shown
  */
 export function connectionFailure(error: unknown, address: string): string {
   const { hostname, host, protocol } = new URL(address);
@@ -35,11 +35,11 @@ export function connectionFailure(error: unknown, address: string): string {
   return `${could}: ${message}`;
 }
 
-/** The code of what failed; of several addresses that a name has, that of the first. */
+/** The error's code; where a name has several addresses, that of the first. */
 function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
   if ('code' in error && typeof error.code === 'string') return error.code;
-  // By its fields: the class differs where a test runner has its own.
+  // By its fields: the class differs in a test runner's realm.
   if ('errors' in error && Array.isArray(error.errors)) return codeOf(error.errors[0]);
   return 'cause' in error ? codeOf(error.cause) : '';
 }

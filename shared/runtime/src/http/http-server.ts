@@ -9,22 +9,22 @@ export interface HttpServerOptions {
   host: string;
   /** 0 takes any free port. */
   port: number;
-  /** How slowly bodies may arrive. */
+  /** The slowest pace of bodies. */
   bodyPace?: BodyPace;
-  /** How long `stop` waits for answers in flight. @default 5_000 */
+  /** How long `stop` waits for responses in flight. @default 5_000 */
   stopWithinMs?: number;
 }
 
 export interface HttpServer {
-  /** The port that is really listened on. */
+  /** The port that is listened on. */
   readonly port: number;
   readonly url: string;
-  /** Takes no further connection, lets answers in flight finish within the bound, then cuts what is left. */
+  /** Accepts no more connections, lets responses in flight finish within the bound, then closes the rest. */
   stop(): Promise<void>;
 }
 
 const headersTimeoutMs = 10_000;
-/** Longer than clients keep their idle connections, so that a request never meets a connection being closed. */
+/** Longer than clients keep idle connections, so that no request meets a closing connection. */
 const keepAliveTimeoutMs = 65_000;
 
 /**
@@ -37,7 +37,7 @@ export async function startHttpServer(handler: RequestListener, options: HttpSer
   let stopping: Promise<void> | undefined;
   const server = createServer({
     headersTimeout: headersTimeoutMs,
-    // Bodies are judged by their pace, not by how long they are.
+    // Bodies are limited by pace, not by total time.
     requestTimeout: 0,
     keepAliveTimeout: keepAliveTimeoutMs,
     connectionsCheckingInterval: 1_000,
@@ -50,7 +50,7 @@ export async function startHttpServer(handler: RequestListener, options: HttpSer
   server.on('request', (request, response) => {
     slowBodies.watch(request, response);
     response.once('close', () => {
-      // Only after this event does Node count the connection as idle.
+      // Node counts the connection as idle only after this event.
       if (stopping) setImmediate(() => server.closeIdleConnections());
     });
     if (stopping) response.setHeader('connection', 'close');

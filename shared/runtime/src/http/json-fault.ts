@@ -1,6 +1,6 @@
 /**
- * Where `text` stops being JSON, for a person: `line 3, column 7`, or that it ends too early. V8 names the place only
- * for some faults, and quotes the text for others; the text may hold secrets.
+ * Where `text` stops being JSON: `line 3, column 7`, or that it ends too early. V8 reports the position only for some
+ * errors, and quotes the text for others, which may hold secrets.
  */
 export function jsonFault(text: string): string {
   if (mayGoOn(text)) return text.trim() === '' ? 'it is empty' : 'it ends too early';

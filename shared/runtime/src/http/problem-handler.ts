@@ -8,15 +8,17 @@ import { problemMediaType } from '@suzumio/protocol/problem';
 import { jsonFault } from './json-fault.js';
 import { invalidRequest } from './validate.js';
 
-/** The last handler but one: requests that no route took. */
+/** The last handler but one: requests without a route. */
 export const notFoundHandler: RequestHandler = (request, _response, next) => {
   next(new SuzumioError('not-found', `There is no ${request.method} ${request.path} here.`));
 };
 
-/** The last handler: answers every error with a problem document, and logs those that are ours; what will pass, as a warning. */
+/**
+ * The last handler: answers every error with a problem document, and logs server errors; temporary ones as warnings.
+ */
 export function problemHandler(logger: Logger): ErrorRequestHandler {
   return (thrown: unknown, request, response, next) => {
-    // A body that ends with its connection is no failure of ours.
+    // A body that ends with its connection is no server error.
     const error = thrown !== null && thrown === request.errored ? cutOff(thrown) : asSuzumioError(thrown);
     const problem = toProblem(error);
     const { method, path } = request;
@@ -25,7 +27,7 @@ export function problemHandler(logger: Logger): ErrorRequestHandler {
       if (problem.status >= 500) logger.warn({ code, detail: message, method, path }, 'a request may be repeated');
     } else if (problem.status >= 500) logger.error({ err: error, method, path }, 'a request failed');
     if (response.headersSent) {
-      // Too late for an answer. Express cuts the connection, so that half a body is not taken for a whole one.
+      // Too late for an error response. Express closes the connection, so that half a body does not look complete.
       next(error);
       return;
     }
@@ -53,7 +55,7 @@ function asSuzumioError(thrown: unknown): unknown {
   return fromHttpError(thrown) ?? thrown;
 }
 
-/** Errors of Express and its body parser: they carry a `status`, and a `type` where they mean something special. */
+/** Errors of Express and its body parser: they have a `status`, and sometimes a `type`. */
 function fromHttpError(thrown: unknown): SuzumioError | undefined {
   if (!(thrown instanceof Error) || !('status' in thrown) || typeof thrown.status !== 'number') return undefined;
   if (thrown.status < 400 || thrown.status >= 500) return undefined;

@@ -4,7 +4,7 @@ import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Logger } from '../observability/logger.js';
 import type { Metrics } from '../observability/metrics.js';
 
-/** Codes of requests that were refused for who sent them or for where they came from. */
+/** Codes of refusals because of a request's sender or origin. */
 const refusals: readonly ErrorCode[] = [
   'unauthenticated',
   'token-rejected',
@@ -20,11 +20,10 @@ const linesPerSecond = 20;
 const shownCharacters = 200;
 
 /**
- * Logs the errors of one listener. A client that was not let in leaves a count and a line without its credentials. Lines
- * are bounded in number and length, since strangers cause them: a page or a container that asks without end would fill
- * the disk.
+ * Logs the errors of one listener. A refused client leaves a count and a line without its credentials. Lines are
+ * limited in number and length, since untrusted clients cause them and could fill the disk.
  *
- * @param now milliseconds of a clock that only goes on
+ * @param now milliseconds of a monotonic clock
  */
 export function refusalLog(
   { logger, metrics }: { logger: Logger; metrics: Pick<Metrics, 'requestsRefused'> },
@@ -37,7 +36,7 @@ export function refusalLog(
     if (now() - second.since >= 1_000) second = { since: now(), lines: 0 };
     const path = request.url?.split('?', 1)[0]?.slice(0, shownCharacters);
     const line = { code: error.code, method: request.method, path, from: request.socket.remoteAddress };
-    // An attempt that was ended, as when it waits for a model, has a worker that does not know yet.
+    // The worker of an ended attempt, for instance one that waits for a model, may not know of its end yet.
     if (error.code === 'rate-limited' || error.code === 'attempt-over' || second.lines > linesPerSecond) {
       logger.debug(line, 'a request was refused');
       return;

@@ -3,22 +3,22 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
-/** Where a listener is, and what it is called. */
+/** A listener's address and names. */
 export interface ListenerNames {
   /** The address that it is bound to. */
   host: string;
-  /** Names by which it is reached besides that and those of loopback. */
+  /** Further names that it accepts besides that and loopback's. */
   allowedHosts?: readonly string[] | undefined;
 }
 
-/** Throws where a request was addressed to another host, or a page of another origin sends a write. */
+/** Throws where a request is addressed to another host, or a page of another origin sends a write. */
 export type SourceCheck = (request: Pick<IncomingMessage, 'method' | 'headers'>) => void;
 
 const loopbackNames = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * Makes the check of one listener. A page can make its own name resolve to this machine, but cannot make the browser say
- * another name than its own; an address is no name, so a listener that others reach answers to every one.
+ * Makes the check of one listener. A page can resolve its own name to this machine (DNS rebinding), but the browser
+ * still sends that name as `Host`. Addresses are not names, so a listener for other machines accepts any address.
  *
  * The check throws SuzumioError `foreign-host`, `foreign-origin`.
  */
@@ -39,7 +39,7 @@ export function sourceCheck({ host, allowedHosts = [] }: ListenerNames): SourceC
   };
 }
 
-/** The same, for an application. */
+/** The check as Express middleware. */
 export function refuseForeignRequests(names: ListenerNames): RequestHandler {
   const check = sourceCheck(names);
   return (request, _response, next) => {
@@ -48,13 +48,13 @@ export function refuseForeignRequests(names: ListenerNames): RequestHandler {
   };
 }
 
-/** Whether an address, or the name of one, leads to this machine alone. */
+/** Whether an address or name leads to this machine alone. */
 export function isLoopback(host: string): boolean {
   const name = nameOf(bracketed(host)) ?? '';
   return loopbackNames.includes(name) || /^127(\.\d+){3}$/.test(name);
 }
 
-/** Browsers send `Origin` with every write, and newer ones say how it stands to the server. Programs send neither. */
+/** Browsers send `Origin` with every write, and newer ones `Sec-Fetch-Site`. Programs send neither. */
 function comesFromElsewhere(headers: IncomingMessage['headers']): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
@@ -62,7 +62,7 @@ function comesFromElsewhere(headers: IncomingMessage['headers']): boolean {
   return origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== urlOf(host)?.host);
 }
 
-/** The name or address in a `Host` header, as browsers write it; undefined where there is none or something else. */
+/** The name or address in a `Host` header; undefined where there is no valid one. */
 function nameOf(host: string | undefined): string | undefined {
   return urlOf(host)?.hostname;
 }
@@ -73,7 +73,7 @@ function urlOf(host: string | undefined): URL | undefined {
   return URL.canParse(url) ? new URL(url) : undefined;
 }
 
-/** An IPv6 address as it stands in a URL. */
+/** An IPv6 address as in a URL. */
 function bracketed(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : host;
 }

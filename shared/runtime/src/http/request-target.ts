@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 /**
- * Reads for whom a request is, as RFC 9112 has it: one `Host` at most, and where the target is a whole address, that
- * says it instead of `Host`. The handlers after it see a path and one host.
+ * Reads a request's target by RFC 9112: at most one `Host`, which an absolute target overrides. Later handlers see a
+ * path and one host.
  *
  * @throws SuzumioError `invalid-request`
  */

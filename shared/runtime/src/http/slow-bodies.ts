@@ -3,27 +3,27 @@ import { toProblem } from '@suzumio/contract/errors/problem';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { problemMediaType } from '@suzumio/protocol/problem';
 
-/** How slowly a body may arrive. */
+/** The slowest pace of a body. */
 export interface BodyPace {
-  /** A body that is behind for this long is cut off. @default 10_000 */
+  /** A body that is behind for this long is refused. @default 10_000 */
   graceMs?: number | undefined;
-  /** What it has to keep up with. @default 4_096 */
+  /** The required pace. @default 4_096 */
   bytesPerSecond?: number | undefined;
 }
 
 interface ArrivingBody {
   request: IncomingMessage;
   response: ServerResponse;
-  /** Bytes of its connection that have been counted. */
+  /** Bytes of its connection counted so far. */
   countedBytes: number;
   /** How long it may still be behind. */
   creditMs: number;
 }
 
 /**
- * Cuts off bodies that hold a connection without getting on. Time is taken from a body's credit, and what arrives gives
- * it back, never more than there was at first: so a body may be as long as it likes while it keeps up its pace, and no
- * head start lets it stand still later. While we are the ones who do not read, nothing is taken.
+ * Refuses bodies that hold a connection without progress. Elapsed time reduces a body's credit, and arriving bytes
+ * restore it, up to the initial credit: so a body may take any time while it keeps its pace, and a head start does not
+ * allow a stall later. While the server itself does not read, no credit is lost.
  */
 export class SlowBodies {
   readonly #arriving = new Set<ArrivingBody>();
@@ -57,7 +57,7 @@ export class SlowBodies {
 
   #look(): void {
     const now = performance.now();
-    // A process that was paused itself has not been kept waiting.
+    // Time in which this process was paused does not count.
     const passedMs = Math.min(now - this.#lookedAtMs, 2 * this.#everyMs);
     this.#lookedAtMs = now;
     for (const body of this.#arriving) {
@@ -68,7 +68,7 @@ export class SlowBodies {
       }
       const arrivedBytes = request.socket.bytesRead - body.countedBytes;
       body.countedBytes += arrivedBytes;
-      // The rest of a body whose request is answered is not needed.
+      // The rest of the body is not needed once the request is answered.
       const regainedMs = response.writableEnded ? 0 : arrivedBytes / this.#bytesPerMs;
       if (!response.writableEnded && isFull(request)) continue;
       body.creditMs = Math.min(this.#graceMs, body.creditMs - passedMs + regainedMs);

@@ -7,8 +7,8 @@ import { problemMediaType } from '@suzumio/protocol/problem';
 const lingerMs = 1_000;
 
 /**
- * Has a server refuse what is no HTTP in the same way as everything else: with a problem document. What was asked before
- * on that connection is answered first; it is closed without a word where an answer goes on that has no known end.
+ * Makes a server refuse malformed HTTP like everything else: with a problem document. Earlier requests on the
+ * connection are answered first; where such an answer has no known end, the connection is closed without a message.
  */
 export function refuseUnreadable(server: Server): void {
   const unfinished = new WeakMap<Duplex, Set<ServerResponse>>();
@@ -20,12 +20,12 @@ export function refuseUnreadable(server: Server): void {
   });
   // `Expect` values other than `100-continue` are ignored.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  // Nothing is reached through this server.
+  // This server is no proxy.
   server.on('connect', (_request, socket) => {
     end(socket, new SuzumioError('method-not-allowed', 'This server is no proxy: CONNECT leads nowhere.'));
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // Each piece that arrives after the unreadable one is an error of its own.
+    // Each chunk after the malformed one is an error of its own.
     if (refused.has(socket)) return;
     refused.add(socket);
     refuse(socket, error.code);
@@ -40,7 +40,7 @@ export function refuseUnreadable(server: Server): void {
   }
 }
 
-/** Answers a request whose headers were read and make no sense; its connection is of no further use. */
+/** Answers a request with invalid headers, and closes its connection. */
 export function refuseRequest(response: ServerResponse, error: unknown): void {
   const problem = toProblem(error);
   const body = JSON.stringify(problem);
@@ -61,7 +61,7 @@ function end(socket: Duplex, error: SuzumioError): void {
   // A client that disconnects meanwhile is no error.
   socket.on('error', () => socket.destroy());
   socket.end(refusal(error));
-  // To close while the client still sends would throw away what it has not received yet.
+  // Closing while the client still sends would discard the response.
   const linger = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(linger));
 }

@@ -4,10 +4,10 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 const mostIssues = 5;
 
 /**
- * `value` as `schema` sees it.
+ * Parses `value` by `schema`.
  *
- * @param where what is being read, such as `body` or `query`
- * @throws SuzumioError `invalid-request` that names every field in the way
+ * @param where what is parsed, such as `body` or `query`
+ * @throws SuzumioError `invalid-request`, which names every invalid field
  */
 export function parse<T extends z.ZodType>(schema: T, value: unknown, where: string): z.output<T> {
   const result = schema.safeParse(value);
@@ -15,7 +15,7 @@ export function parse<T extends z.ZodType>(schema: T, value: unknown, where: str
   throw invalidRequest(result.error, where);
 }
 
-/** The error for what zod found in `where`. */
+/** The error for zod's issues in `where`. */
 export function invalidRequest(error: z.ZodError, where: string): SuzumioError {
   const issues = error.issues.map((issue) => {
     const path = fieldPath(issue.path);

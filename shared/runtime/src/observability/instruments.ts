@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** The values that each label may have. Anything else is counted as `other`, so that no caller can add series. */
+/** The values that each label may have. Others are counted as `other`, so that no caller can add series. */
 export type LabelValues = Readonly<Record<string, readonly string[]>>;
 type Labels<L extends LabelValues> = { readonly [K in keyof L]: string };
 
@@ -14,7 +14,7 @@ export interface BoundedHistogram<L extends LabelValues> {
 }
 
 interface Definition<L extends LabelValues> {
-  /** With the prefix and the unit or `_total`. */
+  /** With prefix, and unit or `_total`. */
   name: `suzumio_${string}`;
   help: string;
   labels: L;
@@ -29,7 +29,7 @@ function bound<L extends LabelValues>(allowed: L, labels: Labels<L>): Record<str
   );
 }
 
-/** What only grows. As the others it is shown from its first value on; who wants to show a zero counts zero. */
+/** A counter. Like the others it appears with its first value; count zero to show a zero. */
 export function defineCounter<L extends LabelValues>(registry: Registry, definition: Definition<L>): BoundedCounter<L> {
   const { name, help, labels } = definition;
   const counter = new Counter({ name, help, labelNames: Object.keys(labels), registers: [registry] });
@@ -37,7 +37,7 @@ export function defineCounter<L extends LabelValues>(registry: Registry, definit
   return { inc: (values, by = 1) => counter.inc(bound(labels, values), by) };
 }
 
-/** How long something took. */
+/** A histogram of durations. */
 export function defineHistogram<L extends LabelValues>(
   registry: Registry,
   definition: Definition<L> & { bucketsMs: readonly number[] },
@@ -49,14 +49,14 @@ export function defineHistogram<L extends LabelValues>(
   return { observeMs: (values, durationMs) => histogram.observe(bound(labels, values), durationMs / 1000) };
 }
 
-/** What goes up and down. It is not shown before its first value: only who knows the figure says it. */
+/** A gauge. It does not appear before its first value: only a process that knows the value sets it. */
 export function defineGauge(registry: Registry, definition: { name: `suzumio_${string}`; help: string }): Gauge {
   const gauge = new Gauge({ ...definition, registers: [registry] });
   gauge.remove();
   return gauge;
 }
 
-/** The same by labels. */
+/** A gauge with labels. */
 export function defineLabelledGauge<L extends LabelValues>(
   registry: Registry,
   definition: Definition<L>,

@@ -5,13 +5,13 @@ export type Logger = PinoLogger;
 export type LogLevel = Level | 'silent';
 
 export interface LoggerOptions {
-  /** Which service speaks. */
+  /** The service that logs. */
   service: string;
   /** @default 'info' */
   level?: LogLevel;
-  /** Where lines go. @default standard output */
+  /** The destination of lines. @default standard output */
   destination?: DestinationStream;
-  /** Knows the secrets of this process. @default one that knows only what our tokens look like */
+  /** Removes the secrets of this process. @default one that knows only the form of Suzumio's tokens */
   redactor?: Redactor;
 }
 
@@ -28,7 +28,10 @@ const secretFields = [
   'secret',
 ];
 
-/** One JSON object a line, with ISO time and without secrets: by the field's name, and once more in the finished line. */
+/**
+ * A logger that writes one JSON object a line, with ISO time and without secrets: redacted by field name, and again in
+ * the finished line.
+ */
 export function createLogger(options: LoggerOptions): Logger {
   const destination = options.destination ?? standardOutput();
   const redactor = options.redactor ?? createRedactor();
@@ -37,7 +40,7 @@ export function createLogger(options: LoggerOptions): Logger {
       try {
         destination.write(redactor.redact(line));
       } catch {
-        // A service outlives its log: the disk that it is on may be full.
+        // A service keeps running without its log: the log's disk may be full.
       }
     },
   };
@@ -57,14 +60,17 @@ export function createLogger(options: LoggerOptions): Logger {
   );
 }
 
-/** Waits for no reader for ever, and ends nothing: what cannot be written is kept up to a bound, and dropped beyond it. */
+/**
+ * Never blocks on a slow reader, and never ends the process: lines that cannot be written are buffered up to a limit,
+ * then dropped.
+ */
 function standardOutput(): DestinationStream {
   const destination = pino.destination({ fd: 1, sync: true, maxLength: 1024 * 1024 });
   destination.on('error', () => undefined);
   return destination;
 }
 
-/** Says nothing: for tests and for commands that print for people. */
+/** A logger without output: for tests, and for commands that print for people. */
 export function silentLogger(): Logger {
   return pino({ level: 'silent' });
 }

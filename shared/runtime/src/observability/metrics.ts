@@ -4,7 +4,7 @@ import { coreToolNames } from '@suzumio/protocol/tool-names';
 import { storedKinds } from '@suzumio/contract/model/storage';
 import { defineCounter, defineGauge, defineHistogram, defineLabelledGauge } from './instruments.js';
 
-/** Why a worker ends an attempt before its own end. */
+/** Why a worker stops an attempt early. */
 const stopReasons = [
   'cancelled',
   'fenced',
@@ -26,7 +26,7 @@ export function createMetrics(service: string) {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
   collectDefaultMetrics({ register: registry });
-  // Gauges that are named like counters; the figures are those of their namesakes without `_total`.
+  // Gauges named like counters, with the same values as those without `_total`.
   for (const kind of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
   return {
     registry,

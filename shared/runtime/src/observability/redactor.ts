@@ -1,24 +1,24 @@
 import { secretPrefix } from '@suzumio/contract/model/access-token';
 
-/** What stands where a secret stood. */
+/** Replaces a secret. */
 export const redacted = '[redacted]';
 
-/** The tokens of an attempt, wherever they turn up in a text. */
+/** Matches the tokens of attempts in a text. */
 const attemptToken = /(lease|tool)\.[A-Za-z0-9_.-]{40,}/g;
 const accessToken = new RegExp(`${secretPrefix}[A-Za-z0-9_-]{8,}`, 'g');
 const bearer = /\b(Bearer|Basic) +[A-Za-z0-9._~+/=-]+/gi;
 
-/** A value shorter than this would blank out ordinary text. */
+/** Shorter values would redact ordinary text. */
 export const shortestSecret = 8;
 
-/** Takes secrets out of text: those that it was told of, and what looks like one of our tokens. */
+/** Removes secrets from text: those that were added, and what has the form of Suzumio's tokens. */
 export interface Redactor {
-  /** From now on `secret` is taken out. Shorter ones than eight characters are refused. */
+  /** Removes `secret` from now on. Secrets shorter than eight characters are refused. */
   add(secret: string): void;
   redact(text: string): string;
 }
 
-/** A redactor that knows `secrets` from the start. */
+/** Creates a redactor with initial `secrets`. */
 export function createRedactor(secrets: readonly string[] = []): Redactor {
   const known = new Set<string>();
   const redactor: Redactor = {
@@ -27,12 +27,12 @@ export function createRedactor(secrets: readonly string[] = []): Redactor {
         throw new RangeError(`a secret to be redacted needs at least ${shortestSecret} characters`);
       }
       known.add(secret);
-      // The same value as it looks inside a JSON string.
+      // The value as escaped in a JSON string.
       known.add(JSON.stringify(secret).slice(1, -1));
     },
     redact(text) {
       let clean = text;
-      // What is known goes first: a pattern might end within it, and leave the rest.
+      // Known secrets first: a pattern might match only part of one.
       for (const secret of known) clean = clean.replaceAll(secret, redacted);
       return clean
         .replace(attemptToken, `$1.${redacted}`)

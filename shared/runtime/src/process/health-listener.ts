@@ -8,17 +8,17 @@ import { problemMediaType } from '@suzumio/protocol/problem';
 import type { Logger } from '../observability/logger.js';
 import type { Metrics } from '../observability/metrics.js';
 
-/** Whether a service can do its work now, and in which parts it cannot (or only worse than usual). */
+/** Whether a service can work now, and which parts of it are degraded. */
 export interface Readiness {
   ready: boolean;
-  /** Parts that are away although the service goes on, such as `redis`. */
+  /** Unavailable dependencies that the service can work without, such as `redis`. */
   degraded?: readonly string[];
 }
 
 export interface HealthListenerOptions {
   host: string;
   port: number;
-  /** Names, besides those of loopback and `host`, that it answers to. */
+  /** Names that it accepts besides `host` and loopback's. */
   allowedHosts?: readonly string[];
   metrics: Pick<Metrics, 'registry' | 'requestsRefused'>;
   logger: Logger;
@@ -31,7 +31,10 @@ interface Reply {
   body: string;
 }
 
-/** `GET /metrics`, `/healthz` (the process answers) and `/readyz` (it can work: 200, else 503), on a port of their own. */
+/**
+ * Serves `/metrics`, `/healthz` (the process answers) and `/readyz` (200 if it can work, else 503) on a port of their
+ * own.
+ */
 export async function startHealthListener(options: HealthListenerOptions): Promise<HttpServer> {
   const check = sourceCheck(options);
   const logRefusal = refusalLog(options);

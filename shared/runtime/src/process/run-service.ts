@@ -9,26 +9,26 @@ import { createMetrics, type Metrics } from '../observability/metrics.js';
 import { createRedactor, type Redactor } from '../observability/redactor.js';
 import { parseEnvironment, type ServiceEnvironment } from './service-environment.js';
 
-/** What a service is made with. */
+/** What a service is created with. */
 export interface ServiceTools {
   logger: Logger;
   metrics: Metrics;
-  /** Told of this process's secrets, it keeps them out of the log. */
+  /** Keeps this process's secrets out of the log. */
   redactor: Redactor;
-  /** Ends the process in good order with exit code 1: for what only another version or a person can mend. */
+  /** Stops the process cleanly with exit code 1: for errors that only another version or a person can fix. */
   fail: (error: unknown) => void;
 }
 
-/** A service with all that belongs to it. */
+/** A service with its resources. */
 export interface ProcessService {
   start(): Promise<void>;
-  /** Stops the service and closes what it was made with. */
+  /** Stops the service and closes its resources. */
   stop(): Promise<void>;
   /** @default ready once started */
   readiness?: () => Promise<Readiness>;
 }
 
-/** What of `process` is needed. */
+/** The part of `process` that is used. */
 export type SignalSource = Pick<NodeJS.EventEmitter, 'on' | 'off'>;
 
 export interface ServiceProcess<Environment extends ServiceEnvironment> {
@@ -38,7 +38,7 @@ export interface ServiceProcess<Environment extends ServiceEnvironment> {
   build: (environment: Environment, tools: ServiceTools) => ProcessService | Promise<ProcessService>;
   /** @default 30_000 */
   stopWithinMs?: number;
-  /** Where signals and uncaught errors arrive. @default process */
+  /** The source of signals and uncaught errors. @default process */
   signals?: SignalSource;
 }
 
@@ -46,9 +46,9 @@ export interface ServiceProcess<Environment extends ServiceEnvironment> {
 export const exitCodes = { stopped: 0, failed: 1, settings: 2 } as const;
 
 /**
- * Runs a service as a process of its own, until SIGTERM or SIGINT, and returns the exit code. The service then has
- * `stopWithinMs` to stop; a second signal does not wait for it. An uncaught error ends it at once: every
- * service is made to be killed at any moment.
+ * Runs a service as a process of its own until SIGTERM or SIGINT, and returns the exit code. The service then has
+ * `stopWithinMs` to stop; a second signal does not wait for it. An uncaught error ends it at once: every service can be
+ * killed at any moment.
  */
 export async function runService<Environment extends ServiceEnvironment>(
   options: ServiceProcess<Environment>,
@@ -88,7 +88,7 @@ export async function runService<Environment extends ServiceEnvironment>(
 
 type Reason = 'signal' | 'failure' | 'crash';
 
-/** What ends a process: a first reason, and a second signal that will not wait. */
+/** What ends a process: the first reason, or a second signal. */
 interface Ending {
   first: Promise<Reason>;
   second: Promise<void>;
@@ -134,7 +134,7 @@ function awaitEnding(signals: SignalSource, logger: Logger): Ending {
   };
 }
 
-/** What we have words for is told in these alone: once, with what to do. Of anything else, all that is known helps. */
+/** Logs a fatal error: a `SuzumioError` by its message, which says what to do; anything else with all details. */
 export function tellFatal(logger: Logger, error: unknown): void {
   if (!isSuzumioError(error)) {
     logger.fatal({ err: error }, 'cannot go on');

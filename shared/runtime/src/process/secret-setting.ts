@@ -5,10 +5,10 @@ const shortest = 32;
 const longest = 500;
 
 /**
- * A secret that a process is given in the variable `name`, or in the file that `<name>_FILE` names.
+ * A secret in the variable `name`, or in the file that `<name>_FILE` names.
  *
  * @returns undefined where neither is set
- * @throws SuzumioError `settings-invalid`, which does not repeat it
+ * @throws SuzumioError `settings-invalid`, which does not contain the secret
  */
 export function secretSetting<Name extends string>(
   name: Name,

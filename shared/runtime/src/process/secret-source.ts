@@ -1,8 +1,8 @@
 import { type Redactor, shortestSecret } from '../observability/redactor.js';
 
 /**
- * The only way to a provider's key. Keys are read when they are used, by the name that a project file gives; whatever was
- * read is kept out of the log from then on.
+ * The only access to providers' keys. Keys are read when they are used, by the name in a project file, and are kept out
+ * of the log from then on.
  */
 export interface SecretSource {
   /** The value of a variable; undefined where it is not set or empty. */
@@ -18,7 +18,7 @@ export function environmentSecrets(
     read(name) {
       const value = environment[name]?.trim();
       if (value === undefined || value === '') return undefined;
-      // What is shorter opens nothing: local servers that want some key are given a word.
+      // Shorter values are no real keys: local servers are given any word.
       if (value.length >= shortestSecret) redactor.add(value);
       return value;
     },

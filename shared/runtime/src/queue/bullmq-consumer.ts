@@ -5,9 +5,9 @@ import type { RedisClients } from './redis-clients.js';
 import { closeWithinMs, type TurnConsumer } from './transport.js';
 import { settledWithin } from './within.js';
 
-/** How long an idle worker waits before it looks by itself; bounds what a lost notice costs. */
+/** How often an idle worker polls; bounds the cost of a lost notification. */
 const idlePollSeconds = 2;
-/** BullMQ's default lets the first job after Redis came back wait for 15 s. */
+/** With BullMQ's default, the first job after an outage waits for 15 s. */
 const runRetryDelayMs = 500;
 
 export interface BullMqConsumerOptions<T> {
@@ -21,7 +21,7 @@ export interface BullMqConsumerOptions<T> {
   logger: Logger;
 }
 
-/** Takes jobs of one queue. A job is done even where its handler fails: the store decides what follows. */
+/** Consumes one queue. A job counts as done even if its handler fails: the store decides what follows. */
 export function consumeBullMq<T>(options: BullMqConsumerOptions<T>): TurnConsumer {
   const { queue, schema, handler, logger } = options;
   const connection = options.clients.patient();
@@ -31,7 +31,7 @@ export function consumeBullMq<T>(options: BullMqConsumerOptions<T>): TurnConsume
     queue,
     async (job, token) => {
       if (!taking) {
-        // The worker was already about to take it when it was told to stop.
+        // The worker had just taken the job when it was told to stop.
         await job.moveToWait(token);
         throw new WaitingError();
       }
@@ -54,7 +54,7 @@ export function consumeBullMq<T>(options: BullMqConsumerOptions<T>): TurnConsume
       stalledInterval: options.lockDurationMs,
       runRetryDelay: runRetryDelayMs,
       drainDelay: idlePollSeconds,
-      // One lost answer to the version check at start would disable the worker for good.
+      // One lost answer to the version check would disable the worker for good.
       skipVersionCheck: true,
     },
   );
@@ -76,7 +76,7 @@ export function consumeBullMq<T>(options: BullMqConsumerOptions<T>): TurnConsume
     },
     async close() {
       await stopTaking();
-      // In this order BullMQ never waits for a connection that will not come, nor tries again what failed.
+      // In this order BullMQ neither waits for a connection that will not come nor retries.
       await settledWithin(connection.retireCopies(), closeWithinMs);
       const closed = Promise.all([worker.close(), connection.retire()]);
       if (!(await settledWithin(closed, closeWithinMs))) logger.warn({ queue }, 'closed while handlers still run');

@@ -18,14 +18,14 @@ export interface BullMqTransportOptions {
   redisUrl: string;
   cell: string;
   logger: Logger;
-  /** Begins every key; other users of the same Redis choose another. @default 'suzumio' */
+  /** Prefix of every key; other users of the same Redis need another. @default 'suzumio' */
   keyPrefix?: string;
 }
 
 const hintTimeoutMs = 200;
 const jobTimeoutMs = 2_000;
 const eventHint = z.object({ project: projectId, seq: z.int().nonnegative() });
-/** States of a job that a worker has, or will get. */
+/** The states of a job before and during its run. */
 const liveStates = new Set(['waiting', 'prioritized', 'active', 'delayed']);
 const once: JobsOptions = { attempts: 1, removeOnComplete: true, removeOnFail: true };
 
@@ -76,7 +76,7 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
     });
   }
 
-  /** Runs a command whose caller waits. */
+  /** Runs a command for a caller that waits. */
   async function command<R>(run: () => Promise<R>): Promise<R> {
     try {
       return await forJobs.run(run);
@@ -85,7 +85,7 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
     }
   }
 
-  /** Runs a command whose caller does not wait. */
+  /** Runs a command for a caller that does not wait. */
   function attempt(run: () => Promise<unknown>): void {
     forHints.run(run).catch((error: unknown) => logger.debug({ err: error }, 'a hint was lost'));
   }
@@ -136,7 +136,7 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
     },
 
     takePlaces: (wanted) => command(() => places.take(wanted)),
-    // On the connection of wakes: a scheduler that a later wake wakes finds the places free.
+    // On the connection of wakes, so that places are free before a later wake arrives.
     givePlacesBack: (held) => attempt(() => forHints.client.zrem(places.key, ...held)),
     heldPlaces: (olderThanMs) => command(() => places.held(olderThanMs)),
 
@@ -154,7 +154,7 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
     turnJobsAhead: (job) =>
       command(async () => {
         const id = turnJobId(job);
-        // Every job has a priority, so that all that wait stand in one sorted set.
+        // Every job has a priority, so that all waiting jobs are in one sorted set.
         return (await forJobs.client.zrank(turns.toKey('prioritized'), id)) ?? undefined;
       }),
     consumeTurns: ({ concurrency }, handler) =>

@@ -1,22 +1,22 @@
 import { Redis } from 'ioredis';
 import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 
-/** What `doctor` says of a Redis. */
+/** The report of `doctor` on a Redis. */
 export interface RedisReport {
   reachable: boolean;
   version?: string;
-  /** What Redis does when its memory is full. */
+  /** Its eviction policy. */
   policy?: string;
-  /** How far its clock is ahead of this one. */
+  /** How far its clock is ahead of this host's. */
   aheadMs?: number;
-  /** What is wrong, one sentence each; empty when all is well. */
+  /** The problems, one sentence each. */
   problems: readonly string[];
 }
 
 const oldestMajor = 7;
 const checkTimeoutMs = 2_000;
 
-/** Looks whether the Redis at `url` can carry our queues. Never rejects, and never names the URL's password. */
+/** Checks whether the Redis at `url` can carry the queues. Never rejects, and never shows the URL's password. */
 export async function checkRedis(url: string): Promise<RedisReport> {
   const client = new Redis(url, {
     lazyConnect: true,

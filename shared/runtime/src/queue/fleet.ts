@@ -3,8 +3,8 @@ import { presenceMs } from './jobs.js';
 import { type WorkerPresence, workerPresence } from '@suzumio/protocol/worker-presence';
 
 /**
- * Time is Redis's own, so that hosts need not agree on theirs. A field of the first hash is `<slots> <alive until>`; the
- * second has all that a worker said, which is seldom asked for and may be long.
+ * Times are Redis's own, so that hosts' clocks need not agree. A field of the first hash is `<slots> <alive until>`;
+ * the second has the full announcements, which are seldom read and may be long.
  */
 const announceScript = `
 local time = redis.call('TIME')
@@ -15,7 +15,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return 1`;
 
-/** Does something with each worker that has not run out, and forgets the others. */
+/** Runs `living` for each live worker, and deletes the others. */
 const overLiving = (living: string) => `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -31,7 +31,7 @@ for i = 1, #entries, 2 do
   end
 end`;
 
-/** Counts the slots of the fleet whose hashes are the first two keys, in `total`. */
+/** Adds up the slots of the fleet in `total`; the fleet's hashes are the first two keys. */
 export const countSlots = `
 local total = 0
 ${overLiving('total = total + tonumber(slots)')}`;
@@ -41,7 +41,7 @@ local workers = {}
 ${overLiving(`table.insert(workers, {worker, slots, redis.call('HGET', KEYS[2], worker) or ''})`)}
 return workers`;
 
-/** Who works on this Redis: a hash under `key` in which each worker has a field that runs out, and one beside it. */
+/** The workers on this Redis: a hash under `key` with an expiring field for each worker, and one beside it. */
 export function createFleet(client: Redis, key: string) {
   const keys = [key, `${key}:presence`] as const;
   return {
@@ -60,7 +60,7 @@ export function createFleet(client: Redis, key: string) {
   };
 }
 
-/** What cannot be read was said by a worker of another version: no more is known of it than that it lives. */
+/** An unreadable announcement is from a worker of another version, of which only its presence is known. */
 function parsePresence(text: string): WorkerPresence | undefined {
   try {
     return workerPresence.parse(JSON.parse(text));

@@ -2,21 +2,21 @@ import type { Logger } from '../observability/logger.js';
 import { closeWithinMs, type TurnConsumer } from './transport.js';
 import { settledWithin } from './within.js';
 
-/** What {@link createInProcessQueue} needs to know of its items. */
+/** Rules for the items of {@link createInProcessQueue}. */
 export interface InProcessQueueRules<T> {
   idOf(item: T): string;
-  /** Whether an item that comes while its id runs waits for that run to end, or is dropped. */
+  /** Whether an item that arrives while its id runs waits for that run to end, or is dropped. */
   whileRunning: 'wait' | 'drop';
 }
 
 export interface InProcessQueue<T> {
-  /** Puts an item in, unless its id waits already. */
+  /** Adds an item, unless its id waits already. */
   add(item: T): void;
   /** Whether an item of this id waits or runs. */
   has(id: string): boolean;
   /** How many items wait. */
   readonly waiting: number;
-  /** How many items are taken before the one of this id; undefined where it does not wait. */
+  /** How many items precede the one with this id; undefined where it does not wait. */
   ahead(id: string): number | undefined;
   consume(concurrency: number, handler: (item: T) => Promise<void>): TurnConsumer;
   close(): Promise<void>;
@@ -29,7 +29,7 @@ interface Taker<T> {
   running: Set<Promise<void>>;
 }
 
-/** A queue in memory: no two items of one id run at once. */
+/** A queue in memory: no two items with one id run at once. */
 export function createInProcessQueue<T>(rules: InProcessQueueRules<T>, logger: Logger): InProcessQueue<T> {
   const waiting = new Map<string, T>();
   const running = new Set<string>();
@@ -37,7 +37,7 @@ export function createInProcessQueue<T>(rules: InProcessQueueRules<T>, logger: L
   const consumers = new Set<TurnConsumer>();
   let scheduled: NodeJS.Immediate | undefined;
 
-  /** Handlers start in a turn of the event loop of their own, so that `add` does not wait for them. */
+  /** Handlers start in a later turn of the event loop, so that `add` does not wait for them. */
   function schedule(): void {
     scheduled ??= setImmediate(() => {
       scheduled = undefined;
@@ -64,7 +64,7 @@ export function createInProcessQueue<T>(rules: InProcessQueueRules<T>, logger: L
     }
   }
 
-  /** Items are taken in the order in which they came. */
+  /** Items are taken in order of arrival. */
   function next(): string | undefined {
     for (const id of waiting.keys()) if (!running.has(id)) return id;
     return undefined;

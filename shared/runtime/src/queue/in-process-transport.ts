@@ -9,11 +9,11 @@ import type { EventHint, Transport } from './transport.js';
 
 export interface InProcessTransportOptions {
   logger: Logger;
-  /** A clock that only goes forward. @default performance.now */
+  /** A monotonic clock. @default performance.now */
   nowMs?: () => number;
 }
 
-/** Carries hints and jobs between services that share a process. It forgets everything with the process. */
+/** Carries hints and jobs between services of one process, in memory. */
 export function createInProcessTransport(options: InProcessTransportOptions): Transport {
   const { logger, nowMs = () => performance.now() } = options;
   const wakes = createInProcessQueue<string>({ idOf: (project) => project, whileRunning: 'wait' }, logger);
@@ -26,7 +26,7 @@ export function createInProcessTransport(options: InProcessTransportOptions): Tr
   let lastSlots = slotsWhereUnknown;
   let closed = false;
 
-  /** Workers that live; the others are forgotten. */
+  /** Live workers; the others are deleted. */
   function living(): WorkerPresence[] {
     for (const [worker, { untilMs }] of fleet) if (untilMs <= nowMs()) fleet.delete(worker);
     return [...fleet.values()].map(({ presence }) => presence);

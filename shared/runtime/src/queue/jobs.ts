@@ -2,25 +2,25 @@ import { z } from 'zod';
 import { projectId } from '@suzumio/protocol/ids';
 import { turnJob } from '@suzumio/protocol/turn-job';
 
-/** What a wake says. */
+/** The payload of a wake. */
 export const wakeJob = z.object({ project: projectId });
 export type WakeJob = z.infer<typeof wakeJob>;
 
 /**
- * The priority of every turn job in BullMQ, so that jobs are taken in the order in which they came: how urgent a turn is
- * decides which turn of its own project is put on the queue next. Jobs without a priority would be taken first.
+ * The priority of every turn job in BullMQ, so that jobs are taken in order of arrival: a turn's own priority decides
+ * which turn of its project is put on the queue next. Jobs without a priority would be taken first.
  *
- * In 0.1.0 a job had the priority of its mail, 1 to 4, and lower numbers go first: this is the highest of them, so that
- * what was on the queue at an upgrade is taken before what comes later.
+ * In 0.1.0 a job had its mail's priority, 1 to 4, and lower numbers go first: with 4, jobs from before an upgrade are
+ * taken before later ones.
  */
 export const turnJobPriority = 4;
 
 /**
- * The catalogue of queues: each name, payload, lifetime and retry rule in one place. Neither queue retries: a wake
- * that fails is healed by the sweep, a turn job's outcome is decided in the store.
+ * The catalog of queues: each name, payload, lifetime and retry rule in one place. Neither queue retries: the sweep
+ * makes up for a failed wake, and the store decides the outcome of a turn job.
  */
 export const queues = {
-  /** One per cell: only that cell's schedulers take its wakes. At most `concurrency` projects at a time. */
+  /** One per cell: only its own schedulers take its wakes, for up to `concurrency` projects at a time. */
   wakes: {
     name: (cell: string) => `wakes-${cell}`,
     schema: wakeJob,
@@ -32,18 +32,18 @@ export const queues = {
   turns: { name: 'turns', schema: turnJob, attempts: 1, lockDurationMs: 5_000 },
 } as const;
 
-/** How long a worker counts as living after it said so. */
+/** How long an announcement keeps a worker alive. */
 export const presenceMs = 10_000;
 
 /**
- * What the place of a turn in the queue is held under: its agent has no other turn that waits. A place is taken before the
- * turn's job is put on the queue and given back by the turn's claim.
+ * The key of a turn's place in the queue: its agent, which has no other queued turn. A place is taken before the turn's
+ * job is put on the queue, and freed by the turn's claim.
  */
 export function placeOf({ project, agent }: { project: string; agent: string }): string {
   return `${project}/${agent}`;
 }
 
-/** The project and the agent whose turn holds a place. */
+/** The project and agent of a place. */
 export function holderOf(place: string): { project: string; agent: string } {
   const [project = '', agent = ''] = place.split('/');
   return { project, agent };

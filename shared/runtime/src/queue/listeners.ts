@@ -1,13 +1,13 @@
 import type { Logger } from '../observability/logger.js';
 
-/** Who wants to hear of something. A listener that throws hurts neither the others nor the speaker. */
+/** A set of listeners. An error in one affects neither the others nor the caller. */
 export interface Listeners<T> {
   add(listener: (value: T) => void): () => void;
   notify(value: T): void;
 }
 
 export function createListeners<T>(logger: Logger): Listeners<T> {
-  // Keyed by subscription, so that the same function added twice is heard twice and removed once.
+  // Keyed by subscription, so that a function added twice is called twice and removed once.
   const listeners = new Map<symbol, (value: T) => void>();
   return {
     add(listener) {

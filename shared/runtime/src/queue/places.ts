@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
 import { countSlots } from './fleet.js';
 
-/** Slots of a fleet that has not reported yet. @default one worker's */
+/** The slots of a fleet that has not been announced yet. @default one worker's */
 export const slotsWhereUnknown = 4;
 
-/** A place's score is the moment (of Redis) at which it was taken. */
+/** A place's score is the time (of Redis) at which it was taken. */
 const takeScript = `
 ${countSlots}
 if total == 0 then total = tonumber(ARGV[1]) end
@@ -28,7 +28,7 @@ return redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[1])`;
 
 /** The places in the queue that turns of one cell hold: a sorted set under `key`, as large as the fleet has slots. */
 export function createPlaces(client: Redis, { key, fleet }: { key: string; fleet: readonly [string, string] }) {
-  // A fleet that is not heard of for a moment is taken to be as it was: jobs that wait for it do no harm.
+  // A fleet that is silent for a moment is assumed unchanged: jobs that wait for it do no harm.
   let lastSlots = slotsWhereUnknown;
   return {
     key,

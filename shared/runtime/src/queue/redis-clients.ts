@@ -4,27 +4,27 @@ import { settledWithin } from './within.js';
 
 const longestRetryMs = 500;
 const connectTimeoutMs = 2_000;
-/** A connection whose end Redis does not confirm by then is cut. */
+/** How long a connection may take to close before it is cut. */
 const disconnectTimeoutMs = 500;
-/** How long a command waits for a connection that is just being made. */
+/** How long a command waits for a connection that is being opened. */
 const arrivalMs = 500;
-/** A connection on which an answer is due and nothing comes for so long is dead, whatever TCP says. */
+/** A connection with a pending command and no traffic for so long counts as dead. */
 const socketTimeoutMs = 15_000;
 
 /** The connections to one Redis; all of them are closed together. */
 export interface RedisClients {
-  /** Fails at once while Redis is away, and after `commandTimeoutMs` where it does not answer. */
+  /** Fails at once while Redis is unreachable, and after `commandTimeoutMs` without an answer. */
   prompt(commandTimeoutMs: number): PromptClient;
-  /** Waits for Redis, however long it is away. */
+  /** Waits for Redis through any outage. */
   patient(): PatientClient;
-  /** No connection is opened from now on; those that are open close within the bound. */
+  /** Opens no more connections; open ones close within the bound. */
   close(): Promise<void>;
 }
 
-/** A connection for commands that had better fail than wait. */
+/** A connection for commands that should fail rather than wait. */
 export interface PromptClient {
   readonly client: Redis;
-  /** Runs `command` when the connection is up, or comes up right now; rejects otherwise, without trying. */
+  /** Runs `command` when the connection is up, or comes up within a moment; otherwise rejects without trying. */
   run<R>(command: () => Promise<R>): Promise<R>;
 }
 
@@ -32,13 +32,13 @@ export interface PromptClient {
 export interface PatientClient {
   readonly client: Redis;
   /**
-   * Ends what the copies wait for, by cutting them; their user connects them again. When this resolves, Redis sends
-   * nothing more into the old connections, where it would be lost.
+   * Interrupts the copies' blocking commands by cutting their connections; their user reconnects them. Once this
+   * resolves, Redis sends nothing more into the old connections, where it would be lost.
    */
   interruptCopies(): Promise<void>;
   /** The copies do not reconnect any more; resolves when each is either usable or ended. */
   retireCopies(): Promise<void>;
-  /** The same for the connection itself. What still waits on an ended one is rejected. */
+  /** The same for the connection itself. Pending commands are rejected. */
   retire(): Promise<void>;
   disconnect(): void;
 }
@@ -49,7 +49,7 @@ export function createRedisClients(url: string, logger: Logger): RedisClients {
 
   function track(client: Redis): Redis {
     all.add(client);
-    // The watcher reports an outage once; without a listener ioredis prints every failure.
+    // The watcher reports an outage once; without a listener, ioredis prints every failure.
     client.on('error', (error) => logger.debug({ err: error }, 'a Redis connection failed'));
     return client;
   }
@@ -120,7 +120,7 @@ export function createRedisClients(url: string, logger: Logger): RedisClients {
   };
 }
 
-/** While a client waits for its next try, `disconnect` would leave it, and what waits on it, hanging for good. */
+/** While a client waits to reconnect, `disconnect` would leave it, and its pending commands, hanging for good. */
 function end(client: Redis): void {
   if (client.status !== 'reconnecting' && client.status !== 'end') client.disconnect();
 }

@@ -1,4 +1,4 @@
-/** Waits for `promise` to settle, `ms` at most; says whether it did. What it settled to is of no interest. */
+/** Waits up to `ms` for `promise` to settle; returns whether it did, ignoring its outcome. */
 export async function settledWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<boolean>((resolve) => {
