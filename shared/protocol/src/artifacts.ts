@@ -2,34 +2,34 @@ import * as z from 'zod';
 import { sha256 } from './ids.js';
 import { workspacePath } from './workspace-manifest.js';
 
-/** What an artifact is: one file, or a directory of files that was published whole. */
+/** The kind of an artifact: a file, or a directory that was published as a whole. */
 export const artifactKind = z.enum(['file', 'directory']);
 export type ArtifactKind = z.infer<typeof artifactKind>;
 
-/** An artifact that a message carries. */
+/** An artifact attached to a message. */
 export const attachment = z.object({
   id: z.string(),
   name: z.string(),
   kind: artifactKind,
-  /** How many files it has; 1 where it is one. */
+  /** The number of its files; 1 for a file. */
   files: z.int().nonnegative(),
   sizeBytes: z.int().nonnegative(),
 });
 export type Attachment = z.infer<typeof attachment>;
 
-/** The most artifacts that one message carries. */
+/** The most attachments of one message. */
 export const maxAttachments = 20;
 
-/** Bounds of a published directory: its entries, the bytes of its files together, and its description. */
+/** Limits of a published directory: its entries, the total size of its files, and its manifest's size. */
 export const maxDirectoryEntries = 10_000;
 export const maxDirectoryBytes = 1024 * 1024 * 1024;
 export const maxManifestBytes = 8 * 1024 * 1024;
 
-/** A name that a person can read and any file system can hold: nothing in it is invisible, or a path of its own. */
+/** A name that people can read and every file system can store: no invisible characters and no path separators. */
 const plainName = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\\]+$/u;
 const maxNameBytes = 255;
 
-/** A path inside a published directory. Stricter than a workspace's: it goes to other agents, and to people. */
+/** A path inside a published directory. Stricter than a workspace's, because other agents and people receive it. */
 export const directoryPath = workspacePath.refine(
   (path) =>
     path.split('/').every((name) => plainName.test(name) && new TextEncoder().encode(name).length <= maxNameBytes),
@@ -50,7 +50,7 @@ export const directoryEntry = z.discriminatedUnion('kind', [
 export type DirectoryEntry = z.infer<typeof directoryEntry>;
 export type DirectoryFile = Extract<DirectoryEntry, { kind: 'file' }>;
 
-/** What a published directory holds. Its SHA-256, as JSON without spaces, is that of the artifact. */
+/** The manifest of a published directory. Its SHA-256, as JSON without spaces, is the artifact's. */
 export const directoryManifest = z
   .strictObject({ version: z.literal(1), entries: z.array(directoryEntry).max(maxDirectoryEntries) })
   .superRefine(({ entries }, context) => {
@@ -59,7 +59,7 @@ export const directoryManifest = z
   });
 export type DirectoryManifest = z.infer<typeof directoryManifest>;
 
-/** How entries are ordered: a directory comes before what is in it. */
+/** The order of entries: a directory comes before its content. */
 export function byPath(a: { readonly path: string }, b: { readonly path: string }): number {
   return a.path < b.path ? -1 : a.path > b.path ? 1 : 0;
 }
@@ -69,7 +69,9 @@ export function filesOf({ entries }: DirectoryManifest): DirectoryFile[] {
   return entries.filter((entry) => entry.kind === 'file');
 }
 
-/** Entries have one order, no path twice, and lie in directories that are entries themselves. */
+/**
+ * What is wrong with the entries: they must be sorted, with unique paths, in directories that are entries themselves.
+ */
 function disorderIn(entries: readonly DirectoryEntry[]): string | undefined {
   const directories = new Set<string>();
   let before: DirectoryEntry | undefined;
@@ -86,19 +88,19 @@ function disorderIn(entries: readonly DirectoryEntry[]): string | undefined {
   return bytes > maxDirectoryBytes ? `its files have ${bytes} bytes, and may have ${maxDirectoryBytes}` : undefined;
 }
 
-/** What the answer to `artifacts.read {to}` says, in its `metadata`, of what has to be fetched and written. */
+/** The `metadata` of an answer to `artifacts.read {to}`: what to fetch and write. */
 export const handedArtifact = z.object({
   id: z.string(),
   name: z.string(),
   kind: artifactKind,
-  /** How many files it has; 1 where it is one. */
+  /** The number of its files; 1 for a file. */
   files: z.int().nonnegative().default(1),
   sha256,
   sizeBytes: z.int().nonnegative(),
 });
 export type HandedArtifact = z.infer<typeof handedArtifact>;
 
-/** What an agent is told of an artifact that was written into its workspace, at the place that it named. */
+/** The text that tells an agent of an artifact that was written into its workspace. */
 export function writtenText({ id, name, kind, files, sizeBytes }: Omit<HandedArtifact, 'sha256'>, to: string): string {
   const what = kind === 'directory' ? `${files} ${files === 1 ? 'file' : 'files'}, ` : '';
   return `Wrote ${name} (${id}), ${what}${sizeBytes} bytes, to ${to}.`;

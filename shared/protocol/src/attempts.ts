@@ -16,7 +16,7 @@ import { runnerTurnInput, turnOutput } from './runner.js';
  */
 export const attemptsProtocol = 1;
 
-/** A worker asks for a turn. The same `claimId` always gets the same answer. */
+/** A worker's claim of a turn. The same `claimId` always gets the same answer. */
 export const claimRequest = z.object({
   claimId: z.string().regex(/^[0-9a-f]{32}$/),
   worker: z.string().min(1).max(100),
@@ -26,20 +26,20 @@ export const claimRequest = z.object({
 export type ClaimRequest = z.infer<typeof claimRequest>;
 
 /**
- * What a turn's container is made of and bounded by. What it asks of the host was allowed by the cell's policy; the
- * worker checks it against its own. `user` is `uid:gid`; without it the worker chooses an unprivileged one.
+ * The settings and limits of a turn's container. The cell's policy has allowed what it requests of the host; the worker
+ * checks it against its own. `user` is `uid:gid`; without it the worker chooses an unprivileged one.
  */
 export const sandboxLimits = z.object({
   image: z.string(),
   /** `none`, or the engine's network that the container joins: `bridge`, `host` or a name. */
   network: z.string(),
-  /** Where a runner on a network finds its door, where it is not where the worker would say. */
+  /** The door's address for a runner on a network, where the worker's own does not work. */
   controllerUrl: z.string().optional(),
   /** Directories of the worker's host. */
   mounts: z.array(z.object({ source: z.string(), target: z.string(), readonly: z.boolean() })),
   /** Variables that the project file sets in the container. */
   env: z.record(z.string(), z.string()),
-  /** The engine's runtime; without it the engine's own. */
+  /** The engine's runtime. @default the engine's own */
   runtime: z.string().optional(),
   memoryBytes: z.int().positive(),
   cpus: z.number().positive(),
@@ -53,35 +53,35 @@ export const sandboxLimits = z.object({
 });
 export type SandboxLimits = z.infer<typeof sandboxLimits>;
 
-/** Everything that a worker needs to run one attempt. */
+/** What a worker needs to run one attempt. */
 export const claimAnswer = z.object({
   attempt: z.int().positive(),
-  /** Of the project: a later one of its name has a later epoch, and nothing of this one's. */
+  /** The project's epoch: a later project of its name has a later epoch, and shares nothing with this one. */
   epoch: z.int().positive(),
-  /** For the worker: heartbeat, complete, fail, content, log. */
+  /** The worker's token: heartbeat, complete, fail, content, log. */
   leaseToken: z.string(),
-  /** For the runner: tools. */
+  /** The runner's token: tools. */
   toolToken: z.string(),
   leaseMs: z.int().positive(),
   timeoutMs: z.int().positive(),
   backend: z.enum(['docker', 'process']),
   sandbox: sandboxLimits,
-  /** The manifest of the agent's workspace, or null where it is empty. */
+  /** The agent's workspace snapshot; null where it is empty. */
   snapshot: sha256.nullable(),
-  /** The frozen input, without what only the worker knows. */
+  /** The frozen input, without the fields that the worker adds. */
   input: runnerTurnInput.omit({ workspace: true, controllerUrl: true, token: true }),
 });
 export type ClaimAnswer = z.infer<typeof claimAnswer>;
 
 export const heartbeatAnswer = z.object({
-  /** Time from now to the deadline. */
+  /** The time to the lease's deadline. */
   leaseMs: z.int(),
-  /** The attempt is over: kill what runs, report nothing. */
+  /** Whether the attempt is over: then the worker kills it and reports nothing. */
   cancel: z.boolean(),
 });
 export type HeartbeatAnswer = z.infer<typeof heartbeatAnswer>;
 
-/** What the machine saw of an attempt: durations by stage, for metrics and `turns show`. */
+/** The worker's measurements of an attempt: durations by stage, for metrics and `turns show`. */
 export const attemptStats = z.object({
   container: z.string().max(100).optional(),
   exitCode: z.int().optional(),
@@ -91,9 +91,9 @@ export type AttemptStats = z.infer<typeof attemptStats>;
 
 export const completeRequest = z.object({
   output: turnOutput,
-  /** The workspace after the turn; null where it is empty; absent where the backend keeps none. */
+  /** The workspace's snapshot after the turn; null where it is empty; absent where the backend has none. */
   snapshot: sha256.nullable().optional(),
-  /** Why there is no snapshot of a workspace that has one: what was asked to store it said so. */
+  /** Why the workspace could not be stored: the ToolHost's refusal. */
   unsaved: z.object({ code: z.string().max(100), message: z.string().max(2000) }).optional(),
   stats: attemptStats.optional(),
 });
@@ -102,14 +102,14 @@ export type CompleteRequest = z.infer<typeof completeRequest>;
 export const failRequest = z.object({ failure, stats: attemptStats.optional() });
 export type FailRequest = z.infer<typeof failRequest>;
 
-/** What a report of an attempt's end led to. */
+/** The turn's status after an attempt's report. */
 export const attemptEnded = z.object({ turn: z.enum(['completed', 'failed', 'queued', 'cancelled']) });
 export type AttemptEnded = z.infer<typeof attemptEnded>;
 
-/** The largest log of one attempt that is kept; older output is dropped first. */
+/** The largest stored log of one attempt; older output is dropped first. */
 export const maxLogBytes = 1024 * 1024;
 
-/** What names one attempt everywhere. */
+/** The key of one attempt. */
 export const attemptRef = z.object({
   cell: z.string(),
   project: projectId,
@@ -120,13 +120,13 @@ export const attemptRef = z.object({
 });
 export type AttemptRef = z.infer<typeof attemptRef>;
 
-/** One project, and no other one of its name. */
+/** The key of one project: another of its name has another epoch. */
 export type ProjectRef = Pick<AttemptRef, 'cell' | 'project' | 'epoch'>;
 
 /** The most projects in one request. */
 export const maxGoneProjects = 500;
 
-/** A worker asks which of the projects that it keeps something of were deleted. The answer names those. */
+/** Asks which of these projects were deleted; a worker asks about those that it stores something of. */
 export const goneProjects = z.object({
   projects: z.array(attemptRef.pick({ project: true, epoch: true })).max(maxGoneProjects),
 });

@@ -1,6 +1,6 @@
 import { isShallow, maxNesting } from './nesting.js';
 
-/** What a model wrote as a call's input, or what is wrong with it. Nothing is an empty object. */
+/** Parses a call's input as a model wrote it. An empty text is an empty object. */
 export function callInput(written: string): { input: unknown } | { fault: string } {
   if (written.trim() === '') return { input: {} };
   try {

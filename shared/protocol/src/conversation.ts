@@ -2,19 +2,19 @@ import { beginningOf } from './cut-text.js';
 import type { ChatMessage, ModelAnswer } from './model-chat.js';
 import { isShallow } from './nesting.js';
 
-// How a turn's steps become a conversation. The runner builds the one that it is having, and the ToolHost those of earlier
-// turns: from the same rules, so that a model sees its past as it saw it then, and providers' caches see it, too.
+// Builds conversations from steps. The runner builds the present turn's, the ToolHost those of earlier turns: by the
+// same rules, so that a model sees its past unchanged, and providers' prompt caches match.
 
 /** The longest result of a tool in a conversation. */
 export const maxResultChars = 48 * 1024;
 
-/** What a model is told whose answer was cut at its longest and calls nothing. */
+/** The message after an answer that was cut off without a call. */
 export const goOnMessage: ChatMessage = {
   role: 'user',
   content: '[Your answer was cut at its longest. Go on from there, and be brief.]',
 };
 
-/** A tool's name as models are told it: their names have no dots. */
+/** A tool's name as a function's: without dots, which function names do not have. */
 export function functionName(tool: string): string {
   return tool.replaceAll('.', '_');
 }
@@ -22,13 +22,13 @@ export function functionName(tool: string): string {
 /** The longest name of a function. */
 const maxNameChars = 64;
 
-/** What stands for an answer that says and calls nothing. */
+/** Replaces an empty answer. */
 const nothingSaid = '(nothing to say)';
 
 /**
- * An answer as it stands in the conversation. Models write what no provider takes back: calls whose arguments are no JSON
- * object, names with other characters than names have, nothing at all. There it is written as it may be; what was wrong
- * with a call, the model is told as its result.
+ * An answer as part of the conversation. Models write what no provider accepts back: arguments that are no JSON object,
+ * invalid function names, nothing at all. These are replaced by something valid; the result of a call tells the model
+ * what was wrong with it.
  */
 export function assistantMessage({ text, toolCalls }: Pick<ModelAnswer, 'text' | 'toolCalls'>): ChatMessage {
   const content = text.trim() === '' ? undefined : text.toWellFormed();
@@ -58,7 +58,7 @@ function isObject(written: string): boolean {
   }
 }
 
-/** What a tool's call came to, as the model is told. */
+/** A tool call's result as a message. */
 export function toolMessage(
   call: string,
   result: { output: unknown } | { code: string; message: string },
@@ -72,12 +72,12 @@ export function toolMessage(
   return { role: 'tool', tool_call_id: call, content: shortened(text) };
 }
 
-/** What a model is told of its earlier turns where they are too many to be told. */
+/** The message with a model's notes on turns that are no longer shown. */
 export function notesText(notes: string): string {
   return `[Your notes on your earlier turns]\n${notes.toWellFormed()}\n[end of your notes]`;
 }
 
-/** A conversation as one text, for a model that is to sum it up. */
+/** A conversation as one text, for a model to sum up. */
 export function transcriptText(messages: readonly ChatMessage[]): string {
   return messages
     .map((message) => {

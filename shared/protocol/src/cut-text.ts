@@ -1,5 +1,4 @@
-// Texts are cut at lengths in UTF-16 code units, which may be the middle of a character; half of one is no text that a
-// strict parser would take.
+// Texts are cut at lengths in UTF-16 code units, but never inside a surrogate pair, whose half strict parsers refuse.
 
 /** The beginning of a text: at most `maxChars` of it, whole characters only. */
 export function beginningOf(text: string, maxChars: number): string {

@@ -1,5 +1,5 @@
 /**
- * How what runs inside a container finds its door. Its `controllerUrl` says which one it is:
+ * The kinds of doors. A runner's `controllerUrl` says which one it has:
  *
  * - `unix:<path>`: HTTP over a unix socket
  * - `stdio:`: HTTP connections in frames over its own stdin and stdout
@@ -22,5 +22,5 @@ export const shimPort = 39401;
 /** The largest body of `POST /tool` and of its answer. */
 export const maxToolBodyBytes = 8 * 1024 * 1024;
 
-/** How a runner ends that did not get an answer through its door for as long as its limits allow. */
+/** The exit code of a runner whose door did not answer for as long as its limits allow. */
 export const doorAwayExitCode = 75;

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 
-/** The longest duration a timer of the platform can hold: 2^31 - 1 ms, a little under 25 days. */
+/** The longest duration of the platform's timers: 2^31 - 1 ms, a little under 25 days. */
 export const MAX_DURATION_MS = 2_147_483_647;
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Milliseconds of a text such as `500ms`, `30s`, `1.5h` or `250`; `undefined` where it is none. */
+/** Parses a duration such as `500ms`, `30s`, `1.5h` or `250` into milliseconds; `undefined` for anything else. */
 export function parseDuration(text: string): number | undefined {
   const match = /^(\d{1,15}(?:\.\d{1,6})?)\s*(ms|s|m|h|d)?$/.exec(text.trim());
   if (match === null) return undefined;

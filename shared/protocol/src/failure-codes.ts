@@ -1,14 +1,13 @@
 import * as z from 'zod';
 
 /**
- * Why a turn's attempt failed, by the class that decides what follows.
+ * Why an attempt failed, by the class that decides what follows.
  *
- * - `before-start`: the attempt never ran; not counted, tried again with backoff until `turn.startDeadline`.
- * - `provider`: the model's provider is away; not counted, tried again until `turn.providerPatience`.
- * - `day`: the day's budget of all projects is spent; not counted, tried again when there is another day or a larger
- *   budget.
- * - `mount`: another turn could move what is to be mounted; not counted, tried again until it has ended.
- * - `machinery`: our side broke in mid-attempt; counted, tried again at once up to `turn.maxAttempts`.
+ * - `before-start`: the attempt never ran; not counted, retried with back-off until `turn.startDeadline`.
+ * - `provider`: the model's provider is unavailable; not counted, retried until `turn.providerPatience`.
+ * - `day`: the day's budget of all projects is spent; not counted, retried on another day or with a larger budget.
+ * - `mount`: another turn could move what is to be mounted; not counted, retried until that turn has ended.
+ * - `machinery`: Suzumio or its host failed during the attempt; counted, retried at once up to `turn.maxAttempts`.
  * - `agent`: the agent's own doing; the turn fails at once.
  */
 export const failureCodes = {
@@ -67,11 +66,11 @@ export const maxFailureChars = 2_000;
 export const failureCode = z.enum(Object.keys(failureCodes) as [FailureCode, ...FailureCode[]]);
 
 /**
- * What a runner itself says that its turn failed for: of what became of a question only it knows what it means.
+ * Failures that a runner reports itself, since only it can interpret the answer.
  *
  * - `answer-refused`: the model refused
  * - `answer-withheld`: the provider withheld the answer
- * - `answer-endless`: the answer was cut at its longest again and again
+ * - `answer-endless`: answers were cut off at the maximum length repeatedly
  * - `context-overflow`: the conversation cannot be made short enough for the model
  */
 export const toldByRunner = z.enum([
@@ -82,7 +81,7 @@ export const toldByRunner = z.enum([
 ] as const satisfies readonly FailureCode[]);
 export type ToldByRunner = z.infer<typeof toldByRunner>;
 
-/** Why an attempt failed: a stable code, a sentence for a person, and what the machine saw. */
+/** Why an attempt failed: a stable code, a sentence for a person, and the worker's measurements. */
 export const failure = z.object({
   code: failureCode,
   message: z.string().max(maxFailureChars),

@@ -1,10 +1,10 @@
 import type { Exchange } from './http-client.js';
 import { unavailable } from './http-failures.js';
 
-/** What `fetch` can send. */
+/** Bodies that `fetch` can send. */
 export type FetchBody = Uint8Array<ArrayBuffer> | Blob;
 
-/** Exchanges by the platform's `fetch`. `timeoutMs` bounds the whole exchange, the answer's body included. */
+/** An exchange over the platform's `fetch`. `timeoutMs` limits the whole exchange, the answer's body included. */
 export function fetchExchange(options: Pick<RequestInit, 'redirect'> = {}): Exchange<FetchBody> {
   return async ({ method, url, headers, body, timeoutMs, signal }) => {
     const bounds = [
@@ -23,7 +23,7 @@ export function fetchExchange(options: Pick<RequestInit, 'redirect'> = {}): Exch
     return {
       status: response.status,
       header: (name) => response.headers.get(name) ?? undefined,
-      // One that is empty has none.
+      // An empty body is null.
       body: (response.body ?? []) as AsyncIterable<Uint8Array>,
       discard: () => {
         response.body?.cancel().catch(() => undefined);

@@ -1,10 +1,10 @@
 import { Duplex } from 'node:stream';
 import { type Frame, type FrameType, frameTypes, maxFramePayloadBytes } from './stdio-frame-codec.js';
 
-/** What a {@link FramedStream} needs of its multiplexer. */
+/** The multiplexer's side of a {@link FramedStream}. */
 export interface FramedStreamLink {
   send(type: FrameType, number: number, payload: Buffer): void;
-  /** `sendSome` should be called when the output has room. */
+  /** Asks for a call of `sendSome` when the output has room. */
   wantsToSend(): void;
   gone(): void;
 }
@@ -19,18 +19,18 @@ export class FramedStream extends Duplex {
   #sent = 0;
   #received = 0;
   #silentLooks = 0;
-  /** The rest of the chunk that is being written, and what to call when it has been. */
+  /** The rest of the chunk being written, and its callback. */
   #outgoing: { bytes: Buffer; done: () => void } | undefined;
   #maySend = windowBytes;
   #mayReceive = windowBytes;
-  /** Bytes that were consumed and not yet credited to the other side. */
+  /** Bytes consumed but not yet credited to the other side. */
   #owed = 0;
   #lost = false;
 
   constructor(link: FramedStreamLink) {
     super();
     this.#link = link;
-    // Whoever uses the connection hears of its end by its own listeners; where nobody listens, nobody minds.
+    // The connection's user has listeners of its own; without any, errors are ignored.
     this.on('error', () => undefined);
   }
 
@@ -43,21 +43,21 @@ export class FramedStream extends Duplex {
   }
 
   /**
-   * How often it was looked at, this time included, since something was heard. Looks are counted and not time, so that a
-   * process that was paused reads what has come meanwhile before it takes the other side for silent.
+   * Counts the checks, this one included, since something was received. Checks are counted rather than time, so that a
+   * process that was paused first reads what has arrived meanwhile.
    */
   lookForSilence(): number {
     this.#silentLooks += 1;
     return this.#silentLooks;
   }
 
-  /** Ends without a word to the other side, which cannot hear it. */
+  /** Ends without notifying the other side, which is unreachable. */
   lose(reason: Error): void {
     this.#lost = true;
     this.destroy(reason);
   }
 
-  /** Sends at most one frame; whether there is more that may be sent now. */
+  /** Sends at most one frame; returns whether more may be sent now. */
   sendSome(): boolean {
     if (this.#outgoing === undefined || this.#maySend === 0) return false;
     const { bytes, done } = this.#outgoing;
@@ -117,7 +117,7 @@ export class FramedStream extends Duplex {
     }
     this.#mayReceive -= payload.length;
     this.#owed += payload.length;
-    // Where the buffer is full, the credit waits until somebody reads.
+    // Backpressure: while the buffer is full, no credit is given.
     if (this.push(payload)) this.#credit();
   }
 

@@ -3,25 +3,23 @@ import { attachment } from './artifacts.js';
 import { agentId, priority, projectId, turnId } from './ids.js';
 
 /**
- * The ToolHost's routes for handlers, which run the turns of external agents. They are those of its listener for workers:
+ * The ToolHost's routes for handlers, which run the turns of external agents, on its listener for workers:
  *
- * | route | authorised by |
- * |---|---|
- * | `GET /handlers/self` | a token of the scope `handler` |
- * | `POST /projects/:project/handlers/claim` | a token of the scope `handler` |
- * | `DELETE /projects/:project/handlers/claims/:claimId` | a token of the scope `handler` |
- * | `POST /projects/:project/turns/:turn/attempts/:attempt/heartbeat`, `…/complete`, `…/fail` | the lease token |
- * | `POST /tool`, `GET`, `HEAD`, `PUT /content/:sha256` | the tool token |
+ * | route | authorised by | |---|---| | `GET /handlers/self` | a token of the scope `handler` | | `POST
+ * /projects/:project/handlers/claim` | a token of the scope `handler` | | `DELETE
+ * /projects/:project/handlers/claims/:claimId` | a token of the scope `handler` | | `POST
+ * /projects/:project/turns/:turn/attempts/:attempt/heartbeat`, `…/complete`, `…/fail` | the lease token | | `POST
+ * /tool`, `GET`, `HEAD`, `PUT /content/:sha256` | the tool token |
  */
 export const handlersProtocol = 1;
 
-/** What an attempt of an external agent says in the place of the engine that runs containers. */
+/** The engine's name in attempts of external agents. */
 export const externalEngine = 'external';
 
-/** The longest time for which one request waits for a turn. */
+/** The longest wait of one request for a turn. */
 export const maxWaitMs = 30_000;
 
-/** What a handler's token opens. */
+/** The project and agents of a handler's token. */
 export const handlerSelf = z.object({
   protocol: z.int(),
   project: projectId,
@@ -29,24 +27,24 @@ export const handlerSelf = z.object({
 });
 export type HandlerSelf = z.infer<typeof handlerSelf>;
 
-/** A handler asks for a turn of one of its agents. The same `claimId` always gets the same turn. */
+/** A handler's claim of a turn of one of its agents. The same `claimId` always gets the same turn. */
 export const handlerClaimRequest = z.strictObject({
   claimId: z.string().regex(/^[0-9a-f]{32}$/, { error: 'expected 32 hex digits' }),
-  /** Names the process, in attempts and events. */
+  /** The process's name in attempts and events. */
   handler: z.string().regex(/^[\w.@:-]{1,100}$/, { error: 'expected 1 to 100 letters, digits and ._@:-' }),
   protocol: z.int(),
-  /** Only turns of these; without it, of all that the token is for. */
+  /** Only turns of these agents. @default all of the token's */
   agents: z.array(agentId).min(1).max(100).optional(),
-  /** Only turns of those that are in this team. */
+  /** Only turns of agents in this team. */
   team: z.string().min(1).max(120).optional(),
-  /** How long to wait where no turn is queued. */
+  /** How long to wait for a queued turn. */
   waitMs: z.int().min(0).max(maxWaitMs).default(0),
-  /** The most messages that the turn takes; the project's own bound holds as well. */
+  /** The most messages in the turn's prompt, within the project's own limit. */
   batch: z.int().min(1).max(1000).optional(),
 });
 export type HandlerClaimRequest = z.input<typeof handlerClaimRequest>;
 
-/** A message that a turn is about, whole. */
+/** A message that a turn is about, in full. */
 export const handlerMail = z.object({
   id: z.string(),
   kind: z.string(),
@@ -75,7 +73,7 @@ export const handlerTurn = z.object({
   id: turnId,
   number: z.int().positive(),
   attempt: z.int().positive(),
-  /** What an agent in a container would be told: task, team, mail. */
+  /** The prompt, as for an agent in a container: task, team, mail. */
   prompt: z.string(),
   mail: z.array(handlerMail).min(1),
   /** The tools that the agent may use. */
@@ -87,6 +85,6 @@ export const handlerTurn = z.object({
 });
 export type HandlerTurn = z.infer<typeof handlerTurn>;
 
-/** The turn, or null where none was queued for as long as was waited. */
+/** The turn, or null where none was queued in time. */
 export const handlerClaimAnswer = z.object({ turn: handlerTurn.nullable() });
 export type HandlerClaimAnswer = z.infer<typeof handlerClaimAnswer>;

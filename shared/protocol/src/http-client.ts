@@ -2,16 +2,16 @@ import { HttpAnswerInvalid, HttpRefusal, HttpUnavailable, problemIn, unavailable
 
 export interface HttpRequest<Body = never> {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
-  /** Begins with a slash; it is below the client's base address. */
+  /** Begins with a slash; relative to the client's base address. */
   readonly path: string;
-  /** Shown as a bearer token. */
+  /** Sent as a bearer token. */
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly json?: unknown;
   /** Sent as it is. */
   readonly body?: Body | undefined;
-  /** What it bounds, the whole exchange or a time of silence, is the exchange's to say. @default no limit */
+  /** Limits the whole exchange, or the time without traffic, depending on the exchange. @default no limit */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -23,7 +23,7 @@ export interface OutgoingRequest<Body> extends Pick<HttpRequest, 'method' | 'tim
   readonly body: Body | string | undefined;
 }
 
-/** The head of an answer. Its body is read to its end, or discarded. */
+/** The head of a response. The body must be read to its end, or discarded. */
 export interface HttpAnswer {
   readonly status: number;
   readonly header: (name: string) => string | undefined;
@@ -32,8 +32,8 @@ export interface HttpAnswer {
 }
 
 /**
- * Sends one request, over `fetch`, kept connections, a unix socket or a pipe. Throws HttpUnavailable where there is no
- * answer, and what reading the request's body threw.
+ * Sends one request, over `fetch`, kept-alive connections, a unix socket or a pipe. Throws HttpUnavailable where there
+ * is no answer, and what reading the request's body threw.
  */
 export type Exchange<Body> = (request: OutgoingRequest<Body>) => Promise<HttpAnswer>;
 
@@ -41,20 +41,20 @@ export interface HttpClientOptions<Body> {
   /** The base address. */
   readonly url: string;
   readonly exchange: Exchange<Body>;
-  /** The largest answer that is taken into memory. @default 64 MiB */
+  /** The largest answer that is read into memory. @default 64 MiB */
   readonly maxAnswerBytes?: number;
   /** Whether a status says that the same request may succeed later. @default 408, and 500 or more */
   readonly isTransient?: (status: number, method: HttpRequest['method']) => boolean;
 }
 
-/** What parses an answer: a zod schema is one. */
+/** Parses an answer; a zod schema is one. */
 interface Parser<Value> {
   parse(value: unknown): Value;
 }
 
 const defaultMaxAnswerBytes = 64 * 1024 * 1024;
 
-/** Requests to one server. What goes wrong is thrown by whether repeating the request may help. */
+/** Requests to one server. The class of an error says whether repeating the request may help. */
 export class HttpClient<Body = Uint8Array<ArrayBuffer>> {
   readonly #options: Required<HttpClientOptions<Body>>;
 
@@ -68,7 +68,7 @@ export class HttpClient<Body = Uint8Array<ArrayBuffer>> {
   }
 
   /**
-   * Any answer, also a refusal, but none that says that the server cannot answer now.
+   * Returns any answer, also a refusal, except one that says that the server cannot answer now.
    *
    * @throws HttpUnavailable, the reason of the request's signal, or what reading its body threw
    */
@@ -92,7 +92,7 @@ export class HttpClient<Body = Uint8Array<ArrayBuffer>> {
   }
 
   /**
-   * A successful answer, whose body is the caller's to read.
+   * Returns a successful answer, whose body the caller reads.
    *
    * @throws HttpUnavailable, HttpRefusal, or the reason of the request's signal
    */
@@ -108,7 +108,7 @@ export class HttpClient<Body = Uint8Array<ArrayBuffer>> {
   }
 
   /**
-   * The body of a successful answer, whole. Throws as {@link open} does.
+   * Returns the whole body of a successful answer. Throws as {@link open} does.
    *
    * @throws RangeError when it is longer than `maxAnswerBytes`
    */
@@ -117,7 +117,7 @@ export class HttpClient<Body = Uint8Array<ArrayBuffer>> {
   }
 
   /**
-   * The value in a successful answer. Throws as {@link open} does.
+   * Returns the parsed value of a successful answer. Throws as {@link open} does.
    *
    * @throws HttpAnswerInvalid where the answer does not parse
    */
@@ -131,14 +131,14 @@ export class HttpClient<Body = Uint8Array<ArrayBuffer>> {
     }
   }
 
-  /** As much of an answer as there is; what only explains a failure need not be whole. */
+  /** The body of a failure, which need not be complete, since it only explains. */
   async #text(answer: HttpAnswer): Promise<string> {
     const bytes = await bytesOf(answer, this.#options.maxAnswerBytes).catch(() => undefined);
     return new TextDecoder().decode(bytes);
   }
 }
 
-/** An answer's body, which throws where it breaks off. */
+/** An answer's body; throws where it is incomplete. */
 async function* whole({ body }: HttpAnswer, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body) yield chunk;
@@ -151,7 +151,7 @@ async function* whole({ body }: HttpAnswer, signal: AbortSignal | undefined): As
 /**
  * An answer's body.
  *
- * @throws RangeError when it is longer than `maxBytes`; HttpUnavailable where it breaks off
+ * @throws RangeError when it is longer than `maxBytes`; HttpUnavailable where it is incomplete
  */
 export async function bytesOf({ body, discard }: HttpAnswer, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
@@ -173,7 +173,7 @@ export async function bytesOf({ body, discard }: HttpAnswer, maxBytes: number): 
   return bytes;
 }
 
-/** 408: the server gave up waiting for the body, as after a pause of this process. */
+/** Includes 408: the server gave up waiting for the body, for instance while this process was paused. */
 export function isServersFault(status: number): boolean {
   return status >= 500 || status === 408;
 }

@@ -1,4 +1,4 @@
-/** What a problem document says (RFC 9457), as far as clients need it. */
+/** The fields of a problem document (RFC 9457) that clients need. */
 export interface ToldProblem {
   readonly code: string;
   readonly detail: string;
@@ -6,11 +6,11 @@ export interface ToldProblem {
 
 interface FailedAnswer {
   readonly status: number;
-  /** Absent where the answer is no problem document, as of a proxy. */
+  /** Absent where the answer is no problem document, for instance a proxy's. */
   readonly problem: ToldProblem | undefined;
 }
 
-/** There was no answer, or one that says that the server cannot answer now. The same request may succeed later. */
+/** No answer, or one that says that the server cannot answer now. The same request may succeed later. */
 export class HttpUnavailable extends Error {
   override readonly name = 'HttpUnavailable';
   /** Absent where there was no answer. */
@@ -22,7 +22,7 @@ export class HttpUnavailable extends Error {
   }
 }
 
-/** The failure of a connection. `fetch` says only that it failed; why is the cause. */
+/** The failure of a connection. `fetch` only says that it failed; the cause says why. */
 export function unavailable(error: unknown): HttpUnavailable {
   return error instanceof HttpUnavailable ? error : new HttpUnavailable(reasonOf(error), { cause: error });
 }
@@ -33,7 +33,7 @@ function reasonOf(error: unknown): string {
   return 'message' in error ? String(error.message) : 'no reason given';
 }
 
-/** The server refused the request. Repeating it changes nothing. */
+/** The server refused the request. Repeating it does not help. */
 export class HttpRefusal extends Error {
   override readonly name = 'HttpRefusal';
   readonly status: number;
@@ -50,10 +50,10 @@ export class HttpRefusal extends Error {
   }
 }
 
-/** The answer is not of the form that was expected, as where something else than Suzumio stands at the address. */
+/** The answer does not have the expected form, for instance because another program is at the address. */
 export class HttpAnswerInvalid extends HttpUnavailable {}
 
-/** The problem document in a text, if it is one. */
+/** The problem document in a text, if there is one. */
 export function problemIn(text: string): ToldProblem | undefined {
   let value: unknown;
   try {

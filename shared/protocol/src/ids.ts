@@ -16,18 +16,18 @@ export const turnId = z.string().regex(/^turn_[0-9A-HJKMNP-TV-Z]{26}$/);
 /** The SHA-256 of some content, lower-case hex. */
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** The place of a question to a model. Not that of a call: what stands in the journal at a call's place is its result. */
+/** The step of a model call. A tool call's step has another form, because the journal holds its result there. */
 export const questionStep = z.string().regex(/^\d{1,6}$/);
 
-/** A step's place in its turn, such as `3` or `3.0`, or `seq.4` for a runner that names no steps. */
+/** A step, such as `3` or `3.0`, or `seq.4` for a runner that names no steps. */
 const stepKey = z.string().regex(/^(?:\d{1,6}(?:\.\d{1,6})?|seq\.\d{1,6})$/);
 
 /**
- * The place of a tool call: a step's, or a handler's. A handler has no steps of a model: its calls are `sdk.4`, by their
- * number in the turn, or `key.` and what the handler calls them by.
+ * The step of a tool call. A handler has no model calls: its steps are `sdk.4`, by the number in the turn, or `key.`
+ * and the handler's own key.
  */
 export const toolStep = z.union([stepKey, z.string().regex(/^(?:sdk\.\d{1,6}|key\.[\w.:-]{1,100})$/)]);
 
-/** How urgent a message is: `P0` first. It orders mail in a prompt and jobs in the queue, and interrupts nothing. */
+/** A message's priority, `P0` first. It orders mail in a prompt and turns in the queue, and interrupts nothing. */
 export const priority = z.enum(['P0', 'P1', 'P2', 'P3']);
 export type Priority = z.infer<typeof priority>;

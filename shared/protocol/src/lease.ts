@@ -1,6 +1,6 @@
 import { delay } from './retry.js';
 
-/** What the ToolHost answers to a heartbeat. */
+/** The ToolHost's answer to a heartbeat. */
 interface HeartbeatAnswer {
   readonly leaseMs: number;
   /** Whether the attempt is over. */
@@ -16,30 +16,30 @@ interface HeartbeatAnswer {
 export type LeaseLoss = 'cancelled' | 'fenced';
 
 export interface LeaseOptions {
-  /** Asks the ToolHost for more time. */
+  /** Sends a heartbeat. */
   heartbeat: (timeoutMs: number, signal: AbortSignal) => Promise<HeartbeatAnswer>;
-  /** When the claim was sent first, by `now`, and how long the lease was then. */
+  /** When the claim was first sent, by `now`, and the length of its lease. */
   sentAtMs: number;
   leaseMs: number;
   /** The heartbeat interval. */
   heartbeatMs: number;
-  /** Whether the first heartbeat is sent at the start, and not an interval after the claim. @default false */
+  /** Whether the first heartbeat is sent at once, rather than one interval after the claim. @default false */
   beatsAtOnce?: boolean;
-  /** How long before the lease ends it counts as lost. */
+  /** How long before its end the lease counts as lost. */
   marginMs: number;
   /** A monotonic clock. */
   now: () => number;
-  /** Whether a heartbeat's failure says that the attempt is over. */
+  /** Whether a heartbeat's error means that the attempt is over. */
   isOver: (error: unknown) => boolean;
-  /** Called for each heartbeat that fails otherwise. */
+  /** Called for each other failed heartbeat. */
   onMissed: (error: unknown) => void;
-  /** Called at most once: what runs must be killed. */
+  /** Called at most once: the attempt must be killed. */
   onLost: (reason: LeaseLoss, error?: unknown) => void;
 }
 
 /**
- * Keeps an attempt's lease by heartbeats. Time counts from when a heartbeat was sent, so that this side never believes
- * in more than the ToolHost granted; where none succeeds in time, the holder fences itself.
+ * Keeps an attempt's lease by heartbeats. Time counts from when a heartbeat was sent, so that this side never assumes
+ * more than the ToolHost granted; without a successful heartbeat in time, the holder fences itself.
  */
 export class Lease {
   readonly #stop = new AbortController();
@@ -51,21 +51,19 @@ export class Lease {
     this.#fenceAt = this.#fenceFor(options.sentAtMs, options.leaseMs);
   }
 
-  /**
-   * Whether the lease is still ours by the clock, whatever the timers have had time for: this process may have stood still.
-   */
+  /** Whether the lease is held by the clock, even if the process was paused and its timers are late. */
   get held(): boolean {
     return this.options.now() < this.#fenceAt;
   }
 
   start(): void {
-    // A claim that was repeated for long may have used the lease up: one heartbeat finds that out.
+    // A claim that was retried for long may have used up the lease: allow one heartbeat to find out.
     this.#fenceAt = Math.max(this.#fenceAt, this.options.now() + this.options.heartbeatMs);
     this.#arm();
     this.#beating = this.#beat();
   }
 
-  /** No heartbeat is under way when this resolves. */
+  /** Resolves once no heartbeat is in flight. */
   async stop(): Promise<void> {
     this.#stop.abort();
     clearTimeout(this.#fence);
@@ -81,7 +79,7 @@ export class Lease {
       const sentAt = now();
       nextAt = sentAt + heartbeatMs;
       try {
-        // A heartbeat that hangs must leave time for another one before the fence.
+        // A hanging heartbeat must leave time for another before the fence.
         const timeoutMs = Math.ceil(Math.max(heartbeatMs, (this.#fenceAt - sentAt) / 3));
         const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(timeoutMs)]);
         const answer = await heartbeat(timeoutMs, signal);

@@ -1,9 +1,8 @@
 import * as z from 'zod';
 
 /**
- * What a message is: plain mail to one agent (`direct`) or to a channel (`channel`), work that was assigned (`task`), an
- * answer to another message (`reply`), an announcement to a team or to all (`broadcast`), or a notice from the system
- * itself (`event`).
+ * The kind of a message: plain mail to one agent (`direct`) or to a channel (`channel`), assigned work (`task`), an
+ * answer to another message (`reply`), an announcement to a team or to all (`broadcast`), or a system notice (`event`).
  */
 export const messageKinds = ['direct', 'channel', 'task', 'reply', 'broadcast', 'event'] as const;
 export const messageKind = z.enum(messageKinds);

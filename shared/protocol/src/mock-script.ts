@@ -5,20 +5,20 @@ import { isShallow, tooDeep } from './nesting.js';
 
 const text = z.string();
 
-/** Looked at for its depth first: what is nested too deep exhausts the stack of whoever looks at all of it. */
+/** Nesting is checked first: deeper values would exhaust the stack of recursive checks. */
 const toolInput = z
   .record(z.string(), z.unknown())
   .refine(isShallow, { error: tooDeep, abort: true })
   .pipe(z.record(z.string(), z.json()));
 
-/** One step of a mock turn. Exactly one kind of step an entry. */
+/** One step of a mock turn. Each entry has exactly one kind of step. */
 export const mockStep = z.union([
   z.strictObject({ run: z.strictObject({ command: text.min(1), timeoutMs: z.exactOptional(duration) }) }),
   z.strictObject({ write: z.strictObject({ path: text.min(1), text }) }),
   z.strictObject({
     tool: text.min(1),
     input: toolInput.default({}),
-    /** The call must be refused with this code; the problem document is then its output. */
+    /** The call must be refused with this code; its output is then the problem document. */
     expectError: z.exactOptional(text.min(1)),
   }),
   z.strictObject({ wait: duration }),
@@ -27,13 +27,13 @@ export const mockStep = z.union([
   z.strictObject({ hang: z.literal(true) }),
   z.strictObject({
     text,
-    /** Where these two are the same, the turn goes on without that text; else it ends with it. */
+    /** If the two are equal, the turn continues without that text; otherwise it ends with it. */
     endUnless: z.exactOptional(z.strictObject({ value: text, is: text })),
   }),
 ]);
 export type MockStep = z.infer<typeof mockStep>;
 
-/** What must hold of a turn for a rule to be played; conditions on a message hold where one message meets them all. */
+/** The conditions on a turn for a rule to apply; those on a message must all hold for one message. */
 export const mockCondition = z.strictObject({
   from: z.exactOptional(text),
   contains: z.exactOptional(text),
@@ -53,6 +53,6 @@ export const mockRule = z.strictObject({
 });
 export type MockRule = z.infer<typeof mockRule>;
 
-/** The script of a mock runner: the first rule whose conditions all hold is played. */
+/** The script of a mock runner: the first rule that applies is played. */
 export const mockScript = z.array(mockRule).max(10_000);
 export type MockScript = z.infer<typeof mockScript>;

@@ -2,20 +2,20 @@ import * as z from 'zod';
 import { isShallow, tooDeep } from './nesting.js';
 
 /**
- * What runner and model gateway say to each other: the part of OpenAI's Chat Completions that Suzumio uses, and the form
- * in which an answer is journaled.
+ * The protocol between runner and model gateway: the part of OpenAI's Chat Completions that Suzumio uses, and the form
+ * of a journaled answer.
  */
 
-/** Where a runner asks a model, below its `controllerUrl`. */
+/** The path of model calls, below a runner's `controllerUrl`. */
 export const chatPath = '/v1/chat/completions';
 
-/** Where it sees which models it may ask, in the same format. */
+/** The path of the list of models that a runner may call. */
 export const modelsPath = '/v1/models';
 
-/** The header in which a runner names the step that it asks for. Without it the call's place is its number. */
+/** The header in which a runner names a call's step. Without it the step is the call's number. */
 export const stepHeader = 'x-suzumio-step';
 
-/** The header in which a runner says what an answer is for: the turn itself, or notes on turns that are no longer told. */
+/** The header in which a runner names a call's purpose: the turn itself, or notes on turns that are no longer shown. */
 export const purposeHeader = 'x-suzumio-purpose';
 export const chatPurpose = z.enum(['turn', 'summary']);
 export type ChatPurpose = z.infer<typeof chatPurpose>;
@@ -23,11 +23,11 @@ export type ChatPurpose = z.infer<typeof chatPurpose>;
 /** The largest request for an answer. */
 export const maxChatBytes = 16 * 1024 * 1024;
 
-/** One call of a tool in a model's answer. `arguments` is what the model wrote: JSON, or meant to be. */
+/** A tool call in a model's answer. `arguments` is what the model wrote: JSON, or meant to be. */
 export const modelToolCall = z.object({ id: z.string().min(1), name: z.string(), arguments: z.string() });
 export type ModelToolCall = z.infer<typeof modelToolCall>;
 
-/** Tokens as the provider counted them. `cachedTokens` are a part of `inputTokens`, `reasoningTokens` of `outputTokens`. */
+/** Tokens as counted by the provider. `cachedTokens` are part of `inputTokens`, `reasoningTokens` of `outputTokens`. */
 export const modelUsage = z.object({
   inputTokens: z.int().nonnegative(),
   outputTokens: z.int().nonnegative(),
@@ -36,16 +36,16 @@ export const modelUsage = z.object({
 });
 export type ModelUsage = z.infer<typeof modelUsage>;
 
-/** A whole answer of a model. */
+/** A complete answer of a model. */
 export const modelAnswer = z.object({
   text: z.string(),
   refusal: z.string().optional(),
   toolCalls: z.array(modelToolCall),
-  /** As the provider said it; null where it never did. */
+  /** The provider's finish reason; null where it sent none. */
   finishReason: z.string().nullable(),
-  /** Absent where the provider counted nothing. */
+  /** Absent where the provider did not count. */
   usage: modelUsage.optional(),
-  /** The model's name as the provider gave it. */
+  /** The model's name in the provider's answer. */
   model: z.string().optional(),
 });
 export type ModelAnswer = z.infer<typeof modelAnswer>;
@@ -53,7 +53,7 @@ export type ModelAnswer = z.infer<typeof modelAnswer>;
 const nothingFetched = 'no address is fetched for a runner';
 const expectedContent = `expected a text, or parts of type text, or of type image_url whose url is "data:image/…;base64,…" (png, jpeg, gif, webp): ${nothingFetched}`;
 
-/** A text, or an image that is there as it is. Providers fetch what they are given an address of: a container's way out. */
+/** A text, or an inline image. URLs are refused: providers fetch them, which would be a way out of the container. */
 const contentPart = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({
@@ -69,7 +69,7 @@ const content = z
   .nullable()
   .optional();
 
-/** A message of a conversation, in the provider's own words; fields that are not known here go no further. */
+/** A message of a conversation, in the provider's format; unknown fields are dropped. */
 export const chatMessage = z.discriminatedUnion('role', [
   z.object({ role: z.enum(['system', 'developer', 'user']), content }),
   z.object({
@@ -90,12 +90,12 @@ export const chatMessage = z.discriminatedUnion('role', [
 ]);
 export type ChatMessage = z.infer<typeof chatMessage>;
 
-/** Whether a schema is described by itself alone. */
+/** Whether a schema consists of a reference to itself. */
 function refersToItself(schema: object): boolean {
   return !/"\$(ref|dynamicRef|recursiveRef)":(?!"#)/.test(JSON.stringify(schema));
 }
 
-/** What a runner may ask; how the model is set is the preset's business, and whatever else is sent is ignored. */
+/** A runner's request. The preset decides the model's settings, and other fields are ignored. */
 export const chatRequest = z.object({
   /** A preset of the project file; absent or `default` is the agent's own. */
   model: z.string().max(120).optional(),

@@ -1,7 +1,7 @@
-/** The deepest that lists and objects may be nested in what an agent sends, far below what exhausts a stack. */
+/** The deepest nesting of lists and objects in what an agent sends, far below what exhausts a stack. */
 export const maxNesting = 64;
 
-/** Whether a value is nested no deeper than that. Looks at one level after the other, so that it bears any depth itself. */
+/** Whether a value's nesting is within the limit. Checks level by level, without recursion. */
 export function isShallow(value: unknown): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; depth <= maxNesting; depth += 1) {
@@ -11,5 +11,5 @@ export function isShallow(value: unknown): boolean {
   return false;
 }
 
-/** What is said of a value that is nested deeper. */
+/** The description of the limit in error messages. */
 export const tooDeep = `lists and objects within one another, at most ${String(maxNesting)} deep`;

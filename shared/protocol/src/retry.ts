@@ -4,22 +4,22 @@ export interface BackOff {
   readonly longestDelayMs: number;
 }
 
-/** How an operation is tried again. */
+/** How an operation is retried. */
 export interface RetryOptions extends BackOff {
-  /** Whether another try may help; any other error is thrown at once. @default all of them */
+  /** Whether a retry may help; any other error is thrown at once. @default all of them */
   readonly isRetryable?: (error: unknown) => boolean;
   /** How long after the first failure the last try may begin. @default no limit */
   readonly patienceMs?: number;
-  /** Ends the delays. A try that is under way has to heed it by itself. */
+  /** Ends the delays. A running try must observe it itself. */
   readonly signal?: AbortSignal | undefined;
-  /** Told of each failure that is followed by another try, and how many there have been. */
+  /** Called for each failure that is retried, with the number of failures so far. */
   readonly onFailure?: (error: unknown, failures: number) => void;
 }
 
 /**
  * Tries `operation` until it succeeds, with exponential back-off and jitter.
  *
- * @throws what the last try threw, or the reason of `signal` where that ended the delay after it
+ * @throws the last try's error, or the reason of `signal` where that ended the delay after it
  */
 export async function retry<Result>(operation: () => Promise<Result>, options: RetryOptions): Promise<Result> {
   const { isRetryable = () => true, patienceMs = Infinity, signal, onFailure } = options;
@@ -41,14 +41,16 @@ export async function retry<Result>(operation: () => Promise<Result>, options: R
   }
 }
 
-/** Returns what waits longer each time that it is called, for `mostMs` at most; an aborted signal ends the delay. */
+/**
+ * Returns a function that waits longer each time it is called, for `mostMs` at most; an aborted signal ends the delay.
+ */
 export function backOff(
   { firstDelayMs, longestDelayMs }: BackOff,
   signal?: AbortSignal,
 ): (mostMs?: number) => Promise<void> {
   let nextMs = firstDelayMs;
   return async (mostMs = Infinity) => {
-    // Jitter: clients that lost the same server do not come back all at once.
+    // Jitter: clients that lost the same server should not return all at once.
     const delayMs = Math.min(nextMs * (0.5 + Math.random() / 2), mostMs);
     nextMs = Math.min(2 * nextMs, longestDelayMs);
     await delay(delayMs, signal);

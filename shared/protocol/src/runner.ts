@@ -10,7 +10,7 @@ import { isShallow, tooDeep } from './nesting.js';
 /** The version of the contract between worker and runner. A runner may ignore every optional field. */
 export const runnerProtocol = 1;
 
-/** What a model is told of a tool. */
+/** A tool's definition for a model. */
 export const toolDefinition = z.object({
   name: z.string(),
   description: z.string(),
@@ -18,7 +18,7 @@ export const toolDefinition = z.object({
 });
 export type ToolDefinition = z.infer<typeof toolDefinition>;
 
-/** How the runner thinks: `mock` plays a script, `ai` asks a model. */
+/** What the runner does: `mock` plays a script, `ai` calls a model. */
 export const runnerConfig = z.discriminatedUnion('mode', [
   z.object({ mode: z.literal('mock'), script: mockScript.optional() }),
   z.object({
@@ -32,7 +32,7 @@ export const runnerConfig = z.discriminatedUnion('mode', [
 ]);
 export type RunnerConfig = z.infer<typeof runnerConfig>;
 
-/** A message that this turn's prompt holds, as data. */
+/** A message of this turn's prompt, as data. */
 export const turnMail = z.object({
   id: z.string(),
   sender: z.string(),
@@ -45,12 +45,12 @@ export const turnMail = z.object({
   replyTo: z.string().optional(),
   body: z.string(),
   createdAt: z.iso.datetime(),
-  /** The artifacts that it carries, for `artifacts.read`. */
+  /** The attached artifacts, for `artifacts.read`. */
   attachments: z.array(attachment).optional(),
 });
 export type TurnMail = z.infer<typeof turnMail>;
 
-/** What a runner finds in `input.json`. The optional fields go beyond the minimal contract; a runner may ignore them. */
+/** The content of `input.json`. Optional fields go beyond the minimal contract; a runner may ignore them. */
 export const runnerTurnInput = z.object({
   project: projectId,
   agent: z.object({
@@ -67,22 +67,22 @@ export const runnerTurnInput = z.object({
     number: z.int().positive().optional(),
     attempt: z.int().positive().optional(),
     mail: z.array(turnMail).optional(),
-    /** What a model is told before the prompt. */
+    /** The system prompt. */
     system: z.string().optional(),
   }),
-  /** What a model is told of the agent's earlier turns. */
+  /** The agent's earlier turns, as shown to its model. */
   history: z
     .object({
       /** Notes on the turns before those. */
       summary: z.string().optional(),
-      /** Turns between the two: new notes have to be made of the notes and these first. */
+      /** Turns between the notes and those in full: first, new notes have to be made of the notes and these. */
       compact: z.string().optional(),
       messages: z.array(chatMessage),
     })
     .optional(),
-  /** Where the agent's files are, as the runner sees them. */
+  /** The runner's path of the workspace. */
   workspace: z.string(),
-  /** Where `POST /tool` goes, as the runner sees it. */
+  /** The runner's address of the door. */
   controllerUrl: z.string(),
   /** The secret of this attempt, sent as `Authorization: Bearer`. */
   token: z.string(),
@@ -93,10 +93,10 @@ export const runnerTurnInput = z.object({
 });
 export type RunnerTurnInput = z.infer<typeof runnerTurnInput>;
 
-/** Usage is shown wherever its turn is. */
+/** Limits usage, which is shown with its turn. */
 const maxUsageCharacters = 16 * 1024;
 
-/** What is kept of a turn that was completed. */
+/** The stored output of a completed turn. */
 export const turnOutput = z.object({
   text: z.string().max(1_000_000),
   usage: z
@@ -110,8 +110,8 @@ export const turnOutput = z.object({
 export type TurnOutput = z.infer<typeof turnOutput>;
 
 /**
- * What a runner leaves in `output.json`, written whole: under another name first, then renamed. With a `failure` the turn
- * has failed.
+ * The content of `output.json`, written under another name first and then renamed. With a `failure` the turn has
+ * failed.
  */
 export const runnerTurnOutput = turnOutput.extend({
   failure: z.object({ code: toldByRunner, message: z.string().max(maxFailureChars) }).optional(),
@@ -121,7 +121,7 @@ export type RunnerTurnOutput = z.infer<typeof runnerTurnOutput>;
 /** The largest `output.json` that is read. */
 export const maxOutputBytes = 4 * 1024 * 1024;
 
-/** The body of `POST /tool`. Without `step` the call's place is its number within the attempt. */
+/** The body of `POST /tool`. Without `step`, the step is the call's number within the attempt. */
 export const toolRequest = z.object({
   project: projectId,
   agent: agentId,
@@ -137,7 +137,7 @@ export const toolResponse = z.object({
   output: z.unknown(),
   title: z.string().optional(),
   metadata: z.record(z.string(), z.unknown()).optional(),
-  /** The turn is over with this call: write the output and exit. */
+  /** Whether this call ends the turn: then the runner writes its output and exits. */
   endTurn: z.boolean().optional(),
 });
 export type ToolResponse = z.infer<typeof toolResponse>;

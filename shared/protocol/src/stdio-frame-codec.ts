@@ -4,16 +4,16 @@ import { crc32 } from 'node:zlib';
  * Frames over a byte stream that may be cut anywhere, such as a container's attached stdin and stdout.
  *
  * A frame is `type (1 byte), stream id (4), number of the frame in its stream (4), payload, CRC-32 of all that (4)`,
- * byte-stuffed (COBS) so that it holds no zero byte, between two zero bytes. A zero byte is therefore always a frame's
- * edge: a reader that starts in the middle, or loses bytes, is in step again at the next frame, the checksum drops what
- * was damaged, and the numbers show what was dropped.
+ * byte-stuffed (COBS) so that it contains no zero byte, between two zero bytes. A zero byte is therefore always a
+ * frame's boundary: a reader that starts in the middle or loses bytes resynchronizes at the next frame, the checksum
+ * drops damaged frames, and the numbers show what was dropped.
  */
 export const frameTypes = {
   /** From the serving side at each attachment: streams opened before are lost. */
   hello: 1,
   /** A stream begins; only the side that uses the door opens streams. */
   open: 2,
-  /** From the serving side every few seconds, for each stream: it is still there. */
+  /** From the serving side every few seconds, for each stream: a heartbeat. */
   alive: 3,
   data: 4,
   /** No more data from this side. */
@@ -58,7 +58,7 @@ export function encodeFrame({ type, stream, number, payload }: Frame): Buffer {
   return stuff(body);
 }
 
-/** Finds the frames in a stream of chunks; whatever is not a whole, undamaged frame is skipped. */
+/** Finds the frames in a stream of chunks; incomplete and damaged ones are skipped. */
 export class FrameDecoder {
   #pending: Buffer[] = [];
   #pendingBytes = 0;
@@ -77,7 +77,7 @@ export class FrameDecoder {
     return frames;
   }
 
-  /** Beyond the largest frame only the count goes on: nothing valid can come of these bytes. */
+  /** Beyond the largest frame bytes are only counted: they cannot be a valid frame. */
   #keep(bytes: Buffer): void {
     if (bytes.length === 0) return;
     this.#pendingBytes += bytes.length;
@@ -105,8 +105,8 @@ function isFrameType(type: number): type is FrameType {
 }
 
 /**
- * Each run of up to 254 bytes without a zero is preceded by its length plus one. A shorter run stands for a zero after it,
- * the last one for the end. Byte by byte: nothing is quicker where zeros are many, and little where they are few.
+ * Each run of up to 254 bytes without a zero is preceded by its length plus one. A shorter run implies a zero after it,
+ * the last one the end. Works byte by byte: faster methods only help where zeros are few, and then little.
  */
 function stuff(body: Buffer): Buffer {
   const stuffed = Buffer.allocUnsafe(body.length + Math.floor(body.length / longestRun) + 3);

@@ -2,33 +2,36 @@ import type { Duplex, Readable, Writable } from 'node:stream';
 import { FramedStream } from './framed-stream.js';
 import { encodeFrame, type Frame, FrameDecoder, type FrameType, frameTypes } from './stdio-frame-codec.js';
 
-/** What a {@link Multiplexer} is made of. */
+/** Options of a {@link Multiplexer}. */
 export interface MultiplexerOptions {
-  /** What the other side wrote, such as an attached container's stdout. */
+  /** The other side's output, such as an attached container's stdout. */
   readonly input: Readable;
-  /** What the other side reads, such as an attached container's stdin. */
+  /** The other side's input, such as an attached container's stdin. */
   readonly output: Writable;
-  /** Makes this the serving side: gets each stream that the other side opens, ready for `server.emit('connection', stream)`. */
+  /**
+   * Makes this the serving side: called with each stream that the other side opens, ready for
+   * `server.emit('connection', stream)`.
+   */
   readonly onStream?: (stream: Duplex) => void;
-  /** How often the serving side says that a stream is alive. */
+  /** The interval of the serving side's heartbeats. */
   readonly aliveEveryMs?: number;
-  /** How long the other side may say nothing of a stream before this side takes it for lost. */
+  /** How long a stream may lack heartbeats before it counts as lost. */
   readonly silenceMs?: number;
 }
 
 const maxStreams = 64;
-/** Data waits for the output to drain, so only a peer that provokes answers and reads none of them gets here. */
+/** Data waits for the output to drain, so only a peer that provokes replies without reading them reaches this. */
 const maxBacklogBytes = 1024 * 1024;
-/** A silence is noticed after this many looks without a sign of life. */
+/** How many checks without a heartbeat make a stream count as lost. */
 const looksPerSilence = 4;
 const nothing = Buffer.alloc(0);
 
 /**
  * Carries many HTTP connections over one pair of byte streams. Each stream has its own credit, so that a slow reader
- * delays nobody else and no buffer grows without bound.
+ * delays no other and no buffer grows without bound.
  *
- * The serving side (the worker) makes a new one at each attachment; that resets every stream which the other side (the
- * container) has open from an earlier one, so that its requests fail at once and are tried again.
+ * The serving side (the worker) creates a new one at each attachment, which resets every stream that the other side
+ * (the container) has open from an earlier one, so that its requests fail at once and are retried.
  */
 export class Multiplexer {
   readonly #streams = new Map<number, FramedStream>();
@@ -37,7 +40,7 @@ export class Multiplexer {
   readonly #output: Writable;
   readonly #onStream: ((stream: Duplex) => void) | undefined;
   readonly #timer: NodeJS.Timeout;
-  /** Streams with something to send, in the order of their turn. */
+  /** Streams with pending data, in round-robin order. */
   readonly #senders = new Set<FramedStream>();
   #lastId = 0;
   #greeted = false;
@@ -58,7 +61,7 @@ export class Multiplexer {
     if (this.#onStream !== undefined) this.#write({ type: frameTypes.hello, stream: 0, number: 0, payload: nothing });
   }
 
-  /** A new connection to the serving side. It fails at once where this multiplexer is closed. */
+  /** Opens a connection to the serving side. It fails at once where this multiplexer is closed. */
   open(): Duplex {
     this.#lastId += 1;
     const stream = this.#add(this.#lastId);
@@ -67,7 +70,7 @@ export class Multiplexer {
     return stream;
   }
 
-  /** Ends every stream. The streams it was made of stay open: they belong to the caller. */
+  /** Ends every stream. The underlying streams stay open: they belong to the caller. */
   close(reason: Error = new Error('the door was closed')): void {
     if (this.#closed !== undefined) return;
     this.#closed = reason;
@@ -92,7 +95,7 @@ export class Multiplexer {
     const stream = this.#streams.get(frame.stream);
     if (stream !== undefined) stream.receive(frame);
     else if (frame.type === frameTypes.open && this.#closed === undefined) this.#accept(frame);
-    // Anything else is late news of a stream that is over.
+    // Any other frame is a late one of an ended stream.
   }
 
   #accept(frame: Frame): void {
@@ -105,7 +108,7 @@ export class Multiplexer {
     if (!stream.destroyed) this.#onStream(stream);
   }
 
-  /** The first greeting may cross the first streams on its way; each later one is another attachment's. */
+  /** The first greeting may cross the first opened streams; each later one is another attachment's. */
   #greet(): void {
     if (!this.#greeted) {
       this.#greeted = true;

@@ -15,7 +15,7 @@ export const coreToolNames = [
 
 export type CoreToolName = (typeof coreToolNames)[number];
 
-/** Older names that are still understood, and the tools they stand for. */
+/** Older names that are still accepted, and their tools. */
 export const toolAliases: ReadonlyMap<string, CoreToolName> = new Map([
   ['coordination.no_valuable_work', 'coordination.wait_for_signal'],
 ]);
@@ -28,7 +28,7 @@ export const toolpackTools = {
   files: ['file.read', 'file.write', 'file.patch'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** The packs whose tools this version executes. */
+/** The toolpacks that this version can execute. */
 export const servedToolpacks: readonly string[] = ['core'];
 
 export type BuiltInToolpack = keyof typeof toolpackTools;
@@ -38,9 +38,7 @@ export function canonicalToolName(name: string): string {
   return toolAliases.get(name) ?? name;
 }
 
-/**
- * Whether an allowlist admits a tool. A pattern is an exact name (or its older name), `namespace.*` or `*`.
- */
+/** Whether an allowlist admits a tool. A pattern is a name (or an older one), `namespace.*` or `*`. */
 export function allowsTool(patterns: readonly string[], name: string): boolean {
   const tool = canonicalToolName(name);
   return patterns.some((pattern) => {

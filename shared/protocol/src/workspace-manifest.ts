@@ -6,7 +6,7 @@ export const maxWorkspaceFiles = 20_000;
 export const maxWorkspaceBytes = 1024 * 1024 * 1024;
 export const maxWorkspacePathLength = 1024;
 
-/** A path inside a workspace: relative, `/` between its parts, no `.` or `..`, no NUL. */
+/** A path inside a workspace: relative, separated by `/`, without `.`, `..` and NUL. */
 export const workspacePath = z
   .string()
   .min(1)

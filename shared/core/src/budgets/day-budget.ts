@@ -4,16 +4,16 @@ import { dollars } from './model-cost.js';
 export interface DaySpending {
   day: string;
   spentNanoUsd: number;
-  /** By calls that are being made, at their worst. */
+  /** Reserved by running calls, at their worst-case cost. */
   heldNanoUsd: number;
 }
 
-/** A day, where the operator bounds what it may cost. */
+/** A day with the operator's budget. */
 export interface DayBudget extends DaySpending {
   limitNanoUsd: number;
   /** When it ends, and the next one begins. */
   endsMs: number;
-  /** Names the day and its limit: what waits for room in it is over with either of them. */
+  /** Identifies the day and its limit: a wait for room ends when either changes. */
   gate: string;
 }
 
@@ -27,14 +27,14 @@ export function dayBudget(day: DaySpending, limitNanoUsd: number): DayBudget {
 }
 
 /**
- * Whether the rest of a day has no room for a call. One that no day has room for does not count; that is for a person to
- * see.
+ * Whether the rest of a day has no room for a call. A call that exceeds a whole day's budget does not count: it is
+ * refused for that.
  */
 export function isDaySpent(day: DayBudget | null | undefined, nanoUsd: number): day is DayBudget {
   return day != null && nanoUsd <= day.limitNanoUsd && day.spentNanoUsd + nanoUsd > day.limitNanoUsd;
 }
 
-/** That a day is spent, for a person. */
+/** The message that a day's budget is spent. */
 export function daySpentMessage({ limitNanoUsd, spentNanoUsd }: DayBudget): string {
   return `The day's budget of all projects, ${dollars(limitNanoUsd)}, is reached: ${dollars(spentNanoUsd)} is spent. Turns go on at midnight UTC, or when it is raised.`;
 }

@@ -2,19 +2,19 @@ import { estimatedTokens } from '@suzumio/protocol/estimated-tokens';
 import type { ModelUsage } from '@suzumio/protocol/model-chat';
 import type { Candidate, SinglePreset } from './presets.js';
 
-/** What a call uses: tokens in and out together, and its price in billionths of a dollar. */
+/** A call's usage: its tokens, in and out, and its cost in billionths of a dollar. */
 export interface Cost {
   tokens: number;
   nanoUsd: number;
 }
 
-/** Billionths of a dollar. Whole numbers, so that sums stay exact. */
+/** Costs are in billionths of a dollar: integers, so that sums stay exact. */
 export const nanoPerUsd = 1e9;
 
-/** The longest answer that is asked for where the preset names none and a budget wants to know. */
+/** The answer limit for calls under a budget whose preset sets none. */
 export const defaultMaxOutputTokens = 8_192;
 
-/** What an answer cost. A preset without a price costs nothing. */
+/** The cost of an answer; zero for a preset without a price. */
 export function costOf(
   settings: Pick<SinglePreset, 'price'>,
   usage: Pick<ModelUsage, 'inputTokens' | 'outputTokens'>,
@@ -28,7 +28,7 @@ export function costOf(
   };
 }
 
-/** The most that a call may come to, whichever of the candidates answers. */
+/** The worst-case cost of a call, over all candidates. */
 export function worstCost(candidates: readonly Candidate[], requestBytes: number): Cost {
   const costs = candidates.map(({ settings }) =>
     costOf(settings, {
@@ -42,7 +42,7 @@ export function worstCost(candidates: readonly Candidate[], requestBytes: number
   };
 }
 
-/** An amount as people read it. */
+/** An amount for people. */
 export function dollars(nanoUsd: number): string {
   const usd = nanoUsd / nanoPerUsd;
   return `$${usd !== 0 && usd < 0.01 ? usd.toPrecision(2) : usd.toFixed(2)}`;

@@ -6,22 +6,22 @@ type Preset = ModelsConfig['presets'][string];
 export type SinglePreset = Exclude<Preset, { 'model-list': string[] }>;
 export type ModelProvider = ModelsConfig['providers'][string];
 
-/** One model that may be asked, with how it is set and whom to ask. */
+/** One model that may be called: its settings and its provider. */
 export interface Candidate {
   readonly preset: string;
   readonly settings: SinglePreset;
   readonly provider: ModelProvider;
 }
 
-/** A model by the name that its provider has for it. */
+/** The provider's name of a model. */
 export function askedModel({ apiModel, model }: Pick<SinglePreset, 'apiModel' | 'model'>): string {
   return apiModel ?? model;
 }
 
 /**
- * The models that answer for an agent, in the order in which they are tried.
+ * The candidates for an agent's calls, in the order in which they are tried.
  *
- * @param asked a preset that the runner names: the agent's own, or one that its list leads to
+ * @param asked a preset that the runner names: the agent's own, or one in its list
  * @throws SuzumioError `preset-unknown`
  */
 export function candidatesFor(config: ProjectConfig, agent: string, asked?: string): Candidate[] {
@@ -41,7 +41,7 @@ export function candidatesFor(config: ProjectConfig, agent: string, asked?: stri
   return flatten(models, asked === undefined || asked === 'default' ? own : asked);
 }
 
-/** The presets that an agent's runner may name: the agent's own first, then those that its list leads to. */
+/** The presets that an agent's runner may name: the agent's own first, then those in its list. */
 export function presetsFor(config: ProjectConfig, agent: string): string[] {
   const own = presetOf(config, agent);
   const { models } = config.backend.runner;
@@ -53,16 +53,16 @@ export function presetOf(config: ProjectConfig, agent: string): string | undefin
   return config.agents[agent]?.model ?? config.backend.runner.model;
 }
 
-/** The smallest context that any of an agent's models has, in tokens. */
+/** The smallest context of an agent's models, in tokens. */
 export function contextLimitOf(config: ProjectConfig, agent: string): number {
   const limits = candidatesFor(config, agent).map(({ settings }) => settings.contextLimit ?? defaultContextLimit);
   return Math.min(...limits);
 }
 
-/** The context of a model whose preset names none: what nearly all of them have. */
+/** The context of a preset that sets none: nearly all models have it. */
 const defaultContextLimit = 32_000;
 
-/** Lists may name lists; the loader has refused those that lead back to themselves. */
+/** Lists may contain lists; the loader refuses cycles. */
 function flatten(models: ModelsConfig, id: string): Candidate[] {
   const preset = models.presets[id];
   if (preset === undefined) return [];

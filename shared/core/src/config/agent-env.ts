@@ -3,7 +3,7 @@ import { type ConfigPath, mapScalars } from './config-node.js';
 import { ProblemList } from './config-problem.js';
 import { fullBudget, readYaml } from './yaml-reader.js';
 
-/** What stands in the place of the value of a variable, wherever a project's file is kept or shown. */
+/** Replaces the value of a variable where a project's file is stored or shown. */
 export const hiddenValue = '(hidden)';
 
 /** One variable of an agent's containers. */
@@ -13,7 +13,7 @@ export interface AgentVariable {
   value: string;
 }
 
-/** Every variable that a project's agents are given. */
+/** All variables of a project's agents. */
 export function agentVariables(config: FileConfig): AgentVariable[] {
   return Object.entries(config.agents).flatMap(([agent, { env = {} }]) =>
     Object.entries(env).map(([name, value]) => ({ agent, name, value })),
@@ -40,10 +40,10 @@ export function isEnvValue(path: ConfigPath): boolean {
   return ofAgent || ofToolpack;
 }
 
-/** A file as it was written, to the letter, without those values: names of other variables (`${NAME}`) stay. */
+/** A file's text without those values; references to other variables (`${NAME}`) stay. */
 export function withoutEnvTexts(source: string): string {
   const lineStarts = [0, ...[...source.matchAll(/\n/g)].map(({ index }) => index + 1)];
-  /** By where they begin: one that is shared by an anchor stands in several places of the tree. */
+  /** By offset: a value shared through an anchor appears several times in the tree. */
   const hidden = new Map<number, string>();
   mapScalars(readYaml(source, '', new ProblemList(), fullBudget()), (scalar, path) => {
     const { place, source: written, value } = scalar;
@@ -59,7 +59,7 @@ export function withoutEnvTexts(source: string): string {
   );
 }
 
-/** In the same quotes, and before the same end of a block of lines. */
+/** Keeps the value's quotes, and the line break that ends a block. */
 function inPlaceOf(written: string): string {
   const quote = /^["']/.exec(written)?.[0] ?? '';
   return `${quote}${hiddenValue}${quote}${/\s*$/.exec(written)?.[0] ?? ''}`;

@@ -3,7 +3,10 @@ import { childOf, type ConfigNode } from './config-node.js';
 import type { ProblemList } from './config-problem.js';
 import { configLimits } from './limits.js';
 
-/** Refuses a small file that comes to a large project: counted agents, each with all that its entry says, in many channels. */
+/**
+ * Refuses a small file that expands to a large project: counted agents, each with everything in its entry, in many
+ * channels.
+ */
 export function refuseExpansion(root: ConfigNode, config: FileConfig, problems: ProblemList): void {
   const { agentsBytes, members } = configLimits;
   const refuse = (section: string, message: string): void =>

@@ -5,8 +5,8 @@ import { visitVariables } from './environment.js';
 import { importPathOf } from './import-marker.js';
 
 /**
- * Refuses what would read this machine's environment or disk: a posted file may ask for neither.
- * Such a file is rendered first, where its author's files and variables are.
+ * Refuses references to this machine's environment or disk in a posted file. Such a file has to be rendered first,
+ * where its author's files and variables are.
  */
 export function refuseReadingThisMachine(root: ConfigNode, problems: ProblemList): void {
   visitVariables(root, (name, place) => {

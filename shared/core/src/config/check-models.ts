@@ -7,8 +7,8 @@ import { configLimits } from './limits.js';
 import { hintFrom } from '@suzumio/contract/errors/suggest';
 
 /**
- * Checks that providers have addresses, agents name presets, presets name providers, that no list of presets leads back to
- * itself, and that a budget in dollars finds a price at every preset.
+ * Checks that providers have addresses, agents name existing presets, presets name existing providers, lists of presets
+ * have no cycle, and every preset has a price where there is a budget in dollars.
  */
 export function checkModels(root: ConfigNode, problems: ProblemList): void {
   const runner = childOf(childOf(root, 'backend'), 'runner');
@@ -43,7 +43,7 @@ export function checkModels(root: ConfigNode, problems: ProblemList): void {
   }
 }
 
-/** What a variable stands for is not known before it is asked there. */
+/** An address in a variable is only known at run time. */
 function checkAddresses(providers: ConfigNode | undefined, problems: ProblemList): void {
   for (const [id, { value }] of entriesOf(providers)) {
     const node = childOf(value, 'baseURL');
@@ -66,7 +66,7 @@ function reaches(from: string, target: string, presets: ReadonlyMap<string, Conf
   });
 }
 
-/** Projects that were made with less keep their files: they are given as long as this. */
+/** Existing projects with a shorter timeout keep their files, and get this minimum. */
 function checkTimeouts(providers: ConfigNode | undefined, problems: ProblemList): void {
   for (const [, { value }] of entriesOf(providers)) {
     const node = childOf(value, 'timeoutMs');
@@ -76,7 +76,7 @@ function checkTimeouts(providers: ConfigNode | undefined, problems: ProblemList)
   }
 }
 
-/** A budget that is accepted is kept, and what has no price cannot be counted. */
+/** Without prices a budget in dollars could not be enforced. */
 function checkPrices(root: ConfigNode, presets: ReadonlyMap<string, ConfigNode>, problems: ProblemList): void {
   const budgets = [
     childOf(root, 'budget'),

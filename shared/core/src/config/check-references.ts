@@ -8,9 +8,8 @@ import { configLimits } from './limits.js';
 import { hintFrom } from '@suzumio/contract/errors/suggest';
 
 /**
- * Checks what a schema cannot: that names which point at something in the file point at something that is there.
- * Works on the tree, so that these problems are told together with those of the schema; what has another shape than
- * it should is passed over here.
+ * Checks what a schema cannot: that references within the file have targets. Works on the tree, so that these problems
+ * are reported together with the schema's; values of the wrong form are skipped here.
  */
 export function checkReferences(
   root: ConfigNode,
@@ -49,7 +48,7 @@ function checkAgentIds(root: ConfigNode, problems: ProblemList): AgentIds {
       );
     }
     named.add(base);
-    // In a rendered file a counted agent still says which entry it came from.
+    // In a rendered file a counted agent still names its entry.
     named.add(textOf(childOf(entry.value, 'base')) ?? base);
     if (expanded.size > configLimits.agents) break;
     for (const id of expandAgentId(base, count)) {
@@ -73,7 +72,7 @@ function checkAgentIds(root: ConfigNode, problems: ProblemList): AgentIds {
   return { expanded, named };
 }
 
-/** An agent that starts from no profile says itself who it is. */
+/** An agent without a profile needs a role and a prompt of its own. */
 function checkIdentities(root: ConfigNode, problems: ProblemList): void {
   for (const [id, { keyPlace, value }] of entriesOf(childOf(root, 'agents'))) {
     if (value.kind !== 'map' || value.entries.has('profile')) continue;
@@ -83,7 +82,7 @@ function checkIdentities(root: ConfigNode, problems: ProblemList): void {
   }
 }
 
-/** Mail may be addressed by display name, where that is clear. */
+/** Warns of ambiguous display names, by which mail cannot be addressed. */
 function checkDisplayNames(root: ConfigNode, agents: AgentIds, warnings: ProblemList): void {
   const seen = new Set<string>();
   for (const [id, entry] of entriesOf(childOf(root, 'agents'))) {

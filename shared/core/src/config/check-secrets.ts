@@ -5,13 +5,13 @@ import { placeWithin, variablesIn } from './environment.js';
 import { indexOfKey, indexOfPassword, isCredentialHeader, isSecretVariable } from './secret-patterns.js';
 
 /**
- * Refuses what looks like a key or a password, wherever it came from: a file, an import or the environment. The message
- * never holds the value, and the value is taken out of the tree, so that no other message does.
+ * Refuses what looks like a key or a password, from a file, an import or the environment. The message never contains
+ * the value, and the value is removed from the tree, so that no other message does.
  *
- * What an agent's `env` gives to its container may be a secret, whose value stands in a variable: there, only a key that
- * is written down in the file is refused.
+ * The value of a variable in an agent's `env` may be a secret from the environment: there, only a key written in the
+ * file is refused.
  *
- * @param options.literal whether the tree holds the values of variables instead of the text of the file
+ * @param options.literal whether the tree contains the values of variables instead of the file's text
  */
 export function refuseSecrets(root: ConfigNode, problems: ProblemList, { literal = false } = {}): ConfigNode {
   return mapScalars(root, (scalar, path) => {
@@ -23,11 +23,10 @@ export function refuseSecrets(root: ConfigNode, problems: ProblemList, { literal
 }
 
 /**
- * Refuses `${NAME}` of variables that hold secrets by their name, whether they are set or not: what stands in a project
- * file is stored, shown and told to models. What an agent's `env` gives to its container is not looked at here. The value
- * is taken out of the tree, so that nothing is put in its place.
+ * Refuses `${NAME}` of variables whose name marks a secret, set or not, because a project file is stored, shown and
+ * given to models. An agent's `env` is exempt. The value is removed from the tree, so that nothing is substituted.
  *
- * @param within the fields that are looked at
+ * @param within the fields to check
  */
 export function refuseSecretVariables(
   root: ConfigNode,
@@ -53,7 +52,7 @@ function refusalOf(name: string): string {
 
 interface Secret {
   readonly message: string;
-  /** Where it begins in a text, so far as that has it. */
+  /** The offset at which it begins in a text, if it does. */
   readonly indexIn: (text: string) => number | undefined;
 }
 

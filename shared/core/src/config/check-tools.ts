@@ -3,12 +3,12 @@ import { childOf, type ConfigNode, entriesOf, itemsOf, textOf } from './config-n
 import type { ProblemList } from './config-problem.js';
 import { suggest } from '@suzumio/contract/errors/suggest';
 
-/** What a file's toolpacks bring. */
+/** The tools of a file's toolpacks. */
 interface KnownTools {
   readonly known: readonly string[];
-  /** Tools of toolpacks that the file does not list, with the toolpack of each. */
+  /** Tools of toolpacks that the file does not list, by tool. */
   readonly unlisted: ReadonlyMap<string, string>;
-  /** Toolpacks from elsewhere bring tools whose names are not known yet; they are in the pack's own namespace. */
+  /** The namespaces of foreign toolpacks, whose tools are not known yet. */
   readonly foreign: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export function checkTools(root: ConfigNode, problems: ProblemList): void {
   }
 }
 
-/** Checks that the steps of a mock script call tools that there are: unless that is what a step is there to show. */
+/** Checks that the steps of a mock script call existing tools, except steps that expect an error. */
 export function checkScriptTools(root: ConfigNode, problems: ProblemList): void {
   const tools = toolsOf(root);
   for (const rule of itemsOf(childOf(childOf(childOf(root, 'backend'), 'runner'), 'script'))) {

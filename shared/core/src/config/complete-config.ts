@@ -6,10 +6,10 @@ import { configDefaults } from './defaults.js';
 import type { SourceAgent, SourceConfig } from './source-schema.js';
 
 /**
- * Completes what a person wrote: defaults filled in, counted agents expanded, members of channels listed, paths of
- * the host made absolute.
+ * Completes a project file: fills in defaults, expands counted agents, lists members of channels, makes host paths
+ * absolute.
  *
- * @param directory what relative paths are relative to
+ * @param directory the base of relative paths
  */
 export function completeConfig(source: SourceConfig, directory: string): FileConfig {
   const agents: Record<string, FileAgentConfig> = {};
@@ -79,7 +79,7 @@ function completeBackend(source: SourceConfig['backend'], directory: string): Pr
 
 type Mount = z.infer<typeof mountConfig>;
 
-/** A mount that does not say is read-only. */
+/** Mounts are read-only by default. */
 function completeMounts(
   mounts: readonly (Omit<Mount, 'readonly'> & { readonly readonly?: boolean | undefined })[],
   directory: string,
@@ -93,7 +93,7 @@ function completeMounts(
 
 type Toolpack = ProjectConfig['tools']['toolpacks'][number];
 
-/** The core pack is always there: without it an agent could not even answer. */
+/** The core pack is always included: without it an agent could not even answer. */
 function completeToolpacks(source: readonly Toolpack[] | undefined, directory: string): Toolpack[] {
   const packs = (source ?? configDefaults.tools.toolpacks).map((pack) =>
     typeof pack === 'object' && 'path' in pack ? { ...pack, path: resolve(directory, pack.path) } : pack,
@@ -101,7 +101,7 @@ function completeToolpacks(source: readonly Toolpack[] | undefined, directory: s
   return packs.includes('core') ? packs : ['core', ...packs];
 }
 
-/** `defaults` with what is given on top; a field that is not given keeps its default. */
+/** `defaults` overridden by the given fields. */
 function withDefaults<Section extends object>(
   defaults: Section,
   given: { readonly [Key in keyof Section]?: Section[Key] | undefined } | undefined,

@@ -1,9 +1,6 @@
 import type { Place } from './config-problem.js';
 
-/**
- * The tree that a file becomes before it is a config: plain data in which everything knows its place. Nodes are
- * never changed; each stage of loading builds new ones.
- */
+/** The parsed tree of a file: plain data with positions. Nodes are immutable; each stage of loading builds new ones. */
 export type ConfigNode = ScalarNode | ListNode | MapNode | BrokenNode;
 
 export interface ScalarNode {
@@ -11,11 +8,11 @@ export interface ScalarNode {
   readonly value: string | number | boolean | null;
   readonly place: Place;
   /**
-   * `inline` was written on the field's own line or quoted, `block` as a block of lines; `verbatim` came from an
-   * imported text and is left as it is.
+   * `inline`: on the field's own line or quoted; `block`: a block of lines; `verbatim`: from an imported text, left
+   * unchanged.
    */
   readonly style: 'inline' | 'block' | 'verbatim';
-  /** The scalar as written, to find places within it. */
+  /** The scalar's text in the file, to locate parts of it. */
   readonly source: string;
 }
 
@@ -29,7 +26,7 @@ export interface MapNode {
   readonly kind: 'map';
   readonly entries: ReadonlyMap<string, MapEntry>;
   readonly place: Place;
-  /** This is a whole file: the place where `extends` is understood. */
+  /** Whether this is the root of a file, where `extends` applies. */
   readonly wholeFile: boolean;
 }
 
@@ -38,7 +35,7 @@ export interface MapEntry {
   readonly value: ConfigNode;
 }
 
-/** Stands where a problem was already reported, so that nothing more is said about it. */
+/** Marks a reported problem, so that nothing more is reported of it. */
 export interface BrokenNode {
   readonly kind: 'broken';
   readonly place: Place;
@@ -47,7 +44,7 @@ export interface BrokenNode {
 export type PathSegment = string | number;
 export type ConfigPath = readonly PathSegment[];
 
-/** What stands under a key of a map. */
+/** The value of a key in a map. */
 export function childOf(node: ConfigNode | undefined, key: string): ConfigNode | undefined {
   return node?.kind === 'map' ? node.entries.get(key)?.value : undefined;
 }
@@ -67,7 +64,7 @@ export function textOf(node: ConfigNode | undefined): string | undefined {
   return node?.kind === 'scalar' && typeof node.value === 'string' ? node.value : undefined;
 }
 
-/** The data of a tree, without places. What is broken becomes `undefined`. */
+/** The data of a tree, without positions. Broken nodes become `undefined`. */
 export function toPlain(node: ConfigNode): unknown {
   switch (node.kind) {
     case 'scalar':
@@ -81,7 +78,7 @@ export function toPlain(node: ConfigNode): unknown {
   }
 }
 
-/** What was found of a path: the deepest node on it, the key it stands under, and whether that is the path's end. */
+/** The result of following a path: the deepest node on it, its key, and whether that is the path's end. */
 export interface Located {
   readonly node: ConfigNode;
   readonly keyPlace: Place | undefined;
@@ -108,7 +105,7 @@ function step(node: ConfigNode, segment: PathSegment): Located | undefined {
   return item && { node: item, keyPlace: undefined, complete: true };
 }
 
-/** A copy of a tree with every scalar replaced by what `change` makes of it. */
+/** A copy of a tree with `change` applied to every scalar. */
 export function mapScalars(
   node: ConfigNode,
   change: (scalar: ScalarNode, path: ConfigPath) => ConfigNode,

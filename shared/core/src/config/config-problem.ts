@@ -1,14 +1,14 @@
 import { type ErrorDetails, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { configLimits } from './limits.js';
 
-/** Where something stands in a file; line and column count from 1. */
+/** A position in a file; line and column count from 1. */
 export interface Place {
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** What can be wrong with a project file. The names are stable. */
+/** The kinds of problems in a project file. The names are stable. */
 export type ConfigProblemCode =
   | 'alias-unknown'
   | 'agent-duplicate'
@@ -58,7 +58,7 @@ export type ConfigProblemCode =
   | 'yaml-syntax'
   | 'yaml-unsupported';
 
-/** One thing that is wrong, and where. */
+/** One problem and its position. */
 export interface ConfigProblem extends Place {
   readonly code: ConfigProblemCode;
   readonly message: string;
@@ -69,7 +69,7 @@ export function formatProblem(problem: ConfigProblem): string {
   return `${problem.file}:${problem.line}:${problem.column}  ${problem.message}`;
 }
 
-/** Everything that is wrong with a project file, in the order of its lines. */
+/** All problems of a project file, in the order of its lines. */
 export class ConfigErrors extends SuzumioError {
   constructor(
     readonly problems: readonly ConfigProblem[],
@@ -86,11 +86,11 @@ export class ConfigErrors extends SuzumioError {
   }
 }
 
-/** Gathers problems while a file is read, so that they are told together. */
+/** Collects problems while a file is read, so that they are reported together. */
 export class ProblemList {
   readonly #problems = new Map<string, ConfigProblem>();
 
-  /** Adds a problem; after the first few hundred it does nothing and does not call for the message. */
+  /** Adds a problem; beyond the limit it does nothing, without evaluating the message. */
   add(code: ConfigProblemCode, where: Place | (() => Place), said: string | (() => string)): void {
     if (this.#problems.size >= configLimits.problems) return;
     const { file, line, column } = typeof where === 'function' ? where() : where;

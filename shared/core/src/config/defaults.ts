@@ -8,7 +8,7 @@ type Defaults = Pick<ProjectConfig, 'scheduler' | 'turn' | 'tools' | 'observabil
   readonly channels: readonly string[];
 };
 
-/** What holds where a project file says nothing. */
+/** The defaults of a project file. */
 export const configDefaults: Defaults = {
   channels: ['#project', '#blocked'],
   scheduler: {

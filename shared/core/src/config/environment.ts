@@ -1,18 +1,18 @@
 import { type ConfigNode, type ConfigPath, mapScalars, type ScalarNode } from './config-node.js';
 import type { Place, ProblemList } from './config-problem.js';
 
-/** Variables by name, as a process is given them. */
+/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `$${`, or `${NAME}`, `${NAME:-default}`, or any other `${`. */
 const reference = /\$\$\{|\$\{(?:([A-Za-z_]\w*)(?::-([^{}]*))?\})?/g;
 
 /**
- * Replaces `${NAME}` in the scalars of a tree. A value stays a string whatever the variable holds, and what was
- * inserted is not looked at again. Imported texts are left alone.
+ * Replaces `${NAME}` in the scalars of a tree. A value stays a string whatever the variable contains, and inserted text
+ * is not substituted again. Imported texts are skipped.
  *
- * Fields that are read at run time only keep a reference to a variable that is not there; their value stays in the
- * notation of the file (`$${` for a literal `${`), because it will be read once more.
+ * Fields that are only read at run time keep references to missing variables; their value stays in the file's notation
+ * (`$${` for a literal `${`), because it will be substituted again.
  */
 export function substituteEnvironment(
   root: ConfigNode,
@@ -47,7 +47,7 @@ export function substituteEnvironment(
   });
 }
 
-/** Takes the escapes off the scalars of a tree in which no variable is substituted. */
+/** Unescapes the scalars of a tree without substituting variables. */
 export function unescapeEnvironment(root: ConfigNode): ConfigNode {
   return mapScalars(root, (scalar, path) => {
     if (typeof scalar.value !== 'string' || isReadAtRunTime(path)) return scalar;
@@ -55,22 +55,22 @@ export function unescapeEnvironment(root: ConfigNode): ConfigNode {
   });
 }
 
-/** What a text that was kept in the notation of the file says. */
+/** Unescapes a text in the file's notation. */
 export function unescapeReferences(text: string): string {
   return text.replaceAll('$${', () => '${');
 }
 
-/** The variables that a text in the notation of the file still stands for. */
+/** The variables that a text in the file's notation still refers to. */
 export function variablesIn(text: string): string[] {
   return [...text.matchAll(reference)].flatMap(([, name]) => (name === undefined ? [] : [name]));
 }
 
-/** Writes a text so that it is not taken for a reference. */
+/** Escapes a text so that it is not read as a reference. */
 export function escapeEnvironment(text: string): string {
   return text.replaceAll('${', () => '$${');
 }
 
-/** Calls `visit` with every variable that a tree names, and where it does. */
+/** Calls `visit` with every variable reference of a tree and its position. */
 export function visitVariables(root: ConfigNode, visit: (name: string, place: () => Place) => void): void {
   mapScalars(root, (scalar) => {
     if (typeof scalar.value !== 'string') return scalar;
@@ -92,7 +92,7 @@ export function isReadAtRunTime(path: ConfigPath): boolean {
   );
 }
 
-/** Finds, one after the other, where parts of a scalar's value stand in what was written; its beginning otherwise. */
+/** Finds successive parts of a scalar's value in its source text; the beginning where it cannot. */
 function finder(scalar: ScalarNode): (part: string) => number {
   let from = 0;
   return (part) => {
@@ -103,7 +103,7 @@ function finder(scalar: ScalarNode): (part: string) => number {
   };
 }
 
-/** The place of a character of a scalar as it was written. */
+/** The position of a character of a scalar in its file. */
 export function placeWithin(scalar: ScalarNode, index: number): Place {
   const before = scalar.source.slice(0, index).split('\n');
   const column = (before.at(-1)?.length ?? 0) + (before.length === 1 ? scalar.place.column : 1);

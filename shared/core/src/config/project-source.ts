@@ -2,20 +2,20 @@ import type { FileConfig, ProjectConfig } from '@suzumio/contract/model/project-
 import type { ConfigPath } from './config-node.js';
 import type { ConfigProblem, Place } from './config-problem.js';
 
-/** A project file that was found to be right, as far as it says everything itself: agents may start from profiles. */
+/** A valid project file, without the profiles that its agents start from. */
 export interface ProjectSource {
   readonly config: FileConfig;
-  /** The file as it was written. */
+  /** The file's text. */
   readonly sourceText: string;
   /** Real paths of the file and of all that it imports; empty for a posted text. */
   readonly files: readonly string[];
-  /** What is allowed and probably not meant. */
+  /** Warnings of what is allowed but probably not meant. */
   readonly warnings: readonly ConfigProblem[];
-  /** Where a field of `config` was written; for a default, where it would be. */
+  /** The position of a field of `config`; for a default, where it would be. */
   locate(path: ConfigPath): Place;
 }
 
-/** A project file that was found to be right, with all that its agents start from. */
+/** A valid project file, complete with its agents' profiles. */
 export interface LoadedProject extends ProjectSource {
   readonly config: ProjectConfig;
 }

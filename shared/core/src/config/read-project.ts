@@ -20,9 +20,9 @@ import { sourceConfig } from './source-schema.js';
 import { fullBudget, readYaml } from './yaml-reader.js';
 
 export interface LoadFileOptions {
-  /** The variables that `${NAME}` stands for. */
+  /** The variables for `${NAME}`. */
   readonly env: Environment;
-  /** A directory that no import and no skill may leave, symbolic links followed. @default the file's own */
+  /** The directory that imports and skills must be in, with symbolic links resolved. @default the file's own */
   readonly configRoot?: string | undefined;
 }
 
@@ -66,8 +66,7 @@ export function readProject(path: string, options: LoadFileOptions, disk: Source
 }
 
 /**
- * Reads a project file that was posted. It is taken literally: nothing is read from this machine's environment or
- * disk, and what asks for that is refused.
+ * Reads a posted project file. It is taken literally: references to this machine's environment or disk are refused.
  *
  * @throws {ConfigErrors} with everything that is wrong
  */
@@ -90,7 +89,7 @@ function isRendered(root: ConfigNode): boolean {
   return childOf(root, 'rendered') !== undefined;
 }
 
-/** Takes off the escapes, and looks for nothing to resolve. */
+/** Unescapes the tree without resolving anything. */
 function takeLiterally(root: ConfigNode, problems: ProblemList): ConfigNode {
   const harmless = refuseSecretVariables(root, problems, isReadAtRunTime);
   const literal = mapScalars(unescapeEnvironment(harmless), (scalar) =>
@@ -105,7 +104,7 @@ function validate(root: ConfigNode, directory: string, problems: ProblemList, wa
   const rendered = isRendered(root);
   checkReferences(root, rendered, problems, warnings);
   const complete = rendered ? toPlain(root) : completeSource(root, directory, problems);
-  // The rendered form is parsed whatever the source was: one schema says what a config is, and in which order.
+  // Every source is parsed in its rendered form: one schema defines a config and its order.
   const config = complete === undefined ? undefined : parseTree(fileConfig, root, complete, problems);
   if (config === undefined || !problems.isEmpty) throw problems.toError();
   return config;

@@ -6,16 +6,16 @@ import type { Place, ProblemList } from './config-problem.js';
 import { type ImportContext, isInside } from './resolve-imports.js';
 
 /**
- * Replaces every skill that is the path of a file by the name of that file and its text, which is left as it is: nothing
- * in it is imported or substituted.
+ * Replaces every skill that is a file's path by that file's name and text, which is left unchanged: nothing in it is
+ * imported or substituted.
  *
- * @param directory what relative paths are relative to
+ * @param directory the base of relative paths
  */
 export function readSkillFiles(root: ConfigNode, directory: string, context: ImportContext): ConfigNode {
   return mapSkills(root, (path, scalar) => readSkill(path, scalar, directory, context));
 }
 
-/** Refuses skills that are files: a text that is taken literally has what it needs in it. */
+/** Refuses skills that are paths: a posted file has to contain their texts. */
 export function refuseSkillFiles(root: ConfigNode, problems: ProblemList): ConfigNode {
   return mapSkills(root, (_path, { place }) => {
     const message = 'no file is read for a text that is taken literally: render it first, or write { name, text }';

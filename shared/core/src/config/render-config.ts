@@ -4,8 +4,8 @@ import { escapeEnvironment, isReadAtRunTime } from './environment.js';
 import { escapeImport } from './import-marker.js';
 
 /**
- * The project file with everything resolved, marked `rendered: 1`. Loading it gives the same config again, whatever
- * the environment: texts that look like variables or imports are escaped.
+ * The project file with everything resolved, marked `rendered: 1`. Loading it gives the same config in any environment:
+ * texts that look like variables or imports are escaped.
  */
 export function renderConfig(config: FileConfig): string {
   const document = new Document(escapeTexts(config, []), { aliasDuplicateObjects: false });
@@ -22,9 +22,9 @@ export function renderConfig(config: FileConfig): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/** Characters that YAML would fold, strip or take for a line break if they were not written as escapes. */
+/** Whether a text has characters that YAML would fold, strip or read as a line break unless they are escaped. */
 function needsQuotes(text: string): boolean {
-  // Of a text that is written line by line, a reader takes lines of nothing but spaces for indentation.
+  // In a block, readers take lines of spaces for indentation.
   const hasBlankLine = text.includes('\n') && /^ +$/m.test(text);
   return hasBlankLine || /[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text.replaceAll('\n', '')) || text.startsWith('@');
 }

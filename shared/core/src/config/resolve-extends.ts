@@ -3,8 +3,8 @@ import type { ProblemList } from './config-problem.js';
 
 /**
  * Merges what a file extends: the objects under its `extends`, first to last, and then the file itself on top.
- * `extends` is understood at the top of a file, of an imported file, and of an object that is extended; elsewhere it
- * is a field like any other.
+ * `extends` applies at the root of a file, of an imported file, and of an extended object; elsewhere it is an ordinary
+ * field.
  */
 export function resolveExtends(root: ConfigNode, problems: ProblemList): ConfigNode {
   return resolve(root, false, problems);
@@ -37,7 +37,7 @@ function basesOf(value: ConfigNode, problems: ProblemList): MapNode[] {
   return bases;
 }
 
-/** Objects are merged, anything else is replaced; a field keeps the order in which it first appeared. */
+/** Merges objects, and replaces anything else; fields keep the order in which they first appeared. */
 function merge(below: MapNode, above: MapNode): MapNode {
   const entries = new Map(below.entries);
   for (const [key, entry] of above.entries) {

@@ -9,24 +9,24 @@ import { type ReadBudget, readYaml } from './yaml-reader.js';
 export interface ImportContext {
   readonly problems: ProblemList;
   readonly disk: SourceFiles;
-  /** The real path of the directory that no import may leave. */
+  /** The real path of the directory that imports must be in. */
   readonly configRoot: string;
-  /** Real paths of all files read so far; added to. */
+  /** Real paths of all files read so far; extended by each import. */
   readonly files: Set<string>;
   readonly budget: ReadBudget;
 }
 
-/** A file that is being read: the name that people know it by, and where it really is. */
+/** An open file: its name for people, and its real path. */
 export interface OpenFile {
   readonly name: string;
   readonly realPath: string;
 }
 
 /**
- * Replaces every value that is nothing but `@import(path)` by that file: `.yaml`, `.yml` and `.json` as data with
- * their own imports resolved, everything else as text.
+ * Replaces every value that consists of `@import(path)` by that file: `.yaml`, `.yml` and `.json` as data with their
+ * own imports resolved, everything else as text.
  *
- * @param chain the files that lead here, the one that holds `node` last
+ * @param chain the files that lead here, the one with `node` last
  */
 export function resolveImports(node: ConfigNode, chain: readonly OpenFile[], context: ImportContext): ConfigNode {
   return mapScalars(node, (scalar) => {
@@ -41,7 +41,7 @@ function importFile(path: string, marker: ScalarNode, chain: readonly OpenFile[]
   const { problems } = context;
   const broken: ConfigNode = { kind: 'broken', place: marker.place };
   const importer = chain.at(-1);
-  // Once there is too much, which was said, nothing more is read.
+  // Over the limit, which was reported, nothing more is read.
   if (importer === undefined || context.budget.values < 0 || context.budget.bytes < 0) return broken;
   if (path === '' || path.includes('\0')) {
     problems.add('import-invalid', marker.place, '@import needs the path of a file: @import(path)');

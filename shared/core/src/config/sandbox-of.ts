@@ -2,18 +2,18 @@ import type { AgentConfig, FileAgentConfig, FileConfig } from '@suzumio/contract
 import type { ClaimAnswer, SandboxLimits } from '@suzumio/protocol/attempts';
 import { unescapeReferences } from './environment.js';
 
-/** Whether a handler of the users' own runs an agent's turns, somewhere else. */
+/** Whether a handler runs an agent's turns. */
 export function isExternal({ backend }: Pick<AgentConfig, 'backend'>): boolean {
   return backend === 'external';
 }
 
-/** What runs an agent's turns: its own backend, else the project's. */
+/** The backend of an agent's turns: its own, else the project's. */
 export function backendOf({ backend }: FileConfig, agent: Pick<AgentConfig, 'backend'>): ClaimAnswer['backend'] {
   if (agent.backend === 'external') throw new Error('turns of external agents run in no backend');
   return agent.backend ?? backend.kind;
 }
 
-/** What an agent's containers are made of and bounded by. */
+/** The settings and limits of an agent's containers. */
 export function sandboxOf(
   { backend: { image, controllerUrl, docker } }: FileConfig,
   agent: FileAgentConfig,
@@ -36,7 +36,7 @@ export function sandboxOf(
   };
 }
 
-/** The directories that an agent sees: the project's, and its own, which at the same target come instead. */
+/** An agent's mounts: the project's, and its own, which replace those with the same target. */
 export function mountsOf<Mount extends { readonly target: string }>(
   shared: readonly Mount[],
   { mounts: own = [] }: { readonly mounts?: readonly Mount[] },
@@ -44,7 +44,7 @@ export function mountsOf<Mount extends { readonly target: string }>(
   return [...shared.filter(({ target }) => own.every((mount) => mount.target !== target)), ...own];
 }
 
-/** Left to itself, the engine gives a user without a group root's. */
+/** The engine gives a user without a group that of root. */
 function withGroup(user: string): string {
   return user.includes(':') ? user : `${user}:${user}`;
 }

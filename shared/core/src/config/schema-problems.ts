@@ -7,7 +7,7 @@ import { suggest } from '@suzumio/contract/errors/suggest';
 type Issue = z.core.$ZodIssue;
 
 /**
- * Checks a tree against a schema and tells what is wrong where it stands.
+ * Checks a tree against a schema and reports problems with their positions.
  *
  * @returns the parsed value; `undefined` where there are problems
  */
@@ -57,7 +57,7 @@ class IssueReporter {
     }
   }
 
-  /** Reports what keeps a value from being the alternative that it comes closest to. */
+  /** Reports the problems of a union by the alternative that is closest to the value. */
   #union(issue: z.core.$ZodIssueInvalidUnion, path: ConfigPath): void {
     const { node } = locate(this.root, path);
     const fitting = issue.errors.filter((issues) => !issues.some((inner) => isTypeMismatch(inner)));
@@ -97,7 +97,7 @@ class IssueReporter {
   }
 }
 
-/** Keys that an alternative does not know, and keys that it wants and that are not there. */
+/** How many keys an alternative does not know, or requires and lacks. */
 function misses(issues: readonly Issue[], node: ConfigNode): number {
   return issues.reduce((sum, issue) => {
     if (issue.code === 'unrecognized_keys' && issue.path.length === 0) return sum + issue.keys.length;
@@ -172,7 +172,7 @@ function nameOf(node: ConfigNode): string {
   }
 }
 
-/** A path as people write it: `agents.editor.tools[0]`. */
+/** A path for people: `agents.editor.tools[0]`. */
 export function describePath(path: ConfigPath): string {
   return path.reduce<string>(
     (text, segment) => text + (typeof segment === 'number' ? `[${segment}]` : text === '' ? segment : `.${segment}`),

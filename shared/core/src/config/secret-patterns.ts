@@ -1,6 +1,6 @@
 /**
- * Shapes of the keys that model providers and code hosts hand out. Each takes a whole run of letters, so that looking
- * for them takes time in proportion to the text.
+ * Patterns of the keys of model providers and code hosts. Each matches a whole run of letters, so that searching takes
+ * linear time.
  */
 const patterns: readonly RegExp[] = [
   /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{20,}/g,
@@ -9,23 +9,23 @@ const patterns: readonly RegExp[] = [
   /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g,
 ];
 
-/** Where in a text something begins that looks like a key; `undefined` where nothing does. */
+/** The offset of what looks like a key in a text; `undefined` where nothing does. */
 export function indexOfKey(text: string): number | undefined {
   for (const pattern of patterns) {
     for (const match of text.matchAll(pattern)) {
-      // Keys are random, and words joined by hyphens are not.
+      // Random keys contain digits, unlike words joined by hyphens.
       if (/\d/.test(match[0])) return match.index;
     }
   }
   return undefined;
 }
 
-/** An address with a name and a password in it, as databases and proxies have them. */
+/** An address with a user name and a password, as for databases and proxies. */
 const addressWithPassword = /(?<![a-z\d+.-])[a-z][a-z\d+.-]*:\/\/[^\s/:@]*:([^\s/@]+)@[^\s/@]/gi;
-/** What stands for a password where the form of an address is explained. */
+/** Placeholders for a password in documentation. */
 const noPassword = /^(?:[<[{$%*].*|x+|pw|pass|passwd|password|secret)$/is;
 
-/** Where in a text an address begins that has a password in it; `undefined` where there is none. */
+/** The offset of an address with a password in a text; `undefined` where there is none. */
 export function indexOfPassword(text: string): number | undefined {
   for (const { index, 1: password = '' } of text.matchAll(addressWithPassword)) {
     if (!noPassword.test(password)) return index;
@@ -33,15 +33,15 @@ export function indexOfPassword(text: string): number | undefined {
   return undefined;
 }
 
-/** Whether an HTTP header carries credentials by its name. */
+/** Whether an HTTP header carries credentials, judging by its name. */
 export function isCredentialHeader(name: string): boolean {
   return /^(proxy-)?authorization$|^cookie$|(^|-)(api-?key|token|secret)$/i.test(name);
 }
 
 /**
- * Whether an environment variable holds a secret by its name. Some words say so at the end of a longer one, too, as in
- * `PGPASSWORD`; the others only as whole words between underscores or capitals, as in `DB_PASS` or `apiKey`: `COMPASS`,
- * `AUTHOR` and `MONKEY` have none of them. `MAX_TOKENS` is a number, and `PWD` a directory.
+ * Whether an environment variable holds a secret, judging by its name. Some words also count at the end of a longer
+ * one, as in `PGPASSWORD`; others only as whole words between underscores or capitals, as in `DB_PASS` or `apiKey`, so
+ * that `COMPASS`, `AUTHOR` and `MONKEY` do not count. `MAX_TOKENS` is a number, and `PWD` a directory.
  */
 export function isSecretVariable(name: string): boolean {
   const words = name.replace(/([a-z\d])([A-Z])/g, '$1_$2').split('_');

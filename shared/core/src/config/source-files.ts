@@ -1,4 +1,4 @@
-/** What reading a file can come to; a sentence says why where it failed. */
+/** The result of reading a file; a sentence says why it failed. */
 export type FileContent =
   | { readonly ok: true; readonly realPath: string; readonly text: string }
   | {
@@ -7,7 +7,7 @@ export type FileContent =
       readonly message: string;
     };
 
-/** Where a project file's own text, its imports and its skills are read from. */
+/** The source of a project file's text, its imports and its skills. */
 export interface SourceFiles {
   /** Reads a regular file of at most `configLimits.fileBytes` as UTF-8, without its byte order mark. */
   readText(path: string): FileContent;

@@ -37,7 +37,7 @@ const sourceBackend = backendConfig.partial().extend({
   runner: runnerConfig.partial().extend({ models: modelsConfig.partial().optional() }).optional(),
 });
 
-/** What people write: the rendered form with defaults left out, and the short ways of writing it. */
+/** The schema of what people write: the rendered form with defaults left out, and with short forms. */
 export const sourceConfig = projectConfig.omit({ rendered: true }).extend({
   channels: z
     .array(z.union([channelConfig.shape.name, channelConfig.partial({ members: true })]))

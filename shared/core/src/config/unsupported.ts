@@ -8,17 +8,18 @@ import type { LoadedProject } from './project-source.js';
 import { backendOf, isExternal, mountsOf } from './sandbox-of.js';
 import { describePath } from './schema-problems.js';
 
-/** A field that this version understands and would not keep to. */
+/** A field that this version knows but does not enforce. */
 export interface UnsupportedField {
   readonly path: ConfigPath;
   readonly message: string;
-  /** Whether nothing is asked for that could not be kept, but something is missing to keep it. */
+  /** Whether the field itself is supported, but something that it needs is missing. */
   readonly missing?: boolean;
 }
 
 /**
- * The fields of a config that this version does not enforce, and those that it cannot: agents that are to think without a
- * model. A project that has any is not created: what is accepted is kept. A field at its default asks for nothing, so that rendered files, which name every field, pass.
+ * The fields of a config that this version does not or cannot enforce, such as agents without a model. A project with
+ * any is not created: what is accepted is enforced. Fields at their default request nothing, so that rendered files,
+ * which name every field, pass.
  */
 export function unsupportedFields(config: ProjectConfig): UnsupportedField[] {
   const { backend, tools } = config;
@@ -68,21 +69,22 @@ export function unsupportedFields(config: ProjectConfig): UnsupportedField[] {
   return found;
 }
 
-/** What is asked of a host that runs turns: there is none for an external agent. */
+/** Fields about the host of turns, which an external agent does not have. */
 const fieldsOfHosts = ['mounts', 'env', 'workspace'] as const satisfies readonly (keyof AgentConfig)[];
 
-/** Whether a text in the notation of the file says where a runner can go. */
+/** Whether a text in the file's notation is an HTTP URL. */
 function isHttpUrl(text: string): boolean {
   return variablesIn(text).length === 0 && /^https?:$/.test(URL.parse(unescapeReferences(text))?.protocol ?? '');
 }
 
 /**
- * Refuses a project that asks for what this version does not enforce.
+ * Refuses a project with fields that this version does not enforce.
  *
- * @throws {ConfigErrors} `not-supported-yet` with every such field and its place; `invalid-config` where only models are missing
+ * @throws {ConfigErrors} `not-supported-yet` with every such field and its place; `invalid-config` where only models
+ *   are missing
  */
 export function refuseUnsupported(project: LoadedProject): void {
-  // Agents of one counted entry share its place, and one message is enough.
+  // Agents of one counted entry share its position, and one message is enough.
   const problems = new Map<string, ConfigProblem>();
   for (const { path, message, missing = false } of unsupportedFields(project.config)) {
     const place = project.locate(path);

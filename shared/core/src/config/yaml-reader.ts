@@ -6,24 +6,24 @@ import { isImportMarker } from './import-marker.js';
 import { configLimits } from './limits.js';
 
 /**
- * Reads one YAML (or JSON) document into a tree with places. Everything in it is hostile: nesting, aliases and the
- * number of values are bounded, and what would make two readers disagree (tags, merge keys, directives, duplicate
- * keys, several documents) is a problem.
+ * Reads one YAML (or JSON) document into a tree with positions. Input is hostile: nesting, aliases and the number of
+ * values are limited, and what readers interpret differently (tags, merge keys, directives, duplicate keys, several
+ * documents) is a problem.
  *
  * A bare `@import(path)` is accepted although `@` may not begin a YAML scalar: the parser reads it as one and reports
- * the character, and that one report is dropped.
+ * the character, and that report is dropped.
  */
 export function readYaml(text: string, file: string, problems: ProblemList, budget: ReadBudget): ConfigNode {
   return new YamlReader(file, problems, budget).read(text);
 }
 
-/** What a project file may still hold, its imports included; counted down. */
+/** The remaining limits of a project file, its imports included. */
 export interface ReadBudget {
   bytes: number;
   values: number;
 }
 
-/** The whole budget of a project file. */
+/** The initial limits of a project file. */
 export function fullBudget(): ReadBudget {
   return { bytes: configLimits.totalBytes, values: configLimits.values };
 }
@@ -60,7 +60,7 @@ class YamlReader {
     return root.kind === 'map' ? { ...root, wholeFile: true } : root;
   }
 
-  /** The syntax tree; nesting is bounded here, before anything recursive sees it. */
+  /** The syntax tree; nesting is limited here, before anything recursive sees it. */
   #parse(): CST.Token[] | undefined {
     const parser = new Parser(this.#lines.addNewLine);
     const tokens: CST.Token[] = [];
@@ -192,7 +192,7 @@ class YamlReader {
   }
 }
 
-/** Offsets of the plain scalars that are imports, or escaped ones, and stand where a value stands. */
+/** Offsets of the plain scalars in value position that are imports, or escaped ones. */
 function collectBareImports(node: unknown, offsets: Set<number>): void {
   if (isMap(node)) {
     for (const { value } of node.items) collectBareImports(value, offsets);

@@ -1,20 +1,20 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { AgentState } from '@suzumio/contract/model/states';
 
-/** What an operator does to one agent. */
+/** An operator's actions on one agent. */
 export type AgentAction = 'retry' | 'reset' | 'redeliver' | 'stop' | 'start';
 
 /** An agent as these rules see it. */
 export interface ActedOnAgent {
   readonly id: string;
   readonly state: AgentState;
-  /** Whether it stops when its turn has ended. */
+  /** Whether it stops once its turn has ended. */
   readonly stopping: boolean;
 }
 
 /**
- * The states that allow each action. An agent that works can be told to stop, and until it has, that it should not; a
- * cancelled turn, which leaves its agent quiet, can be retried as a failed one can.
+ * The states that allow each action. A running agent can be told to stop, and until it has, told not to; a cancelled
+ * turn, which leaves its agent quiet, can be retried like a failed one.
  */
 const allowedIn: Readonly<Record<AgentAction, readonly AgentState[]>> = {
   retry: ['failed', 'quiet'],

@@ -1,14 +1,14 @@
 import { type Failure, failureCodes } from '@suzumio/protocol/failure-codes';
 
-/** What a turn has been through before the failure that is being decided. */
+/** A turn's history before the failure that is being decided. */
 export interface FailureHistory {
-  /** Attempts before this one whose failure counted. */
+  /** Earlier attempts whose failures counted. */
   readonly countedAttempts: number;
-  /** Failures that did not count, in a row, directly before this one. */
+  /** Consecutive failures that did not count, directly before this one. */
   readonly uncountedInRow: number;
-  /** When the turn was queued, or put back by an operator's retry. */
+  /** When the turn was queued, or an operator retried it. */
   readonly queuedAtMs: number;
-  /** Whether the turn has begun its work: its journal holds a step, or a handler has it. */
+  /** Whether the turn has begun its work: its journal has a step, or a handler claimed it. */
   readonly startedOnce: boolean;
 }
 
@@ -29,14 +29,14 @@ export type FailureDecision =
       readonly counted: boolean;
       /** Whether the next claim should prefer another host. */
       readonly avoidHost: boolean;
-      /** When its patience with a provider ends. */
+      /** When it stops waiting for a provider. */
       readonly giveUpAtMs?: number;
     };
 
 const startBackoff = { firstMs: 1_000, mostMs: 60_000 };
-/** Two ToolHosts may differ on what a day may cost: a turn goes to and fro between them no more often than this. */
+/** ToolHosts may have different budgets for a day: a turn moves between them no more often than this. */
 const dayCheckMs = 60_000;
-/** Turns end within their time limit, and a worker does not learn when those of another worker do. */
+/** Workers are not notified when other workers' turns end, so the mount is checked again. */
 const mountCheckMs = 10_000;
 const providerBackoff = { firstMs: 5_000, mostMs: 15 * 60_000 };
 
@@ -49,7 +49,7 @@ export function decideFailure(
 ): FailureDecision {
   switch (failureCodes[failure.code]) {
     case 'before-start': {
-      // A turn that has run holds work in its journal: a worker's restart hours later must not cost it that.
+      // A turn that has run has work in its journal, which a worker's restart hours later must not cost it.
       const patienceMs = history.startedOnce ? limits.providerPatienceMs : limits.startDeadlineMs;
       const notBeforeMs = nextTry(startBackoff, history, patienceMs, nowMs);
       if (notBeforeMs === undefined) return { turn: 'failed', failure: startDeadline(failure, patienceMs) };
@@ -73,7 +73,7 @@ export function decideFailure(
   }
 }
 
-/** When to try again: a wait that doubles, with the last try at the deadline itself; undefined once that has passed. */
+/** When to retry: a doubling back-off, with the last try at the deadline itself; undefined once that has passed. */
 function nextTry(
   backoff: { firstMs: number; mostMs: number },
   history: FailureHistory,

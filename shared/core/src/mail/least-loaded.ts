@@ -1,8 +1,8 @@
-/** An agent that work can be given to, with what it has to do already. */
+/** An agent that can be assigned work, with its present load. */
 export interface Candidate {
   readonly id: string;
   readonly unread: number;
-  /** Tasks that it was assigned and has neither done nor declined. */
+  /** Its tasks that are neither done nor declined. */
   readonly unfinishedTasks: number;
   /** When its last turn ended; absent where it never had one. It is `working` while it has one. */
   readonly idleSinceMs?: number;
@@ -10,8 +10,8 @@ export interface Candidate {
 }
 
 /**
- * The agent that gets the next piece of work: the one with the least unread mail; of those, the one with the fewest
- * unfinished tasks; of those, the one that has been idle longest; of those, the one whose id comes first.
+ * The agent that gets the next task: the one with the least unread mail, then the fewest unfinished tasks, then the
+ * longest idle time, then the first id.
  */
 export function leastLoaded(candidates: readonly [Candidate, ...Candidate[]]): string {
   return candidates.reduce((best, other) => (byLoad(other, best) < 0 ? other : best)).id;
@@ -26,7 +26,7 @@ function byLoad(a: Candidate, b: Candidate): number {
   );
 }
 
-/** Who never had a turn has been idle for ever, and who has one now is not. */
+/** An agent without turns has always been idle; a working one is not. */
 function idleSince({ working, idleSinceMs }: Candidate): number {
   return working ? Infinity : (idleSinceMs ?? -Infinity);
 }

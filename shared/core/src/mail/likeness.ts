@@ -1,16 +1,16 @@
-/** How much of a text is looked at, from its beginning and from its end. */
+/** How much of a text is compared, from its beginning and from its end. */
 const headLength = 3 * 1024;
 const tailLength = 1024;
-/** A power of two: the place is made of a hash's last four bits, and what is kept of the others. */
+/** A power of two: a hash's last four bits choose the place, and the others are kept. */
 const places = 16;
 const none = 2 ** 31 - 1;
-/** The part of two sketches that has to be the same. */
+/** The share of two sketches that has to be equal. */
 const likeShare = 0.8;
 
 /**
- * A short stand-in for a text, of bounded cost: capitals, numbers, punctuation and space do not count in it, and texts of
- * which only a few words differ have nearly the same one. Of each run of three words a number is made, and of those with
- * the same last bits the smallest is kept.
+ * A sketch of a text, of bounded cost: case, numbers, punctuation and space do not count, and texts that differ in a
+ * few words have nearly the same sketch. Each run of three words is hashed, and the smallest hash of each place is kept
+ * (MinHash).
  */
 export function sketchOf(text: string): string {
   const part = text.length <= headLength + tailLength ? text : text.slice(0, headLength) + text.slice(-tailLength);
@@ -25,7 +25,7 @@ export function sketchOf(text: string): string {
   return Array.from(smallest, (value) => (value === none ? '' : value.toString(36))).join('.');
 }
 
-/** Whether two texts, of which these are the sketches, say nearly the same. */
+/** Whether the texts of two sketches are nearly the same. */
 export function alike(a: string, b: string): boolean {
   if (a === b) return true;
   const others = b.split('.');
@@ -41,8 +41,8 @@ const mixed = (hash: number, value: number) => Math.imul(hash ^ value, 0x0100019
 const aNumber = 1;
 
 /**
- * A hash for each word. Whatever has a digit in it is a number, and numbers that follow each other are one. Characters
- * beyond ASCII count as letters. A text without words is one.
+ * A hash for each word. Words with digits are numbers, and consecutive numbers count as one. Characters beyond ASCII
+ * count as letters. A text without words is one word.
  */
 function wordsOf(text: string): number[] {
   const words: number[] = [];
@@ -51,7 +51,7 @@ function wordsOf(text: string): number[] {
   let isWord = false;
   let isNumber = false;
   for (let index = 0; index <= text.length; index += 1) {
-    // Past the end of the text stands a space, so that its last word ends, too.
+    // A space is assumed after the end, so that the last word ends, too.
     const code = index === text.length ? 0x20 : text.charCodeAt(index);
     const isDigit = code >= 0x30 && code <= 0x39;
     if (isDigit || (code >= 0x61 && code <= 0x7a) || code >= 0x80) {

@@ -1,19 +1,21 @@
-/** What a deal of places came to. */
+/** The result of dealing places. */
 export interface Dealt {
-  /** How many places each project gets; those that get none are missing. */
+  /** How many places each project gets; projects without any are absent. */
   shares: ReadonlyMap<string, number>;
-  /** Projects that go to the end of the line, in their order. Who got as many places as all others keeps its place in it. */
+  /**
+   * Projects that move to the end of the line, in order. Projects that got as many places as all others keep their
+   * position.
+   */
   moved: readonly string[];
 }
 
 /**
- * The rule by which projects share the queue: places are dealt one by one along the line of projects that wait for some,
- * and round again while any are left. Whoever was dealt the last place is the last in the line, so that the next deal goes
- * on behind it.
+ * The rule by which projects share the queue: places are dealt round robin along the line of waiting projects. The
+ * project that was dealt the last place is last in the line, so that the next deal continues after it.
  *
- * A project joins at the end of the line, passes nobody in it, and where nobody waits needs no deal. So between its joining
- * and its first place every other project is dealt one at most; and as no more than `slots` turns hold a place, a newly
- * ready project waits for at most `slots + projects` starts of its cell.
+ * A project joins at the end of the line, overtakes no other, and needs no deal where none waits. So between its
+ * joining and its first place every other project is dealt at most one; and as at most `slots` turns hold places, a
+ * newly ready project waits for at most `slots + projects` starts in its cell.
  *
  * @param line projects that wait for a place, each once
  * @param places how many are free

@@ -2,27 +2,26 @@ import type { AgentState } from '@suzumio/contract/model/states';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import type { Priority } from '@suzumio/protocol/ids';
 
-/** What the rule needs to know of a project. */
+/** A project, as the rule sees it. */
 export interface SchedulableProject {
   readonly status: ProjectStatus;
-  /** Turns of this project at a time; without it there is no bound. */
+  /** The limit of concurrent turns; without it there is none. */
   readonly maxConcurrentTurns?: number;
-  /** Turns that are queued or running, but for those of external agents. */
+  /** Queued and running turns, except those of external agents. */
   readonly activeTurns: number;
 }
 
-/** What the rule needs to know of an agent. */
+/** An agent, as the rule sees it. */
 export interface SchedulableAgent {
   readonly id: string;
   readonly state: AgentState;
   /**
-   * Whether a handler runs its turns. A handler has a bound of its own, and its turns take no slot of another agent while
-   * it is away.
+   * Whether a handler runs its turns. Handlers have limits of their own, and their turns take no slot of another agent.
    */
   readonly external: boolean;
   readonly unread: {
     readonly count: number;
-    /** The most urgent priority among the unread messages. */
+    /** The highest priority among the unread messages. */
     readonly urgent: Priority;
     /** The sequence number of the oldest unread message. */
     readonly oldestSeq: number;
@@ -30,8 +29,8 @@ export interface SchedulableAgent {
 }
 
 /**
- * The `nonpreemptive-mailbox` rule: which agents get a turn now, in the order in which they get it. Only mail starts a
- * turn, an agent that works is left alone, and nothing that is running makes way for what is more urgent.
+ * The `nonpreemptive-mailbox` rule: which agents get a turn now, in order. Only mail starts a turn, a working agent is
+ * left alone, and running turns are never preempted.
  */
 export function readyAgents(project: SchedulableProject, agents: readonly SchedulableAgent[]): string[] {
   if (project.status !== 'running') return [];
@@ -43,7 +42,7 @@ export function readyAgents(project: SchedulableProject, agents: readonly Schedu
     .map((agent) => agent.id);
 }
 
-/** `P0` sorts before `P3` as text does. */
+/** `P0` sorts before `P3` as text. */
 function byUrgency(a: SchedulableAgent['unread'], b: SchedulableAgent['unread']): number {
   if (a.urgent !== b.urgent) return a.urgent < b.urgent ? -1 : 1;
   return a.oldestSeq - b.oldestSeq;

@@ -1,12 +1,12 @@
 import { isExternal } from '../config/sandbox-of.js';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 
-/** What an agent that thinks with a model, or for which a handler may ask one, gets where nothing is said. */
+/** The default limit of an agent that calls a model, or whose handler may. */
 export const defaultTurnsPerHour = 120;
 
 const hourMs = 60 * 60 * 1000;
 
-/** How many turns an agent may begin in an hour; undefined where there is no bound. Scripts cost nothing. */
+/** How many turns an agent may begin in an hour; undefined where there is no limit. Scripts cost nothing. */
 export function turnsPerHour(config: ProjectConfig, agent: string): number | undefined {
   const its = config.agents[agent];
   const limit = its?.maxTurnsPerHour ?? config.scheduler.maxTurnsPerHour;
@@ -15,15 +15,15 @@ export function turnsPerHour(config: ProjectConfig, agent: string): number | und
   return limit ?? (mayCost ? defaultTurnsPerHour : undefined);
 }
 
-/** What the rule needs to know of an agent's turns. */
+/** An agent's turns, as the rule sees them. */
 export interface RecentTurns {
-  /** How many it has had since it was given a fresh allowance. */
+  /** How many it has had since its limit was last reset. */
   readonly count: number;
-  /** When that turn was queued which is `limit` turns back; undefined where it has had fewer. */
+  /** When the turn `limit` turns back was queued; undefined where there were fewer. */
   readonly limitBackAtMs: number | undefined;
 }
 
-/** Whether an agent has used up what it may begin in an hour. */
+/** Whether an agent has reached its hourly limit. */
 export function overTurnsPerHour(limit: number, { count, limitBackAtMs }: RecentTurns, nowMs: number): boolean {
   return count >= limit && limitBackAtMs !== undefined && limitBackAtMs > nowMs - hourMs;
 }

@@ -6,10 +6,10 @@ import type { Policy } from './policy.js';
 
 type Mount = SandboxLimits['mounts'][number];
 
-/** What Suzumio and the kernel put into every container; nothing may cover it or hide in it. */
+/** Paths that Suzumio and the kernel provide in every container; mounts must neither cover nor be inside them. */
 export const reservedTargets = ['/turn', '/workspace', '/turn-shim', '/opt/suzumio', '/proc', '/sys', '/dev'];
 
-/** What is wrong with the directories of the host, and with the memory file systems, that a container asks for. */
+/** The denials of a container's mounts and memory file systems. */
 export function mountDenials(
   { mounts: { roots } }: Policy,
   { mounts, tmpfs }: Pick<SandboxLimits, 'mounts' | 'tmpfs'>,

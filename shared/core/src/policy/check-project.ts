@@ -11,15 +11,15 @@ import { type Denial, denial, describeDenial } from './denial.js';
 import { type HostPaths, isBelow, isProtected } from './host-paths.js';
 import type { Policy } from './policy.js';
 
-/** What else is known of the cell that a project is for. */
+/** Facts of the project's cell. */
 export interface PolicyCheckOptions {
-  /** Whether the operator bounds what all projects may spend in a day: then each model needs a price that counts. */
+  /** Whether the cell has a budget for a day: then each model needs a price. */
   readonly dayBudget?: boolean;
 }
 
 /**
- * Everything that a project asks for and a policy does not allow, by the fields of its file: the rules of
- * {@link sandboxDenials} for each agent, and what is asked of the ToolHost's host.
+ * Everything in a project that a policy does not allow, by the fields of its file: the rules of {@link sandboxDenials}
+ * for each agent, and those for the ToolHost's host.
  */
 export function projectDenials(
   policy: Policy,
@@ -33,7 +33,7 @@ export function projectDenials(
   return unique([
     ...agents.flatMap(([id, agent]) => {
       if (isExternal(agent)) return [];
-      // Agents of one counted entry ask for the same.
+      // Agents of one counted entry have the same settings.
       const asked = JSON.stringify([agent.backend, agent.mounts, agent.env]);
       if (sandboxes.has(asked)) return [];
       sandboxes.add(asked);
@@ -46,13 +46,13 @@ export function projectDenials(
   ]);
 }
 
-/** What is the project's is asked for by each of its agents. */
+/** Each agent repeats the project's settings, so duplicates are removed. */
 function unique(denials: readonly Denial[]): Denial[] {
   return [...new Map(denials.map((denied) => [describeDenial(denied), denied])).values()];
 }
 
 /**
- * Refuses a project that asks for more than a policy allows.
+ * Refuses a project that a policy does not allow.
  *
  * @throws {ConfigErrors} `policy-denied`, with every such field, its place and the rule that forbids it
  */
@@ -69,7 +69,7 @@ export function refuseByPolicy(
       code: 'policy-denied',
       message: describeDenial(denied),
     };
-    // Agents of one counted entry share its place.
+    // Agents of one counted entry share its position.
     const key = `${problem.file} ${String(problem.line)}:${String(problem.column)} ${denied.rule} ${denied.message}`;
     if (!problems.has(key)) problems.set(key, { problem, denied });
     if (problems.size >= configLimits.problems) break;
@@ -114,7 +114,7 @@ function agentDenials(
   return sandboxDenials(policy, request, host).map(({ path, rule, message }) => denial(inFile(path), rule, message));
 }
 
-/** What a turn may do bounds what it may leave in the project's database. */
+/** A turn's limits also limit what it can leave in the project's database. */
 function turnDenials({ ceilings }: Policy, { turn }: FileConfig): Denial[] {
   return (['maxSteps', 'maxToolCalls'] as const)
     .filter((limit) => turn[limit] > ceilings[limit])
@@ -124,7 +124,7 @@ function turnDenials({ ceilings }: Policy, { turn }: FileConfig): Denial[] {
     });
 }
 
-/** What may be mounted may also be copied: an agent that sees a directory could do it itself. */
+/** Mountable directories may also be copied: an agent that sees one could copy it itself. */
 function workspaceDenials(policy: Policy, id: string, from: string | undefined, host: HostPaths): Denial[] {
   if (from === undefined) return [];
   const roots = [...policy.workspaces.roots, ...policy.mounts.roots.map(({ path }) => path)];
@@ -171,7 +171,7 @@ function toolpackDenials(policy: Policy, { tools }: FileConfig, host: HostPaths)
   });
 }
 
-/** A host that looks at each path once, however often it is asked. */
+/** A host that looks up each path once. */
 function remembering(host: HostPaths): HostPaths {
   const known = new Map<string, ReturnType<HostPaths['lookUp']>>();
   return {

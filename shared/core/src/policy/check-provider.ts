@@ -11,15 +11,15 @@ export function allowedProvider(
   );
 }
 
-/** Why a provider may not be asked, and the field of it that says so. */
+/** Why a provider is not allowed, and its field that is. */
 export interface ProviderDenial {
   readonly field: 'baseURL' | 'baseURLEnv' | 'apiKeyEnv';
   readonly message: string;
 }
 
 /**
- * What a policy has against a provider: its address, or the variable that names it, must stand there together with the
- * variable of its key, so that no key is sent anywhere but where the operator wants it. Undefined where nothing is wrong.
+ * Why a policy does not allow a provider: its address, or the variable that names it, must be listed together with its
+ * key's variable, so that keys are only sent where the operator wants them. Undefined where it is allowed.
  */
 export function providerDenial(
   { providers }: Policy,
@@ -37,18 +37,19 @@ export function providerDenial(
 
 type Asked = Pick<Candidate, 'settings' | 'provider'>;
 
-/** Why a model may not be asked of a provider that is allowed; undefined where it may. */
+/** Why a model of an allowed provider is not allowed; undefined where it is. */
 export function modelDenial(policy: Policy, asked: Asked): string | undefined {
   if (!allowedProvider(policy, asked.provider)?.models || listedModel(policy, asked)) return undefined;
   return `the model ${askedModel(asked.settings)} is not among those that are asked there`;
 }
 
 /**
- * What a model is counted by: the higher of the policy's price and its project's, for tokens in and for those out.
+ * The price that a model's costs are computed with: the higher of the policy's and the project's, separately for input
+ * and output tokens.
  *
- * @param dayBudget whether it counts for the operator's budget of a day: a project's own price is not believed then,
- *   unless the policy says so
- * @returns undefined where there is no price to count it by
+ * @param dayBudget whether the price counts for the operator's budget for a day: a project's own price is ignored then,
+ *   unless the policy says otherwise
+ * @returns undefined where there is no price
  */
 export function countedPrice(policy: Policy, asked: Asked, { dayBudget }: { dayBudget: boolean }): Price | undefined {
   const { price: own } = asked.settings;
@@ -64,7 +65,7 @@ export function countedPrice(policy: Policy, asked: Asked, { dayBudget }: { dayB
 
 type Price = NonNullable<SinglePreset['price']>;
 
-/** Why the operator's budget of a day cannot count a model, and what would let it. */
+/** Why a model has no price for the operator's budget for a day, and what would give it one. */
 export function priceDenial(policy: Policy, asked: Asked): string | undefined {
   if (countedPrice(policy, asked, { dayBudget: true })) return undefined;
   const model = askedModel(asked.settings);

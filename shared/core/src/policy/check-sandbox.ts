@@ -4,12 +4,12 @@ import { type Denial, denial } from './denial.js';
 import type { HostPaths } from './host-paths.js';
 import { matchesAny, type Policy } from './policy.js';
 
-/** What a turn asks of the host that runs it; a claim's answer is one. */
+/** What a turn requests of its host; a claim's answer is one. */
 export type SandboxRequest = Pick<ClaimAnswer, 'backend' | 'sandbox' | 'timeoutMs'>;
 
 /**
- * Everything that a turn asks for and a policy does not allow. The worker asks this just before it starts a container,
- * of the paths that it is about to mount.
+ * Everything in a turn's request that a policy does not allow. The worker calls this just before it starts a container,
+ * for the paths that it is about to mount.
  */
 export function sandboxDenials(
   policy: Policy,
@@ -22,7 +22,7 @@ export function sandboxDenials(
     ...most('timeout', timeoutMs, ceilings.timeout, 'ms'),
     ...envDenials(policy, ['env'], sandbox.env),
   ];
-  // A process of the host has no container for the rest to be about; what it was asked is what it gets.
+  // A process has no container, so the remaining rules do not apply.
   if (backend === 'process') return denials;
   return [
     ...denials,
@@ -60,7 +60,7 @@ export function sandboxDenials(
   ];
 }
 
-/** Names of variables that may not be set; `at` is where they stand. */
+/** Denials of variables that may not be set; `at` is their field. */
 export function envDenials(
   { env: { allowed, forbidden } }: Policy,
   at: readonly (string | number)[],
@@ -74,7 +74,7 @@ export function envDenials(
   });
 }
 
-/** The largest id that an engine takes. */
+/** The largest id that an engine accepts. */
 const maxId = 2 ** 31 - 1;
 
 function userDenials({ users }: Policy, user: string | undefined): Denial[] {

@@ -2,10 +2,11 @@ import type { ConfigPath } from '../config/config-node.js';
 import { describePath } from '../config/schema-problems.js';
 
 /**
- * What forbids something: the field of the policy that would have to allow it, or a rule that no policy changes.
+ * The rule that forbids something: the field of the policy that would have to allow it, or a rule that no policy
+ * changes.
  *
- * - `targets`: what may not be covered in a container
- * - `protected`: paths of a host that are never given away
+ * - `targets`: paths of a container that may not be covered
+ * - `protected`: paths of a host that are never mounted
  * - `root`: nothing runs as uid or gid 0
  * - `reserved-env`: variables that Suzumio itself sets
  */
@@ -29,13 +30,13 @@ export type PolicyRule =
   | 'root'
   | 'reserved-env';
 
-/** One thing that a policy does not allow. */
+/** Something that a policy does not allow. */
 export interface Denial {
-  /** The field that asks for it, such as `network` or `mounts[0].source`. */
+  /** The field with the request, such as `network` or `mounts[0].source`. */
   readonly field: string;
   readonly path: ConfigPath;
   readonly rule: PolicyRule;
-  /** A sentence without its field: what is asked for, and what would be right. */
+  /** A sentence without the field: what is requested, and what would be right. */
   readonly message: string;
 }
 
@@ -43,7 +44,7 @@ export function denial(path: ConfigPath, rule: PolicyRule, message: string): Den
   return { field: describePath(path), path, rule, message };
 }
 
-/** A denial as people read it. */
+/** A denial for people. */
 export function describeDenial({ field, rule, message }: Denial): string {
   return `${field}: ${message} (policy: ${rule})`;
 }

@@ -5,11 +5,11 @@ import type { Denial } from './denial.js';
 import { type Policy, policySchema } from './policy.js';
 
 /**
- * What a person allowed one project by making it from a file of their own disk, beyond the policy of that host. Kept
- * with the project, where only the control plane writes, and good on that host only.
+ * What a person allowed one project by creating it from a file on their own disk, beyond that host's policy. Stored
+ * with the project, where only the control plane writes, and valid on that host only.
  */
 export const grantSchema = z.strictObject({
-  /** May be mounted, also for writing. */
+  /** Directories that may be mounted, also for writing. */
   directories: z.array(z.string()),
   images: z.array(z.string()),
   providers: policySchema.shape.providers.unwrap(),
@@ -17,8 +17,8 @@ export const grantSchema = z.strictObject({
 export type Grant = z.infer<typeof grantSchema>;
 
 /**
- * What making a project from a file of one's own disk allows of what a policy does not: its directory, its image, and
- * those providers that its maker has agreed to. Undefined where nothing of these is asked for.
+ * The grant that creating a project from a file on one's own disk gives beyond a policy: its directory, its image, and
+ * the providers that its creator agreed to. Undefined where it needs none.
  */
 export function grantFor(
   { config, files }: Pick<ProjectSource, 'config' | 'files'>,
@@ -34,13 +34,13 @@ export function grantFor(
   return Object.values(grant).some((list) => list.length > 0) ? grant : undefined;
 }
 
-/** The directory of a project file, to copy workspaces from; none where that would be the whole disk. */
+/** The directory of a project file, to copy workspaces from; empty where that would be the whole disk. */
 export function directoryOf([file]: ProjectSource['files']): string[] {
   const directory = file === undefined ? '/' : dirname(file);
   return directory === '/' ? [] : [directory];
 }
 
-/** A policy with what one project was allowed. The person who agreed to its providers also agreed to their prices. */
+/** A policy with one project's grant. Who agreed to its providers also agreed to their prices. */
 export function withGrant(policy: Policy, { directories, images, providers }: Grant): Policy {
   return {
     ...policy,

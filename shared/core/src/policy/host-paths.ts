@@ -1,25 +1,28 @@
 import { posix } from 'node:path';
 
-/** What a path of a host is, links followed. */
+/** What is at a path of a host, with links resolved. */
 export interface HostPath {
   readonly real: string;
   readonly kind: 'directory' | 'file' | 'other';
 }
 
-/** What a check of mounts can see of the host that they come from. */
+/** A host, as the check of mounts sees it. */
 export interface HostPaths {
-  /** What stands at a path; undefined where there is nothing, or nothing that can be seen. */
+  /** What is at a path; undefined where there is nothing, or nothing visible. */
   lookUp(path: string): HostPath | undefined;
-  /** Whether this is the host that mounts: what is not there cannot be mounted. Else what is not seen may be there. */
+  /**
+   * Whether this is the host that mounts: then missing paths cannot be mounted. Otherwise they may exist on the other
+   * host.
+   */
   readonly mounting: boolean;
   /**
-   * Neither these, nor what is below them, nor what holds them is mounted, read-only or not. Absolute and in their
-   * shortest form, with the paths that their links lead to beside them.
+   * Paths that are never mounted, nor their contents, nor their parents, read-only or not. Absolute and normalized,
+   * including the targets of their links.
    */
   readonly protectedPaths: readonly string[];
 }
 
-/** The sockets and the state of container engines, and what the kernel shows as files. */
+/** The sockets and state of container engines, and the kernel's file systems. */
 export const alwaysProtected = [
   '/proc',
   '/sys',
@@ -31,34 +34,34 @@ export const alwaysProtected = [
   '/var/lib/containers',
 ];
 
-/** A host that cannot be seen from here: only what paths say is judged. */
+/** A host that is not visible from here: only the paths themselves are checked. */
 export const unseenHost: HostPaths = {
   lookUp: () => undefined,
   mounting: false,
   protectedPaths: alwaysProtected,
 };
 
-/** Whether a path is a directory or below it, compared by components. Both are absolute and in their shortest form. */
+/** Whether a path is a directory or below it, compared by components. Both are absolute and normalized. */
 export function isWithin(path: string, directory: string): boolean {
   return path === directory || path.startsWith(directory === '/' ? '/' : `${directory}/`);
 }
 
-/** Whether what stands at a path lies in one of some directories, links followed on both sides. */
+/** Whether a path is in one of some directories, with links resolved on both sides. */
 export function isBelow(path: string, directories: readonly string[], host: HostPaths): boolean {
   const real = realPath(path, host);
   return directories.some((directory) => isWithin(real, realPath(directory, host)));
 }
 
 /**
- * Whether a path is, holds or lies in what is protected. The path as it is written counts too: links may change, and
- * what this process sees may not be the host.
+ * Whether a path is, contains or is in a protected one. The path as written counts, too: links may change, and this
+ * process may not see the host.
  */
 export function isProtected(path: string, host: HostPaths): boolean {
   const paths = [posix.resolve(path), realPath(path, host)];
   return host.protectedPaths.some((kept) => paths.some((asked) => isWithin(asked, kept) || isWithin(kept, asked)));
 }
 
-/** Where a path leads, as far as that can be seen. */
+/** A path with links resolved, as far as they are visible. */
 export function realPath(path: string, host: HostPaths): string {
   return host.lookUp(path)?.real ?? posix.resolve(path);
 }

@@ -5,10 +5,9 @@ import { fullBudget, readYaml } from '../config/yaml-reader.js';
 import { type Policy, policySchema } from './policy.js';
 
 /**
- * Reads the text of a `policy.yaml`. Nothing is imported and no variable substituted: what a host allows is written in
- * one place.
+ * Parses a `policy.yaml`. Nothing is imported or substituted: a host's policy is in one place.
  *
- * @throws {ConfigErrors} with everything that is wrong, each by file, line and column
+ * @throws {ConfigErrors} with every error, each by file, line and column
  */
 export function parsePolicy(text: string, file: string): Policy {
   const problems = new ProblemList();

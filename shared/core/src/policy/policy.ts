@@ -18,7 +18,7 @@ const pattern = line(500);
 
 const names = (of: z.ZodType<string>) => z.array(of).max(1000);
 
-/** A provider that may be used: where it is, together with the variable whose key is sent there. */
+/** An allowed provider: its address, together with the variable of the key that is sent there. */
 const policyProvider = z
   .strictObject({
     baseURL: z.exactOptional(
@@ -28,16 +28,16 @@ const policyProvider = z
     ),
     baseURLEnv: modelProvider.shape.baseURLEnv,
     apiKeyEnv: modelProvider.shape.apiKeyEnv,
-    /** How long nothing has to come from it before it is taken for away, whatever a project's own `timeoutMs` is. */
+    /** How long a provider must be silent to count as unavailable, whatever a project's own `timeoutMs` is. */
     silence: z.exactOptional(duration),
-    /** The only models that are asked there, by patterns of the names that it has for them; the first that fits counts. */
+    /** The only models that may be called, by patterns of the provider's names; the first match counts. */
     models: z.exactOptional(
       z
         .array(z.strictObject({ name: pattern, price: z.exactOptional(modelPrice) }))
         .min(1)
         .max(1000),
     ),
-    /** Whether the day's budget counts a model without a price here by the one that its project gives. */
+    /** Whether the day's budget uses the project's price for a model without a price here. */
     ownPrices: z.exactOptional(flag),
   })
   .refine((provider) => (provider.baseURL === undefined) !== (provider.baseURLEnv === undefined), {
@@ -45,48 +45,48 @@ const policyProvider = z
   });
 
 /**
- * What project files may ask of a host: the operator's `policy.yaml`, of the cell and of each worker. What it does not
- * name has the default given here, and a list that it names replaces the default.
+ * What project files may request of a host: the operator's `policy.yaml`, of the cell and of each worker. Absent fields
+ * have the defaults given here, and a list replaces its default.
  */
 export const policySchema = z.strictObject({
-  /** What turns may run in. `process` has no isolation. */
+  /** The backends of turns. `process` has no isolation. */
   backends: z
     .array(z.enum(['docker', 'process']))
     .min(1)
     .default(['docker']),
-  /** Patterns of the names of images. */
+  /** Patterns of image names. */
   images: names(pattern).default(['suzumio-runner:*']),
   /** Networks that containers may join: `none`, `bridge`, `host`, or the engine's name of one. */
   networks: names(
     z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,119}$/, { error: 'expected none, bridge, host or a name' }),
   ).default(['none']),
-  /** Patterns of `uid:gid` that containers may run as. Neither may be 0, even where a pattern allows it. */
+  /** Patterns of `uid:gid` for containers. Neither may be 0, even where a pattern allows it. */
   users: names(pattern).default(['*']),
-  /** Runtimes, besides the engine's own, that may be asked for. */
+  /** Runtimes that may be requested besides the engine's default. */
   runtimes: names(line(120)).default([]),
-  /** Whether a container's own file system may be writable: nothing bounds what is written to it. */
+  /** Whether a container's root file system may be writable: nothing limits what is written to it. */
   writableRoot: flag.default(false),
   mounts: z
     .strictObject({
-      /** Directories that may be mounted, with all below them; for reading only unless `readonly: false`. */
+      /** Directories that may be mounted, and everything below them; read-only unless `readonly: false`. */
       roots: z.array(z.strictObject({ path: directory, readonly: flag.default(true) })).max(1000),
     })
     .default({ roots: [] }),
   workspaces: z
     .strictObject({
-      /** Directories that new workspaces may be copied from, with all below them. */
+      /** Directories that new workspaces may be copied from, and everything below them. */
       roots: names(directory),
     })
     .default({ roots: [] }),
   env: z
     .strictObject({
-      /** Patterns of the names of variables that may be set in a container. */
+      /** Patterns of variables that may be set in a container. */
       allowed: names(pattern).default(['*']),
-      /** Patterns of those that may not. `SUZUMIO_*` never may. */
+      /** Patterns of variables that may not. `SUZUMIO_*` never may. */
       forbidden: names(pattern).default(['PATH', 'LD_*', 'NODE_OPTIONS']),
     })
     .prefault({}),
-  /** The most that may be asked for. */
+  /** The highest limits that may be requested. */
   ceilings: z
     .strictObject({
       memory: size.default(4096 * MIB),
@@ -94,24 +94,24 @@ export const policySchema = z.strictObject({
       pids: wholeNumber(8, 1_000_000).default(1024),
       /** All of a container's writable memory file systems together. */
       tmpfs: size.default(1024 * MIB),
-      /** Of a turn. */
+      /** The time limit of a turn. */
       timeout: duration.default(4 * 3_600_000),
-      /** Answers of its model in a turn. */
+      /** Model calls of a turn. */
       maxSteps: wholeNumber(1, 100_000).default(1000),
-      /** Tool calls in a turn; as many refused ones are recorded. */
+      /** Tool calls of a turn; the same number of refused ones is recorded. */
       maxToolCalls: wholeNumber(1, 1_000_000).default(5000),
       /** How long an ended container is kept. */
       keepFor: duration.default(24 * 3_600_000),
     })
     .prefault({}),
-  /** What may be stored of projects, and what of the disk stays free. */
+  /** The storage of projects, and the disk's reserve. */
   storage: storageLimits.prefault({}),
   /** Model providers. */
   providers: z.array(policyProvider).max(1000).default([]),
-  /** Code beside the ToolHost: none by default. */
+  /** Code that runs beside the ToolHost: none by default. */
   toolpacks: z
     .strictObject({
-      /** Directories that hold toolpacks. */
+      /** Directories with toolpacks. */
       directories: names(directory).default([]),
       /** Command lines of MCP servers, word by word. */
       mcpCommands: z.array(z.array(z.string()).min(1)).max(1000).default([]),
@@ -122,7 +122,7 @@ export const policySchema = z.strictObject({
 });
 export type Policy = z.infer<typeof policySchema>;
 
-/** The policy of a host whose operator wrote none. */
+/** The policy of a host without a `policy.yaml`. */
 export const defaultPolicy: Policy = policySchema.parse({});
 
 /** Whether a name matches one of the patterns of a policy. */

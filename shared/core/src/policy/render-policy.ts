@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import type { Policy } from './policy.js';
 
-/** A policy as a `policy.yaml` that says the same, with every default written out. */
+/** A policy as an equivalent `policy.yaml`, with every default written out. */
 export function renderPolicy(policy: Policy): string {
   return stringify(policy, { lineWidth: 0 });
 }

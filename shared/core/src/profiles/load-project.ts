@@ -3,13 +3,13 @@ import { readProjectText } from '../config/read-project.js';
 import { noProfiles, type ProfileRegistry } from './registry.js';
 import { startFromProfiles } from './start-from-profiles.js';
 
-/** Where the profiles are that agents start from. @default there are none */
+/** The profiles that agents may start from. @default none */
 export interface ProfileOptions {
   readonly profiles?: ProfileRegistry | undefined;
 }
 
 /**
- * Loads a project file that was posted, with the profiles that its agents start from.
+ * Loads a posted project file, with the profiles that its agents start from.
  *
  * @throws {ConfigErrors} with everything that is wrong
  */

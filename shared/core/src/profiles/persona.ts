@@ -1,7 +1,7 @@
 import { suggest } from '@suzumio/contract/errors/suggest';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
-/** What a persona can be told of the project that it is used in. */
+/** The variables of a persona, filled for each project. */
 export const personaVariables = [
   'project.name',
   'project.task',
@@ -12,11 +12,11 @@ export const personaVariables = [
 ] as const;
 export type PersonaVariable = (typeof personaVariables)[number];
 
-/** Without optional spaces beside the name, which a long text could be tried against for hours. */
+/** Without optional spaces around the name, which would backtrack for hours on a long text. */
 const variable = /\{\{([^{}]*)\}\}/g;
 
 /**
- * Refuses a persona with a variable that no project could fill.
+ * Refuses a persona with an unknown variable.
  *
  * @throws SuzumioError `persona-invalid`, with the line and column of each
  */
@@ -35,10 +35,10 @@ export function checkPersona(persona: string): void {
 }
 
 /**
- * A persona with its variables filled. What they come to is text, in which nothing is looked for again.
+ * A persona with its variables filled. Inserted text is not substituted again.
  *
- * @param maxLength how long it may become
- * @returns undefined where it would become longer
+ * @param maxLength the longest result
+ * @returns undefined where the result would be longer
  */
 export function fillPersona(
   persona: string,

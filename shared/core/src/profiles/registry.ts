@@ -1,14 +1,14 @@
 import type { ProfileView } from '@suzumio/contract/model/profile';
 
-/** Where the profiles are that project files name. */
+/** The profiles that project files refer to. */
 export interface ProfileRegistry {
   /** A profile, retired or not, by its nickname or its id. */
   find(name: string): ProfileView | undefined;
-  /** Those that a new project may start from. */
+  /** The nicknames that a new project may start from. */
   nicknames(): string[];
 }
 
-/** The same, for a project that is there already: it may have started from profiles that were retired since. */
+/** The same for an existing project: its profiles may have been retired since. */
 export function neverRetired(profiles: ProfileRegistry): ProfileRegistry {
   return {
     find: (name) => {
@@ -19,5 +19,5 @@ export function neverRetired(profiles: ProfileRegistry): ProfileRegistry {
   };
 }
 
-/** Where there are none. */
+/** A registry without profiles. */
 export const noProfiles: ProfileRegistry = { find: () => undefined, nicknames: () => [] };

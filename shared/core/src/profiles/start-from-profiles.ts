@@ -12,12 +12,12 @@ import type { ProfileView } from '@suzumio/contract/model/profile';
 import { fillPersona } from './persona.js';
 import type { ProfileRegistry } from './registry.js';
 
-/** Stands for every member of a team whom the file does not name, where a standing project is made from it. */
+/** In a standing project's file, the profile that means every member of the team whom the file does not name. */
 export const everyMember = '*';
 
 /**
- * Gives every agent that names a profile what that says of it, unless the file says otherwise. The result is a copy:
- * later changes of a profile are not for this project.
+ * Copies each named profile into its agent, except the fields that the file sets. Later changes of the profile do not
+ * affect the project.
  *
  * @throws {ConfigErrors} `profile-unknown`, `profile-retired` where that is all that is wrong; `invalid-config`
  */
@@ -59,7 +59,7 @@ export function startFromProfiles(source: ProjectSource, profiles: ProfileRegist
   if (!problems.isEmpty) throw refusalOf(problems.sorted());
   return {
     ...source,
-    // Parsed once more, so that what profiles brought stands in its place among the fields.
+    // Parsed again, so that fields from profiles get their usual order.
     config: projectConfig.parse({ ...config, agents: Object.fromEntries(agents) }),
     warnings: [...source.warnings, ...warnings.sorted()],
   };
@@ -115,12 +115,12 @@ function agentFrom(
   };
 }
 
-/** The preset that a profile prefers, where the project has it. */
+/** The profile's preferred preset, if the project has it. */
 function preferred({ backend }: FileConfig, { model }: ProfileView): string | undefined {
   return model !== null && Object.hasOwn(backend.runner.models?.presets ?? {}, model) ? model : undefined;
 }
 
-/** A project without the preset lets the agent think with its own model, and says so. */
+/** Warns that the project lacks the preferred preset, so that the agent uses the project's own. */
 function missingPreset(config: FileConfig, agent: FileAgentConfig, profile: ProfileView): string | undefined {
   const { nickname, model } = profile;
   if (config.backend.runner.mode !== 'ai' || agent.model !== undefined || model === null) return undefined;
@@ -128,7 +128,7 @@ function missingPreset(config: FileConfig, agent: FileAgentConfig, profile: Prof
   return `${nickname} prefers the preset "${model}", and this project has none of that name: its own model is used`;
 }
 
-/** Without a profile, the file has said everything. */
+/** An agent without a profile is complete in the file. */
 function complete(agent: FileAgentConfig): AgentConfig {
   const { role, prompt } = agent;
   if (role === undefined || prompt === undefined)
@@ -136,7 +136,7 @@ function complete(agent: FileAgentConfig): AgentConfig {
   return { ...agent, role, prompt };
 }
 
-/** What profiles bring counts as what the file itself says. */
+/** Fields from profiles count towards the file's limits. */
 function refuseLarge(
   agents: readonly [string, AgentConfig][],
   bytesLeft: number,

@@ -6,10 +6,10 @@ import type { TeamView } from '@suzumio/contract/model/profile';
 import { everyMember } from './start-from-profiles.js';
 
 /**
- * Puts agents for the members of a team into a file: the one entry whose profile is `*` becomes one agent for each member
- * whom no other entry names, numbered as counted agents are, in the order of their nicknames.
+ * Adds agents for the members of a team to a file: the one entry whose profile is `*` becomes one agent for each member
+ * whom no other entry names, numbered like counted agents, by nickname.
  *
- * @throws {ConfigErrors} where that cannot be
+ * @throws {ConfigErrors} where that is impossible
  */
 export function withMembers(source: ProjectSource, members: TeamView['members']): ProjectSource {
   const { config } = source;

@@ -2,8 +2,8 @@ import type { Attachment } from '@suzumio/protocol/artifacts';
 import { oneLine } from './body.js';
 
 /**
- * What a message carries, a line for each. The lines have no prefix, so no body can hold one; the name, which somebody
- * chose, comes last, so that nothing in it can pass for anything else.
+ * The lines of a message's attachments. They lack the prefix of bodies, so no body can forge one; the name, which its
+ * author chose, comes last, so that it cannot be mistaken for anything else.
  */
 export function renderAttachments(attachments: readonly Attachment[]): string[] {
   return attachments.map(({ id, name, kind, files, sizeBytes }) => {

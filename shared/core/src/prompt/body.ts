@@ -1,17 +1,17 @@
-/** Everything that some reader takes for the end of a line. */
+/** Every character sequence that some reader takes for a line break. */
 const lineBreak = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/gu;
 
 /**
- * What a reader would not see, or would see in another order: control characters other than tab and line feed, bidi
- * embeddings, overrides and isolates, tag characters, and halves of surrogate pairs, which UTF-8 cannot carry.
+ * Characters that are invisible, or change the visible order: control characters other than tab and line feed, bidi
+ * embeddings, overrides and isolates, tag characters, and lone surrogates, which UTF-8 cannot represent.
  */
 // eslint-disable-next-line no-control-regex -- finding control characters is what this is for
 const hidden = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}\p{Cs}]/gu;
 
-/** A piece of a body that must not be cut in two: one code point, or a carriage return with its line feed. */
+/** An indivisible unit of a body: one code point, or a carriage return with its line feed. */
 const unit = /\r\n|./gsu;
 
-/** Breaks untrusted or multi-line text into lines without anything that could pass for another line break. */
+/** Splits untrusted or multi-line text into lines that contain nothing like a line break. */
 export function visibleLines(text: string): string[] {
   return text.split(lineBreak).map((line) => line.replace(hidden, shown));
 }
@@ -24,7 +24,7 @@ export function oneLine(text: string): string {
     .trim();
 }
 
-/** A message's body as it stands in a prompt: no line of it, however it is broken, lacks the prefix. */
+/** A message's body as in a prompt: every line of it has the prefix, however it is broken. */
 export function renderBody(body: string): string {
   return visibleLines(body)
     .map((line) => `| ${line}`)
@@ -38,7 +38,7 @@ export function renderedBodyBytes(body: string): number {
 
 /** The longest beginning of `body` that takes no more than `maxBytes` when rendered, cut between two code points. */
 export function cutBody(body: string, maxBytes: number): string {
-  // Rendering never makes a body shorter, so one that is too long as it is need not be rendered to know.
+  // Rendering never shortens a body, so one that is too long as it is need not be rendered.
   if (Buffer.byteLength(body) <= maxBytes && renderedBodyBytes(body) <= maxBytes) return body;
   let bytes = frameBytes;
   let end = 0;
@@ -50,7 +50,7 @@ export function cutBody(body: string, maxBytes: number): string {
   return body.slice(0, end);
 }
 
-/** What the rendered form of an empty body takes. */
+/** The rendered size of an empty body. */
 const frameBytes = renderedBodyBytes('');
 
 function pieceBytes(piece: string): number {

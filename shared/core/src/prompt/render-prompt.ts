@@ -4,30 +4,30 @@ import { renderAttachments } from './attachments.js';
 import { oneLine, renderBody, visibleLines } from './body.js';
 import { renderSkills } from './skills.js';
 
-/** One of the team, as the others see it. */
+/** A member of the team, as the others see it. */
 export interface TeamMember {
   readonly id: string;
   readonly role: string;
   readonly displayName?: string;
-  /** The team that it is in. */
+  /** Its team. */
   readonly team?: string;
 }
 
-/** A directory of the host that stands in the agent's container. */
+/** A host directory mounted in the agent's container. */
 export interface PromptMount {
   readonly target: string;
   readonly readonly: boolean;
   readonly description?: string;
 }
 
-/** Everything that a turn's prompt is made of. */
+/** The input of a turn's prompt. */
 export interface PromptInput {
   readonly project: { readonly name: string; readonly task: string };
-  /** Whose turn it is. */
+  /** The agent of the turn. */
   readonly agent: TeamMember & { readonly prompt: string };
-  /** What the agent is given to know beside its prompt. */
+  /** The agent's skills. */
   readonly skills: readonly Skill[];
-  /** All agents of the project in their order, `agent` among them; the person, `user`, is added to them. */
+  /** All agents of the project in order, `agent` among them; the person, `user`, is added. */
   readonly team: readonly TeamMember[];
   /** The channels that the agent may post to. */
   readonly channels: readonly string[];
@@ -41,8 +41,8 @@ export interface PromptInput {
 }
 
 /**
- * Renders a turn's prompt. A mail body stays in its own frame: every line of it is prefixed, the
- * frames are not, and a frame ends with the id of its message.
+ * Renders a turn's prompt. A mail body cannot leave its frame: each of its lines is prefixed, frames are not, and a
+ * frame ends with its message's id.
  */
 export function renderPrompt(input: PromptInput): string {
   const { project, agent } = input;
@@ -79,7 +79,7 @@ function frame(mail: SelectedMail): string[] {
   ];
 }
 
-/** What a message is, unless it is plain mail to an agent or a channel. */
+/** The kind of a message, unless it is plain mail to an agent or a channel. */
 function kindNote({ kind, replyTo }: SelectedMail): string {
   if (kind === 'direct' || kind === 'channel') return '';
   return kind === 'reply' ? `, in reply to ${token(replyTo ?? '')}` : `, ${kind}`;
@@ -117,7 +117,7 @@ function freeText(text: string): string[] {
   return visibleLines(text.trimEnd());
 }
 
-/** A name inside a frame's header: one word, of nothing that the header itself is made of. */
+/** A name in a frame's header: one word without the header's own delimiters. */
 function token(name: string): string {
   return name.replace(/[^\p{L}\p{M}\p{N}._#@:+-]+/gu, '_');
 }

@@ -1,6 +1,6 @@
 import { oneLine } from './body.js';
 
-/** What a model is told before everything else: what it is part of, and what of what it will read is not an order. */
+/** The system prompt: describes the system, and marks which parts of the input are data, not instructions. */
 export function renderSystem(agent: { id: string; role: string }, project: string): string {
   return [
     `You are ${oneLine(agent.id)}, ${oneLine(agent.role)}, one of a team of agents that works on the project ${oneLine(project)}.`,

@@ -4,7 +4,7 @@ import type { MessageKind } from '@suzumio/protocol/message-kind';
 import { renderedAttachmentsBytes } from './attachments.js';
 import { cutBody, renderedBodyBytes } from './body.js';
 
-/** An unread message of one agent, to it or to a channel of its. */
+/** An unread message of one agent, to it or to one of its channels. */
 export interface UnreadMessage {
   readonly id: string;
   readonly seq: number;
@@ -18,21 +18,21 @@ export interface UnreadMessage {
   readonly replyTo?: string;
   readonly body: string;
   readonly createdAtMs: number;
-  /** The artifacts that it carries. */
+  /** Its attached artifacts. */
   readonly attachments: readonly Attachment[];
 }
 
 /** A message that goes into a prompt. `body` is only its beginning where `cut` is set. */
 export interface SelectedMail extends UnreadMessage {
   readonly cut: boolean;
-  /** UTF-8 bytes of the body that the prompt does not hold; `messages.read` does. */
+  /** UTF-8 bytes of the body that the prompt omits; `messages.read` has them. */
   readonly leftOutBytes: number;
 }
 
 /**
- * Chooses the mail of one prompt: by priority, then in the order of arrival, as many as `maxMessages` allows and as
- * fit `maxBytes` when rendered. No message overtakes one that did not fit. The first one is always taken; one that is
- * too long by itself is cut.
+ * Selects the mail of one prompt: by priority, then by arrival, as many as `maxMessages` allows and as fit `maxBytes`
+ * when rendered. No message overtakes one that did not fit. The first is always taken; if it is too long alone, it is
+ * cut.
  */
 export function selectMail(
   unread: readonly UnreadMessage[],
@@ -58,12 +58,12 @@ function cutToFit(message: UnreadMessage, maxBytes: number): SelectedMail {
   return { ...message, body, cut: leftOutBytes > 0, leftOutBytes };
 }
 
-/** What a message takes of a prompt: all of it that its sender chose. */
+/** The size of a message in a prompt: everything that its sender chose. */
 function renderedBytes({ body, attachments }: UnreadMessage): number {
   return renderedBodyBytes(body) + renderedAttachmentsBytes(attachments);
 }
 
-/** `P0` sorts before `P3` as text does. */
+/** `P0` sorts before `P3` as text. */
 function byPriorityThenArrival(a: UnreadMessage, b: UnreadMessage): number {
   if (a.priority !== b.priority) return a.priority < b.priority ? -1 : 1;
   return a.seq - b.seq;

@@ -2,8 +2,8 @@ import type { Skill } from '@suzumio/contract/model/skill';
 import { visibleLines } from './body.js';
 
 /**
- * The texts that an agent is given to know, each in a frame of its own: every line of one begins with `>`, where those of
- * mail begin with `|`, so that no skill can close its frame, open another, or pass for mail.
+ * An agent's skills, each in a frame of its own: its lines begin with `>`, those of mail with `|`, so that no skill can
+ * close its frame, open another, or pass for mail.
  */
 export function renderSkills(skills: readonly Skill[]): string[] {
   if (skills.length === 0) return [];

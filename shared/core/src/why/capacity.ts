@@ -5,7 +5,10 @@ import { plural } from './words.js';
 
 type Wanting = Pick<ProjectFacts, 'project' | 'turn'> & { runsIn: { backend: string; image: string } };
 
-/** What workers lack for a turn, or who is served before it. What a worker does not say is not held against it. */
+/**
+ * What workers lack for a turn, or which turns precede it. Facts that a worker does not announce are assumed in its
+ * favour.
+ */
 export function capacityReasons(
   { project, turn, runsIn }: Wanting,
   { id, fleet, waitingLine }: CellFacts,

@@ -6,7 +6,7 @@ import type { Failure } from '@suzumio/protocol/failure-codes';
 import type { DayBudget } from '../budgets/day-budget.js';
 import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
 
-/** A turn that is queued or runs. */
+/** A queued or running turn. */
 export interface TurnFacts {
   id: string;
   number: number;
@@ -15,20 +15,20 @@ export interface TurnFacts {
   attempt: number;
   worker: string | null;
   attemptStartedAtMs: number | null;
-  /** When its worker, which runs it, is given up unless it is heard of. */
+  /** When its lease ends unless its worker extends it. */
   leaseUntilMs: number | null;
   notBeforeMs: number;
   /** Why its last attempt ended. */
   failure: Failure | null;
-  /** The circuit of the model that it waits for. */
+  /** The circuit that it waits for. */
   waitsFor: string | null;
-  /** Its job on the queue; none while the scheduler holds it back. */
+  /** Its job on the queue; null while the scheduler holds it back. */
   delivery: number | null;
   /** Turns of the project that get a worker before it. */
   aheadInProject: number;
 }
 
-/** What the project's own database says. */
+/** Facts from the project's own database. */
 export interface ProjectFacts {
   project: { id: string; status: ProjectStatus; paused: Pause | null; epoch: number };
   agent: {
@@ -41,48 +41,48 @@ export interface ProjectFacts {
     failure: (Failure & { turnNumber: number; attempt: number }) | null;
   };
   turn: TurnFacts | null;
-  /** What of its budget, or the project's, is used up. */
+  /** Its own or the project's exhausted budget. */
   budgetReached: string | null;
-  /** The bounds of what may be stored that it, its project or the disk has reached. */
+  /** The storage limits that it, its project or the disk has reached. */
   storageReached: readonly StorageReached[];
-  /** What any question of it has to have room for in the day's budget, in billionths of a dollar. */
+  /** The smallest reservation that any of its model calls needs in the day's budget, in billionths of a dollar. */
   leastHeldNanoUsd: number;
-  /** Turns of the project that are queued or run, but for those of external agents, and how many may be. */
+  /** Queued and running turns of the project, except those of external agents, and their limit. */
   activeTurns: number;
   maxConcurrentTurns: number | undefined;
-  /** The most messages that one turn is given. */
+  /** The most messages of one turn. */
   maxPromptMessages: number;
-  /** What its turns run in; null where a handler runs them. */
+  /** The backend of its turns; null where a handler runs them. */
   runsIn: { backend: string; image: string } | null;
-  /** The handler that asked last for turns of an external agent. */
+  /** The handler that last asked for turns of an external agent. */
   handler: { handler: string; seenAtMs: number; connected: boolean } | null;
 }
 
-/** Whether a service of the control plane lives, and when it was last heard of. */
+/** Whether a service of the control plane is alive, and when it was last heard of. */
 export interface ServiceFacts {
   alive: boolean;
   seenAtMs: number | null;
 }
 
-/** What the queue knows. */
+/** Facts from the queue. */
 export interface Fleet {
   workers: readonly WorkerPresence[];
-  /** Jobs before the agent's own; undefined where that does not wait, or there is none. */
+  /** Jobs before the agent's own; undefined where it has none that waits. */
   jobsAhead: number | undefined;
 }
 
-/** What is known beside the project. */
+/** Facts from outside the project. */
 export interface CellFacts {
   id: string;
   paused: Pause | null;
   scheduler: ServiceFacts;
   toolhost: ServiceFacts;
-  /** Models that are away for the project, by their circuits, with when they may be asked again. */
+  /** Open circuits for the project, and when each may be probed. */
   providersAway: ReadonlyMap<string, number>;
-  /** What the cell's day has left; null where it is not bounded. */
+  /** The cell's budget for the day; null where there is none. */
   day: DayBudget | null;
   /** Projects that wait for a place in the queue, the next one first. */
   waitingLine: readonly string[];
-  /** What the queue knows of workers and jobs; `away` where it cannot be reached, null where it was not asked. */
+  /** The queue's facts on workers and jobs; `away` where it cannot be reached, null where it was not asked. */
   fleet: Fleet | 'away' | null;
 }

@@ -6,15 +6,15 @@ import { capacityReasons } from './capacity.js';
 import type { CellFacts, ProjectFacts, ServiceFacts, TurnFacts } from './facts.js';
 import { moment, plural, span } from './words.js';
 
-/** {@link whyReasons} as people and programs read it. */
+/** {@link whyReasons} as the API's answer. */
 export function whyAnswerOf(facts: ProjectFacts, cell: CellFacts, nowMs: number): WhyAnswer {
   const { id: agent, state, unread } = facts.agent;
   return { project: facts.project.id, agent, state, unread, reasons: whyReasons(facts, cell, nowMs) };
 }
 
 /**
- * Why an agent is quiet, or what it is at: everything that holds, in the order in which it has to change. Facts only; where
- * something is not known, nothing is said of it.
+ * Why an agent is idle, or what it is doing: all present reasons, in the order in which they have to change. Facts
+ * only; what is not known is left out.
  */
 export function whyReasons(facts: ProjectFacts, cell: CellFacts, nowMs: number): [WhyReason, ...WhyReason[]] {
   const { turn, project, agent } = facts;
@@ -22,12 +22,12 @@ export function whyReasons(facts: ProjectFacts, cell: CellFacts, nowMs: number):
   if (turn?.running) return running(facts, turn, cell, nowMs);
   const gates = [...heldUp(facts, cell), ...heldBack(facts, cell, nowMs)];
   const wanted = turn !== null || agent.unread > 0;
-  // They stop no turn: what it makes is refused or not kept.
+  // They stop no turn, but what it produces is refused or not stored.
   const files = storageReached(facts, ['files']);
   if (!wanted) return withFirst([...gates, noMail(facts), ...files]);
   const machinery = [...servicesMissing(cell, nowMs), ...(facts.runsIn ? [] : handlerReasons(facts, nowMs))];
   const capacity = facts.runsIn ? capacityReasons({ ...facts, runsIn: facts.runsIn }, cell) : [];
-  // Places in lines mean something only where nothing else is in the way.
+  // Positions in lines only matter where nothing else is in the way.
   const waits = ['queued-behind', 'waiting-for-slot', 'waiting-for-handler'];
   const blocked = [...gates, ...machinery, ...capacity].some(({ code }) => !waits.includes(code));
   const all = [...gates, ...machinery, ...capacity].filter(({ code }) => !blocked || !waits.includes(code));
@@ -72,7 +72,7 @@ function nextMail({ agent: { unread }, maxPromptMessages: most }: ProjectFacts):
   return unread <= most ? `Its ${all}` : `At most ${most} of its ${all}`;
 }
 
-/** What a person or a limit has set in its way. */
+/** Obstacles set by a person or a limit. */
 function heldUp(facts: ProjectFacts, cell: CellFacts): WhyReason[] {
   const { project, agent } = facts;
   return [
@@ -140,7 +140,7 @@ function agentFailed({ project, agent }: ProjectFacts): WhyReason {
   return { code: 'agent-failed', sentence: `It failed${how}`, next };
 }
 
-/** What passes by itself, or with a larger limit. */
+/** Obstacles that pass on their own, or with a larger limit. */
 function heldBack(facts: ProjectFacts, cell: CellFacts, nowMs: number): WhyReason[] {
   const { project, agent, turn, budgetReached, activeTurns, maxConcurrentTurns: most } = facts;
   const reasons: WhyReason[] = [];
@@ -206,7 +206,7 @@ function turnHeldBack({ project, agent }: ProjectFacts, turn: TurnFacts, cell: C
   ];
 }
 
-/** A circuit has the host of its provider, a mark that tells keys and settings apart, and the model. */
+/** A circuit consists of its provider's host, a hash of key and settings, and the model. */
 function modelIn(circuit: string): string {
   const [, host = circuit, model] = /^([^#]*)#[^/]*(?:\/(.*))?$/s.exec(circuit) ?? [];
   return model === undefined ? `the model provider ${host}` : `model ${model} of the provider ${host}`;

@@ -13,7 +13,9 @@ export function span(ms: number): string {
   return `${Math.round(seconds / 86_400)} days`;
 }
 
-/** A moment in UTC, and how far it is: `20:14:05 UTC (in 40 s)`, `(now)` within a second; with its day where that is another. */
+/**
+ * A moment in UTC, and its distance: `20:14:05 UTC (in 40 s)`, `(now)` within a second; with its date on another day.
+ */
 export function moment(ms: number, nowMs: number): string {
   const [day = '', time = ''] = new Date(ms).toISOString().split('T');
   const today = new Date(nowMs).toISOString().startsWith(day);
