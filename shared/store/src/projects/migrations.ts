@@ -1,4 +1,5 @@
 import type { Migration } from '../sqlite/migrate.js';
+import { searchSql } from '../mail/search-schema.js';
 import { firstSchemaSql } from './first-schema.js';
 import { redactionSql, storedBytesSql } from './stored-bytes-migration.js';
 
@@ -267,5 +268,15 @@ ALTER TABLE turn_attempts ADD COLUMN refused_calls INTEGER NOT NULL DEFAULT 0;
     // space; and rows that give back what they were charged for.
     version: 16,
     sql: redactionSql,
+  },
+  {
+    // The words of messages, and what lists are filtered by.
+    version: 17,
+    sql: `${searchSql}
+CREATE INDEX messages_sender ON messages (sender);
+CREATE INDEX turns_agent ON turns (agent_id);
+CREATE INDEX events_type ON events (type);
+CREATE INDEX tool_calls_unsuccessful ON tool_calls (status) WHERE status IN ('failed', 'refused', 'unknown');
+`,
   },
 ];
