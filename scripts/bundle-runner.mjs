@@ -24,14 +24,14 @@ await main(async () => {
   const entryPoints = { runner: 'runner/src/main.ts' };
   const runner = await build({ ...common, entryPoints, outdir: runnerDir, splitting: true });
   await mkdir(runnerDir, { recursive: true });
-  // Read by another user inside a container, whatever the umask here.
+  // Readable by another user inside a container, under any umask.
   await chmod(runnerDir, 0o755);
   for (const file of [...shim.outputFiles, ...runner.outputFiles]) await keep(file);
   const parts = runner.outputFiles.map(({ path }) => basename(path));
   for (const name of await readdir(runnerDir)) if (!parts.includes(name)) await rm(join(runnerDir, name));
 });
 
-/** Leaves a file alone that is as it should be: turns may be running from it. */
+/** Leaves an unchanged file alone: turns may be running from it. */
 async function keep({ path, contents }) {
   const existing = await readFile(path).catch(() => undefined);
   if (!existing?.equals(contents)) await writeFile(path, contents);

@@ -54,7 +54,7 @@ await main(async () => {
   await readableByAll(context);
 });
 
-/** Fails where a service starts a thread whose file is not beside it: that would show at work alone. */
+/** Fails where a service starts a thread without a file beside it, which would otherwise fail at run time only. */
 async function requireThreads(directory) {
   const text = await readFile(`${directory}/main.js`, 'utf8');
   for (const [, path] of text.matchAll(/new URL\("([^"]+-thread\.js)", import\.meta\.url\)/g)) {
@@ -69,7 +69,7 @@ async function describe(name) {
   await writeFile(`${context}/${name}/package.json`, JSON.stringify({ type: 'module', version }));
 }
 
-/** What of better-sqlite3 is needed in an image: no sources, no headers, no binaries of other systems. */
+/** The files of better-sqlite3 that an image needs: no sources, no headers, no binaries of other systems. */
 async function copySqlite() {
   const source = 'node_modules/better-sqlite3';
   const target = `${context}/sqlite/better-sqlite3`;

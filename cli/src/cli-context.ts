@@ -1,31 +1,28 @@
 import type { Environment } from '@suzumio/core/config/environment';
 
-/** Where text goes: a terminal or a pipe. */
+/** The destination of text: a terminal or a pipe. */
 export interface Output {
   write(text: string | Uint8Array): void;
-  /** Resolves when more may be written without piling up. */
+  /** Resolves when the output has drained. */
   drained(): Promise<void>;
-  /** Whether a person sees it as it is written. */
+  /** Whether it is a terminal. */
   readonly isTerminal: boolean;
   readonly colors: boolean;
-  /** How wide a line may be; undefined where nothing bounds it. */
+  /** The width of a line; undefined where it is unlimited. */
   readonly columns: number | undefined;
 }
 
-/** The world outside the command, passed in so that a test can hold it still. */
+/** The command's environment, passed in so that tests control it. */
 export interface CliContext {
   readonly env: Environment;
   readonly homeDir: string;
   readonly out: Output;
   readonly err: Output;
-  /** How the person calls this command: the beginning of every command that is suggested. */
+  /** How this command was called: the beginning of every suggested command. */
   readonly self: string;
-  /** Aborted when the person wants an end (Ctrl-C, SIGTERM). */
+  /** Aborted by Ctrl-C or SIGTERM. */
   readonly interrupted: AbortSignal;
-  /**
-   * Asks the person something and returns the answer; undefined without a terminal. Rejects when there
-   * will be no answer.
-   */
+  /** Asks the person and returns the answer; undefined without a terminal. Rejects when there will be no answer. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** The time, in milliseconds since 1970. */
   readonly now: () => number;

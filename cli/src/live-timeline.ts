@@ -11,7 +11,7 @@ export interface LiveTimeline {
   readonly history: number | undefined;
   /** Whether to suggest commands. @default true */
   readonly hints?: boolean;
-  /** Told of each event after it was shown; `true` ends the timeline. */
+  /** Called for each event after it was shown; `true` ends the timeline. */
   readonly onEvent?: (event: ProjectEvent) => boolean;
   readonly signal: AbortSignal;
 }
@@ -32,7 +32,7 @@ export async function printHistory(
   return newest.at(-1);
 }
 
-/** Prints what happened and what happens, until `signal` is aborted or `onEvent` has seen enough. */
+/** Prints past and new events until `signal` is aborted or `onEvent` returns `true`. */
 export async function followTimeline(
   session: Session,
   api: ApiClient,

@@ -19,11 +19,11 @@ export interface LogsOptions {
 
 type Turn = Pick<TurnDetail, 'id' | 'agent' | 'number'>;
 
-/** A worker sends what a container printed while it reports the end: it may come this much later. */
+/** How long after an attempt's end its log may arrive: the worker sends both at once. */
 const logWithinMs = 2_000;
 const lookEveryMs = 100;
 
-/** Prints what a container printed, which is known once its attempt is over. */
+/** Prints a container's log, which is available once its attempt is over. */
 export async function logs(session: Session, project: string, name: string, options: LogsOptions): Promise<undefined> {
   if (options.follow) await follow(session, await requireApi(session), project, name, options.attempt);
   else await printOne(session, await findReads(session), project, name, options.attempt);
@@ -92,7 +92,7 @@ async function follow(
   await printed;
 }
 
-/** Whether an event says that an attempt is over which may have printed something. */
+/** Whether an event ends an attempt that may have a log. */
 function endsAttempt({ type, data }: ProjectEvent): boolean {
   return ['turn.completed', 'turn.failed', 'turn.requeued'].includes(type) && typeof data.attempt === 'number';
 }
@@ -113,18 +113,18 @@ async function printWhenThere(
   print(session, turn, attempt, log, 'line');
 }
 
-/** One log, null while it is not known; among others, with a line that says whose it is. With `--json`, an object. */
+/** Prints one log, null while it is not available; with a heading if there are several. With `--json`, an object. */
 function print(session: Session, turn: Turn, attempt: number, log: string | null, layout: 'block' | 'line'): void {
   sayJson(session, { turn: turn.id, agent: turn.agent, number: turn.number, attempt, log }, layout);
   if (session.json || log === null) return;
   const { out } = session.context;
   if (layout === 'line') out.write(`${paint(out).dim(`== ${turn.agent}:${turn.number}, attempt ${attempt}`)}\n`);
   if (log === '') return;
-  // For a pipe as it is; for a terminal without what could steer it.
+  // Unchanged into a pipe; without control characters on a terminal.
   out.write(out.isTerminal ? `${visibleLines(stripVTControlCharacters(log).trimEnd()).join('\n')}\n` : log);
 }
 
-/** Says something about the log that is no part of it. */
+/** Prints a note about the log, apart from it. */
 function note(session: Session, line: string, next?: string): void {
   if (session.json) return;
   session.context.err.write(`${line}\n${next === undefined ? '' : `next: ${session.suzumio} ${next}\n`}`);

@@ -9,7 +9,7 @@ export interface GlobalOptions {
   json?: boolean;
 }
 
-/** One run of one command: where the data is, and how to speak. */
+/** One run of one command: its data directory or server, and its output. */
 export interface Session {
   readonly context: CliContext;
   /** The data directory. */
@@ -43,7 +43,7 @@ export function createSession(context: CliContext, options: GlobalOptions, proje
   };
 }
 
-/** Prints lines for the person; a program, with `--json`, gets data instead. */
+/** Prints lines for a person; with `--json`, programs get data instead. */
 export function say({ context, json }: Session, ...lines: string[]): void {
   if (json) return;
   for (const line of lines) context.out.write(`${line}\n`);
@@ -63,7 +63,7 @@ export function sayNext(session: Session, ...commands: string[]): void {
   });
 }
 
-/** Suggests what to do next after something that was read: to a person only, as a pipe wants what was asked for. */
+/** Suggests what to do next after a read: on a terminal only, since a pipe gets just the data. */
 export function sayHint(session: Session, ...commands: string[]): void {
   if (session.context.out.isTerminal) sayNext(session, ...commands);
 }
@@ -76,7 +76,7 @@ function nonEmpty(value: string | undefined): string | undefined {
   return value === '' ? undefined : value;
 }
 
-/** A word as a shell wants it. */
+/** A word, quoted for a shell. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

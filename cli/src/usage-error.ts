@@ -1,4 +1,4 @@
-/** The command was written wrongly in a way that only its body can see, or is not wanted after all; nothing was tried. */
+/** A usage error that only the command's body can detect, or a confirmation that was declined; nothing was done. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 

@@ -1,6 +1,6 @@
 import { exitCodes, TurnFailure } from './turn-failure.js';
 
-/** Does the work of a program and returns the exit code to leave with; says on stderr why it failed. */
+/** Runs a program and returns its exit code; prints on stderr why it failed. */
 export async function exitCodeOf(
   program: string,
   stderr: NodeJS.WritableStream,

@@ -9,7 +9,7 @@ import { createToolClient, type ToolCaller } from './tools/tool-client.js';
 import { readTurnInput, writeTurnOutput } from './turn-files.js';
 import { exitCodes, ToldFailure } from './turn-failure.js';
 
-/** What a turn takes from the process that it runs in. */
+/** What a turn uses of its process. */
 export interface TurnHost {
   readonly turnDir: string;
   readonly self: NodeJS.Process;
@@ -43,7 +43,7 @@ export async function runTurn({ turnDir, self, env, write }: TurnHost): Promise<
   }
 }
 
-/** The client of models is large: a turn that plays a script does without it. */
+/** Loaded on demand: the models' client is large, and scripted turns do not need it. */
 async function thinkThrough(
   input: RunnerTurnInput,
   connector: Connector,

@@ -14,11 +14,11 @@ export const exitCodes = {
   internal: 70,
   /** The door did not answer for as long as the input's limits allow. */
   doorAway: doorAwayExitCode,
-  /** The input asks for a mode that this runner does not have. */
+  /** The input requests a mode that this runner does not support. */
   notSupported: 78,
 } as const;
 
-/** The turn cannot go on: a sentence for the log, and the exit code to leave with. */
+/** The turn cannot continue: a sentence for the log, and the exit code. */
 export class TurnFailure extends Error {
   override readonly name = 'TurnFailure';
 
@@ -31,7 +31,7 @@ export class TurnFailure extends Error {
   }
 }
 
-/** The turn cannot go on for a reason that has a code of its own, which is left in `output.json`. */
+/** The turn cannot continue, for a reason with a code of its own, which is written to `output.json`. */
 export class ToldFailure extends TurnFailure {
   constructor(
     readonly code: ToldByRunner,

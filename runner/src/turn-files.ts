@@ -29,7 +29,7 @@ export async function readTurnInput(turnDir: string): Promise<RunnerTurnInput> {
   return input.data;
 }
 
-/** Writes `output.json` whole: whoever sees the file sees all of it. */
+/** Writes `output.json` atomically: readers see all of it or nothing. */
 export async function writeTurnOutput(turnDir: string, output: RunnerTurnOutput): Promise<void> {
   const checked = runnerTurnOutput.safeParse(output);
   if (!checked.success) throw new TurnFailure(`the turn's output is not valid\n${z.prettifyError(checked.error)}`);

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { root } from './project-node.mjs';
 import { capture, run } from './steps.mjs';
 
-/** Whichever Compose this machine has, as a command and its first arguments; undefined where it has none. */
+/** This machine's Compose, as a command and its first arguments; undefined where there is none. */
 export async function composeCommand() {
   for (const command of [['docker', 'compose'], ['docker-compose']]) {
     const { code } = await capture(command[0], [...command.slice(1), 'version']);
@@ -48,7 +48,7 @@ export async function openStack(file, project) {
     /** For what is already there, with any settings. */
     compose: (...args) => compose(['metrics'], args),
 
-    /** Waits until every container is healthy; says of those that do not become so what they last wrote. */
+    /** Waits until every container is healthy; prints the last output of those that do not become so. */
     async healthy({ timeoutMs }) {
       const deadlineMs = Date.now() + timeoutMs;
       for (;;) {
@@ -63,7 +63,7 @@ export async function openStack(file, project) {
   };
 }
 
-/** A container that has just started is asked here: the engine's own first look comes seconds later. */
+/** Checks a container that has just started: the engine's own first check comes seconds later. */
 async function isHealthy({ name, status }) {
   if (!status.includes('(health: starting)')) return status.includes('(healthy)');
   const { stdout } = await capture('docker', ['inspect', '--format', '{{json .Config.Healthcheck.Test}}', name]);
@@ -72,7 +72,7 @@ async function isHealthy({ name, status }) {
   return (await capture('docker', ['exec', name, ...shell, ...command])).code === 0;
 }
 
-/** Compose knows stacks by their names alone: it would give this one's settings to the other, or take it down. */
+/** Compose identifies stacks by name alone: it would apply this one's settings to the other, or take it down. */
 async function refuseForeign(file, project) {
   const label = 'com.docker.compose.project';
   const format = `{{.Label "${label}.working_dir"}}`;
@@ -103,7 +103,7 @@ async function complaint(waiting, timeoutMs) {
   return `Not healthy within ${timeoutMs / 1000} s:\n${told.join('\n')}\nnext: npm run stack -- logs`;
 }
 
-/** Says whose fault it is before Compose does, in the middle of its work. */
+/** Reports the fault before Compose does in the middle of its work. */
 export async function requireFreePort(address, variable) {
   const [, host, port] = /^(.*):(\d+)$/.exec(address) ?? [];
   if (port === undefined)

@@ -63,7 +63,7 @@ function stackImage(name, files) {
   };
 }
 
-/** Holds the hash of all that an image was made from: an image whose hash has not changed is left alone. */
+/** The label with the hash of an image's sources: an image with an unchanged hash is not rebuilt. */
 const contentLabel = 'suzumio.content';
 
 /**

@@ -11,14 +11,14 @@ const secret = () => randomBytes(32).toString('hex');
 const isRoot = process.getuid?.() === 0;
 /** Only a worker that is root in its container can give files to another user than itself. */
 const workerUser = '0:0';
-/** A user that runs nothing else: neither the services, which are 1000, nor a person of this machine. */
+/** A user id that runs nothing else: neither the services (1000), nor a person of this machine. */
 const turnUser = '39400:39400';
 const socket = '/var/run/docker.sock';
 
 /** What to do where no engine is. */
 export const engineMissing = 'start the Docker engine, see that `docker version` works, and run this again.';
 
-/** Every setting that docker-compose.yml needs, with what it is where nothing is said. */
+/** Every setting of docker-compose.yml, with its default. */
 const settings = [
   ['COMPOSE_PROJECT_NAME', () => 'suzumio', 'Begins the names of containers, networks and volumes.'],
   ['SUZUMIO_PUBLISH', () => '127.0.0.1:39400', 'Where the API is reached.'],
@@ -90,7 +90,7 @@ export async function keepSetting(file, values, name, value) {
 
 const heading = `# Settings of docker-compose.yml, and its secrets: for nobody else to read. What you change stays changed.\n`;
 
-/** Makes what the settings name and is not there: the worker's directory, the policy, the file for providers' keys. */
+/** Creates missing files that the settings name: the worker's directory, the policy, the file for providers' keys. */
 export async function makePlaces({
   SUZUMIO_WORKER_DIR,
   SUZUMIO_WORKER_USER,
@@ -140,7 +140,7 @@ workspaces:
 users: ['${user}']
 `;
 
-/** Whole or not at all. */
+/** Writes a file atomically. */
 async function replace(file, text) {
   const temporary = `${file}.${randomBytes(4).toString('hex')}`;
   await writeFile(temporary, text, { mode: 0o600 });

@@ -1,4 +1,4 @@
-/** What Suzumio refused, with its stable code, such as `recipient-unknown`. */
+/** A refusal by Suzumio, with its stable code, such as `recipient-unknown`. */
 export class SuzumioError extends Error {
   override readonly name = 'SuzumioError';
 
@@ -13,14 +13,15 @@ export class SuzumioError extends Error {
 }
 
 /**
- * Thrown by your code when something that it needs is away for now: the turn is tried again, after 5 s at first and after
- * 15 minutes at most, for as long as the project file's `turn.providerPatience` says. Any other error fails the turn.
+ * Throw this when something that your code needs is temporarily unavailable: the turn is retried, after 5 s at first
+ * and 15 minutes at most, for as long as the project file's `turn.providerPatience` says. Any other error fails the
+ * turn.
  */
 export class RetryLater extends Error {
   override readonly name = 'RetryLater';
 }
 
-/** Why a turn's signal was aborted: from then on nothing that it does takes effect. */
+/** The reason of a turn's aborted signal: from then on nothing that the turn does takes effect. */
 export class TurnLost extends Error {
   override readonly name = 'TurnLost';
 }

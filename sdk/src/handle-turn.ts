@@ -2,8 +2,8 @@ import type { Turn } from './turn.js';
 import type { TurnContext } from './turn-context.js';
 
 /**
- * Your code: does what a turn asks for. The text that it returns is the turn's record, not a message. It runs at least
- * once for each turn; what it does through `ctx` takes effect once.
+ * Your code: handles a turn. The text that it returns is the turn's record, not a message. It runs at least once for
+ * each turn; what it does through `ctx` takes effect once.
  */
 export type HandleTurn = (
   turn: Turn,

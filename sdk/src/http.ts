@@ -6,13 +6,13 @@ import { SuzumioError } from './errors.js';
 
 /** One request to the ToolHost. */
 export interface Ask extends HttpRequest<Uint8Array<ArrayBuffer>> {
-  /** What is answered where it is done. @default 'json' */
+  /** The form of a successful answer. @default 'json' */
   readonly answer?: 'json' | 'bytes';
-  /** After how long it counts as not answered. @default 15_000 */
+  /** The timeout. @default 15_000 */
   readonly timeoutMs?: number;
 }
 
-/** Asks a ToolHost. */
+/** A client of a ToolHost. */
 export class Http {
   readonly #url: string;
   readonly #client: HttpClient;
@@ -22,16 +22,16 @@ export class Http {
     this.#client = new HttpClient({
       url,
       exchange: fetchExchange({ redirect: 'error' }),
-      // How much of a file is taken is the caller's to say.
+      // The caller limits how much of a file is read.
       maxAnswerBytes: Infinity,
       isTransient: (status) => isServersFault(status) || status === 429,
     });
   }
 
   /**
-   * Asks once.
+   * Sends a request once.
    *
-   * @throws {@link SuzumioError} when it is refused, HttpUnavailable when it may be asked again
+   * @throws {@link SuzumioError} when it is refused, HttpUnavailable when it may be retried
    */
   async ask<Answer>({ answer = 'json', timeoutMs = 15_000, ...request }: Ask, signal?: AbortSignal): Promise<Answer> {
     try {
@@ -46,9 +46,9 @@ export class Http {
   }
 
   /**
-   * Repeats the same request until there is an answer or a refusal.
+   * Retries a request until it is answered or refused.
    *
-   * @param onFailure told of each time that there was none
+   * @param onFailure called for each try without an answer
    * @throws {@link SuzumioError}, or the signal's reason once it is aborted
    */
   repeat<Answer>(
@@ -62,7 +62,7 @@ export class Http {
   }
 }
 
-/** What a ToolHost that only agrees answers is nothing. */
+/** An answer without content is undefined. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -7,9 +7,9 @@ const longestHeartbeatMs = 3_000;
 
 /** The hold on one turn. */
 export interface Lease {
-  /** Aborted, with a {@link TurnLost}, once the turn is no longer ours. */
+  /** Aborted, with a {@link TurnLost}, once the turn is lost. */
   readonly signal: AbortSignal;
-  /** Aborted once it is lost or released: no request is made in its name any more. */
+  /** Aborted once it is lost or released: no more requests are made for it. */
   readonly over: AbortSignal;
   /** Gives the turn up. */
   lose(reason: string): void;

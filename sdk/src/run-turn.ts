@@ -19,11 +19,10 @@ interface Failure {
 }
 
 /**
- * Runs one turn to its end. Never rejects; returns when the handler's code has returned, also where the turn was lost
- * meanwhile.
+ * Runs one turn. Never rejects; resolves when the handler's code has returned, also where the turn was lost meanwhile.
  *
- * @param stopped aborted when the turn is to be left to another attempt, however far it is: that takes a lease at
- *   most, since code that does not heed its signal is not waited for
+ * @param stopped aborted when the turn is to be left to another attempt, which begins within a lease: code that ignores
+ *   its signal is not waited for
  */
 export async function runTurn(
   http: Http,
@@ -53,13 +52,13 @@ export async function runTurn(
     }
   }
 
-  /** Reported before the code hears of it, so that nothing it does meanwhile is taken for its own failure. */
+  /** Reported before the code is notified, so that nothing it then does counts as its own failure. */
   async function leave(): Promise<Ended> {
     const until = AbortSignal.any([lease.over, AbortSignal.timeout(turn.leaseMs)]);
     try {
       await fail({ code: 'worker-shutdown', message: 'The handler was stopped before the turn ended.' }, until);
     } catch {
-      // The report was not taken, or the attempt was over: the next one begins when the lease has run out.
+      // The report was refused, or the attempt was over: the next one begins when the lease has run out.
     }
     lease.lose('The handler was stopped.');
     return { outcome: 'lost', error: lease.signal.reason };

@@ -5,7 +5,7 @@ import { Http } from './http.js';
 import { type Ended, runTurn } from './run-turn.js';
 import { type ClaimAnswer, type ClaimedTurn, handlersProtocol, type Self } from './wire.js';
 
-/** Where a handler says what happens: `console` is one. */
+/** A handler's logger; `console` is one. */
 export interface HandlerLogger {
   info(message: string): void;
   warn(message: string): void;
@@ -16,17 +16,19 @@ export interface TeamHandlerOptions {
   readonly url: string;
   /** A token of the scope `handler`. */
   readonly token: string;
-  /** Only turns of these agents. @default all that the token is for */
+  /** Only turns of these agents. @default all agents of the token */
   readonly agents?: readonly string[];
-  /** Only turns of agents that are in this team. */
+  /** Only turns of agents in this team. */
   readonly team?: string;
-  /** How many turns run at a time. @default 1 */
+  /** The number of concurrent turns. @default 1 */
   readonly concurrency?: number;
-  /** The most messages that a turn takes; 1 hands over each by itself. @default the project's `maxPromptMessages` */
+  /**
+   * The most messages of a turn; with 1, each message is a turn of its own. @default the project's `maxPromptMessages`
+   */
   readonly batch?: number;
-  /** Names this process in attempts and events: letters, digits and `._@:-`. @default made up */
+  /** This process's name in attempts and events: letters, digits and `._@:-`. @default generated */
   readonly name?: string;
-  /** @default nothing is said */
+  /** @default no output */
   readonly logger?: HandlerLogger;
   /** Stops the handler when it is aborted, as `stop` does. */
   readonly signal?: AbortSignal;
@@ -35,27 +37,27 @@ export interface TeamHandlerOptions {
 /** A handler that takes turns. */
 export interface RunningHandler {
   /**
-   * Takes no more turns, lets those that run finish, and resolves when they have.
+   * Takes no more turns, waits for running ones, and resolves when they have finished.
    *
-   * @param options.graceMs after this time, turns that still run are left to other attempts: their signal is
-   *   aborted, and they are tried again from where they stood. Code that does not heed the signal is not waited for.
-   *   @default no limit
+   * @param options.graceMs after this time, running turns are left to other attempts: their signal is aborted, and they
+   *   are retried from where they stood. Code that ignores the signal is not waited for. @default no limit
+   * @default no limit
    */
   stop(options?: { graceMs?: number }): Promise<void>;
   /**
-   * Resolves when the handler has stopped. Rejects with a {@link SuzumioError} when it had to, because its token opens
-   * nothing any more or never did; if nobody listens, Node ends the process with that.
+   * Resolves when the handler has stopped. Rejects with a {@link SuzumioError} when its token is not, or no longer,
+   * valid; if you do not handle that, Node ends the process.
    */
   readonly done: Promise<void>;
 }
 
 /** How long one request waits for a turn. */
 const waitMs = 25_000;
-/** How much later its answer may come before it is asked again. */
+/** How much later its answer may come before the request is repeated. */
 const answerMs = 5_000;
-/** A ToolHost that answers sooner that there is none is about to stop. */
+/** A ToolHost that answers sooner without a turn is about to stop. */
 const shortMs = 1_000;
-/** How long an answer to the last claim is waited for once the handler is stopped. */
+/** How long a stopped handler waits for the answer to its last claim. */
 const lastAnswerMs = 5_000;
 
 /** Runs the turns of external agents in this process. */
@@ -69,7 +71,7 @@ export class TeamHandler {
     this.#options = options;
   }
 
-  /** Begins to take turns, and hands each to `handle`. */
+  /** Takes turns, and calls `handle` for each. */
   handle(handle: HandleTurn): RunningHandler {
     if (this.#running) throw new Error('this TeamHandler has its handler already: make another one');
     this.#running = true;
@@ -85,11 +87,11 @@ class Takes implements RunningHandler {
   readonly #turns = new Set<Promise<void>>();
   /** Aborted when no more turns are taken. */
   readonly #stopping = new AbortController();
-  /** Aborted when those that run are left. */
+  /** Aborted when running turns are left to other attempts. */
   readonly #leaving = new AbortController();
-  /** Aborted when the last claim is waited for no longer. */
+  /** Aborted when the wait for the last claim ends. */
   readonly #late = new AbortController();
-  /** The claim that waits. */
+  /** The pending claim. */
   #claimId: string | undefined;
   #project = '';
 
@@ -124,7 +126,7 @@ class Takes implements RunningHandler {
     }
   }
 
-  /** Learns what the token is for; false where the handler is stopped before it did. */
+  /** Reads the token's project and agents; false where the handler is stopped first. */
   async #introduce(): Promise<boolean> {
     const ask = { method: 'GET', path: '/handlers/self', token: this.options.token } as const;
     const self = await this.#patiently(ask);
@@ -173,7 +175,7 @@ class Takes implements RunningHandler {
     }
   }
 
-  /** Waits for a turn. The same words are sent until they are answered, so that no turn is claimed and forgotten. */
+  /** Waits for a turn. The same claim is retried until it is answered, so that no claimed turn is lost. */
   async #claim(): Promise<ClaimedTurn | null> {
     const claimId = random(16);
     this.#claimId = claimId;
@@ -182,11 +184,11 @@ class Takes implements RunningHandler {
     const path = `/projects/${this.#project}/handlers/claim`;
     const ask = { method: 'POST', path, token, json: body, timeoutMs: waitMs + answerMs } as const;
     try {
-      // What was granted while it was being stopped is answered, and given back.
+      // A turn that was granted during the stop is reported back.
       return (await this.#http.repeat<ClaimAnswer>(ask, this.#late.signal, this.#saidOnce())).turn;
     } catch (error) {
       if (this.#stopping.signal.aborted) return null;
-      // It was granted, but the answer came too late to us.
+      // It was granted, but the answer came too late.
       if (error instanceof SuzumioError && error.code === 'attempt-over') return null;
       throw error;
     } finally {
@@ -194,7 +196,7 @@ class Takes implements RunningHandler {
     }
   }
 
-  /** Has the claim that waits answered at once. */
+  /** Cancels the pending claim. */
   async #giveUp(): Promise<void> {
     if (this.#claimId === undefined) return;
     const path = `/projects/${this.#project}/handlers/claims/${this.#claimId}`;
@@ -216,7 +218,7 @@ class Takes implements RunningHandler {
     else this.#logger.warn(`${which}: ${outcome}: ${messageOf(error)}`);
   }
 
-  /** Says of a ToolHost that is away that it is, once for each request. */
+  /** Logs an unavailable ToolHost, once for each request. */
   #saidOnce(): (error: unknown) => void {
     let said = false;
     return (error) => {

@@ -4,11 +4,11 @@ import type { Lease } from './lease.js';
 import type { Mail, Priority, TaskState } from './turn.js';
 import type { ClaimedTurn, ToolResponse } from './wire.js';
 
-/** How a call is known again when a turn is tried again. */
+/** How a call is recognised when a turn is retried. */
 export interface CallOptions {
   /**
-   * The call's own name in its turn: 1 to 100 letters, digits and `_.:-`. Without one, it is known by its number: the
-   * third call of an attempt is the third call of the next.
+   * The call's key in its turn: 1 to 100 letters, digits and `_.:-`. Without one, its number is used: the third call of
+   * an attempt is the third call of the next.
    */
   readonly idempotencyKey?: string;
 }
@@ -29,9 +29,9 @@ export interface Message extends MessageText {
 
 /** An answer, in the thread of what it answers. */
 export interface Reply extends Message {
-  /** What is answered. @default the turn's message, where it has only one */
+  /** The message to answer. @default the turn's message, where it has only one */
   readonly message?: Mail | string;
-  /** How the task of that thread stands now. */
+  /** The new state of that thread's task. */
   readonly task?: Exclude<TaskState, 'open'>;
 }
 
@@ -40,26 +40,26 @@ export interface Broadcast extends MessageText {
   readonly team?: string;
 }
 
-/** Work for whoever has this role and the least to do. */
+/** Work for the least loaded agent with this role. */
 export interface Assignment extends MessageText {
   readonly role: string;
   readonly team?: string;
 }
 
-/** A file to be published. */
+/** A file to publish. */
 export interface NewArtifact extends CallOptions {
   readonly name: string;
   readonly content: string | Uint8Array;
   readonly description?: string;
 }
 
-/** What has been published, or is attached to a message: by its id, or by its name, which is the newest of that name. */
+/** A published or attached artifact: by id, or by name, which means the newest artifact of that name. */
 export interface WantedFile extends CallOptions {
   readonly id?: string;
   readonly name?: string;
   /** One file of a directory. */
   readonly path?: string;
-  /** The most that is taken into memory. @default 67_108_864 */
+  /** The most bytes that are read into memory. @default 67_108_864 */
   readonly maxBytes?: number;
 }
 
@@ -87,18 +87,18 @@ export interface Published {
   readonly sizeBytes: number;
 }
 
-/** What a tool answers: for a model, and for programs. */
+/** A tool's answer: for a model, and for programs. */
 export interface ToolAnswer {
   readonly output: unknown;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
 /**
- * What a turn can do. Each call takes effect once, however often the turn is tried; one that is refused throws a
- * {@link SuzumioError}, and is refused again when the turn is tried again.
+ * What a turn can do. Each call takes effect once, however often the turn is retried; one that is refused throws a
+ * {@link SuzumioError}, and is refused again when the turn is retried.
  */
 export interface TurnContext {
-  /** Aborted when the turn is no longer ours: stop, for nothing takes effect any more. */
+  /** Aborted when the turn is lost: stop, since nothing takes effect any more. */
   readonly signal: AbortSignal;
   send(message: Message): Promise<Sent>;
   reply(reply: Reply): Promise<Replied>;
@@ -106,13 +106,13 @@ export interface TurnContext {
   assign(assignment: Assignment): Promise<Assigned>;
   publish(artifact: NewArtifact): Promise<Published>;
   /**
-   * Reads a file, whatever it holds: an attachment of the turn's mail (`ctx.read(attachment)`), or anything that is
-   * published. The agent needs the tool `artifacts.read`.
+   * Reads a file of any content: an attachment of the turn's mail (`ctx.read(attachment)`), or any published file. The
+   * agent needs the tool `artifacts.read`.
    *
    * @throws RangeError for more than `maxBytes`, TypeError for a directory without `path`
    */
   read(file: WantedFile): Promise<Uint8Array>;
-  /** Hands in the project's report. The turn does nothing after it. */
+  /** Submits the project's report. The turn can do nothing after it. */
   submit(report: string, options?: CallOptions): Promise<{ readonly version: number }>;
   /** Calls any of the agent's tools, such as `artifacts.read`. */
   call(tool: string, input: object, options?: CallOptions): Promise<ToolAnswer>;
@@ -121,7 +121,7 @@ export interface TurnContext {
 const defaultMostBytes = 64 * 1024 * 1024;
 
 /**
- * Calls of one attempt, in the order in which they are made.
+ * The calls of one attempt, in order.
  *
  * @internal
  */
@@ -143,7 +143,7 @@ export function turnContext(http: Http, turn: ClaimedTurn, lease: Lease): TurnCo
     return { output, metadata };
   }
 
-  /** Numbered when it is called, whatever it waits for before it is made. */
+  /** Numbered when it is called, even if it first waits for others. */
   async function call<Result>(tool: string, options: CallOptions, input: object): Promise<Result> {
     return (await atStep(stepOf(options), tool, input)).metadata as Result;
   }
@@ -203,7 +203,7 @@ export function turnContext(http: Http, turn: ClaimedTurn, lease: Lease): TurnCo
   };
 }
 
-/** What `artifacts.read` says of a file that is to be fetched. */
+/** The metadata of `artifacts.read` for a file to fetch. */
 interface Handed {
   name: string;
   kind: 'file' | 'directory';
@@ -234,7 +234,7 @@ function onlyOne(mail: readonly Mail[]): Mail {
   throw new TypeError(`this turn has ${String(mail.length)} messages: name the one that is answered`);
 }
 
-/** A turn whose token opens nothing any more is lost, even where no heartbeat has said so yet. */
+/** A turn whose token is no longer valid is lost, even before a heartbeat has said so. */
 async function heeding<Result>(lease: Lease, work: Promise<Result>): Promise<Result> {
   try {
     return await work;

@@ -1,10 +1,10 @@
 /** `P0` is the most urgent. */
 export type Priority = 'P0' | 'P1' | 'P2' | 'P3';
 
-/** How a task stands that was assigned. */
+/** The state of an assigned task. */
 export type TaskState = 'open' | 'accepted' | 'done' | 'declined';
 
-/** An artifact that a message carries; `ctx.read(attachment)` reads a file. */
+/** An attached artifact; `ctx.read(attachment)` reads a file. */
 export interface Attachment {
   readonly id: string;
   readonly name: string;
@@ -13,7 +13,7 @@ export interface Attachment {
   readonly sizeBytes: number;
 }
 
-/** A message, whole. */
+/** A complete message. */
 export interface Mail {
   readonly id: string;
   /** `direct`, `channel`, `task`, `reply`, `broadcast` or `event`. */
@@ -32,7 +32,7 @@ export interface Mail {
   readonly createdAt: string;
 }
 
-/** The agent whose turn it is, as the project file has it. */
+/** The agent of the turn, as in the project file. */
 export interface Agent {
   readonly id: string;
   readonly role: string;
@@ -46,11 +46,11 @@ export interface Turn {
   readonly project: string;
   readonly agent: Agent;
   readonly id: string;
-  /** The agent's how-manieth turn it is. */
+  /** The turn's number at its agent. */
   readonly number: number;
-  /** 1, and one more each time that the turn is tried again. */
+  /** 1, and one more for each retry of the turn. */
   readonly attempt: number;
-  /** What an agent that thinks would be told: the project's task, its team, its mail. */
+  /** The prompt, as a model would get it: the project's task, its team, its mail. */
   readonly prompt: string;
   /** The most urgent first. */
   readonly mail: readonly Mail[];

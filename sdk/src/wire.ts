@@ -6,14 +6,14 @@ export const handlersProtocol = 1;
 /** The longest text of a turn. */
 export const maxTextLength = 1_000_000;
 
-/** What `GET /handlers/self` answers. */
+/** The answer of `GET /handlers/self`. */
 export interface Self {
   protocol: number;
   project: string;
   agents: string[];
 }
 
-/** A turn with the secrets of its attempt. */
+/** A turn with its attempt's tokens. */
 export interface ClaimedTurn extends Turn {
   readonly leaseToken: string;
   readonly toolToken: string;
@@ -29,7 +29,7 @@ export interface HeartbeatAnswer {
   cancel: boolean;
 }
 
-/** What `POST /tool` answers. */
+/** The answer of `POST /tool`. */
 export interface ToolResponse {
   output: unknown;
   metadata?: Record<string, unknown>;

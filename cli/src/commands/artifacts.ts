@@ -76,7 +76,7 @@ async function get(
   ]);
 }
 
-/** To standard output, as it is: what is said of it goes nowhere else. */
+/** Writes the content unchanged to standard output, and nothing else. */
 async function print({ context, json }: Session, artifact: ArtifactView, content: () => Promise<Bytes>): Promise<void> {
   const refuse = (message: string) => new SuzumioError('invalid-request', message);
   if (json) throw refuse('Its bytes go to standard output, and JSON would, too: leave out --json, or name a file.');

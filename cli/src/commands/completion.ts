@@ -10,7 +10,7 @@ import { createSession, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { examples } from './help.js';
 
-/** How many of what there may be any number of. */
+/** How many candidates of unlimited lists are shown. */
 const newest = 50;
 
 export const registerCompletion: Register = (program, action) => {

@@ -2,7 +2,8 @@ import { UsageError } from '../usage-error.js';
 import type { Session } from '../session.js';
 
 /**
- * Says what cannot be taken back and asks whether to go on. Without a terminal, the command itself has to say so.
+ * Describes what cannot be undone and asks for confirmation. Without a terminal, an option of the command has to
+ * confirm.
  *
  * @throws UsageError where the person does not agree
  */

@@ -108,7 +108,7 @@ async function show(session: Session, project: string, name: string): Promise<un
   );
 }
 
-/** How one answers; undefined where the answer would not be read. */
+/** The suggested reply command; undefined where a reply would not be read. */
 function replyTo(project: string, { seq, sender }: MessageView): string[] {
   return sender === USER_ID || sender === SYSTEM_ID ? [] : [`reply ${project} ${seq} "…"`];
 }
@@ -187,7 +187,7 @@ async function nameTurns(reads: ProjectReads, project: string, mail: readonly Wa
   return mail.map((one) => ({ ...one, leftBy: one.leftBy === undefined ? undefined : names.get(one.leftBy) }));
 }
 
-/** Agent by agent, each in the order in which its next turn reads. `P0` sorts before `P3` as text does. */
+/** Agent by agent, each in the order in which its next turn reads. `P0` sorts before `P3` as text. */
 function inReadingOrder(a: WaitingMail, b: WaitingMail): number {
   if (a.agent !== b.agent) return a.agent < b.agent ? -1 : 1;
   if (a.message.priority !== b.message.priority) return a.message.priority < b.message.priority ? -1 : 1;

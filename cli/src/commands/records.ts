@@ -37,7 +37,7 @@ async function report(session: Session, project: string, options: { reportVersio
     sayJson(session, { project, version, text });
     return;
   }
-  // For a pipe as it is, as a file of lines; for a terminal without what could steer it.
+  // Unchanged into a pipe, as a text file; without control characters on a terminal.
   const { out } = session.context;
   out.write(out.isTerminal ? `${visibleLines(text.trimEnd()).join('\n')}\n` : text.endsWith('\n') ? text : `${text}\n`);
   if (!out.isTerminal) return;

@@ -3,10 +3,10 @@ import type { ProjectReads } from '../reach/project-reads.js';
 import { count } from '../render/format.js';
 
 /**
- * What a person should know before mail is delivered again: what its turns did may be done twice. Undefined where nobody
- * has any of it undelivered.
+ * The warning before mail is delivered again: the effects of its turns may be repeated. Undefined where no mail is
+ * undelivered.
  *
- * @param agent whose mail it is; without it, everybody's
+ * @param agent the recipient; without it, all recipients
  */
 export async function repeatWarning(
   reads: Pick<ProjectReads, 'turn'>,

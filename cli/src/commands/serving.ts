@@ -12,7 +12,7 @@ const metricsPort = 'the port on loopback where Prometheus finds the metrics; 0 
 const allowProcess = 'let projects run turns as processes of this machine, without isolation';
 const { host, port } = configDefaults.observability.http;
 
-/** Commands that bring the services with them; they are loaded when one is run, so that all others start fast. */
+/** Commands that include the services, which are loaded on demand, so that all others start fast. */
 export const registerServing: Register = (program, action) => {
   examples(
     program

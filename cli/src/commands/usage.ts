@@ -13,7 +13,7 @@ import { amount, moment } from './arguments.js';
 import { examples } from './help.js';
 import { tell } from './tell.js';
 
-/** What models cost, and what that may come to. */
+/** The costs of models, and their budgets. */
 export const registerUsage: Register = (program, action) => {
   examples(
     program
@@ -67,7 +67,7 @@ async function usage(session: Session, project: string | undefined, options: Usa
   if (items.length > 0) sayHint(session, project === undefined ? 'usage --by day' : `budget ${project}`);
 }
 
-/** What is stored, and what of it is too much. */
+/** Stored bytes, and the limits that are exceeded. */
 function storedLines({ bytes, projectsOverQuota, disk }: StoredView): string[] {
   const { rows, ...files } = bytes;
   const all = Object.values(files).reduce((sum, one) => sum + one, 0);

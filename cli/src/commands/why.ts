@@ -4,7 +4,7 @@ import { say, sayJson, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { examples } from './help.js';
 
-/** Why an agent is quiet. */
+/** Explains why an agent is idle. */
 export const registerWhy: Register = (program, action) => {
   examples(
     program.command('why <project> <agent>').description('say why an agent is quiet, and what would change that'),

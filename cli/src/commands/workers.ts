@@ -7,7 +7,7 @@ import type { Register } from './action.js';
 import { examples } from './help.js';
 import { sayRows } from './list.js';
 
-/** Which workers are there for turns. */
+/** Lists the workers. */
 export const registerWorkers: Register = (program, action) => {
   examples(
     program.command('workers').description('list the workers that are connected, and what keeps them from turns'),

@@ -2,13 +2,13 @@ import type { Argument, Command, Option } from 'commander';
 import { taskStates } from '@suzumio/contract/model/task-states';
 import { priority } from '@suzumio/protocol/ids';
 
-/** A word that may stand where the cursor is, and what it means. */
+/** A word that may be completed, and its meaning. */
 export interface Candidate {
   readonly word: string;
   readonly meaning?: string;
 }
 
-/** What completion has to ask for: names that only the data directory or a server knows. */
+/** Names for completion that only the data directory or a server knows. */
 export interface Names {
   projects(): Promise<string[]>;
   agents(project: string): Promise<string[]>;
@@ -24,22 +24,19 @@ export interface Names {
   profiles(): Promise<string[]>;
 }
 
-/** What may stand where the cursor is: words, or the name of a file. */
+/** The completion at the cursor: words, or file names. */
 export type Completion = readonly Candidate[] | 'files';
 
-/** What was typed so far, as the program understands it. */
+/** The position of the cursor on the command line. */
 interface Place {
   readonly command: Command;
   /** Arguments that are given already. */
   readonly given: readonly string[];
-  /** The option whose value comes next. */
+  /** The option that still lacks its value. */
   readonly pending: Option | undefined;
 }
 
-/**
- * What may stand in the place of the last of `words`, which is what was typed of it so far. `words` are those after the
- * command's own name. Everything but names is what the program itself knows.
- */
+/** The completion of the last of `words`, which is incomplete. `words` are those after the command's own name. */
 export async function complete(program: Command, words: readonly string[], names: Names): Promise<Completion> {
   const { command, given, pending } = placeOf(program, words.slice(0, -1));
   const typed = words.at(-1) ?? '';
@@ -78,7 +75,7 @@ function placeOf(program: Command, words: readonly string[]): Place {
   return { command, given, pending };
 }
 
-/** An option whose value is another word. */
+/** An option that takes its value from the next word. */
 function optionCalled(command: Command, word: string): Option | undefined {
   return [command, ...ancestors(command)]
     .flatMap(({ options }) => options)
@@ -114,7 +111,7 @@ function projectOf({ registeredArguments }: Command, [project = '']: readonly st
   return registeredArguments[0]?.name() === 'project' ? project : '';
 }
 
-/** What an argument or an option of this name may be. */
+/** The candidates for an argument or option of this name. */
 async function valuesOf(name: string, project: string, names: Names): Promise<Completion> {
   switch (name) {
     case 'project':

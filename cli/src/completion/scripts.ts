@@ -1,8 +1,8 @@
-/** Shells for which completion can be had. */
+/** The shells with completion. */
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-/** How one asks for a shell's completion to be there from now on. */
+/** The command that installs a shell's completion. */
 export const installation: Readonly<Record<Shell, string>> = {
   bash: 'suzumio completion bash >> ~/.bashrc',
   zsh: 'suzumio completion zsh > "${fpath[1]}/_suzumio"',
@@ -10,8 +10,8 @@ export const installation: Readonly<Record<Shell, string>> = {
 };
 
 /**
- * What a shell runs to complete words. It asks the command itself, so that it never falls behind: each line of the
- * answer is a word and, after a tab, its meaning; `:files` asks for names of files instead.
+ * The completion script of each shell. It asks the command itself, so that it is always up to date: each line of the
+ * answer is a word and, after a tab, its meaning; `:files` requests file names instead.
  */
 export const scripts: Readonly<Record<Shell, string>> = {
   bash: `# bash completion for suzumio

@@ -100,7 +100,7 @@ function judged(
 ): Finding {
   if (status === 401) return broken('models', `${what}: it answers 401`, remedyOfRefusal(pair, baseURL));
   if (status === 403) {
-    // Keys may be made for questions alone, and such a provider is well.
+    // A key may be restricted to model calls, so this provider counts as working.
     const who = pair.apiKeyEnv === undefined ? 'who asks without a key' : `the key in ${pair.apiKeyEnv}`;
     return skipped('models', `${what}: it answers 403: ${who} may not list models, and perhaps not ask one`);
   }

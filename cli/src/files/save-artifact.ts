@@ -4,17 +4,17 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { DirectoryEntry, DirectoryFile } from '@suzumio/protocol/artifacts';
 
-/** Bytes as they come. */
+/** A stream of bytes. */
 export type Bytes = AsyncIterable<Uint8Array>;
 
-/** What a file has to be. */
+/** The expected size and hash of a file. */
 interface Expected {
   readonly sha256: string;
   readonly sizeBytes: number;
 }
 
 /**
- * Writes a file that is there whole or not at all, and is what it should be.
+ * Writes a file completely or not at all, and verifies its content.
  *
  * @throws SuzumioError `invalid-request` where something is there already, or it cannot be written; `store-corrupt`
  */
@@ -32,7 +32,7 @@ export async function saveFile(
 }
 
 /**
- * Writes a directory that is there whole or not at all. Nothing may be in its place.
+ * Writes a directory completely or not at all. The path must be free.
  *
  * @throws SuzumioError as {@link saveFile}
  */
@@ -52,14 +52,14 @@ export async function saveDirectory(
       }
     }
     await chmod(temporary, 0o755);
-    // Takes the name, so that nothing else is written over; an empty directory gives way to a rename.
+    // Reserves the name, so that nothing else is overwritten; rename replaces an empty directory.
     await mkdir(path);
     await rename(temporary, path);
   });
 }
 
 /**
- * Bytes as they come, which are known to be right when the last of them has come.
+ * Passes a stream through, and throws at its end if it was not the expected content.
  *
  * @throws SuzumioError `store-corrupt`
  */
@@ -75,7 +75,7 @@ export async function* checked(content: () => Promise<Bytes>, { sha256, sizeByte
   throw new SuzumioError('store-corrupt', 'What arrived is not what was published.', { sha256 });
 }
 
-/** Runs `work` with a name that is free, in the same directory as `path`, and leaves nothing under it. */
+/** Runs `work` with an unused name in the directory of `path`, and removes what is left there. */
 async function beside(path: string, work: (temporary: string) => Promise<void>): Promise<void> {
   const whole = resolve(path);
   const temporary = join(dirname(whole), `.${basename(whole).slice(0, 100)}.${randomBytes(6).toString('hex')}`);
@@ -106,7 +106,7 @@ async function write(file: string, { sha256, sizeBytes }: Expected, content: Byt
   }
 }
 
-/** What the operating system refused, as a sentence. */
+/** A system error as a sentence. */
 function explained(path: string, error: unknown): unknown {
   if (typeof error !== 'object' || error === null || !('syscall' in error && 'code' in error)) return error;
   const message =

@@ -9,7 +9,7 @@ import type { ProjectReads } from './project-reads.js';
 /** A running server: every operation of its API, and what commands read by several of them. */
 export type ApiClient = ApiAddress & Client & ProjectReads;
 
-/** Speaks to a server. Every method throws a SuzumioError: the server's own, or `server-unreachable`. */
+/** A client of a server. Every method throws a SuzumioError: the server's own, or `server-unreachable`. */
 export function createApiClient(address: ApiAddress): ApiClient {
   const client = createClient(address);
   return { ...address, ...client, ...readsOf(client) };
@@ -100,7 +100,7 @@ export async function publishFile(
   return api.uploadArtifact({ project, query: { name, description }, body: await blobOf(file) });
 }
 
-/** A file whose bytes are read when they are sent. */
+/** A file that is read while it is sent. */
 async function blobOf(file: string): Promise<Blob> {
   let isFile: boolean;
   try {

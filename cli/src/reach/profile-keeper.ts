@@ -58,7 +58,10 @@ function profilesOverHttp(api: Client): ProfileKeeper {
   };
 }
 
-/** In the data directory itself: whoever may write it is its owner. Servers on it heed at once what is written. */
+/**
+ * Profiles in the data directory itself, which needs no token: its owner may write it. Running servers see changes at
+ * once.
+ */
 function profilesInDirectory(root: string): ProfileKeeper {
   const directory = new DataDirectory(root);
   async function withCatalog<Result>(body: (catalog: Catalog) => Promise<Result> | Result): Promise<Result> {
@@ -70,7 +73,7 @@ function profilesInDirectory(root: string): ProfileKeeper {
       await catalog.close();
     }
   }
-  // Whoever only looks makes no directory.
+  // Reading creates no directory.
   const listed = async <Item>(list: (catalog: Catalog) => Item[]) => (directory.exists() ? withCatalog(list) : []);
   return {
     createProfile: (profile) => withCatalog(({ profiles }) => profiles.create(profile)),

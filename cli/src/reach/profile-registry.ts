@@ -9,7 +9,7 @@ export async function withProfiles<Result>(
   body: (profiles: ProfileRegistry) => Promise<Result> | Result,
 ): Promise<Result> {
   const directory = new DataDirectory(root);
-  // Whoever only looks makes no directory.
+  // Reading creates no directory.
   if (!directory.exists()) return body(noProfiles);
   const catalog = Catalog.open(directory, systemContext());
   try {

@@ -56,7 +56,7 @@ export interface TaskFilter {
   team?: string;
 }
 
-/** All projects that were asked for, and those among them whose own files cannot be used. */
+/** The requested projects, and those of them with broken files. */
 export interface ListedDetails {
   details: ProjectDetail[];
   broken: { id: string; code: string; detail: string }[];

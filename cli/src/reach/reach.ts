@@ -46,7 +46,7 @@ export async function findTokens(session: Session): Promise<TokenKeeper> {
   return tokensOverHttp(createClient({ url, token: await tokenFor(session, url) }));
 }
 
-/** Whether a server is there, rather than another process that has the number of one which died. */
+/** Whether a server answers, rather than another process with the id of one that died. */
 async function answers(url: string): Promise<boolean> {
   try {
     return (await fetch(addressOf(url, '/health'), { signal: AbortSignal.timeout(pingWithinMs) })).ok;

@@ -4,22 +4,22 @@ import type { DataDirectory } from '@suzumio/store/cell/data-directory';
 
 const serverFile = z.object({ url: z.url(), pid: z.int().positive() });
 
-/** Where a server of this data directory is, as it says itself. */
+/** The announcement of a server of this data directory. */
 export type RunningServer = z.infer<typeof serverFile>;
 
-/** Says where this process serves; whoever asks sees the whole or nothing. */
+/** Announces this process's address; the file is replaced atomically. */
 export async function announceServer(directory: DataDirectory, server: RunningServer): Promise<void> {
   const temporary = `${directory.serverFile}.${server.pid}`;
   await writeFile(temporary, `${JSON.stringify(server)}\n`, { mode: 0o600 });
   await rename(temporary, directory.serverFile);
 }
 
-/** Takes back what {@link announceServer} said, unless another process has said something since. */
+/** Withdraws {@link announceServer}, unless another process has announced itself since. */
 export async function withdrawServer(directory: DataDirectory, pid: number): Promise<void> {
   if ((await readServerFile(directory))?.pid === pid) await rm(directory.serverFile, { force: true });
 }
 
-/** The server that was announced last and whose process lives. */
+/** The last announced server, if its process is alive. */
 export async function findServer(directory: DataDirectory): Promise<RunningServer | undefined> {
   const server = await readServerFile(directory);
   return server && isAlive(server.pid) ? server : undefined;
@@ -37,7 +37,7 @@ async function readServerFile(directory: DataDirectory): Promise<RunningServer |
   try {
     return serverFile.parse(JSON.parse(text));
   } catch {
-    // Not a server's file: nobody serves.
+    // Not a server's file: no server runs.
     return undefined;
   }
 }
@@ -47,7 +47,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it lives, and belongs to somebody else.
+    // EPERM: it is alive, and another user's.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

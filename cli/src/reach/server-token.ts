@@ -5,9 +5,9 @@ import type { Session } from '../session.js';
 import { findServer } from './server-file.js';
 
 /**
- * What opens a server. A token is shown to no other server than the one that it is for: `SUZUMIO_TOKEN` to that of
- * `SUZUMIO_URL`, or to any that is asked where no such variable is set; that of the data directory to its own server, and
- * to one that was named together with the directory.
+ * The token for a server. A token is sent to no other server than its own: `SUZUMIO_TOKEN` to that of `SUZUMIO_URL`, or
+ * to any where that is not set; the data directory's to its own server, and to one that was named together with the
+ * directory.
  *
  * @throws SuzumioError `unauthenticated` where there is no token for it
  */
@@ -37,7 +37,7 @@ async function isOwnServer(
   return own !== undefined && isSameServer(own.url, url);
 }
 
-/** Paths are left aside: who answers at one of them is who answers at the others. */
+/** Paths are ignored: one server answers at all of them. */
 function isSameServer(one: string, other: string): boolean {
   const origin = URL.parse(one)?.origin;
   return origin !== undefined && origin === URL.parse(other)?.origin;

@@ -36,7 +36,7 @@ import { dayBudgetOf } from '../day-budget.js';
 import { artifactUnknown } from './api-client.js';
 import type { ListedDetails, ProjectDetail, ProjectReads } from './project-reads.js';
 
-/** What is not there has not been heard of. */
+/** The facts of a service that left no trace. */
 const gone = { alive: false, seenAtMs: null };
 
 /** Reads the data directory itself: for when no server runs. */
@@ -68,7 +68,7 @@ export function createStoreReads(session: Session): ProjectReads {
       ),
       storageReached: reached(reader),
     }));
-  /** What a project cost whose file is damaged, nobody can tell. */
+  /** Whether a project's file can be read: the costs of a broken project are unknown. */
   const usable = (project: string): boolean => {
     try {
       cell.read(project, () => undefined);

@@ -5,7 +5,7 @@ import { Catalog } from '@suzumio/store/cell/catalog';
 import { systemContext } from '@suzumio/store/sqlite/context';
 import { DataDirectory } from '@suzumio/store/cell/data-directory';
 
-/** Who may use a cell, and who tried what he may not. */
+/** The tokens of a cell, and the refusals of valid ones. */
 export interface TokenKeeper {
   create(token: CreateTokenRequest): Promise<CreatedTokenAnswer>;
   list(): Promise<TokenView[]>;
@@ -25,8 +25,8 @@ export function tokensOverHttp(api: Client): TokenKeeper {
 }
 
 /**
- * In the data directory itself: whoever may write it is its owner, and needs no token. Servers on it heed at once what is
- * written.
+ * Tokens in the data directory itself, which needs no token: its owner may write it. Running servers see changes at
+ * once.
  */
 export function tokensInDirectory(root: string): TokenKeeper {
   const directory = new DataDirectory(root);
@@ -39,7 +39,7 @@ export function tokensInDirectory(root: string): TokenKeeper {
       await catalog.close();
     }
   }
-  // Whoever only looks makes no directory.
+  // Reading creates no directory.
   const listed = async <Item>(list: (catalog: Catalog) => Item[]) => (directory.exists() ? withCatalog(list) : []);
   return {
     create: (token) => withCatalog(({ tokens }) => tokens.create({ ...token, actor: 'user' })),

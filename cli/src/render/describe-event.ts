@@ -2,10 +2,10 @@ import type { ProjectEvent } from '@suzumio/contract/model/event';
 import { oneLine } from '@suzumio/core/prompt/body';
 import { count, cut, duration, shortHash, size } from './format.js';
 
-/** How an entry of the timeline feels. */
+/** The tone of a timeline entry, which decides its colour. */
 export type Tone = 'plain' | 'quiet' | 'good' | 'bad';
 
-/** What the timeline says of an event. */
+/** An event as the timeline shows it. */
 export interface EventDescription {
   readonly who: string;
   readonly what: string;
@@ -18,10 +18,10 @@ const labelWidth = 'turn 1 cancelled'.length;
 const longestSentence = 200;
 
 /**
- * Puts an event into words; `undefined` for one that says nothing which another does not say better: a turn that was
- * queued will start, a tool call that succeeded shows in its effect.
+ * Describes an event; `undefined` for one that another describes better: a queued turn will start, a successful tool
+ * call shows in its effect.
  *
- * Everything an event holds may come from an agent, so it is made one visible line.
+ * An event's content may come from an agent, so it is made one visible line.
  */
 export function describeEvent(project: string, event: ProjectEvent): EventDescription | undefined {
   const data = readerOf(event.data);

@@ -79,10 +79,9 @@ export function padded(text: string, columns: number): string {
 }
 
 /**
- * Lines broken between words where they are wider than there is room; what goes on begins with `indent`. A word that has no
- * room by itself stays whole.
+ * Wraps a text between words; continuation lines begin with `indent`. A word that is too long stays whole.
  *
- * @param mark ends each part but the last: what says to a shell that a command goes on
+ * @param mark ends each line but the last, such as a shell's backslash
  */
 export function wrap(text: string, columns: number | undefined, { indent = '', mark = '' } = {}): string[] {
   return text.split('\n').flatMap((line) => wrapLine(line, columns, { indent, mark }));

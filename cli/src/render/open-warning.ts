@@ -1,3 +1,3 @@
-/** What a person is told for as long as no token is asked for. */
+/** The warning while no token is required. */
 export const openWarning =
   'WARNING: SUZUMIO_AUTH is off: everybody and every program on this machine may do everything, without a token.';

@@ -4,7 +4,7 @@ import { toProblem } from '@suzumio/contract/errors/problem';
 import type { Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
 
-/** What went wrong, as a colleague would put it: what, where, and what to do next. */
+/** An error for a person: what, where, and what to do next. */
 export function renderError(error: unknown, session: Session): string[] {
   if (session.json) return [JSON.stringify(toProblem(asKnown(error, session)), null, 2)];
   if (error instanceof UsageError) {
@@ -18,7 +18,7 @@ export function renderError(error: unknown, session: Session): string[] {
   return next === undefined ? [error.message] : [error.message, `next: ${String(next)}`];
 }
 
-/** What was written wrongly is a request that is. */
+/** An error of the command line counts as an invalid request. */
 function asKnown(error: unknown, { suzumio }: Session): unknown {
   if (!(error instanceof UsageError)) return error;
   const { message, next } = error;

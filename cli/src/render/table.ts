@@ -3,7 +3,7 @@ import type { Output } from '../cli-context.js';
 import { paint, type Paint } from './colors.js';
 import { cut, padded } from './format.js';
 
-/** What stands in a cell, and how it feels where it feels like anything. */
+/** A cell's text, with a tone if it has one. */
 export type Cell = string | readonly [text: string, tone: Tone];
 export type Tone = 'good' | 'bad' | 'warning' | 'quiet';
 
@@ -29,7 +29,7 @@ export function table(
   ];
 }
 
-/** The cells as they stand in their columns, as far as there is room. */
+/** A row's cells in aligned columns, as far as they fit. */
 function line(texts: readonly string[], widths: readonly number[], columns: number | undefined): string[] {
   let room = columns;
   const cells = texts.map((text, column) => {

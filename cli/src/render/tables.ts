@@ -30,12 +30,12 @@ export function messageTable(messages: readonly MessageView[], { context }: Sess
   );
 }
 
-/** Whether it tells of mail and nothing else. */
+/** Whether it is plain mail. */
 function isPlain({ kind }: MessageView): boolean {
   return kind === 'direct' || kind === 'channel';
 }
 
-/** In a word, how those have it that it went to. */
+/** The state of a message at its recipients, in a word. */
 export function readState({ delivery: { recipients, read, undelivered } }: MessageView): Cell {
   if (recipients === 0) return '-';
   if (undelivered > 0) return ['undelivered', 'bad'];
@@ -43,7 +43,7 @@ export function readState({ delivery: { recipients, read, undelivered } }: Messa
   return read === 0 ? 'unread' : `${read} of ${recipients}`;
 }
 
-/** A message as one of those sees it who have it before them. */
+/** A message from the view of one recipient. */
 export interface WaitingMail {
   readonly agent: string;
   readonly message: MessageView;
@@ -180,7 +180,7 @@ const tones: Readonly<Record<string, Tone>> = {
   quiet: 'quiet',
 };
 
-/** A state in the colour that it has everywhere. */
+/** A state in its colour. */
 function toned(state: string): Cell {
   const tone = tones[state];
   return tone === undefined ? state : [state, tone];

@@ -4,7 +4,7 @@ import { paint } from './colors.js';
 import { describeEvent, type Tone } from './describe-event.js';
 import { cut, timeOfDay } from './format.js';
 
-/** Who can appear in a project's timeline, so that its columns are aligned from the first line on. */
+/** The names in a project's timeline, so that its columns are aligned from the first line on. */
 export interface TimelineCast {
   readonly project: string;
   readonly agents: readonly string[];
@@ -55,8 +55,8 @@ function namesWidth({ agents }: TimelineCast): number {
 }
 
 /**
- * The events of a history whose suggestion still holds: the project's last word, and failures that nobody has dealt
- * with.
+ * The events of a history with suggestions that still apply: the project's last event, and failures that were not
+ * handled.
  */
 export function openEnds(history: readonly ProjectEvent[]): ReadonlySet<number> {
   const open = new Map<string, number>();

@@ -131,7 +131,7 @@ async function play(session: Session, api: ApiClient, project: string, approvedW
   };
   const submissions = new Set<string>();
   const outcome = { approved: false };
-  /** The demo has no one to raise a budget: agents would wait for that. */
+  /** The demo stops at an exhausted budget: no one is there to raise it. */
   const stopWhereSpent = async () => {
     const [reached] = (await api.detail(project)).budgetsReached;
     if (!reached) return;

@@ -5,21 +5,21 @@ import type { ChatMessage } from '@suzumio/protocol/model-chat';
 import { toldNotes } from '@suzumio/protocol/notes';
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 
-/** How much of a model's context is asked with; the rest is for its answer, and for what the estimate is wrong by. */
+/** The share of a model's context for a request; the rest is for its answer, and for errors of the estimate. */
 const askedShare = 0.8;
-/** A result that was just brought is never made shorter than this. */
+/** The shortest length of a result that the model has not seen yet. */
 const shortestResultChars = 1_000;
 const droppedResult = '[left out to make room; call again if you still need it]';
 const shortenedMark = '\n[the rest was left out to make room]';
 
 /**
- * What a model is told in a turn: notes on its past, its past, and the turn so far; and how that is made shorter. Nothing
- * but the turn's input and what was answered decides on it, so that a turn that is run again asks the same.
+ * The conversation of a turn: notes on earlier turns, earlier turns, and the present one; and how it is shortened. It
+ * depends only on the turn's input and the answers, so that a later attempt makes the same requests.
  */
 export class Conversation {
   #notes: string | undefined;
   #past: readonly ChatMessage[];
-  /** Turns that neither the notes nor the past tell, as a transcript. */
+  /** A transcript of the turns that are in neither the notes nor the history. */
   #untold: string | undefined;
   readonly #now: ChatMessage[];
   readonly #contextLimit: number;
@@ -33,13 +33,15 @@ export class Conversation {
     this.#contextLimit = (runner.mode === 'ai' ? runner.contextLimit : undefined) ?? Infinity;
   }
 
-  /** All of it, as it is asked with. */
+  /** All messages of a request. */
   get messages(): ChatMessage[] {
     const { turn, agent } = this.input;
     return [{ role: 'system', content: turn.system ?? agent.prompt }, ...this.withNotes([...this.#past, ...this.#now])];
   }
 
-  /** Messages with the notes on its past in front. Strict servers want none of one role after another: they become one. */
+  /**
+   * Messages after the notes on earlier turns. Strict servers refuse consecutive messages of one role: they are merged.
+   */
   withNotes(messages: readonly ChatMessage[]): ChatMessage[] {
     if (this.#notes === undefined) return [...messages];
     const notes = notesText(this.#notes);
@@ -49,7 +51,7 @@ export class Conversation {
     return [{ ...first, content: `${notes}\n\n${first.content}` }, ...others];
   }
 
-  /** What new notes have to be made of, beside the old ones: turns that are too long to be told. */
+  /** What new notes have to be made of, besides the old ones: turns that are too long to show. */
   get untold(): string | undefined {
     return this.#untold;
   }
@@ -58,13 +60,13 @@ export class Conversation {
     this.#now.push(message);
   }
 
-  /** Tells its untold turns by notes from now on. */
+  /** Replaces the transcript and the notes by new notes. */
   keepNotes(notes: string): void {
     this.#notes = toldNotes(notes, this.#contextLimit);
     this.#untold = undefined;
   }
 
-  /** Tells its past no longer. Returns whether there was one. */
+  /** Drops the history. Returns whether there was one. */
   leavePast(): boolean {
     if (this.#past.length === 0) return false;
     const past = transcriptText(this.#past);
@@ -73,7 +75,9 @@ export class Conversation {
     return true;
   }
 
-  /** Leaves out the oldest result, or shortens the longest that its model has not seen. Returns whether there was one. */
+  /**
+   * Drops the oldest result, or shortens the longest one that the model has not seen. Returns whether there was one.
+   */
   shortenResults(): boolean {
     const fresh = this.#now.findLastIndex(({ role }) => role === 'assistant') + 1;
     const seen = this.#now.slice(0, fresh).find((message) => resultOf(message).length > droppedResult.length);
@@ -88,7 +92,7 @@ export class Conversation {
     return true;
   }
 
-  /** Whether a question is likely to be longer than its model reads at once. */
+  /** Whether a request probably exceeds the model's context. */
   isTooLong(question: unknown): boolean {
     return tokensOf(question) > this.#contextLimit * askedShare;
   }

@@ -19,7 +19,7 @@ import { doorHttp } from '../door/exchange.js';
 import { exitCodes, messageOf, TurnFailure } from '../turn-failure.js';
 import { readAnswer } from './read-answer.js';
 
-/** What is asked at one step of a turn. */
+/** A model call at one step of a turn. */
 export interface Question {
   step: string;
   purpose: ChatPurpose;
@@ -27,29 +27,29 @@ export interface Question {
   tools: readonly ToolDefinition[];
 }
 
-/** An answer, or why there is none at this step and never will be. */
+/** An answer, or the final refusal of this step. */
 export type ModelResult = { readonly answer: ModelAnswer } | { readonly problem: Problem };
 
-/** Asks the turn's model. A repeated question gets the journaled answer. */
+/** Calls the turn's model. A repeated call gets the journaled answer. */
 export interface ModelCaller {
   ask(question: Question): Promise<ModelResult>;
 }
 
 export interface ModelClientOptions {
   token: string;
-  /** How long the door may fail without pause. */
+  /** How long the door may fail continuously. */
   patienceMs?: number | undefined;
-  /** For one answer, from the question on. */
+  /** The deadline of one answer. */
   timeoutMs: number;
   log: (line: string) => void;
-  /** Gets the text of answers while it comes. */
+  /** Receives the text of answers as it comes. */
   onText: (text: string) => void;
 }
 
-/** Asks by the `openai` package, through the door. */
+/** A client with the `openai` package, through the door. */
 export function createModelClient(connector: Connector, options: ModelClientOptions): ModelCaller {
   const { token, patienceMs = defaultPatienceMs, timeoutMs, log, onText } = options;
-  // Where it is said to be does not matter: the door leads to one place.
+  // The base URL does not matter: the door leads to one place.
   const client = new OpenAI({
     baseURL: 'http://door/v1',
     apiKey: token,
@@ -62,7 +62,7 @@ export function createModelClient(connector: Connector, options: ModelClientOpti
   return {
     async ask(question) {
       try {
-        // What came to an end in the middle is in the journal, or will be: asking again costs nothing.
+        // An interrupted answer is in the journal, or will be: repeating the call costs nothing.
         const answer = await retry(() => answerTo(client, question, onText), {
           firstDelayMs: 100,
           longestDelayMs: 1_000,
@@ -91,7 +91,7 @@ async function answerTo(
     {
       model: 'default',
       stream: true,
-      // Both are the wire format; ours knows less of it.
+      // Both are the wire format; this project's type has fewer fields.
       messages: messages as unknown as OpenAI.ChatCompletionMessageParam[],
       ...(tools.length === 0
         ? {}
@@ -107,12 +107,12 @@ async function answerTo(
   return readAnswer(pieces, onText);
 }
 
-/** Whether an answer only did not arrive, or a ToolHost not answer; anything else is a defect, and no time mends it. */
+/** Whether an answer was lost or no ToolHost answered; anything else is a defect, which retries do not fix. */
 function isLost(error: unknown): boolean {
   return error instanceof HttpUnavailable || error instanceof APIError;
 }
 
-/** What the ToolHost refuses; undefined for what may go better another time. */
+/** The ToolHost's refusal; undefined for a failure that may pass. */
 function problemOf(error: unknown): Problem | undefined {
   if (!(error instanceof APIError)) return undefined;
   const status: unknown = error.status;
@@ -130,7 +130,7 @@ function problemOf(error: unknown): Problem | undefined {
 
 /** `fetch` through the door, for a client that knows nothing of doors. Only what that client sends: paths and texts. */
 function doorFetch(connector: Connector): typeof fetch {
-  // What a status says is that client's to judge.
+  // The client interprets statuses itself.
   const http = doorHttp(connector, { isTransient: () => false });
   return async (target, init) => {
     const { pathname } = new URL(target instanceof Request ? target.url : target);

@@ -3,11 +3,11 @@ import { HttpUnavailable } from '@suzumio/protocol/http-failures';
 import type { ModelAnswer, ModelToolCall, ModelUsage } from '@suzumio/protocol/model-chat';
 
 /**
- * Puts an answer together from the pieces in which the gateway sends it: its text in parts, each call whole, what was used
- * as the last. It is read here and not by the library's own reader, which throws at more calls than it likes.
+ * Builds an answer from the gateway's chunks: text in parts, each call whole, usage in the last. The library's own
+ * reader is not used, because it throws on many calls.
  *
- * @param onText gets the text while it comes
- * @throws HttpUnavailable where the last piece does not come
+ * @param onText receives the text as it comes
+ * @throws HttpUnavailable where the last chunk is missing
  */
 export async function readAnswer(
   pieces: AsyncIterable<ChatCompletionChunk>,

@@ -8,7 +8,7 @@ import { exitCodes, TurnFailure } from '../turn-failure.js';
 export interface Connector {
   /** The value of the `Host` header. */
   readonly host: string;
-  /** What comes before every path. */
+  /** The prefix of every path. */
   readonly basePath: string;
   open(): Duplex;
   close(): void;
@@ -20,7 +20,7 @@ export interface StandardStreams {
   readonly stdout: Writable;
 }
 
-/** The way to the door that `url` names; see `shared/protocol/src/door.ts`. */
+/** A connector to the door at `url`; see `shared/protocol/src/door.ts`. */
 export function connectorTo(url: string, streams: StandardStreams): Connector {
   if (url === stdioDoorUrl) {
     const multiplexer = new Multiplexer({ input: streams.stdin, output: streams.stdout });

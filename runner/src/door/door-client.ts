@@ -6,19 +6,19 @@ import { exitCodes, messageOf, TurnFailure } from '../turn-failure.js';
 import type { Connector } from './connector.js';
 import { type DoorBody, doorHttp } from './exchange.js';
 
-/** What bounds a {@link DoorClient}. */
+/** Limits of a {@link DoorClient}. */
 export interface DoorClientOptions {
-  /** How long the door may fail without pause. */
+  /** How long the door may fail continuously. */
   readonly patienceMs: number;
   readonly log: (line: string) => void;
 }
 
-/** How long the door may fail where the input does not say. */
+/** The default of that limit. */
 export const defaultPatienceMs = 15_000;
 
 export type DoorRequest = HttpRequest<DoorBody>;
 
-/** A whole answer of the door. */
+/** A complete answer of the door. */
 export interface DoorAnswer {
   readonly status: number;
   readonly contentType: string;
@@ -26,8 +26,8 @@ export interface DoorAnswer {
 }
 
 /**
- * Sends requests through the door and repeats them while it is unavailable. Only idempotent requests belong here: content
- * by its hash, tool calls that name their step.
+ * Sends requests through the door and retries them while it is unavailable. Only idempotent requests belong here:
+ * content by hash, tool calls with a step.
  */
 export class DoorClient {
   readonly #http: HttpClient<DoorBody>;
@@ -39,14 +39,14 @@ export class DoorClient {
     this.#http = doorHttp(connector);
   }
 
-  /** The first answer that is one. Throws a {@link TurnFailure} with the exit code for an absent door. */
+  /** Returns the first answer. Throws a {@link TurnFailure} with the exit code for an unavailable door. */
   send(request: DoorRequest): Promise<DoorAnswer> {
     return this.#patiently(async () => wholeAnswer(await this.#http.ask(request), request));
   }
 
   /**
-   * Hands the body of a successful answer to `take`, of any size and from its start each time that it is sent. Returns
-   * the answer where it is a refusal.
+   * Passes the body of a successful answer to `take`, of any size and from its start at each try. Returns the answer
+   * where it is a refusal.
    */
   receive(
     request: DoorRequest,

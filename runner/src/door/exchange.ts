@@ -4,10 +4,12 @@ import { type Exchange, HttpClient, type HttpClientOptions } from '@suzumio/prot
 import { unavailable } from '@suzumio/protocol/http-failures';
 import type { Connector } from './connector.js';
 
-/** Bytes, or a stream that is made anew for each time that the request is sent. */
+/** Bytes, or a function that creates the stream for each try. */
 export type DoorBody = Buffer | (() => Readable);
 
-/** Sent with the head in one write: a second one could hit a connection that a refusal has closed, and lose the answer. */
+/**
+ * Sent with the head in one write: a second one could hit a connection that a refusal has closed, and lose the answer.
+ */
 const nothing = Buffer.alloc(0);
 
 const baseOf = ({ host, basePath }: Connector): string => `http://${host}${basePath}`;
@@ -25,7 +27,8 @@ function doorExchange(connector: Connector): Exchange<DoorBody> {
   const base = baseOf(connector);
   return async ({ method, url, headers, body, signal }) => {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      // Kept alive and closed by us: where the server closed first, the end of our body could hit a closed connection.
+      // Kept alive and closed on this side: if the server closed first, the end of the body could hit a closed
+      // connection.
       const connection = connector.open();
       const outgoing = request({
         createConnection: () => connection,
@@ -37,9 +40,9 @@ function doorExchange(connector: Connector): Exchange<DoorBody> {
       const content = typeof body === 'function' ? body() : body;
       outgoing.on('error', (error) => reject(unavailable(error)));
       outgoing.on('response', (response) => {
-        // An answer may come before the whole body was sent; the rest is of no interest then.
+        // The answer may come before the whole body was sent, which then need not be.
         if (typeof content === 'object' && 'unpipe' in content) content.unpipe(outgoing);
-        // Not the request: it has let go of the connection by then, when the answer came whole.
+        // Not the request's: it has released the connection by then, if the answer was complete.
         response.on('close', () => connection.destroy());
         resolve(response);
       });
@@ -51,7 +54,7 @@ function doorExchange(connector: Connector): Exchange<DoorBody> {
         reject(error);
         outgoing.destroy();
       });
-      // A server that refuses by the headers alone does so before the body is on its way.
+      // With `Expect`, the body is sent only once the server accepts the headers.
       if (headers['expect'] === undefined) content.pipe(outgoing);
       else outgoing.on('continue', () => content.pipe(outgoing));
       outgoing.flushHeaders();

@@ -1,7 +1,7 @@
 import type { MockCondition, MockRule, MockScript } from '@suzumio/protocol/mock-script';
 import type { RunnerTurnInput, TurnMail } from '@suzumio/protocol/runner';
 
-/** The first rule of `script` that is for this turn's agent and whose conditions all hold. */
+/** The first rule of `script` for this turn's agent whose conditions hold. */
 export function findRule(script: MockScript, { agent, turn }: RunnerTurnInput): MockRule | undefined {
   return script.find(
     (rule) =>

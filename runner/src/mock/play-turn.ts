@@ -9,7 +9,7 @@ import type { ProcessControl } from './process-control.js';
 import { runCommand } from './run-command.js';
 import { fillCommand, fillTemplate, fillValue, scopeOf, type TemplateScope, UnknownPlaceholder } from './template.js';
 
-/** What the steps of a script act on. */
+/** The environment of a script's steps. */
 export interface Stage {
   readonly tools: ToolCaller;
   readonly control: ProcessControl;
@@ -18,7 +18,7 @@ export interface Stage {
   readonly log: (text: string | Buffer) => void;
 }
 
-/** What a step leaves behind. */
+/** The result of a step. */
 interface StepResult {
   readonly output?: unknown;
   /** A part of the turn's text. */
@@ -90,7 +90,7 @@ async function perform(
   return {};
 }
 
-/** The steps that follow may need something to be so: else the text is the last that the turn has to say. */
+/** Adds a text; it ends the turn if a condition of later steps does not hold. */
 function addText({ text, endUnless }: Extract<MockStep, { text: string }>, scope: TemplateScope): StepResult {
   if (endUnless === undefined) return { text: fillTemplate(text, scope) };
   if (fillTemplate(endUnless.value, scope) === fillTemplate(endUnless.is, scope)) return {};

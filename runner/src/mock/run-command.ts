@@ -9,7 +9,7 @@ export interface Command {
   readonly timeoutMs: number | undefined;
 }
 
-/** The most of a command's output that later steps see; all of it goes to the log. */
+/** How much of a command's output later steps see; the log has all of it. */
 export const maxCommandOutputBytes = 64 * 1024;
 
 const errorTailBytes = 2000;

@@ -15,7 +15,7 @@ import { refusal, type ToolRoute } from './tool-route.js';
 
 /** The HTTP server that a foreign runner finds at its `controllerUrl`. */
 export function createDoorListener(connector: Connector, tools: ToolRoute): Server {
-  // An answer passes whatever it says.
+  // All answers are passed on, errors included.
   const door = doorHttp(connector, { isTransient: () => false });
   return createServer((incoming, response) => {
     const answered =
@@ -29,7 +29,7 @@ export function createDoorListener(connector: Connector, tools: ToolRoute): Serv
   });
 }
 
-/** Whatever else the door offers passes as it is, once. */
+/** Forwards the door's other routes unchanged, without retries. */
 async function forward(door: HttpClient<DoorBody>, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   const answer = await door.ask({
     method: incoming.method as HttpRequest['method'],
@@ -49,7 +49,7 @@ function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Without the headers that are about one connection. */
+/** Removes hop-by-hop headers. */
 function endToEnd(headers: IncomingHttpHeaders): Record<string, string> {
   const own = new Set(['connection', 'host', 'keep-alive', 'transfer-encoding']);
   return Object.fromEntries(

@@ -11,7 +11,7 @@ import { exitCodes, messageOf, TurnFailure } from '../turn-failure.js';
 import { createDoorListener } from './door-listener.js';
 import { ToolRoute } from './tool-route.js';
 
-/** What the shim takes from its process. */
+/** What the shim uses of its process. */
 export interface ShimHost {
   readonly turnDir: string;
   /** The image's own entrypoint and command. */
@@ -26,7 +26,7 @@ export async function runShim({ turnDir, command, self, log }: ShimHost): Promis
   if (program === undefined) throw new TurnFailure('no command: expected the entrypoint of the image', exitCodes.usage);
   const input = await readTurnInput(turnDir);
   const socket = join(turnDir, doorSocket);
-  // The worker serves the socket before it starts the container, or there is none.
+  // The worker listens on the socket before it starts the container, if there is one.
   const connector = connectorTo(existsSync(socket) ? unixDoorPrefix + socket : stdioDoorUrl, self);
   const client = new DoorClient(connector, { patienceMs: input.limits?.doorPatienceMs ?? defaultPatienceMs, log });
   const tools = new ToolRoute(client, input.workspace);
@@ -35,11 +35,11 @@ export async function runShim({ turnDir, command, self, log }: ShimHost): Promis
   server.listen(port, hostname);
   await once(server, 'listening');
   const code = await runChild(self, program, args);
-  // A command that fails for want of a door is not to blame.
+  // A command that fails because the door is unavailable is not to blame.
   return code !== exitCodes.done && tools.doorWasAway ? exitCodes.doorAway : code;
 }
 
-/** Where the runner will look for its controller: only this container may reach it. */
+/** The address for the runner, reachable from this container only. */
 function loopback(controllerUrl: string): { hostname: string; port: number } {
   const url = URL.parse(controllerUrl);
   if (url?.protocol === 'http:' && url.hostname === '127.0.0.1' && url.port !== '') {
@@ -59,11 +59,11 @@ const forwarded = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2
  */
 function runChild(self: NodeJS.Process, command: string, args: readonly string[]): Promise<number> {
   return new Promise((resolve, reject) => {
-    // Before the child is there: a signal that comes right after its start must not end this process alone.
+    // Registered before the child starts: an early signal must not end this process alone.
     for (const signal of forwarded) self.on(signal, () => child.kill(signal));
     const child = spawn(command, args, { stdio: ['ignore', 2, 2] });
     child.on('error', (error) => {
-      // As a shell has it: 127 where there is no such command, 126 where it cannot be run.
+      // As in a shell: 127 where there is no such command, 126 where it cannot be run.
       const code = 'code' in error && error.code === 'ENOENT' ? 127 : 126;
       reject(new TurnFailure(`the image's command ${command} could not be started: ${messageOf(error)}`, code));
     });

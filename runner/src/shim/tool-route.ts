@@ -7,8 +7,8 @@ import { localProblem, problemAnswer } from '../tools/tool-answer.js';
 import { exitCodes, TurnFailure } from '../turn-failure.js';
 
 /**
- * Answers a foreign runner's `POST /tool`. What its runner leaves to us: the place of a call that names no step (its
- * number, so that it may be sent again through the door), and the workspace's side of publishing and reading artifacts.
+ * Answers a foreign runner's `POST /tool`. Adds what its runner does not do: a step for each call (its number, so that
+ * it can be retried through the door), and the workspace's side of publishing and reading artifacts.
  */
 export class ToolRoute {
   #calls = 0;
@@ -19,7 +19,7 @@ export class ToolRoute {
     private readonly workspace: string,
   ) {}
 
-  /** Whether a call was given up because the door did not answer. */
+  /** Whether a call failed because the door did not answer. */
   get doorWasAway(): boolean {
     return this.#doorWasAway;
   }
@@ -44,7 +44,7 @@ export class ToolRoute {
   }
 }
 
-/** An answer that says why there is no better one. */
+/** An answer with a problem document. */
 export function refusal(status: number, code: string, detail: string): DoorAnswer {
   return problemAnswer(localProblem(status, code, detail));
 }

@@ -8,7 +8,7 @@ import { jsonOf, localProblem, problemAnswer, problemOf } from './tool-answer.js
 import { ArtifactWriter, ContentRefused } from './write-artifact.js';
 import { WorkspacePathError } from './workspace-path.js';
 
-/** Where a call comes from. */
+/** The turn and workspace of a call. */
 export interface CallSite {
   readonly door: DoorClient;
   readonly authorization: string;
@@ -16,8 +16,8 @@ export interface CallSite {
 }
 
 /**
- * Calls a tool through the door, and does on this side of it what only this side can: reads from the workspace what is
- * published, and writes into it what is read `to` a path.
+ * Calls a tool through the door, and does the workspace's part: reads published files from it, and writes artifacts
+ * that are read `to` a path into it.
  */
 export async function callTool(site: CallSite, request: ToolRequest): Promise<DoorAnswer> {
   const { door, authorization, workspace } = site;
@@ -32,7 +32,7 @@ export async function callTool(site: CallSite, request: ToolRequest): Promise<Do
   });
   if (answer.status < 300) return isWrite(request) ? writeHanded(site, request.input.to, answer) : answer;
   if (published.reason === undefined) return answer;
-  // What only this side of the door knows of the refusal.
+  // Adds what only this side of the door knows about the refusal.
   const problem = problemOf(answer);
   return problemAnswer({ ...problem, detail: `${problem.detail} (${published.reason})` });
 }
@@ -46,8 +46,8 @@ function isWrite(request: ToolRequest): request is Write {
 }
 
 /**
- * Writes what an answer names. Each attempt that makes the call does so, the answer being the recorded one or not: its
- * workspace may be one from before.
+ * Writes the files that an answer names. Every attempt does so, also for a recorded answer: its workspace may be an
+ * older snapshot.
  */
 async function writeHanded(site: CallSite, to: string, answer: DoorAnswer): Promise<DoorAnswer> {
   const response = toolResponse.safeParse(jsonOf(answer));

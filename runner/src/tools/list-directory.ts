@@ -14,8 +14,8 @@ export interface ListedEntry {
 }
 
 /**
- * Lists all that is in a directory, in the order of a manifest. What cannot be published is an error that names it, rather
- * than left out: links, pipes, sockets, devices, names that nobody could read.
+ * Lists a directory in the order of a manifest. Entries that cannot be published are an error rather than left out:
+ * links, pipes, sockets, devices, unreadable names.
  */
 export async function listDirectory(root: string): Promise<ListedEntry[]> {
   const entries: ListedEntry[] = [];

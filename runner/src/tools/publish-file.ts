@@ -17,32 +17,32 @@ import { findDirectory, openForReading, WorkspacePathError } from './workspace-p
 
 const chunkBytes = 64 * 1024;
 
-/** Half of the requests that a door takes at a time: the rest of a turn goes on. */
+/** Half of a door's concurrent requests, so that other requests of the turn can proceed. */
 const uploadsAtATime = 8;
 
-/** A call's input as it goes to the ToolHost, and why its content did not get there. */
+/** A call's input for the ToolHost, and why its content was not uploaded. */
 export interface PublishedInput {
   readonly input: unknown;
   readonly reason?: string;
 }
 
-/** What the ToolHost is told of content that was uploaded. */
+/** The facts of uploaded content for the ToolHost. */
 interface Content {
   readonly sha256: string;
   readonly sizeBytes: number;
 }
 
-/** Why some content did not get there, for the caller to read. */
+/** Content was not uploaded, with the reason for the caller. */
 class NotUploaded extends Error {}
 
-/** Whether a call needs its content uploaded first: only this side of the door can read it. */
+/** Whether a call's content must be uploaded first: only this side of the door can read it. */
 export function needsFile(tool: string, input: unknown): input is { path: unknown } {
   return tool === 'artifacts.publish' && isObject(input) && 'path' in input && !('sha256' in input);
 }
 
 /**
- * Uploads the file or directory that an `artifacts.publish` names, and adds what it came to to the input. One that cannot
- * be read is no error here: the call goes on without, so that the ToolHost refuses and records it.
+ * Uploads the file or directory that an `artifacts.publish` names, and adds its facts to the input. An unreadable one
+ * is no error here: the call continues without, so that the ToolHost refuses and records it.
  */
 export async function publishFile(
   door: DoorClient,
@@ -65,7 +65,7 @@ export async function publishFile(
   }
 }
 
-/** One publication's way through the door. */
+/** The upload of one publication. */
 class Upload {
   readonly #sent = new Map<string, Promise<void>>();
 
@@ -117,7 +117,7 @@ class Upload {
     }
   }
 
-  /** Sends some content, however many files have it, once. */
+  /** Uploads each content once, however many files have it. */
   #put(content: Content, body: () => Readable): Promise<void> {
     const sent = this.#sent.get(content.sha256) ?? this.#send(content, body);
     this.#sent.set(content.sha256, sent);
@@ -140,12 +140,12 @@ class Upload {
   }
 }
 
-/** Each with its place, to whoever asks next; to nobody any more once one of those who asked has failed. */
+/** Yields each item with its index to concurrent consumers; ends once one of them has failed. */
 function* oneByOne<Item>(items: readonly Item[]): Generator<[number, Item]> {
   yield* items.entries();
 }
 
-/** Does the same work several times at once, and fails when all have ended and one has failed. */
+/** Runs `work` several times concurrently, and rejects once all have ended if one failed. */
 async function allEnded(times: number, work: () => Promise<void>): Promise<void> {
   const outcomes = await Promise.allSettled(Array.from({ length: times }, work));
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
@@ -162,7 +162,7 @@ async function hashOf(file: FileHandle): Promise<Content> {
   return { sha256: hash.digest('hex'), sizeBytes };
 }
 
-/** A file from its start, however often it was read before: `sizeBytes` of it, or all. */
+/** Reads a file from its start, also after an earlier read: `sizeBytes` of it, or all. */
 async function* bytesOf(file: FileHandle, sizeBytes = Infinity): AsyncGenerator<Buffer> {
   for (let at = 0; at < sizeBytes;) {
     const wanted = Math.min(chunkBytes, sizeBytes - at);

@@ -15,7 +15,7 @@ export function jsonIn(bytes: Buffer): unknown {
   }
 }
 
-/** The problem document of a refusal; one that says so where the answer is none. */
+/** The problem document of a refusal, or one made for an answer without. */
 export function problemOf(answer: DoorAnswer): Problem {
   const parsed = problem.safeParse(jsonOf(answer));
   return parsed.success
@@ -32,7 +32,7 @@ export function problemAnswer(found: Problem): DoorAnswer {
   };
 }
 
-/** A problem that this side of the door found. */
+/** A problem found on this side of the door. */
 export function localProblem(status: number, code: string, detail: string): Problem {
   return { type: `urn:suzumio:problem:${code}`, title: code.replaceAll('-', ' '), status, code, detail };
 }

@@ -5,10 +5,10 @@ import { TurnFailure } from '../turn-failure.js';
 import { callTool } from './call-tool.js';
 import { jsonOf, problemOf } from './tool-answer.js';
 
-/** What a call came to: an answer, or the reason why it was refused. */
+/** A call's result: an answer, or the reason why it was refused. */
 export type ToolResult = { readonly response: ToolResponse } | { readonly problem: Problem };
 
-/** Calls tools. `step` is the call's place in its turn: a repeated call gets the recorded result. */
+/** Calls tools. `step` identifies the call in its turn: a repeated call gets the recorded result. */
 export interface ToolCaller {
   call(tool: string, input: unknown, step: string): Promise<ToolResult>;
 }

@@ -4,7 +4,7 @@ import { basename, dirname, join, posix, sep } from 'node:path';
 import { workspacePath } from '@suzumio/protocol/workspace-manifest';
 import { messageOf } from '../turn-failure.js';
 
-/** A path that does not name what is wanted of it inside the workspace. */
+/** A path does not name the expected kind of file inside the workspace. */
 export class WorkspacePathError extends Error {
   override readonly name = 'WorkspacePathError';
 }
@@ -33,13 +33,13 @@ export async function makeDirectory(workspace: string, path: unknown): Promise<v
   if (facts?.isDirectory() !== true) throw refusal(path, facts?.isSymbolicLink() ? 'is a link' : 'is not a directory');
 }
 
-/** Where something of the workspace is, or would be: in a directory that is inside. */
+/** The location of an existing or new entry: in a directory inside the workspace. */
 interface Place {
   readonly path: unknown;
   readonly file: string;
 }
 
-/** Goes down one directory at a time, each as `enter` finds it, and looks after each step whether that is still inside. */
+/** Descends one directory at a time, as `enter` resolves it, and checks after each step that it is still inside. */
 async function placeOf(
   workspace: string,
   path: unknown,
@@ -92,7 +92,7 @@ function refusal(path: unknown, reason: string): WorkspacePathError {
   return new WorkspacePathError(`${JSON.stringify(path)}: ${reason}`);
 }
 
-/** A path as people and models write it, `./notes.md` or `/workspace/notes.md`, in its plain form. */
+/** A path as people and models write it, such as `./notes.md` or `/workspace/notes.md`, in its relative form. */
 function relative(workspace: string, path: string): string {
   return posix
     .normalize(path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path)

@@ -37,8 +37,8 @@ export class ArtifactWriter {
   ) {}
 
   /**
-   * Writes a file over what is at `to`, or the files of a directory into it; whatever else is in there stays. Links are
-   * not followed. Throws a WorkspacePathError where that cannot be, and a {@link ContentRefused}.
+   * Writes a file to `to`, replacing what is there, or a directory's files into it, leaving others there. Links are not
+   * followed. Throws a WorkspacePathError where that is impossible, and a {@link ContentRefused}.
    */
   async write({ kind, sha256, sizeBytes }: HandedArtifact, to: string): Promise<Written> {
     if (kind === 'file') {
@@ -89,7 +89,7 @@ export class ArtifactWriter {
     throw new TurnFailure(`the content ${sha256} is not the list of a directory\n${z.prettifyError(manifest.error)}`);
   }
 
-  /** Hands each try's bytes to `take`, until one has brought them whole. */
+  /** Passes each try's bytes to `take`, until one was complete. */
   async #fetch(sha256: string, take: (body: AsyncIterable<Uint8Array>) => Promise<void>): Promise<void> {
     const request = {
       method: 'GET' as const,

@@ -6,14 +6,14 @@ import type { JsonOf, MediaOf, Operation, OperationShape, ParamsOf } from '../op
 import { operations, type Operations } from '../operations/operations.js';
 import { failureOf, unreachable } from './failures.js';
 
-/** A server's address and what opens it. */
+/** A server's address and token. */
 export interface ApiAddress {
   readonly url: string;
   readonly token: string;
 }
 
 export interface AskOptions {
-  /** Sent twice, the request takes effect once. */
+  /** A request that is sent twice with the same key takes effect once. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 }
@@ -27,7 +27,7 @@ type Ask<Shape extends OperationShape> = (
     : [input: InputOf<Shape>, options?: AskOptions]
 ) => Promise<AnswerOf<Shape>>;
 
-/** What an operation takes: the names in its path, its query and its body. */
+/** An operation's input: its path's parameters, its query and its body. */
 export type InputOf<Shape extends OperationShape> = ParamsOf<Shape> &
   Field<'query', Given<Shape['query']>> &
   Field<'body', Shape extends { upload: object } ? FetchBody : Given<Shape['body']>>;
@@ -41,7 +41,7 @@ type Field<Name extends string, Value> = [Value] extends [never]
     ? { readonly [N in Name]?: Value }
     : { readonly [N in Name]: Value };
 
-/** What it answers: a value, where that is JSON; else a text, or bytes as they come. */
+/** Its answer: the value of JSON; otherwise a text, or a stream of bytes. */
 type AnswerOf<Shape extends OperationShape> = [JsonOf<Shape>] extends [never]
   ? MediaOf<Shape> extends `text/${'plain' | 'markdown' | 'html'}`
     ? string
@@ -50,7 +50,7 @@ type AnswerOf<Shape extends OperationShape> = [JsonOf<Shape>] extends [never]
 
 const answerWithinMs = 30_000;
 
-/** Speaks to the HTTP API. Every method throws a SuzumioError: the server's own, or `server-unreachable`. */
+/** A client of the HTTP API. Every method throws a SuzumioError: the server's own, or `server-unreachable`. */
 export function createClient({ url, token }: ApiAddress): Client {
   const http = new HttpClient<FetchBody>({ url, exchange: fetchExchange() });
   const ask = async (operation: Operation, input: AnyInput = {}, { idempotencyKey, signal }: AskOptions = {}) => {
@@ -83,7 +83,7 @@ export function createClient({ url, token }: ApiAddress): Client {
 
 type AnyInput = Readonly<Record<string, unknown>>;
 
-/** The items of a list to its end: each part is as long as the server makes it. */
+/** All items of a list, page by page. */
 export async function allItems<Item, Place>(
   part: (after: Place | undefined) => Promise<{ items: Item[]; next?: Place }>,
   from?: Place,
@@ -106,20 +106,20 @@ function pathOf({ path }: Operation, input: AnyInput): string {
   return query.size === 0 ? filled : `${filled}?${query.toString()}`;
 }
 
-/** What an operation answers where nothing is special. */
+/** An operation's usual answer. */
 function mainAnswer({ answers }: Operation) {
   const [first] = Object.values(answers);
   if (!first) throw new Error('an operation without an answer');
   return first;
 }
 
-/** Whether an answer is bytes as they come, rather than a value or a text. */
+/** Whether an answer is a stream of bytes, rather than a value or a text. */
 function isStream(operation: Operation): boolean {
   const media = Object.keys(mainAnswer(operation).content ?? {});
   return !media.some((type) => type === 'application/json' || /^text\/(?!event-stream)/.test(type));
 }
 
-/** Transfers take as long as they take; what waits for something is given that time, too. */
+/** The timeout of an operation: none for transfers, longer for operations that wait. */
 function timeoutOf(operation: Operation): number | undefined {
   if (operation.upload !== undefined || isStream(operation)) return undefined;
   return operation.query && 'timeout' in operation.query.shape ? longestWaitMs + answerWithinMs : answerWithinMs;

@@ -2,7 +2,7 @@ import { HttpAnswerInvalid, HttpRefusal, HttpUnavailable, type ToldProblem } fro
 import { errorCodes, type ErrorCode } from '../errors/codes.js';
 import { messageOf, SuzumioError } from '../errors/suzumio-error.js';
 
-/** What went wrong with a request to `url`: the server's own error, or `server-unreachable`. */
+/** The error of a failed request to `url`: the server's own, or `server-unreachable`. */
 export function failureOf(error: unknown, url: string): unknown {
   if (error instanceof HttpAnswerInvalid) {
     return new SuzumioError('internal', `The answer of ${url} cannot be read; is it a Suzumio of this version?`);
@@ -23,7 +23,7 @@ export function unreachable(url: string, error: unknown): SuzumioError {
   );
 }
 
-/** The server's refusal, as the error that it was there. */
+/** The server's refusal, as the server's own error. */
 function refusal({ status, problem }: { status: number; problem: ToldProblem | undefined }, url: string): SuzumioError {
   if (!problem) return refusalOfOthers(status, url);
   const { code, detail } = problem;
@@ -31,7 +31,7 @@ function refusal({ status, problem }: { status: number; problem: ToldProblem | u
   return new SuzumioError(known, detail, { answeredBy: url });
 }
 
-/** What is no problem document comes from something else: mostly from a proxy that stands before the server. */
+/** An answer without a problem document is from something else, mostly a proxy before the server. */
 function refusalOfOthers(status: number, url: string): SuzumioError {
   const answers = `${url} answers with status ${String(status)}, and not as Suzumio does`;
   if (status === 413) {

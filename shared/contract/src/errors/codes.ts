@@ -20,7 +20,7 @@ export const errorCodes = {
   'idempotency-in-progress': { status: 409, retryable: true },
   'rate-limited': { status: 429, retryable: true },
 
-  // Who asks.
+  // Authentication and authorization.
   unauthenticated: { status: 401, retryable: false },
   forbidden: { status: 403, retryable: false },
   'foreign-host': { status: 403, retryable: false },
@@ -89,7 +89,7 @@ export const errorCodes = {
   'content-mismatch': { status: 422, retryable: false },
   'content-too-large': { status: 413, retryable: false },
 
-  // Models. None of them may look like a fault of the door, which is tried again.
+  // Models. None may have a status that looks like a failure of the door, which is retried.
   'preset-unknown': { status: 422, retryable: false },
   'step-limit-reached': { status: 429, retryable: false },
   'budget-reached': { status: 402, retryable: false },
@@ -97,7 +97,7 @@ export const errorCodes = {
   'provider-unavailable': { status: 424, retryable: true },
   'provider-refused': { status: 424, retryable: false },
 
-  // What may be stored.
+  // Storage limits.
   'quota-exceeded': { status: 403, retryable: false },
   'disk-reserve': { status: 507, retryable: true },
   'disk-full': { status: 507, retryable: true },

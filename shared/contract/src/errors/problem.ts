@@ -1,7 +1,7 @@
 import type { Problem } from '@suzumio/protocol/problem';
 import { isSuzumioError, SuzumioError } from './suzumio-error.js';
 
-/** Turns anything thrown into the document that a client gets. What is not ours says nothing of its inside. */
+/** Converts any error into the problem document for a client. Unexpected errors reveal nothing of their content. */
 export function toProblem(error: unknown): Problem {
   const known = isSuzumioError(error)
     ? error

@@ -1,7 +1,7 @@
 /** How many known names are compared. */
 const mostKnown = 200;
 
-/** The known name that was probably meant; `undefined` where none is close. */
+/** The most similar known name; `undefined` where none is close. */
 export function suggest(given: string, known: readonly string[]): string | undefined {
   const lower = given.slice(0, 100).toLowerCase();
   let best: { name: string; distance: number } | undefined;
@@ -16,14 +16,14 @@ export function suggest(given: string, known: readonly string[]): string | undef
   return best?.name;
 }
 
-/** The end of a sentence that says that a name is unknown: what was probably meant, or what there is. */
+/** The end of a message about an unknown name: the most similar name, or the known ones. */
 export function hintFrom(name: string, known: readonly string[]): string {
   const meant = suggest(name, known);
   if (meant !== undefined) return `: did you mean ${meant}?`;
   return known.length === 0 ? ': there are none' : `: known are ${[...new Set(known)].slice(0, 20).join(', ')}`;
 }
 
-/** Letters to insert, drop, replace or swap with their neighbour to make one word the other. */
+/** The number of letters to insert, drop, replace or swap with their neighbour to turn one word into the other. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -3,32 +3,35 @@ import { parseDuration } from '@suzumio/protocol/duration';
 import { agentId, projectId } from '@suzumio/protocol/ids';
 
 /**
- * The scopes that open the API, each more of it than the one before: `read` what can be read, `mail` also the post, with
- * what it attaches, `operate` what keeps projects going, `write` what makes and changes them, `admin` also what cannot be
- * taken back, and tokens.
+ * The scopes of the API, each including the one before: `read` reads, `mail` also sends mail with attachments,
+ * `operate` also keeps projects going, `write` also creates and changes them, `admin` also does what cannot be undone,
+ * and manages tokens.
  */
 export const apiScopes = ['read', 'mail', 'operate', 'write', 'admin'] as const;
 export type ApiScope = (typeof apiScopes)[number];
 
 /**
- * What a token is for: the {@link apiScopes}; `worker` opens the ToolHost's listener for workers; `handler` opens the
- * turns of some external agents of one project there.
+ * A token's scope: the {@link apiScopes}; `worker` gives access to the ToolHost's listener for workers; `handler`, to
+ * the turns of some external agents of one project there.
  */
 export const tokenScopes = [...apiScopes, 'handler', 'worker'] as const;
 export const tokenScope = z.enum(tokenScopes);
 export type TokenScope = z.infer<typeof tokenScope>;
 
-/** The tokens that every cell has by itself: those of the files `admin.token` and `worker.token` in its data directory. */
+/**
+ * The tokens that every cell has from the start: those in the files `admin.token` and `worker.token` of its data
+ * directory.
+ */
 export const ownTokens = { admin: 'admin', worker: 'worker' } as const satisfies Record<string, TokenScope>;
 export type OwnToken = keyof typeof ownTokens;
 
-/** How the secret of every token begins, so that it is known for one wherever it turns up. */
+/** The prefix of every token's secret, by which it can be recognised anywhere. */
 export const secretPrefix = 'szm_';
 
-/** Who acts where no token is asked for. */
+/** The actor of requests where no token is required. */
 export const anonymousActor = 'anonymous';
 
-/** Names of actors that no token may have. */
+/** Names that are reserved for other actors. */
 const reservedNames: readonly string[] = [...Object.keys(ownTokens), anonymousActor, 'user', 'system'];
 
 export const tokenName = z
@@ -41,7 +44,7 @@ export const tokenName = z
   })
   .describe("A token's name is the actor of what is done with it.");
 
-/** The longest time for which a token can be made that ends at all. */
+/** The longest life of a token with an expiry. */
 const maxLifeMs = 10 * 366 * 86_400_000;
 
 export const tokenExpiry = z
@@ -51,7 +54,7 @@ export const tokenExpiry = z
   })
   .describe('When a token ends: after a time such as `30d`, or at a moment, as ISO 8601.');
 
-/** What a {@link tokenExpiry} comes to at `nowMs`; undefined where that is not between then and ten years later. */
+/** The moment of a {@link tokenExpiry}; undefined where that is not between `nowMs` and ten years later. */
 export function expiresAtMs(expiry: string, nowMs: number): number | undefined {
   const atMs = momentOf(expiry, nowMs);
   return atMs !== undefined && atMs > nowMs && atMs <= nowMs + maxLifeMs ? atMs : undefined;
@@ -81,7 +84,7 @@ export const tokenView = z.object({
 });
 export type TokenView = z.infer<typeof tokenView>;
 
-/** A request that came with a good token and was refused all the same. */
+/** A refused request with a valid token. */
 export const auditEntry = z.object({
   seq: z.int(),
   at: time,

@@ -4,7 +4,7 @@ import { budgetConfig } from './project-config.js';
 const limits = budgetConfig.shape;
 const unlimited = z.literal('unlimited');
 
-/** Limits that an operator has set over those of the project file; what is not named stays as it is there. */
+/** Limits that override the project file's; absent ones stay. */
 export const budgetChange = z.strictObject({
   tokens: z.exactOptional(z.union([unlimited, limits.tokens.unwrap()])),
   usd: z.exactOptional(z.union([unlimited, limits.usd.unwrap()])),
@@ -12,7 +12,7 @@ export const budgetChange = z.strictObject({
 });
 export type BudgetChange = z.infer<typeof budgetChange>;
 
-/** What may be used, null where there is no bound, and what has been, held back for calls that run included. */
+/** A limit, null where there is none, and what is used, reservations of running calls included. */
 const use = z.object({ limit: z.number().nullable(), used: z.number() });
 
 export const budgetView = z.object({
@@ -23,7 +23,7 @@ export const budgetView = z.object({
 });
 export type BudgetView = z.infer<typeof budgetView>;
 
-/** A budget that is used up: it starts no turns. */
+/** An exhausted budget, which starts no turns. */
 export const budgetReached = z.object({
   agent: z.string().nullable(),
   limit: z.enum(['tokens', 'usd', 'turns']),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Everything that a project's timeline can say, past tense, noun first. */
+/** All types of events, past tense, noun first. */
 export const eventTypes = [
   'project.initialized',
   'project.started',

@@ -3,10 +3,10 @@ import { z } from 'zod';
 /** The most labels of one project. */
 export const maxLabels = 32;
 
-/** What a label is called: letters and digits, with `.`, `_`, `/` and `-` between them. */
+/** A label's key: letters and digits, with `.`, `_`, `/` and `-` between them. */
 const keyRule = 'a label is called by 1 to 63 letters, digits, dots, underscores, slashes and hyphens';
 const labelKey = z.string().regex(/^[a-zA-Z0-9](?:[a-zA-Z0-9._/-]{0,61}[a-zA-Z0-9])?$/, { error: keyRule });
-/** Commas stand between labels that are asked for. */
+/** Commas separate labels in queries. */
 const labelValue = z.string().regex(/^[^\p{Cc},]{1,256}$/u, {
   error: 'a label has 1 to 256 characters, none of them a comma or a control character',
 });

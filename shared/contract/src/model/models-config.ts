@@ -6,7 +6,7 @@ const variableName = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'expected the name of an environment variable, not its value' });
 
-/** What would send a request elsewhere than to the address that the policy knows, or break its frame. */
+/** Headers that would redirect a request away from the address that the policy allows, or break its framing. */
 const reservedHeaders = new Set([
   'host',
   'content-length',
@@ -35,7 +35,7 @@ export const modelProvider = z
     baseURLEnv: z.exactOptional(variableName),
     apiKeyEnv: z.exactOptional(variableName),
     timeoutMs: z.exactOptional(duration),
-    /** Whether it is asked to count what a stream used; some servers refuse the question. Where it is missing, it is. */
+    /** Whether to request usage of streams, which some servers refuse. @default true */
     streamUsage: z.exactOptional(flag),
     headers: z.exactOptional(z.record(headerName, headerValue)),
   })

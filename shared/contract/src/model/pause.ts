@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Limits of the project file that pause an agent by themselves, as they are named there. */
+/** Limits of the project file that pause an agent. */
 export const pausingLimits = [
   'maxTurnsPerHour',
   'protection.exchanges',
@@ -9,7 +9,7 @@ export const pausingLimits = [
 ] as const;
 export type PausingLimit = (typeof pausingLimits)[number];
 
-/** That something starts no turns for a while: an agent, a project, or the whole cell. */
+/** A pause of an agent, a project, or the whole cell: it starts no turns. */
 export const pause = z.object({
   by: z.string().describe("Who paused it: a token's name, or `system`."),
   at: z.iso.datetime(),

@@ -16,22 +16,22 @@ export const nickname = z
 
 const personaBytes = 64 * 1024;
 
-/** What can be said of a profile beside its name. */
+/** The fields of a profile besides its name. */
 export const profileFields = {
   role: line(200),
   team: teamName.nullable(),
-  /** A prompt in which variables stand for what differs from project to project. */
+  /** A prompt with variables for what differs from project to project. */
   persona: prose.refine((text) => Buffer.byteLength(text) <= personaBytes, {
     error: `a persona has at most ${String(personaBytes)} bytes`,
   }),
-  /** The preset of a project that it is to think with, where there is one of that name. */
+  /** The preferred preset, where a project has one of that name. */
   model: line(120).nullable(),
   skills,
 } as const;
 
 const time = z.iso.datetime();
 
-/** A persistent identity, as lists have it. */
+/** A persistent identity, as in lists. */
 export const profileSummary = z.object({
   id: z.uuid().describe('Never changes.'),
   nickname: z.string(),

@@ -13,7 +13,7 @@ import { teamName } from './team-name.js';
 /** The participant that stands for the person; no agent may have this id. */
 export const USER_ID = 'user';
 
-/** Who the system's own notices are from; no agent may have this id. */
+/** The sender of the system's own notices; no agent may have this id. */
 export const SYSTEM_ID = 'system';
 
 /** An agent's id as a key of the file. */
@@ -29,7 +29,7 @@ export const channelName = z.string().regex(/^#[\p{L}\p{N}][\p{L}\p{N}._-]{0,62}
 /** A channel and the ids of the agents that read it. */
 export const channelConfig = z.strictObject({ name: channelName, members: z.array(z.string()) });
 
-/** Turns that an agent may begin in an hour. */
+/** How many turns an agent may begin in an hour. */
 const turnsPerHour = z.union([z.literal('unlimited'), wholeNumber(1, 1_000_000)]);
 
 export const schedulerConfig = z.strictObject({
@@ -94,7 +94,7 @@ export const backendConfig = z.strictObject({
   runner: runnerConfig,
 });
 
-/** Ceilings on what may be spent; what is not named is unlimited. */
+/** Limits on spending; absent ones are unlimited. */
 export const budgetConfig = z.strictObject({
   tokens: z.exactOptional(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
   usd: z.exactOptional(decimal(0, 1_000_000_000)),
@@ -108,7 +108,7 @@ const variableName = z
   .max(200)
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'expected the name of a variable' });
 
-/** Variables of a container; the bounds keep below what a kernel hands to a new process. */
+/** Variables of a container; the limits stay below what a kernel passes to a new process. */
 const containerEnv = z
   .record(
     variableName,
@@ -119,10 +119,10 @@ const containerEnv = z
   )
   .refine((env) => JSON.stringify(env).length <= 128_000, { error: 'more than 128000 characters together' });
 
-/** How often something may happen without effect; `off` for as often as it likes. */
+/** How often something may happen without effect; `off` means no limit. */
 const harmless = z.union([z.literal('off'), wholeNumber(2, 1_000_000)]);
 
-/** When agents that go round in circles are paused; `off` for never. What is not named has a default. */
+/** When agents in a loop are paused; `off` for never. Absent fields have defaults. */
 export const protectionConfig = z.union([
   z.literal('off'),
   z.strictObject({
@@ -132,7 +132,7 @@ export const protectionConfig = z.union([
   }),
 ]);
 
-/** What an agent may be told of the turns of others. */
+/** The notices of others' turns that an agent may subscribe to. */
 export const turnNotices = ['started', 'finished', 'errored'] as const;
 export type TurnNotice = (typeof turnNotices)[number];
 
@@ -149,7 +149,7 @@ export const agentConfig = z.strictObject({
   /** In a file a profile's nickname or id; in what a project has stored, the id. */
   profile: z.exactOptional(nameLine),
   team: z.exactOptional(teamName),
-  /** Texts that stand in each of its prompts. */
+  /** Texts that are part of each of its prompts. */
   skills: z.exactOptional(skills),
   backend: z.exactOptional(z.enum(['docker', 'process', 'external'])),
   workspace: z.exactOptional(z.strictObject({ from: line(4096) })),
@@ -159,11 +159,11 @@ export const agentConfig = z.strictObject({
 });
 export type AgentConfig = z.infer<typeof agentConfig>;
 
-/** An agent as a file has it: its profile says what is left out. */
+/** An agent as in a file: its profile provides absent fields. */
 export const fileAgentConfig = agentConfig.partial({ role: true, prompt: true });
 export type FileAgentConfig = z.infer<typeof fileAgentConfig>;
 
-/** A rule of every `agents`: a project without agents could not do its task. */
+/** A rule of every `agents`: a project without agents could do nothing. */
 export const hasEntries = (agents: object) => Object.keys(agents).length > 0;
 export const atLeastOneAgent = 'a project needs at least one agent';
 
@@ -220,7 +220,7 @@ export const projectConfig = z.strictObject({
 });
 export type ProjectConfig = z.infer<typeof projectConfig>;
 
-/** The same before its agents were given what their profiles say: what `config render` prints, and what is posted. */
+/** The same without the fields from profiles: what `config render` prints, and what is posted. */
 export const fileConfig = projectConfig.extend({
   agents: z.record(agentKey, fileAgentConfig).refine(hasEntries, { error: atLeastOneAgent }),
 });

@@ -4,7 +4,7 @@ import { SuzumioError } from '../errors/suzumio-error.js';
 export const projectStatuses = ['initialized', 'running', 'submitted', 'completed', 'stopped'] as const;
 export type ProjectStatus = (typeof projectStatuses)[number];
 
-/** What moves a project from one status to another. */
+/** The actions that change a project's status. */
 export type ProjectAction = 'start' | 'stop' | 'submit' | 'approve' | 'request-changes';
 
 interface Transition {
@@ -12,7 +12,7 @@ interface Transition {
   readonly to: ProjectStatus;
 }
 
-/** Every transition there is. A stopped project takes the report of a turn that was still running when it stopped. */
+/** All transitions. A stopped project accepts the report of a turn that was still running when it stopped. */
 const transitions: Readonly<Record<ProjectAction, Transition>> = {
   start: { from: ['initialized', 'stopped'], to: 'running' },
   stop: { from: ['initialized', 'running', 'submitted'], to: 'stopped' },

@@ -21,7 +21,7 @@ export const decimal = (min: number, max: number) => z.preprocess(fromText, z.nu
 /** `true` or `false`. */
 export const flag = z.preprocess(fromText, z.boolean());
 
-/** A text of one line, for what stands in a heading or a list of the prompt; surrounding space is dropped. */
+/** A text of one line, for headings and lists of the prompt; surrounding space is dropped. */
 export const line = (max: number) =>
   z
     .string()
@@ -30,5 +30,5 @@ export const line = (max: number) =>
     .max(max)
     .regex(/^[^\p{Cc}\u2028\u2029]*$/u, { error: 'must be one line without control characters' });
 
-/** A text of any number of lines that says something. */
+/** A text of any number of lines that is not blank. */
 export const prose = z.string().regex(/\S/, { error: 'must not be empty' });

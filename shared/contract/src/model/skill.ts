@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { prose } from './scalar-config.js';
 
-/** Bounds on what an agent is given to know beside its prompt: each of its turns has all of it. */
+/** Limits on skills: each turn contains all of them. */
 export const skillLimits = { skills: 32, skillBytes: 64 * 1024, totalBytes: 256 * 1024 } as const;
 
 export const skillName = z
@@ -11,7 +11,7 @@ export const skillName = z
   })
   .describe("A skill's name: that of its file, unless it was given another.");
 
-/** A text that is put into an agent's prompts. */
+/** A text that is included in an agent's prompts. */
 export const skill = z.strictObject({
   name: skillName,
   text: prose.refine((text) => Buffer.byteLength(text) <= skillLimits.skillBytes, {

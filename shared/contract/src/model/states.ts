@@ -1,5 +1,5 @@
 /**
- * An agent's states. `running` begins when its turn is queued; `failed` and `stopped` end only by an operator's word.
+ * An agent's states. `running` begins when its turn is queued; `failed` and `stopped` end only by an operator's action.
  */
 export const agentStates = ['quiet', 'running', 'failed', 'stopped'] as const;
 export type AgentState = (typeof agentStates)[number];

@@ -5,19 +5,19 @@ const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;
 
 /**
- * What is stored of a project, by what it is.
+ * The kinds of stored bytes.
  *
- * - `content`: files that agents have published, or uploaded to publish them
- * - `reports`: what agents have handed in
+ * - `content`: files that agents published, or uploaded to publish
+ * - `reports`: reports that agents submitted
  * - `snapshots`: workspaces
- * - `uploads`: files that people gave
- * - `logs`: what containers have printed
- * - `rows`: all that is in its database: mail, calls, answers of models, turns, events
+ * - `uploads`: files that people uploaded
+ * - `logs`: containers' output
+ * - `rows`: everything in its database: mail, calls, answers of models, turns, events
  */
 export const storedKinds = ['content', 'reports', 'snapshots', 'uploads', 'logs', 'rows'] as const;
 export type StoredKind = (typeof storedKinds)[number];
 
-/** Rows stay as long as their project; files that nothing refers to any more are removed. So each has a bound of its own. */
+/** Rows stay as long as their project, while unreferenced files are removed. So each has a limit of its own. */
 export type StoredPool = 'files' | 'rows';
 
 export function poolOf(kind: StoredKind): StoredPool {
@@ -27,13 +27,13 @@ export function poolOf(kind: StoredKind): StoredPool {
 const quota = (files: number, rows: number) =>
   z.strictObject({ files: size.default(files), rows: size.default(rows) }).prefault({});
 
-/** What may be stored: an operator's bounds. In bytes. */
+/** The operator's storage limits, in bytes. */
 export const storageLimits = z.strictObject({
   /** Of one project, all of its agents and people together. */
   project: quota(16 * GIB, 4 * GIB),
   /** Of one agent. */
   agent: quota(4 * GIB, GIB),
-  /** What stays free of the disk: with less, nothing of that kind is written any more. */
+  /** The reserves of the disk: with less free, nothing of that kind is written. */
   reserve: z
     .strictObject({
       /** Content, reports, snapshots, uploads and logs. */
@@ -51,7 +51,7 @@ const kindBytes = z.object(
   Object.fromEntries(storedKinds.map((kind) => [kind, z.int()])) as Record<StoredKind, z.ZodInt>,
 );
 
-/** A bound that is reached: what it keeps from being stored. */
+/** A storage limit that is reached, and what it blocks. */
 export const storageReached = z.object({
   agent: z.string().nullable().describe("Whose it is; null for a project's own, and for the disk."),
   limit: z.enum(['files', 'rows', 'disk']),
@@ -69,7 +69,7 @@ export const storedView = z.object({
   disk: z
     .object({
       freeBytes: z.int(),
-      /** What it has no room for. */
+      /** The uses that it has no room for. */
       shortFor: z.array(z.enum(['files', 'rows', 'mail'])),
     })
     .nullable()
@@ -77,13 +77,13 @@ export const storedView = z.object({
 });
 export type StoredView = z.infer<typeof storedView>;
 
-/** What the disk is written for, what stops first first. */
+/** The uses of the disk, in the order in which they stop. */
 export type DiskUse = keyof StorageLimits['reserve'];
 
-/** The bounds of a host whose operator wrote none. */
+/** The limits of a host without a policy. */
 export const defaultStorageLimits: StorageLimits = storageLimits.prefault({}).parse(undefined);
 
-/** Bytes as people read them. */
+/** Bytes for people. */
 export function bytesInWords(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)));

@@ -1,14 +1,14 @@
 import { SuzumioError } from '../errors/suzumio-error.js';
 
-/** How work that was assigned stands. `done` and `declined` are final. */
+/** The states of an assigned task. `done` and `declined` are final. */
 export const taskStates = ['open', 'accepted', 'done', 'declined'] as const;
 export type TaskState = (typeof taskStates)[number];
 
-/** What a reply can make of a task. */
+/** The states that a reply can move a task to. */
 export const taskMoves = ['accepted', 'done', 'declined'] as const;
 export type TaskMove = (typeof taskMoves)[number];
 
-/** Work that is small is done without having been accepted first. */
+/** Small tasks can be done without having been accepted first. */
 const next: Readonly<Record<TaskState, readonly TaskMove[]>> = {
   open: ['accepted', 'done', 'declined'],
   accepted: ['done', 'declined'],
@@ -17,7 +17,7 @@ const next: Readonly<Record<TaskState, readonly TaskMove[]>> = {
 };
 
 /**
- * Checks that a task can be moved.
+ * Checks that a task can move to a state.
  *
  * @throws SuzumioError `task-state-refused`, which says what it can become
  */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Where a team's name stands, this stands for all agents of a project. */
+/** In place of a team's name, this means all agents of a project. */
 export const ALL_AGENTS = 'all';
 
 export const teamName = z

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { storedView } from './storage.js';
 
-/** What usage is added up by. */
+/** What usage can be grouped by. */
 export const usageGroups = ['project', 'agent', 'model', 'day'] as const;
 export type UsageGroup = (typeof usageGroups)[number];
 
-/** What calls of models came to. */
+/** The usage of model calls. */
 export const usageFigures = z.object({
   calls: z.int().describe('Calls that were answered.'),
   inputTokens: z.int(),
@@ -23,7 +23,7 @@ export const usageRow = usageFigures.extend({
 });
 export type UsageRow = z.infer<typeof usageRow>;
 
-/** What the whole cell has spent on a day, and what an operator allows it to. */
+/** The whole cell's spending on a day, and its budget. */
 export const daySpending = z.object({
   day: z.string(),
   spentUsd: z.number(),

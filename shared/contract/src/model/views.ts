@@ -12,7 +12,7 @@ import { taskStates } from './task-states.js';
 
 const time = z.iso.datetime();
 
-/** What people and programs read of a project. */
+/** A project, as people and programs read it. */
 export const projectView = z.object({
   id: projectId,
   status: z.enum(projectStatuses),
@@ -56,7 +56,7 @@ export const agentView = z.object({
       attempt: z.int(),
       queuedAt: time,
       startedAt: time.nullable(),
-      /** When its next attempt is due, where that has to wait. */
+      /** When its next attempt is due, where it waits. */
       notBefore: time.nullable(),
       /** Why its last attempt ended, where it waits for another. */
       failure: failure.nullable(),
@@ -105,7 +105,7 @@ export const maxListedRecipients = 50;
 
 const seq = z.int().describe("A place in a list: what `after` of the list's query counts.");
 
-/** Work that was assigned. */
+/** An assigned task. */
 export const taskView = z.object({
   id: z.string().describe('That of the message which assigned it, and of the thread that began with it.'),
   seq: seq.describe('The number of that message.'),
@@ -156,7 +156,7 @@ export const attemptView = z.object({
 });
 export type AttemptView = z.infer<typeof attemptView>;
 
-/** What an agent that a message went to has made of it. */
+/** What became of a message at one recipient. */
 export const messageReceipt = z.object({
   agent: z.string(),
   unread: z.boolean().describe("Whether it waits in the agent's inbox."),
@@ -245,7 +245,7 @@ export const modelCallView = z.object({
 });
 export type ModelCallView = z.infer<typeof modelCallView>;
 
-/** What an answer came from and came to. */
+/** The source and usage of an answer. */
 export const modelAnswerFacts = modelCallView
   .pick({ preset: true, model: true, inputTokens: true, outputTokens: true, costUsd: true, estimated: true })
   .extend({
@@ -280,7 +280,7 @@ export const conversationEntry = z.object({
 });
 export type ConversationEntry = z.infer<typeof conversationEntry>;
 
-/** What an agent remembers of turns that it is no longer told of in full. */
+/** An agent's summary of turns that it no longer sees in full. */
 export const summaryView = z.object({
   throughTurn: z.int().describe('The number of the last turn that it stands for.'),
   text: z.string(),
@@ -290,7 +290,7 @@ export const summaryView = z.object({
 });
 export type SummaryView = z.infer<typeof summaryView>;
 
-/** One turn with everything it did. */
+/** One turn with everything that it did. */
 export const turnDetail = turnView.extend({
   prompt: z.string().nullable(),
   reads: z.array(z.string()).describe('The ids of the messages that it was given.'),

@@ -2,16 +2,16 @@ import type { z } from 'zod';
 import type { ErrorCode } from '../errors/codes.js';
 import type { ApiScope } from '../model/access-token.js';
 
-/** What an operation answers with one status. */
+/** An operation's answer with one status. */
 export interface OperationAnswer {
   description: string;
-  /** What the body is, by media type; an answer without any has no body. */
+  /** The body's schema by media type; without any, the answer has no body. */
   content?: Readonly<Record<string, z.ZodType>>;
-  /** Headers that mean something, with what they mean. */
+  /** Significant headers, with descriptions. */
   headers?: Readonly<Record<string, string>>;
 }
 
-/** What an operation of the HTTP API takes, answers and refuses with. */
+/** The shape of an operation of the HTTP API: its input, answers and refusals. */
 export interface OperationShape {
   method: 'get' | 'post' | 'delete';
   /** As Express writes it. */
@@ -20,30 +20,30 @@ export interface OperationShape {
   /** What the summary leaves unsaid: what it changes, what comes of asking again. */
   description?: string;
   query?: z.ZodObject;
-  /** Headers that it heeds, besides those that every one does. */
+  /** Request headers that it uses, besides those of all operations. */
   headers?: Readonly<Record<string, { description: string; schema: z.ZodType }>>;
   /** Its JSON body. */
   body?: z.ZodType;
-  /** Its body, where that is a file's bytes. */
+  /** Its body's media type, where that is a file. */
   upload?: { media: string };
-  /** Where in its body mail of the person is: all of it, or the field `message`. */
+  /** Where its body contains mail of the person: all of it, or the field `message`. */
   mail?: 'body' | 'message';
-  /** Whether it is only for tokens of the whole cell. */
+  /** Whether it requires a token of the whole cell. */
   wholeCell?: boolean;
-  /** What a token has to be for. @default `read` for a `GET`, else `write` */
+  /** The least scope of a token. @default `read` for a `GET`, else `write` */
   scope?: ApiScope;
   /** Whether it takes an `Idempotency-Key`. @default for a `POST` */
   repeatable?: boolean;
   answers: Readonly<Record<number, OperationAnswer>>;
-  /** Codes that it alone, or few besides it, refuse with. */
+  /** Codes of refusals that are specific to it. */
   refusals?: readonly ErrorCode[];
 }
 
 /** One operation of the HTTP API: its route, description and client are made from it. */
 export interface Operation extends OperationShape {
-  /** Its name in clients. */
+  /** Its method's name in clients. */
   id: string;
-  /** What its description is grouped by. */
+  /** The group of its description. */
   group: Group;
 }
 
@@ -67,7 +67,7 @@ export function resource<const Shapes extends Readonly<Record<string, OperationS
   return Object.fromEntries(named) as { readonly [Id in keyof Shapes & string]: Shapes[Id] & { id: Id; group: Group } };
 }
 
-/** What has to stand in an operation's path, by name. */
+/** The parameters in an operation's path, by name. */
 export type ParamsOf<Shape extends OperationShape> = { readonly [Name in NamesIn<Shape['path']>]: string };
 
 type NamesIn<Path extends string> = Path extends `${string}:${infer Rest}`
@@ -76,7 +76,7 @@ type NamesIn<Path extends string> = Path extends `${string}:${infer Rest}`
     : Rest
   : never;
 
-/** The bodies that an operation succeeds with, by media type. */
+/** The bodies of an operation's successful answers, by media type. */
 type ContentOf<Shape extends OperationShape> = Content<Shape['answers'][keyof Shape['answers']]>;
 type Content<Answer> = Answer extends { content: infer Media } ? Media : never;
 
@@ -84,7 +84,7 @@ type Content<Answer> = Answer extends { content: infer Media } ? Media : never;
 export type MediaOf<Shape extends OperationShape> = KeysOfEach<ContentOf<Shape>>;
 type KeysOfEach<Union> = Union extends unknown ? keyof Union : never;
 
-/** What an operation answers as JSON; `never` where it answers something else. */
+/** An operation's JSON answer; `never` where it answers something else. */
 export type JsonOf<Shape extends OperationShape> = Json<ContentOf<Shape>>;
 type Json<Media> = Media extends { 'application/json': infer Schema extends z.ZodType } ? z.output<Schema> : never;
 
@@ -93,27 +93,27 @@ export function json<Schema extends z.ZodType>(schema: Schema): { 'application/j
   return { 'application/json': schema };
 }
 
-/** Whether an operation is open to whoever can reach the server. */
+/** Whether an operation needs no token. */
 export function isOpen({ path }: Operation): boolean {
   return !path.startsWith('/api/');
 }
 
-/** The least that a token has to be for, to be let do this. */
+/** The least scope of a token for an operation. */
 export function scopeOf({ method, scope = defaultScope(method) }: Operation): ApiScope {
   return scope;
 }
 
-/** What is needed where nothing else is said. */
+/** The scope of operations that name none. */
 export function defaultScope(method: string): ApiScope {
   return /^(get|head)$/i.test(method) ? 'read' : 'write';
 }
 
-/** Whether an operation can be asked for again under a key without happening twice. */
+/** Whether an operation accepts an `Idempotency-Key`. */
 export function takesKey({ method, repeatable = method === 'post' }: Operation): boolean {
   return repeatable;
 }
 
-/** Every code that an operation refuses with for a reason that lies in the request or in what it is about. */
+/** Every code of an operation's refusals that are due to the request or its subject. */
 export function refusalsOf(operation: Operation): ErrorCode[] {
   const { method, path, upload, refusals = [] } = operation;
   const codes: ErrorCode[] = ['foreign-host'];

@@ -32,7 +32,7 @@ export type TeamAnswer = z.infer<typeof teamAnswer>;
 export const teamListAnswer = z.object({ items: z.array(teamSummary), next: z.exactOptional(z.string()) });
 export type TeamListAnswer = z.infer<typeof teamListAnswer>;
 
-/** The name of the team that is no more. */
+/** The name of the deleted team. */
 export const deleteTeamAnswer = z.object({ name: z.string() });
 export type DeleteTeamAnswer = z.infer<typeof deleteTeamAnswer>;
 

@@ -29,11 +29,11 @@ export const budgetRequest = request({
 export const budgetListAnswer = z.object({ items: z.array(budgetView) });
 export type BudgetListAnswer = z.infer<typeof budgetListAnswer>;
 
-/** What an agent remembers of turns that it is no longer told of in full, the newest first. */
+/** An agent's summaries of turns that it no longer sees in full, newest first. */
 export const summaryListAnswer = z.object({ items: z.array(summaryView) });
 export type SummaryListAnswer = z.infer<typeof summaryListAnswer>;
 
-/** What models cost, and what that may come to. */
+/** The costs of models, and their budgets. */
 export const usage = resource('Usage', {
   getUsage: {
     method: 'get',
