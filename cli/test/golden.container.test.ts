@@ -203,6 +203,12 @@ const cases: Readonly<Record<string, Case>> = {
     with: newsroom,
     files: { 'north.csv': 'level\n212\n' },
   },
+  'artifacts-redact': { args: ['artifacts', 'redact', 'newsroom', 'north.csv', '--yes'], with: newsroom },
+  'messages-redact': {
+    args: ['messages', 'redact', 'talk', '1', '--because', 'It held a password.'],
+    with: { talk: 'talking' },
+    answers: ['y'],
+  },
   'tokens-create': { args: ['tokens', 'create', 'ci', '--scope', 'write', '--project', 'newsroom'], with: newsroom },
   'tokens-list': { args: ['tokens', 'list'] },
   'tokens-revoke': { args: ['tokens', 'revoke', 'ci'] },

@@ -11,6 +11,7 @@ import type { Session } from '../session.js';
 import type { Register } from './action.js';
 import { examples } from './help.js';
 import { sayRows, withLimit } from './list.js';
+import { registerRedactArtifact } from './redact.js';
 import { tell } from './tell.js';
 
 /** Artifacts: what was published, to a person's own files and from them. */
@@ -39,6 +40,7 @@ export const registerArtifacts: Register = (program, action) => {
       .option('--description <text>', 'what it is'),
     ['artifacts publish newsroom north.csv --description "Readings of the north gauge"'],
   ).action(action(publish));
+  registerRedactArtifact(artifacts, action);
 };
 
 async function list(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 import type { RedactedAnswer } from '@suzumio/contract/operations/messages';
+import { oneLine } from '@suzumio/core/prompt/body';
 import { requireApi } from '../reach/reach.js';
 import type { Session } from '../session.js';
 import type { Action } from './action.js';
 import { confirm } from './confirm.js';
 import { examples } from './help.js';
+import { dayAndTime } from '../render/format.js';
 import { tell } from './tell.js';
 
 interface RedactOptions {
@@ -24,6 +26,18 @@ export function registerRedactMessage(mail: Command, action: Action): void {
   ).action(action(redactMessage));
 }
 
+export function registerRedactArtifact(artifacts: Command, action: Action): void {
+  examples(
+    artifacts
+      .command('redact <project> <artifact>')
+      .description('remove the content of an artifact, and its copies in what the project has recorded')
+      .option('--because <text>', 'why, in a few words that are kept')
+      .option('--yes', 'do not ask', false),
+    ['artifacts redact newsroom bulletin.md', 'the newest of that name; says what will be lost, and asks'],
+    ['artifacts redact newsroom art_01KB3Z8T5V0000000000000001 --because "It held names." --yes'],
+  ).action(action(redactArtifact));
+}
+
 async function redactMessage(
   session: Session,
   project: string,
@@ -38,6 +52,20 @@ async function redactMessage(
   tellRedacted(session, answer, `Message ${seq}`, `messages show ${project} ${seq}`);
 }
 
+async function redactArtifact(
+  session: Session,
+  project: string,
+  named: string,
+  { because, yes }: RedactOptions,
+): Promise<undefined> {
+  const api = await requireApi(session);
+  const { id, name, creator } = await api.artifact(project, named);
+  const warning = `The content of ${oneLine(name)} from ${creator} (${id}) cannot be had back, nor its copies. ${known}`;
+  await confirm(session, warning, { yes, command: `artifacts redact ${project} ${id}` });
+  const answer = await api.redactArtifact({ project, artifact: id, body: { because } });
+  tellRedacted(session, answer, oneLine(name), `artifacts ${project}`);
+}
+
 const known = 'Who knows it by now begins its turn anew; files of workspaces and backups keep what they have.';
 
 function tellRedacted(session: Session, answer: RedactedAnswer, what: string, next: string): void {
@@ -45,7 +73,10 @@ function tellRedacted(session: Session, answer: RedactedAnswer, what: string, ne
   tell(
     session,
     answer,
-    [`${what} was redacted by ${redacted.by} at ${redacted.at}.`, ...left.map(({ detail }) => detail)],
+    [
+      `${what} was redacted by ${redacted.by}, ${dayAndTime(redacted.at, session.context)}.`,
+      ...left.map(({ detail }) => detail),
+    ],
     next,
   );
 }

@@ -18,7 +18,7 @@ export function renderMessage(message: MessageDetail, parent: MessageView | unde
     ...(parent === undefined ? [] : [['answers', `${parent.seq} from ${parent.sender}`] as [string, string]]),
     ...message.attachments.map((one): [string, string] => [
       'carries',
-      `${oneLine(one.name)}, ${size(one.sizeBytes)}  (${one.id})`,
+      `${oneLine(one.name)}, ${one.redacted ? 'redacted' : size(one.sizeBytes)}  (${one.id})`,
     ]),
   ];
   return [

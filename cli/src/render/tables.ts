@@ -145,7 +145,7 @@ export function artifactTable(artifacts: readonly ArtifactView[], { context }: S
       artifact.creator,
       size(artifact.sizeBytes),
       shortHash(artifact.sha256),
-      oneLine(artifact.description ?? ''),
+      artifact.redacted ? `redacted by ${oneLine(artifact.redacted.by)}` : oneLine(artifact.description ?? ''),
     ]),
     context.out,
   );

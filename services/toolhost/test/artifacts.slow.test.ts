@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { maxDirectoryEntries, maxManifestBytes } from '@suzumio/protocol/artifacts';
+import { findArtifact } from '@suzumio/store/content/artifacts';
+import { redact } from '@suzumio/store/redaction/redact';
+import { redactableArtifact } from '@suzumio/store/redaction/redact-artifact';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { expireLease } from '@suzumio/store/turns/leases';
 import { type Begun, begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
@@ -290,5 +293,38 @@ agents:
     expect(await get(attempt.answer.leaseToken, sha256)).toMatchObject({ status: 401 });
     await attempt.report('complete', { output: { text: '' } });
     expect(await get(attempt.answer.toolToken, sha256)).toMatchObject({ status: 401 });
+  });
+});
+
+describe('an artifact that is redacted', () => {
+  const redactIt = (id: string) =>
+    bench.testing.store(project, async (store) => {
+      const { directory } = bench.testing.cell;
+      const place = { store, directory: directory.projectDir(project), file: directory.projectFile(project) };
+      const artifact = findArtifact(store.reader, { id });
+      if (!artifact) throw new Error('there is no such artifact');
+      const subject = await redactableArtifact(artifact, new ContentStore(place.directory));
+      return redact(place, subject, { actor: 'ops', because: null });
+    });
+
+  test('is not read any more, also not by who is just reading it', async () => {
+    const attempt = await bench.begin(project, 'ada');
+    const { sha256 } = await attempt.upload('The password is hunter2-needle.');
+    const published = await attempt.tool('artifacts.publish', { path: 'a.md', sha256 });
+    const { id } = published.body['metadata'] as { id: string };
+    const reading = await bench.begin(project, 'ben');
+    // It was read before the redaction, and would be journaled after it.
+    const { directory } = bench.testing.cell;
+    const bytes = await new ContentStore(directory.projectDir(project)).readStart(sha256, 100);
+    const read = jest.spyOn(ContentStore.prototype, 'readStart').mockImplementationOnce(async () => {
+      await redactIt(id);
+      return bytes;
+    });
+    const answer = await reading.tool('artifacts.read', { id });
+    read.mockRestore();
+    expect([answer.status, answer.body['code']]).toEqual([410, 'artifact-redacted']);
+    const rows = await bench.testing.rows<{ all: string }>(project, 'SELECT result_json AS "all" FROM turn_steps');
+    expect(rows.map((row) => row.all).join()).not.toContain('hunter2');
+    expect((await reading.tool('artifacts.read', { name: 'a.md', to: 'a.md' })).body['code']).toBe('artifact-redacted');
   });
 });

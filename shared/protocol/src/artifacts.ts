@@ -14,6 +14,8 @@ export const attachment = z.object({
   /** The number of its files; 1 for a file. */
   files: z.int().nonnegative(),
   sizeBytes: z.int().nonnegative(),
+  /** That its content was removed. */
+  redacted: z.exactOptional(z.literal(true)),
 });
 export type Attachment = z.infer<typeof attachment>;
 

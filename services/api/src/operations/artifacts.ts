@@ -5,9 +5,11 @@ import type { artifacts } from '@suzumio/contract/operations/artifacts';
 import { filesOf } from '@suzumio/protocol/artifacts';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { publishedDirectory } from '@suzumio/store/content/directories';
-import { findArtifact, listArtifacts } from '@suzumio/store/content/artifacts';
+import { findArtifact, listArtifacts, requireContent } from '@suzumio/store/content/artifacts';
+import { redactableArtifact } from '@suzumio/store/redaction/redact-artifact';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import type { Runs } from '../routes.js';
+import { redactNow } from './redact-now.js';
 import { listAnswer } from './list-answer.js';
 import { type NamedContent, sendArchive, sendContent } from './send-content.js';
 import { sendReport } from './send-report.js';
@@ -22,7 +24,7 @@ export const artifactRuns: Runs<typeof artifacts> = {
 
   async listArtifactEntries(call) {
     const { project, artifact: id } = call.params;
-    const artifact = await call.read((reader) => knownArtifact(reader, id));
+    const artifact = await call.read((reader) => readableArtifact(reader, id));
     if (artifact.kind !== 'directory') {
       throw new SuzumioError('artifact-entry-unknown', `"${artifact.name}" is a file, so nothing is in it.`);
     }
@@ -34,11 +36,17 @@ export const artifactRuns: Runs<typeof artifacts> = {
     const { request, response } = call;
     const { project, artifact: id } = call.params;
     const { path } = call.query;
-    const artifact = await call.read((reader) => knownArtifact(reader, id));
+    const artifact = await call.read((reader) => readableArtifact(reader, id));
     const content = new ContentStore(call.context.cell.directory.projectDir(project));
     if (path !== undefined) await sendContent(request, response, content, await fileOf(content, artifact, path));
     else if (artifact.kind === 'directory') await sendArchive(request, response, content, artifact);
     else await sendContent(request, response, content, artifact);
+  },
+
+  redactArtifact: (call) => {
+    const { project, artifact } = call.params;
+    const content = new ContentStore(call.context.cell.directory.projectDir(project));
+    return redactNow(call, (reader) => redactableArtifact(knownArtifact(reader, artifact), content));
   },
 
   getReport: sendReport,
@@ -49,6 +57,13 @@ function knownArtifact(reader: SqlReader, id: string): ArtifactView {
   const artifact = findArtifact(reader, { id });
   if (artifact) return artifact;
   throw new SuzumioError('artifact-unknown', `There is no artifact "${id.slice(0, 80)}" in this project.`);
+}
+
+/** @throws SuzumioError `artifact-unknown`, `artifact-redacted` */
+function readableArtifact(reader: SqlReader, id: string): ArtifactView {
+  const artifact = knownArtifact(reader, id);
+  requireContent(artifact);
+  return artifact;
 }
 
 /** @throws SuzumioError `artifact-entry-unknown` */

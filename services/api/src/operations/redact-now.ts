@@ -1,4 +1,5 @@
-import type { messages, RedactedAnswer } from '@suzumio/contract/operations/messages';
+import type { RedactedAnswer } from '@suzumio/contract/operations/messages';
+import type { OperationShape } from '@suzumio/contract/operations/operation';
 import { redact } from '@suzumio/store/redaction/redact';
 import type { Redactable } from '@suzumio/store/redaction/redactable';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
@@ -6,17 +7,20 @@ import type { Call } from '../call.js';
 
 /** Redacts what the path names, and has turns that begin anew with it scheduled. */
 export async function redactNow(
-  call: Pick<Call<typeof messages.redactMessage>, 'withProject' | 'context' | 'actor' | 'key' | 'body' | 'params'>,
-  subjectOf: (reader: SqlReader) => Redactable,
+  call: Pick<Call<OperationShape>, 'withProject' | 'context' | 'actor' | 'key'> & {
+    params: { project: string };
+    body: { because?: string | undefined };
+  },
+  subjectOf: (reader: SqlReader) => Redactable | Promise<Redactable>,
 ): Promise<RedactedAnswer> {
   const { actor, key, params, context } = call;
   const { project } = params;
   const { because = null } = call.body;
   const { directory } = context.cell;
-  const answer = await call.withProject((store) =>
+  const answer = await call.withProject(async (store) =>
     redact(
       { store, directory: directory.projectDir(project), file: directory.projectFile(project) },
-      subjectOf(store.reader),
+      await subjectOf(store.reader),
       { actor, because, key },
     ),
   );

@@ -23,6 +23,11 @@ export const uploadArtifact: Run<typeof artifacts.uploadArtifact> = async (call)
   const key = keyOf(request, response, { name, description, sha256 });
   const { answer } = await call.withProject((store) =>
     commitOnce(store, key, (tx) => {
+      if (!content.has(sha256))
+        throw new SuzumioError(
+          'store-busy',
+          'The file was removed while it came, by a redaction of the same; send it again.',
+        );
       const path = content.pathOf(sha256);
       const { id } = publishArtifact(tx, { creator: USER_ID, actor, name, path, sha256, sizeBytes, description });
       const artifact = findArtifact(tx, { id });

@@ -21,6 +21,7 @@ import {
 import { otherProfileBodies, ownSubject, profileBodies, profileRefusal } from '../support/profile-samples.js';
 import { refusal } from '../support/refusal.js';
 import { routesOf } from '../support/routes.js';
+import { publish } from '../support/play.js';
 import { openStream } from '../support/sse-client.js';
 
 // Real processes, disks and sockets, on machines that may be busy.
@@ -46,6 +47,7 @@ const bodies: Readonly<Record<string, () => unknown>> = {
   sendMessage: () => mail,
   redeliverMessage: () => ({ agent: 'ben' }),
   redactMessage: () => ({ because: 'It held a password.' }),
+  redactArtifact: () => ({ because: 'It held a password.' }),
   replyToMessage: () => ({ message: '1', recipient: 'ben', body: 'Thank you.' }),
   broadcast: () => ({ body: 'Good evening.' }),
   assignTask: () => ({ role: 'reader', body: 'Read this.' }),
@@ -96,7 +98,14 @@ function requestOf({ id, upload }: Operation): Sample {
 /** What makes an operation succeed. */
 async function sampleOf(operation: Operation): Promise<Sample> {
   const state = states[operation.id];
-  return { ...requestOf(operation), ...(state ? { project: await world.project(state) } : {}) };
+  const own = operation.id === 'redactArtifact' ? { artifact: await secretFile() } : {};
+  return { ...requestOf(operation), ...own, ...(state ? { project: await world.project(state) } : {}) };
+}
+
+/** An artifact that nothing else is tried with. */
+async function secretFile(): Promise<string> {
+  const content = Buffer.from(`secret ${String(++made)}`);
+  return (await publish(world.api, 'team', 'ada', { name: 'secret.txt', content })).id;
 }
 
 describe('the catalogue', () => {
@@ -215,6 +224,11 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
       : sendWith(operation, sample, { team: 'none' }),
   'thread-unknown': (operation) => world.call(operation, { message: 'msg_1' }),
   'artifact-unknown': (operation) => world.call(operation, { artifact: 'art_1' }),
+  'artifact-redacted': async (operation) => {
+    const artifact = await secretFile();
+    await world.call(operationCalled('redactArtifact'), { artifact });
+    return world.call(operation, { artifact });
+  },
   'artifact-entry-unknown': ({ id, ...operation }) =>
     world.call(
       { id, ...operation },
@@ -243,6 +257,7 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
       resetAgent: { redeliver: false },
       redeliverMessage: { agent: 'ada' },
       redactMessage: { because: 'It was wrong.' },
+      redactArtifact: { because: 'It was wrong.' },
       pauseAgent: { reason: 'It rests.' },
       pauseProject: { reason: 'It is day.' },
       changeBudget: { turns: 60 },

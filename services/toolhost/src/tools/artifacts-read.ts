@@ -4,7 +4,8 @@ import type { ArtifactView } from '@suzumio/contract/model/views';
 import { filesOf, type HandedArtifact } from '@suzumio/protocol/artifacts';
 import type { ContentStore } from '@suzumio/store/content/content-store';
 import { publishedDirectory } from '@suzumio/store/content/directories';
-import { findArtifact } from '@suzumio/store/content/artifacts';
+import { findArtifact, requireContent } from '@suzumio/store/content/artifacts';
+import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import { pathInWorkspace } from './path-in-workspace.js';
 import { defineTool } from './tool.js';
 
@@ -34,17 +35,29 @@ export const artifactsRead = defineTool({
         `Nothing is published as "${id ?? name ?? ''}"; artifacts.list shows what is.`,
       );
     }
+    requireContent(artifact);
+    // Its content may go while it is read: then nothing of it is recorded.
+    const stillThere = (tx: SqlReader) => {
+      const now = findArtifact(tx, { id: artifact.id });
+      if (now) requireContent(now);
+    };
     const wanted = path === undefined ? handed(artifact) : await fileIn(content, artifact, path);
-    if (target !== undefined) return () => handOver(wanted, target);
+    if (target !== undefined) {
+      return (tx) => {
+        stillThere(tx);
+        return handOver(wanted, target);
+      };
+    }
     const text =
       wanted.kind === 'file'
         ? await readText(content, wanted, path ?? artifact.name, maxBytes)
         : await readList(content, wanted, maxBytes);
     const { sizeBytes } = wanted;
-    return () => ({
-      output: text.shown,
-      metadata: { id: artifact.id, name: artifact.name, sizeBytes, truncated: text.truncated },
-    });
+    return (tx) => {
+      stillThere(tx);
+      const { id: ofArtifact, name: ofName } = artifact;
+      return { output: text.shown, metadata: { id: ofArtifact, name: ofName, sizeBytes, truncated: text.truncated } };
+    };
   },
 });
 

@@ -23,6 +23,11 @@ export const redactionLeft = z.object({
 export type RedactionLeft = z.infer<typeof redactionLeft>;
 
 /** What a reader finds in the place of what was removed. */
-export function redactedSentence(what: string, { at, by, because }: Redaction): string {
-  return `[This ${what} was redacted by ${by} at ${at}${because === null ? '.' : `: ${because}`}]`;
+export function redactedSentence(what: 'message' | 'artifact', redacted: Redaction): string {
+  return `[${redactedWords(what, redacted)}]`;
+}
+
+/** The same as a sentence by itself. */
+export function redactedWords(what: 'message' | 'artifact', { at, by, because }: Redaction): string {
+  return `This ${what} was redacted by ${by} at ${at}${because === null ? '.' : `: ${because}`}`;
 }

@@ -2,6 +2,7 @@ import { directoryEntry } from '@suzumio/protocol/artifacts';
 import { z } from 'zod';
 import { artifactName, maxArtifactDescription } from '../model/artifact-name.js';
 import { artifactView } from '../model/views.js';
+import { redactedAnswer, redactRequest } from './messages.js';
 import { json, resource } from './operation.js';
 import { listOf, noQuery, numeral, page, request } from './request.js';
 
@@ -84,7 +85,7 @@ export const artifacts = resource('Artifacts', {
     description: 'In one answer, ordered by path.',
     query: noQuery,
     answers: { 200: { description: 'All of it.', content: json(entryListAnswer) } },
-    refusals: ['artifact-unknown', 'artifact-entry-unknown'],
+    refusals: ['artifact-unknown', 'artifact-redacted', 'artifact-entry-unknown'],
   },
   getArtifactContent: {
     method: 'get',
@@ -106,7 +107,21 @@ export const artifacts = resource('Artifacts', {
       },
       304: { description: 'The client has them.' },
     },
-    refusals: ['artifact-unknown', 'artifact-entry-unknown', 'range-not-satisfiable'],
+    refusals: ['artifact-unknown', 'artifact-redacted', 'artifact-entry-unknown', 'range-not-satisfiable'],
+  },
+  redactArtifact: {
+    method: 'post',
+    path: '/api/projects/:project/artifacts/:artifact/redact',
+    scope: 'admin',
+    summary:
+      'Removes the content and description of a published file or directory, and copies in what the project has recorded.',
+    description:
+      'It cannot be had back. Agents that know it begin their turns anew. Bytes that other artifacts, a report or a workspace use stay for those.',
+    body: redactRequest,
+    answers: {
+      200: { description: 'It is redacted, by this request or an earlier one.', content: json(redactedAnswer) },
+    },
+    refusals: ['artifact-unknown', 'idempotency-mismatch'],
   },
   getReport: {
     method: 'get',

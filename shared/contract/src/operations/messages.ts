@@ -178,8 +178,8 @@ export const messages = resource('Mail', {
     method: 'post',
     path: '/api/projects/:project/messages/:message/redact',
     scope: 'admin',
-    summary:
-      'Removes the text of a message, and its copies in what the project has recorded. It cannot be had back; who knows it begins its turn anew.',
+    summary: 'Removes the text of a message, and its copies in what the project has recorded.',
+    description: 'It cannot be had back. Agents that know it begin their turns anew.',
     body: redactRequest,
     answers: {
       200: { description: 'It is redacted, by this request or an earlier one.', content: json(redactedAnswer) },

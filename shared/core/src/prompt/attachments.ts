@@ -6,9 +6,9 @@ import { oneLine } from './body.js';
  * author chose, comes last, so that it cannot be mistaken for anything else.
  */
 export function renderAttachments(attachments: readonly Attachment[]): string[] {
-  return attachments.map(({ id, name, kind, files, sizeBytes }) => {
+  return attachments.map(({ id, name, kind, files, sizeBytes, redacted }) => {
     const what = kind === 'directory' ? `directory of ${String(files)} file${files === 1 ? '' : 's'}, ` : '';
-    return `[attached ${id}, ${what}${String(sizeBytes)} bytes: ${oneLine(name)}]`;
+    return `[attached ${id}, ${redacted ? 'redacted, ' : ''}${what}${String(sizeBytes)} bytes: ${oneLine(name)}]`;
   });
 }
 

@@ -130,7 +130,7 @@ function readFacts(cell: ReadOnlyCell, project: string, flaws: Flaw[]): Facts | 
 function artifacts(reader: SqlReader, kind: ArtifactKind): Reference[] {
   return reader
     .all<{ id: string; name: string; sha256: string; size: number }>(
-      'SELECT id, name, sha256, size_bytes AS size FROM artifacts WHERE kind = :kind ORDER BY seq',
+      'SELECT id, name, sha256, size_bytes AS size FROM artifacts WHERE kind = :kind AND redacted_json IS NULL ORDER BY seq',
       { kind },
     )
     .map(({ id, name, sha256, size }) => ({ what: `artifact ${name} (${id})`, sha256, sizeBytes: size }));

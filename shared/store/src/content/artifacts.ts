@@ -1,4 +1,5 @@
-import type { Redaction } from '@suzumio/contract/model/redaction';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { redactedWords, type Redaction } from '@suzumio/contract/model/redaction';
 import type { ArtifactView } from '@suzumio/contract/model/views';
 import type { ArtifactKind, Attachment } from '@suzumio/protocol/artifacts';
 import type { SqlReader } from '../sqlite/sql.js';
@@ -51,11 +52,22 @@ export function findArtifact(reader: SqlReader, by: { id: string } | { name: str
 
 /** A message's attachments, in the order in which they were named. */
 export function listAttachments(reader: SqlReader, messageSeq: number): Attachment[] {
-  return reader.all<Attachment>(
-    `SELECT artifacts.id, name, kind, files, size_bytes AS sizeBytes
+  return reader
+    .all<Omit<Attachment, 'redacted'> & { isRedacted: number }>(
+      `SELECT artifacts.id, name, kind, files, size_bytes AS sizeBytes, redacted_json IS NOT NULL AS isRedacted
      FROM message_attachments CROSS JOIN artifacts ON artifacts.id = artifact_id
      WHERE message_seq = :messageSeq ORDER BY position`,
-    { messageSeq },
+      { messageSeq },
+    )
+    .map(({ isRedacted, ...attachment }) => ({ ...attachment, ...(isRedacted === 1 ? { redacted: true } : {}) }));
+}
+
+/** @throws SuzumioError `artifact-redacted` where an artifact's content was removed */
+export function requireContent({ name, redacted }: Pick<ArtifactView, 'name' | 'redacted'>): void {
+  if (redacted === null) return;
+  throw new SuzumioError(
+    'artifact-redacted',
+    `"${name}" has no content any more. ${redactedWords('artifact', redacted)}`,
   );
 }
 

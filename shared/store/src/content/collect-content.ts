@@ -50,7 +50,7 @@ export async function collectContent(store: Database, projectDir: string, nowMs:
   let removed = 0;
   for (let start = 0; start < unused.length; start += atOnce) {
     const some = unused.slice(start, start + atOnce);
-    const count = await removeUnused(store, projectDir, some, workspaces, beforeMs);
+    const count = await removeUnused(store, projectDir, some, workspaces, () => beforeMs);
     if (count === undefined) break;
     removed += count;
   }
@@ -58,6 +58,46 @@ export async function collectContent(store: Database, projectDir: string, nowMs:
   for (const file of unused) inUse.delete(file);
   await chargeFound(store, [...inUse], (sha256) => workspaces.contents.get(sha256));
   return removed;
+}
+
+/** Why some content was not removed. */
+export type StillUsed = 'published' | 'reported' | 'in a workspace' | 'just confirmed';
+
+/**
+ * Removes content at once where nothing refers to it. Content that a running attempt may have been told to be there is left
+ * to {@link collectContent}.
+ *
+ * @returns why some of it is still there
+ */
+export async function removeContent(
+  store: Database,
+  projectDir: string,
+  hashes: readonly string[],
+): Promise<Set<StillUsed>> {
+  const content = new ContentStore(projectDir);
+  const workspaces = new Workspaces(content);
+  await workspaces.add(snapshotsOf(store.reader));
+  const files = hashes
+    .filter((name) => content.has(name))
+    .map((name) => ({ name, path: content.pathOf(name), sizeBytes: 0 }));
+  for (let start = 0; start < files.length; start += atOnce) {
+    await removeUnused(store, projectDir, files.slice(start, start + atOnce), workspaces, oldestAttemptMs);
+  }
+  const reports = reportPaths(store.reader);
+  const left = files.filter(({ name }) => content.has(name));
+  return new Set(
+    left.map(({ name, path }) => {
+      if (isPublished(store.reader, name)) return 'published';
+      if (reports.has(path)) return 'reported';
+      return workspaces.contents.has(name) ? 'in a workspace' : 'just confirmed';
+    }),
+  );
+}
+
+/** When the oldest attempt began that still runs: what it may refer to was confirmed since. */
+function oldestAttemptMs(reader: SqlReader): number {
+  const running = `SELECT min(started_at_ms) AS at FROM turn_attempts WHERE status = 'running'`;
+  return reader.get<{ at: number | null }>(running)?.at ?? Infinity;
 }
 
 /**
@@ -74,7 +114,7 @@ async function removeUnused(
   projectDir: string,
   files: readonly StoredFile[],
   workspaces: Workspaces,
-  beforeMs: number,
+  beforeMs: (reader: SqlReader) => number,
 ): Promise<number | undefined> {
   for (let look = 0; look < maxLooks; look += 1) {
     const aside: string[] = [];
@@ -83,9 +123,10 @@ async function removeUnused(
         const left = snapshotsOf(tx).filter((snapshot) => !workspaces.contents.has(snapshot));
         if (left.length > 0) return left;
         const reports = reportPaths(tx);
+        const before = beforeMs(tx);
         for (const { name, path } of files) {
           if (workspaces.contents.has(name) || isPublished(tx, name) || reports.has(path)) continue;
-          const file = putAside(join(projectDir, path), beforeMs);
+          const file = putAside(join(projectDir, path), before);
           if (file === undefined) continue;
           aside.push(file);
           tx.run('DELETE FROM stored_content WHERE sha256 = :name', { name });

@@ -1,6 +1,8 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { type DirectoryManifest, directoryManifest, maxManifestBytes } from '@suzumio/protocol/artifacts';
+import { type DirectoryManifest, directoryManifest, filesOf, maxManifestBytes } from '@suzumio/protocol/artifacts';
 import type { ContentStore } from './content-store.js';
+import type { SqlReader } from '../sqlite/sql.js';
+import type { Database } from '../sqlite/tx.js';
 
 /**
  * Reads an uploaded manifest, from any client, and checks that all of its files are stored.
@@ -62,4 +64,31 @@ async function parsed(content: ContentStore, sha256: string, sizeBytes: number):
   if (manifest.success) return manifest.data;
   const [issue] = manifest.error.issues;
   return issue ? `${issue.path.join('.')}${issue.path.length > 0 ? ': ' : ''}${issue.message}` : 'it has another form';
+}
+
+/** Says of content that it is in no published directory any more, unless another one has it that is not redacted. */
+export async function forgetDirectory(
+  store: Database,
+  content: ContentStore,
+  hashes: readonly string[],
+): Promise<void> {
+  for (;;) {
+    const directories = readableDirectories(store.reader);
+    const others = new Set<string>();
+    for (const { sha256 } of directories) {
+      for (const file of filesOf(await publishedDirectory(content, sha256))) others.add(file.sha256);
+    }
+    const unused = JSON.stringify(hashes.filter((hash) => !others.has(hash)));
+    const done = await store.write((tx) => {
+      // Another one may have been published meanwhile.
+      if (readableDirectories(tx).length > directories.length) return false;
+      tx.run('DELETE FROM directory_contents WHERE sha256 IN (SELECT value FROM json_each(:unused))', { unused });
+      return true;
+    });
+    if (done) return;
+  }
+}
+
+function readableDirectories(reader: SqlReader): { sha256: string }[] {
+  return reader.all(`SELECT sha256 FROM artifacts WHERE kind = 'directory' AND redacted_json IS NULL`);
 }

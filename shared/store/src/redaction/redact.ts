@@ -36,8 +36,9 @@ export async function redact(
   );
   // Attempts that were over may have handed in their logs meanwhile.
   if (isNew) await redactLogs(directory, subject.without);
+  const used = (await subject.removeContent?.(store, directory)) ?? [];
   const isWiped = await wipe(store, file);
-  return { id, redacted, left: [...(isWiped ? [] : [notWiped]), ...(await copiesOf(file, directory))] };
+  return { id, redacted, left: [...used, ...(isWiped ? [] : [notWiped]), ...(await copiesOf(file, directory))] };
 }
 
 const notWiped: RedactionLeft = {

@@ -1,5 +1,5 @@
-import type { Redaction } from '@suzumio/contract/model/redaction';
-import type { Tx } from '../sqlite/tx.js';
+import type { Redaction, RedactionLeft } from '@suzumio/contract/model/redaction';
+import type { Database, Tx } from '../sqlite/tx.js';
 import type { SearchedRows } from './find-copies.js';
 
 /** Who asks for a redaction, and why. */
@@ -22,6 +22,8 @@ export interface Redactable {
   patterns: readonly string[];
   /** A text without the copies in it. */
   without: (text: string) => string;
+  /** Removes what it has in files of its own, once it is redacted. */
+  removeContent?: (store: Database, directory: string) => Promise<RedactionLeft[]>;
   /** Redacts it and its copies: one transaction. */
   redact: (tx: Tx, searched: SearchedRows, asked: Asked) => Redacted;
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { contradictionsIn } from '@suzumio/store/projects/contradictions';
 import { writeTurnLog } from '@suzumio/store/content/turn-logs';
 import { requestHash } from '@suzumio/store/journal';
@@ -8,7 +7,6 @@ import { broadcast } from '@suzumio/store/mail/broadcast';
 import { listInbox } from '@suzumio/store/mail/messages';
 import { type NewMessage, postMessage } from '@suzumio/store/mail/post-message';
 import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
-import { beginModelCall } from '@suzumio/store/models/begin-model-call';
 import { recordModelAnswer } from '@suzumio/store/models/record-model-answer';
 import { redact } from '@suzumio/store/redaction/redact';
 import { redactableMessage } from '@suzumio/store/redaction/redact-message';
@@ -21,7 +19,8 @@ import { readMessageDetail } from '@suzumio/store/turns/receipts';
 import { findTurn } from '@suzumio/store/turns/read-turns';
 import { retryTurn } from '@suzumio/store/turns/retry-turn';
 import { teamYaml, withModel } from '../../../../test/support/cell.js';
-import { type Begun, hashes, refusedAs, start, type Team, teams } from '../team.js';
+import { refusedAs, start, type Team, teams } from '../team.js';
+import { answered, answeredBy, answerOf, ask, call, dirOf, fileOf, filesWith, placeOf } from './support.js';
 
 const team = teams();
 const needle = 'szm-needle-7f3a "quoted" \\ and\té';
@@ -29,73 +28,8 @@ const secret = `The key of the north gauge:\n  ${needle}\nKeep it to yourself.`;
 const at = new Date(start).toISOString();
 const sentence = `[This message was redacted by ops at ${at}: it held a key]`;
 
-const dirOf = ({ testing, project }: Team) => testing.cell.directory.projectDir(project);
-const fileOf = ({ testing, project }: Team) => testing.cell.directory.projectFile(project);
-const placeOf = (of: Team) => ({ store: of.store, directory: dirOf(of), file: fileOf(of) });
 const redactMessage = (of: Team, name: string, asked = { actor: 'ops', because: 'it held a key' }) =>
   redact(placeOf(of), redactableMessage(of.store.reader, name), asked);
-
-/** The files of a project that hold something, in any of the ways in which it may be written down. */
-async function filesWith(of: Team, text: string): Promise<string[]> {
-  const forms = [text, JSON.stringify(text).slice(1, -1), JSON.stringify(JSON.stringify(text)).slice(3, -3)];
-  const files = (await readdir(dirOf(of), { recursive: true, withFileTypes: true })).filter((file) => file.isFile());
-  const holding = await Promise.all(
-    files.map(async ({ name, parentPath }) => {
-      const bytes = await readFile(join(parentPath, name));
-      return forms.some((form) => bytes.includes(form)) ? name : [];
-    }),
-  );
-  return holding.flat();
-}
-
-const answerOf = (toolCalls: { id: string; name: string; arguments: string }[], text = '') => ({
-  text,
-  toolCalls,
-  finishReason: 'stop',
-  usage: { inputTokens: 1, outputTokens: 1 },
-});
-
-/** Asks a model for a turn, as far as the store knows of it. */
-function ask(of: Team, begun: Begun, step: string, question: string) {
-  const cost = { tokens: 1, nanoUsd: 0 };
-  return of.write((tx) =>
-    beginModelCall(
-      tx,
-      {
-        ...begun,
-        tokenHash: hashes(begun.attempt).tool,
-        step,
-        requestHash: requestHash('chat', question),
-        purpose: 'turn',
-        preset: 'main',
-        worst: cost,
-        sent: { preset: 'main', model: 'm', cost, inputTokens: 1, outputTokens: 0, estimated: true },
-      },
-      { owner: 'here', untilMs: of.nowMs + 60_000 },
-    ),
-  );
-}
-
-const by = {
-  preset: 'main',
-  provider: 'p',
-  model: 'm',
-  cost: { tokens: 2, nanoUsd: 0 },
-  inputTokens: 1,
-  outputTokens: 1,
-};
-
-async function answered(of: Team, begun: Begun, step: string, answer: ReturnType<typeof answerOf>): Promise<void> {
-  const call = await ask(of, begun, step, `all so far, and ${step}`);
-  if (call.state !== 'begun') throw new Error(`the call is ${call.state}`);
-  await of.write((tx) => recordModelAnswer(tx, call.call, answer, { ...by, estimated: false }));
-}
-
-/** Makes a call that the journaled answer asks for. */
-function call(of: Team, begun: Begun, agent: string, step: string, tool: string, input: unknown, output: object) {
-  const made = { step, tool, input: keptInput(input), requestHash: requestHash(tool, input) };
-  return of.call(begun, agent, made, () => output as never);
-}
 
 describe('redacting a message', () => {
   test('removes its bytes from every file of the project', async () => {
@@ -298,9 +232,9 @@ describe('a redaction meets', () => {
     await expect(of.call(begun, 'ada', { step: '2.0' })).rejects.toMatchObject(refusedAs('token-rejected'));
     // What the dead attempt still hears from its model is paid for, and not kept.
     const late = 'call' in awaited ? awaited.call : '';
-    expect(
-      await of.write((tx) => recordModelAnswer(tx, late, answerOf([], secret), { ...by, estimated: false })),
-    ).toMatchObject({ ok: false });
+    expect(await of.write((tx) => recordModelAnswer(tx, late, answerOf([], secret), answeredBy))).toMatchObject({
+      ok: false,
+    });
     expect(of.rows(`SELECT calls FROM agent_usage`)).toEqual([{ calls: 2 }]);
 
     const next = await of.begin(begun.turn);
