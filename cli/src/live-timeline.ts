@@ -1,6 +1,6 @@
+import { followEvents } from '@suzumio/contract/client/follow-events';
 import type { ProjectEvent } from '@suzumio/contract/model/event';
 import type { ApiClient } from './reach/api-client.js';
-import { followEvents } from './reach/follow-events.js';
 import type { ProjectReads } from './reach/project-reads.js';
 import { createTimeline, openEnds } from './render/timeline.js';
 import { say, sayJson, type Session } from './session.js';
@@ -38,22 +38,19 @@ export async function followTimeline(
   api: ApiClient,
   { project, history, hints = true, onEvent, signal }: LiveTimeline,
 ): Promise<void> {
-  const enough = new AbortController();
   const show = await printer(session, api, project);
   const last = history === undefined ? undefined : await printHistory(session, api, project, history);
-  await followEvents({
-    server: api,
+  const events = followEvents(api, {
     project,
     after: last?.id,
-    onEvent: (event) => {
-      if (enough.signal.aborted) return;
-      show(event, hints);
-      if (onEvent?.(event) === true) enough.abort();
-    },
     onReset: () => say(session, `-- ${project} was restored from a backup: its timeline begins anew`),
     onLost: () => session.context.err.write(`-- the connection to ${api.url} was lost; trying again\n`),
-    signal: AbortSignal.any([signal, enough.signal]),
+    signal,
   });
+  for await (const event of events) {
+    show(event, hints);
+    if (onEvent?.(event) === true) return;
+  }
 }
 
 /** With `--json`, an event a line; else the lines of a timeline. */

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
+import { followEvents } from '@suzumio/contract/client/follow-events';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectEvent } from '@suzumio/contract/model/event';
 import type { TurnDetail } from '@suzumio/contract/model/views';
 import { visibleLines } from '@suzumio/core/prompt/body';
 import { turnId } from '@suzumio/protocol/ids';
 import type { ApiClient } from './reach/api-client.js';
-import { followEvents } from './reach/follow-events.js';
 import type { ProjectReads } from './reach/project-reads.js';
 import { findReads, requireApi } from './reach/reach.js';
 import { paint } from './render/colors.js';
@@ -72,24 +72,20 @@ async function follow(
   if (turn && attempt !== undefined) print(session, turn, attempt, await api.log(project, turn.id, attempt), 'line');
   if (ofTurn && turn && turn.status !== 'queued' && turn.status !== 'running') return;
 
-  const over = new AbortController();
-  let printed: Promise<void> = Promise.resolve();
-  await followEvents({
-    server: api,
+  const events = followEvents(api, {
     project,
     after: last?.id,
-    onEvent: (event) => {
-      const concerns = ofTurn ? event.turn === turn?.id : event.agent === name;
-      if (!concerns || !endsAttempt(event) || event.turn === null) return;
-      const of = { id: event.turn, agent: event.agent ?? '', number: Number(event.data.number) };
-      printed = printed.then(() => printWhenThere(session, api, project, of, Number(event.data.attempt)));
-      if (ofTurn && event.type !== 'turn.requeued') over.abort();
-    },
     onReset: () => note(session, `${project} was restored from a backup.`),
     onLost: () => note(session, `The connection to ${api.url} was lost; trying again.`),
-    signal: AbortSignal.any([session.context.interrupted, over.signal]),
+    signal: session.context.interrupted,
   });
-  await printed;
+  for await (const event of events) {
+    const concerns = ofTurn ? event.turn === turn?.id : event.agent === name;
+    if (!concerns || !endsAttempt(event) || event.turn === null) continue;
+    const of = { id: event.turn, agent: event.agent ?? '', number: Number(event.data.number) };
+    await printWhenThere(session, api, project, of, Number(event.data.attempt));
+    if (ofTurn && event.type !== 'turn.requeued') return;
+  }
 }
 
 /** Whether an event ends an attempt that may have a log. */

@@ -1,4 +1,4 @@
-import { allItems } from '@suzumio/contract/client/client';
+import { allItems } from '@suzumio/contract/client/all-items';
 import { requireApi } from '../reach/reach.js';
 import { count } from '../render/format.js';
 import { workerTable } from '../render/worker-table.js';

@@ -1,7 +1,9 @@
 import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { allItems, type ApiAddress, type Client, createClient } from '@suzumio/contract/client/client';
+import { allItems } from '@suzumio/contract/client/all-items';
+import { type Client, createClient } from '@suzumio/contract/client/client';
+import type { ApiAddress } from '@suzumio/contract/client/make-client';
 import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ArtifactView } from '@suzumio/contract/model/views';
 import type { ProjectReads } from './project-reads.js';

@@ -23,11 +23,26 @@ export function fetchExchange(options: Pick<RequestInit, 'redirect'> = {}): Exch
     return {
       status: response.status,
       header: (name) => response.headers.get(name) ?? undefined,
-      // An empty body is null.
-      body: (response.body ?? []) as AsyncIterable<Uint8Array>,
+      body: chunksOf(response.body),
       discard: () => {
         response.body?.cancel().catch(() => undefined);
       },
     };
   };
+}
+
+/** Not every browser iterates over a stream by itself. An empty body is null. */
+async function* chunksOf(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
+  if (!stream) return;
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    // What nobody reads any more is not fetched, either.
+    reader.cancel().catch(() => undefined);
+  }
 }

@@ -48,7 +48,7 @@ export interface HttpClientOptions<Body> {
 }
 
 /** Parses an answer; a zod schema is one. */
-interface Parser<Value> {
+export interface Parser<Value> {
   parse(value: unknown): Value;
 }
 

@@ -1,22 +1,9 @@
 import type { z } from 'zod';
-import { type FetchBody, fetchExchange } from '@suzumio/protocol/fetch-exchange';
-import { type HttpAnswer, HttpClient, type HttpRequest } from '@suzumio/protocol/http-client';
-import { longestWaitMs } from '../operations/events.js';
-import type { JsonOf, MediaOf, Operation, OperationShape, ParamsOf } from '../operations/operation.js';
-import { operations, type Operations } from '../operations/operations.js';
-import { failureOf, unreachable } from './failures.js';
-
-/** A server's address and token. */
-export interface ApiAddress {
-  readonly url: string;
-  readonly token: string;
-}
-
-export interface AskOptions {
-  /** A request that is sent twice with the same key takes effect once. */
-  readonly idempotencyKey?: string;
-  readonly signal?: AbortSignal;
-}
+import type { FetchBody } from '@suzumio/protocol/fetch-exchange';
+import type { JsonOf, MediaOf, OperationShape, ParamsOf } from '../operations/operation.js';
+import { allOperations, type Operations } from '../operations/operations.js';
+import { callOf } from './calls.js';
+import { type ApiAddress, type AskOptions, makeClient } from './make-client.js';
 
 /** Every operation of the API as a method: `api.listTasks({ project, query: { state: 'open' } })`. */
 export type Client = { readonly [Id in keyof Operations]: Ask<Operations[Id]> };
@@ -48,87 +35,13 @@ type AnswerOf<Shape extends OperationShape> = [JsonOf<Shape>] extends [never]
     : AsyncIterable<Uint8Array>
   : JsonOf<Shape>;
 
-const answerWithinMs = 30_000;
-
 /** A client of the HTTP API. Every method throws a SuzumioError: the server's own, or `server-unreachable`. */
-export function createClient({ url, token }: ApiAddress): Client {
-  const http = new HttpClient<FetchBody>({ url, exchange: fetchExchange() });
-  const ask = async (operation: Operation, input: AnyInput = {}, { idempotencyKey, signal }: AskOptions = {}) => {
-    const request: HttpRequest<FetchBody> = {
-      method: operation.method === 'get' ? 'GET' : operation.method === 'post' ? 'POST' : 'DELETE',
-      path: pathOf(operation, input),
-      token,
-      signal,
-      timeoutMs: timeoutOf(operation),
-      ...(idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } }),
-      ...(operation.upload ? { body: input.body as FetchBody } : operation.body ? { json: input.body ?? {} } : {}),
-    };
-    try {
-      const { content } = mainAnswer(operation);
-      const json = content?.['application/json'];
-      if (json) return await http.json(json, request);
-      if (isStream(operation)) return chunksOf(await http.open(request), url);
-      return new TextDecoder().decode(await http.send(request));
-    } catch (error) {
-      throw failureOf(error, url);
-    }
-  };
-  return Object.fromEntries(
-    Object.entries(operations).map(([id, operation]) => [
-      id,
-      (input?: AnyInput, options?: AskOptions) => ask(operation, input, options),
-    ]),
-  ) as unknown as Client;
+export function createClient(address: ApiAddress): Client {
+  return makeClient(address, { calls, parserOf: (id) => parsers[id] }) as unknown as Client;
 }
 
-type AnyInput = Readonly<Record<string, unknown>>;
+const calls = Object.fromEntries(allOperations.map((operation) => [operation.id, callOf(operation)]));
 
-/** All items of a list, page by page. */
-export async function allItems<Item, Place>(
-  part: (after: Place | undefined) => Promise<{ items: Item[]; next?: Place }>,
-  from?: Place,
-): Promise<Item[]> {
-  const items: Item[] = [];
-  for (let after = from; ;) {
-    const { items: more, next } = await part(after);
-    items.push(...more);
-    if (next === undefined) return items;
-    after = next;
-  }
-}
-
-function pathOf({ path }: Operation, input: AnyInput): string {
-  const filled = path.replaceAll(/:(\w+)/g, (_whole, name: string) => encodeURIComponent(String(input[name])));
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries((input['query'] as object | undefined) ?? {})) {
-    if (value !== undefined) query.set(name, String(value));
-  }
-  return query.size === 0 ? filled : `${filled}?${query.toString()}`;
-}
-
-/** An operation's usual answer. */
-function mainAnswer({ answers }: Operation) {
-  const [first] = Object.values(answers);
-  if (!first) throw new Error('an operation without an answer');
-  return first;
-}
-
-/** Whether an answer is a stream of bytes, rather than a value or a text. */
-function isStream(operation: Operation): boolean {
-  const media = Object.keys(mainAnswer(operation).content ?? {});
-  return !media.some((type) => type === 'application/json' || /^text\/(?!event-stream)/.test(type));
-}
-
-/** The timeout of an operation: none for transfers, longer for operations that wait. */
-function timeoutOf(operation: Operation): number | undefined {
-  if (operation.upload !== undefined || isStream(operation)) return undefined;
-  return operation.query && 'timeout' in operation.query.shape ? longestWaitMs + answerWithinMs : answerWithinMs;
-}
-
-async function* chunksOf({ body }: HttpAnswer, url: string): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body;
-  } catch (error) {
-    throw unreachable(url, error);
-  }
-}
+const parsers: Readonly<Record<string, z.ZodType | undefined>> = Object.fromEntries(
+  allOperations.map(({ id, answers }) => [id, Object.values(answers)[0]?.content?.['application/json']]),
+);

@@ -13,7 +13,7 @@ export function failureOf(error: unknown, url: string): unknown {
 }
 
 /** The failure of a connection to a server. */
-export function unreachable(url: string, error: unknown): SuzumioError {
+function unreachable(url: string, error: unknown): SuzumioError {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   return new SuzumioError(
     'server-unreachable',

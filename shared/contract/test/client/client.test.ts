@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { allItems, type Client, createClient } from '../../src/client/client.js';
+import { allItems } from '../../src/client/all-items.js';
+import { type Client, createClient } from '../../src/client/client.js';
 
 interface Received extends Pick<IncomingMessage, 'method' | 'url' | 'headers'> {
   body: string;
