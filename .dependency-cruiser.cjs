@@ -67,11 +67,12 @@ module.exports = {
       to: { path: ours, pathNot: '^(runner|shared/protocol)/' },
     },
     {
-      // It is installed without the rest of this repository, and needs nothing but Node: the protocol is bundled into it.
+      // It is installed without the rest of this repository, and needs nothing else: contract and protocol are bundled
+      // into it.
       name: 'sdk-stands-alone',
       severity: 'error',
       from: { path: '^sdk/src' },
-      to: { pathNot: '^(sdk|shared/protocol)/src/' },
+      to: { pathNot: '^(sdk|shared/(contract|protocol))/src/' },
     },
     {
       name: 'worker-has-no-store',

@@ -10,6 +10,11 @@ export class SuzumioError extends Error {
   ) {
     super(message);
   }
+
+  /** Whether the same request may succeed later. */
+  get retryable(): boolean {
+    return this.status >= 500 || this.status === 408 || this.status === 429;
+  }
 }
 
 /**

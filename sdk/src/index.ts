@@ -1,3 +1,5 @@
+export { allItems, createClient, followEvents, untilStatus } from './client.js';
+export type { ApiAddress, AskOptions, Client } from './api.js';
 export { RetryLater, SuzumioError } from './errors.js';
 export { type HandlerLogger, type RunningHandler, TeamHandler, type TeamHandlerOptions } from './team-handler.js';
 export type { HandleTurn } from './handle-turn.js';

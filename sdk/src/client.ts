@@ -1,0 +1,69 @@
+import { allItems as all } from '@suzumio/contract/client/all-items';
+import { HttpRefusal, HttpUnavailable } from '@suzumio/protocol/http-failures';
+import { failureOf } from '@suzumio/contract/client/failures';
+import { followEvents as follow } from '@suzumio/contract/client/follow-events';
+import { makeClient } from '@suzumio/contract/client/make-client';
+import { untilStatus as until } from '@suzumio/contract/client/until-status';
+import { SuzumioError as ServerError } from '@suzumio/contract/errors/suzumio-error';
+import type { ApiAddress, Client, Event, Follow, UntilStatus, WaitAnswer } from './api.js';
+import { calls } from './calls.js';
+import { SuzumioError } from './errors.js';
+
+export type * from './api.js';
+export { SuzumioError } from './errors.js';
+
+/**
+ * Every operation of the HTTP API as a method: `api.sendMessage({ project, body: { recipient: 'editor', body: 'Hello.' } })`.
+ * What is refused throws a {@link SuzumioError} with the server's code, and no answer one with `server-unreachable`.
+ */
+export function createClient(address: ApiAddress): Client {
+  const failure = (error: unknown, url: string) => told(failureOf(error, url), error);
+  return makeClient(address, { calls, failure }) as unknown as Client;
+}
+
+/**
+ * A project's events, each once and in order; a connection that is lost is resumed where it stopped. Ends when `signal`
+ * is aborted.
+ *
+ * @throws SuzumioError when the server refuses; `project-unknown` once the project was deleted
+ */
+export async function* followEvents(
+  api: Pick<Client, 'streamEvents'>,
+  options: Follow,
+): AsyncGenerator<Event, void, undefined> {
+  try {
+    yield* follow(api, options);
+  } catch (error) {
+    throw told(error);
+  }
+}
+
+/**
+ * Waits until a project has, or reaches, one of some statuses.
+ *
+ * @returns the project, and the status that was reached; null when the time was up
+ */
+export function untilStatus(api: Pick<Client, 'waitForStatus'>, options: UntilStatus): Promise<WaitAnswer> {
+  return until(api, options);
+}
+
+/**
+ * The items of a list to its end: `allItems((after: number | undefined) => api.listMessages({ project, query: { after } }), 0)`.
+ *
+ * @param part asks for the part after a place
+ * @param from the place to begin after
+ */
+export function allItems<Item, Place>(
+  part: (after: Place | undefined) => Promise<{ items: Item[]; next?: Place }>,
+  from?: Place,
+): Promise<Item[]> {
+  return all(part, from);
+}
+
+/** The error that this package throws for one of the server's; a newer server's code is kept. */
+function told(error: unknown, cause?: unknown): unknown {
+  if (!(error instanceof ServerError)) return error;
+  const answer = cause instanceof HttpRefusal || cause instanceof HttpUnavailable ? cause.answer : undefined;
+  const { code, status } = answer?.problem ? { code: answer.problem.code, status: answer.status } : error;
+  return new SuzumioError(code, error.message, status);
+}

@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { allItems, createClient, followEvents, untilStatus } from '../src/index.js';
+import { SuzumioError } from '../src/client.js';
+
+let server: Server;
+let api: ReturnType<typeof createClient>;
+let asked: string[];
+let answer: (response: ServerResponse) => void;
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    answer(response);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  api = createClient({ url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`, token: 'secret' });
+});
+afterAll(() => {
+  server.close();
+});
+beforeEach(() => {
+  asked = [];
+});
+
+const json = (value: unknown, status = 200) => {
+  answer = (response) => {
+    response.writeHead(status, { 'content-type': status < 400 ? 'application/json' : 'application/problem+json' });
+    response.end(JSON.stringify(value));
+  };
+};
+
+test('what a newer server answers and refuses comes through as it says it', async () => {
+  json({ items: [{ id: 'news', status: 'archived', colour: 'red' }] });
+  const { items } = await api.listProjects();
+  expect(items).toEqual([{ id: 'news', status: 'archived', colour: 'red' }]);
+
+  json({ code: 'moon-full', detail: 'Not tonight.' }, 409);
+  const refusal = await api.startProject({ project: 'news' }).catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(SuzumioError);
+  expect(refusal).toMatchObject({ code: 'moon-full', message: 'Not tonight.', status: 409, retryable: false });
+
+  json({ code: 'moon-rising', detail: 'In a while.' }, 503);
+  await expect(api.getHealth()).rejects.toMatchObject({ code: 'moon-rising', status: 503, retryable: true });
+});
+
+test('a wait longer than one request may take asks again, and ends in time', async () => {
+  json({ project: {}, reached: null });
+  const waited = await untilStatus(api, { project: 'news', status: ['completed', 'stopped'], timeoutMs: 30 });
+  expect(waited.reached).toBeNull();
+  expect(asked.length).toBeGreaterThan(0);
+  expect(decodeURIComponent(asked[0] ?? '')).toMatch(/wait\?status=completed,stopped&timeout=(30|2\d)ms$/);
+
+  let times = 0;
+  answer = (response) => {
+    times += 1;
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ project: {}, reached: times < 3 ? null : 'stopped' }));
+  };
+  expect(await untilStatus(api, { project: 'news', status: 'stopped' })).toMatchObject({ reached: 'stopped' });
+  expect(asked.at(-1)).toMatch(/timeout=50000ms$/);
+});
+
+test('an event of a type that is not known yet is given, too, and a refusal is of the same class', async () => {
+  answer = (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end('id: 1-1\nevent: moon.rose\ndata: {"seq":1,"type":"moon.rose"}\n\nevent: deleted\ndata: {}\n\n');
+  };
+  const events = followEvents(api, { project: 'news' });
+  expect((await events.next()).value).toEqual({ seq: 1, type: 'moon.rose' });
+  const ended = await events.next().catch((error: unknown) => error);
+  expect(ended).toBeInstanceOf(SuzumioError);
+  expect(ended).toMatchObject({ code: 'project-unknown' });
+});
+
+test('a list goes on where the part before it ended', async () => {
+  let times = 0;
+  answer = (response) => {
+    times += 1;
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ items: [times], ...(times < 3 ? { next: times } : {}) }));
+  };
+  await allItems((after: number | undefined) => api.listTurns({ project: 'news', query: { after } }), 0);
+  expect(asked.map((url) => /after=(\d)/.exec(url)?.[1])).toEqual(['0', '1', '2']);
+});
