@@ -59,7 +59,7 @@ const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',').includes('do
     'takes turns where it has the directory under its own path',
     async () => {
       await start(join(directory, 'worker'), join(directory, 'worker'));
-      await says('containers reach the worker through this door');
+      await says('detected how containers reach the worker');
       await eventually('it is healthy', async () => unhurried(await healthy()), boundMs);
     },
     3 * boundMs,
@@ -74,7 +74,7 @@ const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',').includes('do
       for (const other of others) await mkdir(join(directory, other), { recursive: true });
       await start(join(directory, 'elsewhere'), join(directory, 'worker'));
       await says(
-        `the worker takes no jobs: The engine's host does not have this worker's ${join(directory, 'worker')}/1 at that path. ` +
+        `the worker accepts no jobs: The engine's host does not have this worker's ${join(directory, 'worker')}/1 at that path. ` +
           'Where the worker is itself a container, mount a directory of the host at the very path that it has there ' +
           '(docker run -v DIR:DIR), and set SUZUMIO_WORKER_DIR to it.',
       );

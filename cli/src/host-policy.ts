@@ -52,7 +52,7 @@ export interface Admission {
  * allowed when it was made.
  *
  * @param allowProvider providers that the command allows, besides those that the person agrees to
- * @throws {ConfigErrors} `policy-denied` where nobody can be asked
+ * @throws {ConfigErrors} `policy-denied` without a terminal to ask at
  */
 export async function admission(
   session: Session,

@@ -105,7 +105,7 @@ const commands: readonly (readonly [heading: string, ...Register[]])[] = [
 /**
  * The program with all its commands.
  *
- * @param options.silent whether it leaves what is written wrongly to be told by whoever catches it
+ * @param options.silent whether the caller reports usage errors
  */
 export function buildProgram(context: CliContext, action: Action, { silent = false } = {}): Command {
   const colors = paint(context.out);

@@ -155,7 +155,9 @@ class Takes implements RunningHandler {
     let late: ReturnType<typeof setTimeout> | undefined;
     const giveUp = () => {
       late = setTimeout(() => this.#late.abort(), lastAnswerMs);
-      this.#giveUp().catch((error: unknown) => this.#logger.warn(`a claim could not be given up: ${messageOf(error)}`));
+      this.#giveUp().catch((error: unknown) =>
+        this.#logger.warn(`a claim could not be cancelled: ${messageOf(error)}`),
+      );
     };
     signal.addEventListener('abort', giveUp, { once: true });
     try {

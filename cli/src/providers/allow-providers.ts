@@ -9,13 +9,14 @@ import { isExpected } from './expected-providers.js';
 import { describePair, isSamePair, pairsOf, type ProviderPair, wordOf } from './provider-pair.js';
 
 /**
- * The providers of a file that its project may use beyond the policy. A file says where a key is sent, and it may come
- * from somebody else: so the person is asked once for each address with its key, and the answer is kept for that file.
+ * The providers of a file that its project may use beyond the policy. A file decides where a key is sent, and another
+ * person may have written it: so the user is asked once for each address with its key, and the answer is stored for
+ * that file.
  *
  * @param policy what the project is allowed already
  * @param agreed what the command itself allows
- * @throws {ConfigErrors} `policy-denied` where nobody can be asked
- * @throws UsageError where the person does not allow it
+ * @throws {ConfigErrors} `policy-denied` without a terminal to ask at
+ * @throws UsageError where the user does not allow it
  */
 export async function allowProviders(
   session: Session,

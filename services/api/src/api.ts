@@ -82,7 +82,7 @@ export function createApi(config: ApiConfig, dependencies: ApiDependencies): Api
 function tellBroken(projects: readonly BrokenProject[], { logger }: ApiDependencies): void {
   for (const { project, error } of projects) {
     const code = isSuzumioError(error) ? error.code : 'internal';
-    logger.error({ err: error, code, project }, 'a project cannot be looked after');
+    logger.error({ err: error, code, project }, 'a project could not be recovered');
   }
 }
 

@@ -73,10 +73,7 @@ export function storeHooks({
     onTransaction: (outcome, durationMs) => metrics.storeTransactionDuration.observeMs({ outcome }, durationMs),
     onOutdated: fail,
     onRestored(project, { epoch, before }) {
-      logger.warn(
-        { project, epoch, before },
-        'a project is in another file than before: restored, it begins a new epoch',
-      );
+      logger.warn({ project, epoch, before }, 'a project was restored from a copy: it begins a new epoch');
       transport.wake(project);
     },
   };

@@ -40,7 +40,7 @@ export class CellFigures {
       metrics.turnJobsWaiting.set(await this.transport.waitingTurnJobs());
     } catch (error) {
       metrics.turnJobsWaiting.remove();
-      this.logger.debug({ err: error }, 'the length of the queue is not known');
+      this.logger.debug({ err: error }, 'the length of the queue could not be read');
     }
   }
 

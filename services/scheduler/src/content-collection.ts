@@ -36,7 +36,7 @@ export class ContentCollection {
       // Redactions that could not finish then: others were writing.
       if (!(await wipe(store, directory.projectFile(project))))
         this.logger.info({ project }, 'redacted bytes are still in free space');
-      if (files > 0) this.logger.info({ project, files }, 'removed content that nothing referred to');
+      if (files > 0) this.logger.info({ project, files }, 'removed unreferenced content');
     });
   }
 }

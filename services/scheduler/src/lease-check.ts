@@ -63,7 +63,7 @@ export class LeaseCheck {
     await this.note(store);
     for (const { turn, attempt } of ended) {
       metrics.leasesExpired.inc({});
-      logger.warn({ project: store.project, turn, attempt }, 'a lease ran out: the worker was not heard of');
+      logger.warn({ project: store.project, turn, attempt }, 'a lease ran out without a heartbeat');
     }
     return ended.length > 0;
   }

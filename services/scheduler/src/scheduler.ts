@@ -95,7 +95,7 @@ export class Scheduler {
       ...[...this.#rounds, this.#fills].map((each) => each.stop()),
     ]);
     if (!(await settledWithin(stopped, closeWithinMs)))
-      this.dependencies.logger.warn('stopped while a project was being looked at');
+      this.dependencies.logger.warn('stopped during a visit to a project');
     await this.#delist?.();
     this.#delist = undefined;
   }

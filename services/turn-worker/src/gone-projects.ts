@@ -26,7 +26,7 @@ export class GoneProjects {
       gone.add(keyOf(project));
       await workspaces
         .remove(project)
-        .then(() => logger.info(project, 'removed what was left of a deleted project'))
+        .then(() => logger.info(project, 'removed the remains of a deleted project'))
         .catch((error: unknown) => logger.warn({ err: error, ...project }, 'a workspace could not be removed'));
     }
     return (project) => gone.has(keyOf(project));
@@ -40,7 +40,7 @@ export class GoneProjects {
       const here = new Map(kept.flat().map((project) => [keyOf(project), project]));
       return await attempts.gone([...here.values()]);
     } catch (error) {
-      logger.warn({ err: error }, 'it is not known which projects were deleted; the next sweep asks again');
+      logger.warn({ err: error }, 'the ToolHost could not say which projects were deleted; the next sweep asks again');
       return [];
     }
   }

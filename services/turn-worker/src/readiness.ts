@@ -71,7 +71,7 @@ export class Readiness {
   async #probe(): Promise<void> {
     const { probe, logger } = this.options;
     await probe();
-    if (this.#told) logger.info('the worker takes jobs again');
+    if (this.#told) logger.info('the worker accepts jobs again');
     this.#told = false;
     this.#problem = undefined;
     await this.#change(!this.#stop.signal.aborted);
@@ -81,7 +81,7 @@ export class Readiness {
     const isTold = error instanceof AttemptFailure || error instanceof WorkerRefused;
     const code = isTold ? error.code : undefined;
     this.#problem = code ?? 'internal';
-    if (!this.#told) this.options.logger.error({ code, err: error }, `the worker takes no jobs: ${messageOf(error)}`);
+    if (!this.#told) this.options.logger.error({ code, err: error }, `the worker accepts no jobs: ${messageOf(error)}`);
     this.#told = true;
   }
 

@@ -208,7 +208,7 @@ class RunningWorker {
     const { logger } = this.dependencies;
     const { states } = this.directory;
     await this.directory.clear((path, error) =>
-      logger.warn({ err: error, path }, 'something still writes in the directory of an earlier turn: it stays for now'),
+      logger.warn({ err: error, path }, 'the directory of an earlier turn is still written to, so it is kept for now'),
     );
     const left = await states.left();
     this.#takenOver = true;

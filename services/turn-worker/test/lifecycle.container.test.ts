@@ -146,7 +146,7 @@ describe('a host that cannot run turns', () => {
       await here.containerOf(running);
       await engine.close();
       await until(() => !here.worker.ready, 'the worker to notice');
-      await until(() => told(here, 'takes no jobs') === 2, 'the worker to say so');
+      await until(() => told(here, 'accepts no jobs') === 2, 'the worker to say so');
       await engine.open();
       // The container ended while nobody could hear of it.
       expect((await here.toolhost.ended(running.answer.input.turn.id)).completed?.output.text).toBe('fine');

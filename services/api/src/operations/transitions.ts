@@ -35,6 +35,6 @@ async function noteStatus({ cell, logger }: ApiContext, project: string): Promis
   try {
     await cell.noteStatus(project);
   } catch (error) {
-    logger.warn({ err: error, project }, 'the catalog could not be told of a transition');
+    logger.warn({ err: error, project }, 'the catalog could not be updated with the status of a project');
   }
 }

@@ -37,9 +37,9 @@ export class BodyReader {
   /**
    * Reads a model call. `bytes` of a long one are transferred to the thread.
    *
-   * @param over aborted when nobody waits for it any more
-   * @throws SuzumioError `invalid-request`; `body-too-large` where it needs more memory than one may have; whatever
-   *   `over` was aborted with
+   * @param over aborted when the client has disconnected
+   * @throws SuzumioError `invalid-request`; `body-too-large` where it needs more memory than one may have; the reason
+   *   of `over`
    */
   async question(
     of: BodySender,
@@ -56,8 +56,8 @@ export class BodyReader {
   /**
    * Reads a tool call. `bytes` of a long one are transferred to the thread.
    *
-   * @param over aborted when nobody waits for it any more
-   * @throws SuzumioError `invalid-request`; whatever `over` was aborted with
+   * @param over aborted when the client has disconnected
+   * @throws SuzumioError `invalid-request`; the reason of `over`
    */
   async call(of: BodySender, bytes: Uint8Array<ArrayBuffer>, over: AbortSignal): Promise<CallBody> {
     if (bytes.length <= shortBytes) return parseCall(bytes);

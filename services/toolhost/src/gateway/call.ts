@@ -328,7 +328,7 @@ class ModelCall {
     try {
       await tell();
     } catch (error) {
-      this.context.logger.warn({ err: error, call: this.#call }, 'could not say how far a call of a model has come');
+      this.context.logger.warn({ err: error, call: this.#call }, 'could not extend the lease of a model call');
     }
   }
 }

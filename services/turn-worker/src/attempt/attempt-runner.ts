@@ -133,7 +133,7 @@ export class AttemptRunner {
       });
     } catch (error) {
       if (error instanceof HttpRefusal && (error.status === 409 || deleted.has(error.code))) {
-        logger.debug({ code: error.code }, 'a job was dropped: its turn is not to be run now');
+        logger.debug({ code: error.code }, 'dropped a job whose turn cannot run now');
         return 'refused';
       }
       logger.warn({ err: error }, 'a turn could not be claimed');
@@ -148,7 +148,7 @@ export class AttemptRunner {
     const key = [ref.cell, ref.project, ref.agent].join('/');
     const earlier = this.#running.get(key);
     if (earlier?.ref.turn === ref.turn && earlier.ref.attempt >= ref.attempt) {
-      logger.info('dropped an attempt that a later one has replaced');
+      logger.info('dropped a superseded attempt');
       return;
     }
     const attempt = new Attempt(turn, cell, this.host, this.context);
@@ -157,7 +157,7 @@ export class AttemptRunner {
     earlier?.stop.stop('superseded');
     await states.write(turn.state).catch((error: unknown) => {
       // The attempt runs all the same; without the record it only goes unnoticed if this process dies.
-      logger.warn({ err: error }, 'a claim could not be written down');
+      logger.warn({ err: error }, 'the record of a claim could not be written');
     });
     const work = (async () => {
       await earlier?.done;

@@ -214,7 +214,7 @@ export class Attempt {
     const state = { ...turn.state, sandbox: { engine: engine.name, id: sandbox.id } };
     await context.states.write(state).catch((error: unknown) => {
       // The attempt runs all the same; without the record its sandbox only goes unnoticed if this process dies.
-      turn.logger.warn({ err: error }, 'a sandbox could not be written down');
+      turn.logger.warn({ err: error }, 'the record of a sandbox could not be written');
     });
     return sandbox;
   }

@@ -28,7 +28,7 @@ export async function reportLostAttempts(left: readonly AttemptState[], options:
   await Promise.all(
     left.map((state) =>
       report(state, options).catch((error: unknown) =>
-        options.logger.warn({ err: error, turn: state.turn }, 'an attempt that was lost could not be reported'),
+        options.logger.warn({ err: error, turn: state.turn }, 'a lost attempt could not be reported'),
       ),
     ),
   );
@@ -41,7 +41,7 @@ async function report({ claimId, granted }: AttemptState, options: LostAttemptsO
     const client = cell.toolhost.attempt(granted.ref, granted.leaseToken);
     try {
       await retry(() => client.fail({ failure }), { ...whileUnavailable, patienceMs, signal: stopping });
-      logger.info(granted.ref, 'an attempt of a former process of this worker was reported as lost');
+      logger.info(granted.ref, 'reported a lost attempt of the previous process');
     } catch (error) {
       if (stopping.aborted) return;
       // The attempt is over already.

@@ -45,7 +45,7 @@ export async function report(
       logger.debug({ outcome: outcome.kind }, 'the ToolHost had ended an attempt before it was reported');
       return 'over';
     }
-    logger.warn({ err: error }, 'the ToolHost did not take the report of an attempt');
+    logger.warn({ err: error }, 'the ToolHost rejected the report of an attempt');
     // The attempt is not over, but the report is invalid: report a failure instead.
     if (error instanceof HttpRefusal && ![401, 404, 409].includes(error.status) && outcome.kind === 'completed') {
       const message = `The ToolHost refused the turn's outcome: ${error.message}`.slice(0, 2000);

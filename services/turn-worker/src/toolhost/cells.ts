@@ -103,7 +103,7 @@ export class Cells {
     else this.#rejected.delete(name);
     // If no cell is left, the worker's readiness reports it.
     if (refusal && this.open.length > 0) logger.error({ cell: name, code: refusal.code }, told(name, refusal));
-    if (!refusal) logger.info({ cell: name }, 'this worker is taken again');
+    if (!refusal) logger.info({ cell: name }, 'a cell accepts this worker again');
     onChange();
   }
 }

@@ -24,7 +24,8 @@ export function problemHandler(logger: Logger): ErrorRequestHandler {
     const { method, path } = request;
     if (isSuzumioError(error) && error.retryable) {
       const { code, message } = error;
-      if (problem.status >= 500) logger.warn({ code, detail: message, method, path }, 'a request may be repeated');
+      if (problem.status >= 500)
+        logger.warn({ code, detail: message, method, path }, 'a request failed for now and may be retried');
     } else if (problem.status >= 500) logger.error({ err: error, method, path }, 'a request failed');
     if (response.headersSent) {
       // Too late for an error response. Express closes the connection, so that half a body does not look complete.

@@ -106,7 +106,7 @@ function awaitEnding(signals: SignalSource, logger: Logger): Ending {
     ending = true;
   };
   const onSignal = (signal: string) => {
-    logger.info({ signal }, ending ? 'told to stop again' : 'told to stop');
+    logger.info({ signal }, ending ? 'received another signal to stop' : 'told to stop');
     end('signal');
   };
   const onCrash = (error: unknown) => {
@@ -168,11 +168,11 @@ async function stopAll(
     ending.second.then(() => false),
   ]).finally(() => bound.abort());
   if (!inTime) {
-    logger.error('ended before everything had stopped');
+    logger.error('exited before everything had stopped');
     return exitCodes.failed;
   }
   const failures = (await stopping).filter((result) => result.status === 'rejected');
-  for (const { reason } of failures) logger.error({ err: reason as unknown }, 'could not stop in good order');
+  for (const { reason } of failures) logger.error({ err: reason as unknown }, 'could not stop cleanly');
   if (failures.length > 0) return exitCodes.failed;
   logger.info('stopped');
   return exitCodes.stopped;

@@ -37,7 +37,7 @@ export function consumeBullMq<T>(options: BullMqConsumerOptions<T>): TurnConsume
       }
       const payload = schema.safeParse(job.data);
       if (!payload.success) {
-        logger.error({ queue, job: job.id }, 'a job that nobody understands was dropped');
+        logger.error({ queue, job: job.id }, 'dropped an invalid job');
         return;
       }
       try {
@@ -72,7 +72,7 @@ export function consumeBullMq<T>(options: BullMqConsumerOptions<T>): TurnConsume
     },
     resume() {
       taking = true;
-      worker.resume().catch((error: unknown) => logger.error({ err: error, queue }, 'cannot take jobs again'));
+      worker.resume().catch((error: unknown) => logger.error({ err: error, queue }, 'resuming the queue failed'));
     },
     async close() {
       await stopTaking();

@@ -66,12 +66,12 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
     forJobs.client.on('close', () => {
       if (away || closing) return;
       away = true;
-      logger.warn('Redis is away: work goes on by the sweep, more slowly');
+      logger.warn('Redis is unreachable: turns start by the sweep, more slowly');
     });
     forJobs.client.on('ready', () => {
       if (!away) return;
       away = false;
-      logger.info('Redis is back');
+      logger.info('Redis is reachable again');
       recovered.notify(undefined);
     });
   }
@@ -99,7 +99,7 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
       if (hint) hints.notify(hint);
     });
     client.subscribe(hintChannel).catch((error: unknown) => {
-      if (!closing) logger.error({ err: error }, 'cannot listen to hints');
+      if (!closing) logger.error({ err: error }, 'subscribing to hints failed');
     });
   }
 

@@ -5,7 +5,7 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { MigrationFailure } from './migration-thread.js';
 import { projectMigrations } from './migrations.js';
 
-/** Databases up to this size migrate in a time that nobody notices. */
+/** Databases up to this size migrate in a negligible time. */
 const smallBytes = 4 * 1024 * 1024;
 
 /** The compiled entry of the thread: beside this file, unless this one runs from source. */

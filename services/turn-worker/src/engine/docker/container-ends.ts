@@ -155,7 +155,7 @@ export class ContainerEnds {
         await sleep(25);
         this.#lookUntilEnded(id, { unheard, tries: tries - 1 });
       })
-      .catch((error: unknown) => this.options.logger.error({ err: error }, 'looking at a container failed'));
+      .catch((error: unknown) => this.options.logger.error({ err: error }, 'inspecting a container failed'));
   }
 
   #lookAtAll(unheard = !this.#connected): void {

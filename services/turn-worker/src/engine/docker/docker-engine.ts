@@ -86,7 +86,7 @@ export class DockerEngine implements TurnEngine {
     const { socket } = await probeEngine({ docker: this.#docker, image: probeImage, worker, workerDir, owner });
     if (this.#door === undefined) {
       this.#door = socket ? 'socket' : 'stdio';
-      this.options.logger.info({ door: this.#door }, 'containers reach the worker through this door');
+      this.options.logger.info({ door: this.#door }, 'detected how containers reach the worker');
     } else if (this.#door === 'socket' && !socket) {
       throw new AttemptFailure(
         'container-start-failed',
@@ -253,7 +253,7 @@ export class DockerEngine implements TurnEngine {
     const { probeImage: image, worker, logger } = this.options;
     return unlinkedBytes({ docker: this.#docker, image, worker, container }).catch((error: unknown) => {
       // For instance, the container has just ended, or its runtime does not show its processes.
-      logger.warn({ err: error, container }, 'the open files of a container could not be looked at');
+      logger.warn({ err: error, container }, 'the open files of a container could not be measured');
       return 0;
     });
   }
