@@ -1,7 +1,7 @@
 import { followEvents } from '@suzumio/contract/client/follow-events';
 import type { ProjectEvent } from '@suzumio/contract/model/event';
+import type { Client } from '@suzumio/contract/client/client';
 import type { ApiClient } from './reach/api-client.js';
-import type { ProjectReads } from './reach/project-reads.js';
 import { createTimeline, openEnds } from './render/timeline.js';
 import { say, sayJson, type Session } from './session.js';
 
@@ -19,14 +19,14 @@ export interface LiveTimeline {
 /** Prints the newest of what happened. Returns the last event, printed or not. */
 export async function printHistory(
   session: Session,
-  reads: ProjectReads,
+  api: Client,
   project: string,
   limit: number,
 ): Promise<ProjectEvent | undefined> {
   // The last one is known also where none is to be shown: what follows goes on from it.
-  const newest = await reads.events(project, Math.max(limit, 1));
+  const { items: newest } = await api.listEvents({ project, query: { limit: Math.max(limit, 1) } });
   const events = limit === 0 ? [] : newest;
-  const show = await printer(session, reads, project);
+  const show = await printer(session, api, project);
   const open = openEnds(events);
   for (const event of events) show(event, open.has(event.seq));
   return newest.at(-1);
@@ -56,11 +56,11 @@ export async function followTimeline(
 /** With `--json`, an event a line; else the lines of a timeline. */
 async function printer(
   session: Session,
-  reads: ProjectReads,
+  api: Client,
   project: string,
 ): Promise<(event: ProjectEvent, dueNext: boolean) => void> {
   const { context, suzumio } = session;
-  const { agents } = await reads.detail(project);
+  const { agents } = await api.getProject({ project });
   const render = createTimeline(
     { project, agents: agents.map(({ id }) => id) },
     { out: context.out, timeZone: context.timeZone, suzumio },

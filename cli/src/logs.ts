@@ -6,8 +6,8 @@ import type { ProjectEvent } from '@suzumio/contract/model/event';
 import type { TurnDetail } from '@suzumio/contract/model/views';
 import { visibleLines } from '@suzumio/core/prompt/body';
 import { turnId } from '@suzumio/protocol/ids';
+import type { Client } from '@suzumio/contract/client/client';
 import type { ApiClient } from './reach/api-client.js';
-import type { ProjectReads } from './reach/project-reads.js';
 import { findReads, requireApi } from './reach/reach.js';
 import { paint } from './render/colors.js';
 import { sayJson, type Session } from './session.js';
@@ -32,12 +32,12 @@ export async function logs(session: Session, project: string, name: string, opti
 
 async function printOne(
   session: Session,
-  reads: ProjectReads,
+  api: Client,
   project: string,
   name: string,
   wanted: number | undefined,
 ): Promise<void> {
-  const turn = await newestTurn(reads, project, name);
+  const turn = await newestTurn(api, project, name);
   if (turn === undefined) throw new SuzumioError('turn-unknown', `${name} has had no turn yet.`);
   const label = `${turn.agent}:${turn.number}`;
   const attempt = wanted ?? turn.attempt;
@@ -52,7 +52,7 @@ async function printOne(
     note(session, `${why}; what it prints is known when it has ended.`, `logs ${project} ${name} --follow`);
     return;
   }
-  const log = await reads.log(project, turn.id, attempt);
+  const log = await api.getTurnLog({ project, turn: turn.id, query: { attempt } });
   print(session, turn, attempt, log, 'block');
   if (log === '') note(session, `Attempt ${attempt} of ${label} printed nothing.`, `turns show ${project} ${label}`);
 }
@@ -65,11 +65,12 @@ async function follow(
   name: string,
   wanted: number | undefined,
 ): Promise<void> {
-  const [last] = await api.events(project, 1);
+  const [last] = (await api.listEvents({ project, query: { limit: 1 } })).items;
   const ofTurn = namesTurn(name);
   const turn = await newestTurn(api, project, name);
   const attempt = wanted ?? turn?.attempts.findLast(({ status }) => status !== 'running')?.number;
-  if (turn && attempt !== undefined) print(session, turn, attempt, await api.log(project, turn.id, attempt), 'line');
+  if (turn && attempt !== undefined)
+    print(session, turn, attempt, await api.getTurnLog({ project, turn: turn.id, query: { attempt } }), 'line');
   if (ofTurn && turn && turn.status !== 'queued' && turn.status !== 'running') return;
 
   const events = followEvents(api, {
@@ -101,10 +102,10 @@ async function printWhenThere(
   attempt: number,
 ): Promise<void> {
   const deadline = session.context.now() + logWithinMs;
-  let log = await api.log(project, turn.id, attempt);
+  let log = await api.getTurnLog({ project, turn: turn.id, query: { attempt } });
   while (log === '' && session.context.now() < deadline) {
     await sleep(lookEveryMs);
-    log = await api.log(project, turn.id, attempt);
+    log = await api.getTurnLog({ project, turn: turn.id, query: { attempt } });
   }
   print(session, turn, attempt, log, 'line');
 }
@@ -126,10 +127,10 @@ function note(session: Session, line: string, next?: string): void {
   session.context.err.write(`${line}\n${next === undefined ? '' : `next: ${session.suzumio} ${next}\n`}`);
 }
 
-async function newestTurn(reads: ProjectReads, project: string, name: string): Promise<TurnDetail | undefined> {
-  if (namesTurn(name)) return reads.turn(project, name);
-  const [newest] = await reads.turns(project, 1, name);
-  return newest && reads.turn(project, newest.id);
+async function newestTurn(api: Client, project: string, name: string): Promise<TurnDetail | undefined> {
+  if (namesTurn(name)) return api.getTurn({ project, turn: name });
+  const [newest] = (await api.listTurns({ project, query: { agent: name, limit: 1 } })).items;
+  return newest && api.getTurn({ project, turn: newest.id });
 }
 
 function namesTurn(name: string): boolean {

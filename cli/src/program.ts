@@ -58,6 +58,8 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     );
     context.err.write(`${lines.join('\n')}\n`);
     return exitCodeOf(error);
+  } finally {
+    await session.end();
   }
 }
 

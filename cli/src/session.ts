@@ -23,6 +23,10 @@ export interface Session {
   readonly project: string | undefined;
   /** The beginning of every command that is suggested, with the options that lead to the same place. */
   readonly suzumio: string;
+  /** Has something done when the command has ended. */
+  onEnd(close: () => Promise<void>): void;
+  /** The command has ended. */
+  end(): Promise<void>;
 }
 
 export function createSession(context: CliContext, options: GlobalOptions, project?: string): Session {
@@ -30,6 +34,7 @@ export function createSession(context: CliContext, options: GlobalOptions, proje
   const given = options.root ?? nonEmpty(env.SUZUMIO_ROOT);
   const root = given === undefined ? defaultRoot(context) : resolve(given);
   const where = options.root === undefined ? [] : ['--root', shellWord(root)];
+  const closing: (() => Promise<void>)[] = [];
   const at = options.url === undefined ? [] : ['--url', shellWord(options.url)];
   return {
     context,
@@ -40,6 +45,10 @@ export function createSession(context: CliContext, options: GlobalOptions, proje
     json: options.json ?? false,
     project,
     suzumio: [self, ...where, ...at].join(' '),
+    onEnd: (close) => void closing.push(close),
+    async end() {
+      for (const close of closing) await close();
+    },
   };
 }
 

@@ -176,7 +176,7 @@ describe('with no server running', () => {
   test('what is not there is said', async () => {
     expect(await world.run('report', 'notes')).toMatchObject({
       code: 3,
-      err: expect.stringContaining('none has been submitted yet'),
+      err: expect.stringContaining('No report has been submitted yet'),
     });
     expect(await world.run('turns', 'show', 'notes', 'writer:1')).toMatchObject({
       code: 3,

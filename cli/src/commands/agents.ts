@@ -54,7 +54,7 @@ export const registerAgents: Register = (program, action) => {
 };
 
 async function list(session: Session, project: string): Promise<undefined> {
-  const { agents } = await (await findReads(session)).detail(project);
+  const { agents } = await (await findReads(session)).getProject({ project });
   sayRows(session, agents, `${project} has no agents.`, agentTable);
   sayHint(session, `status ${project}`);
 }
@@ -74,7 +74,7 @@ async function retry(
     tell(session, answer, [`Turn ${answer.number} of ${agent} is queued again.`], `watch ${project}`);
     return;
   }
-  const { agents } = await api.detail(project);
+  const { agents } = await api.getProject({ project });
   const answers = [];
   let refusal: SuzumioError | undefined;
   for (const { id } of agents.filter(({ state }) => state === 'failed')) {
@@ -102,7 +102,7 @@ async function reset(
 ): Promise<undefined> {
   const api = await requireApi(session);
   if (redeliver) {
-    const mail = await api.inbox(project, 1000, { agent, undelivered: true });
+    const { items: mail } = await api.listInbox({ project, query: { limit: 1000, agent, undelivered: 'true' } });
     const what = await repeatWarning(api, project, mail, agent);
     if (what !== undefined)
       await confirm(session, what, { yes, command: `agents reset ${project} ${agent} --redeliver` });

@@ -2,8 +2,9 @@ import type { Command } from 'commander';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { artifactName } from '@suzumio/contract/model/artifact-name';
 import type { ArtifactView } from '@suzumio/contract/model/views';
+import type { DirectoryFile } from '@suzumio/protocol/artifacts';
 import { type Bytes, checked, saveDirectory, saveFile } from '../files/save-artifact.js';
-import { publishFile, type PublishOptions } from '../reach/api-client.js';
+import { artifactCalled, publishFile, type PublishOptions } from '../reach/api-client.js';
 import { findReads, requireApi } from '../reach/reach.js';
 import { artifactTable } from '../render/tables.js';
 import { count, size } from '../render/format.js';
@@ -44,8 +45,9 @@ export const registerArtifacts: Register = (program, action) => {
 };
 
 async function list(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {
-  const rows = await (await findReads(session)).artifacts(project, limit);
-  sayRows(session, rows, `${project} has no artifacts yet.`, artifactTable);
+  const api = await findReads(session);
+  const { items } = await api.listArtifacts({ project, query: { limit } });
+  sayRows(session, items, `${project} has no artifacts yet.`, artifactTable);
 }
 
 async function get(
@@ -54,11 +56,13 @@ async function get(
   name: string,
   { output, force }: { output?: string; force: boolean },
 ): Promise<undefined> {
-  const reads = await findReads(session);
-  const artifact = await reads.artifact(project, name);
+  const api = await findReads(session);
+  const artifact = await artifactCalled(api, project, name);
   const path = output ?? artifactName.safeParse(artifact.name).data;
+  const content = (file?: DirectoryFile) =>
+    api.getArtifactContent({ project, artifact: artifact.id, query: { path: file?.path } });
   if (output === '-') {
-    await print(session, artifact, () => reads.content(project, artifact));
+    await print(session, artifact, () => content());
     return;
   }
   if (path === undefined) {
@@ -67,10 +71,10 @@ async function get(
       'Its name cannot be that of a file; say with --output where to write it.',
     );
   }
-  if (artifact.kind === 'file') await saveFile(path, artifact, () => reads.content(project, artifact), { force });
+  if (artifact.kind === 'file') await saveFile(path, artifact, () => content(), { force });
   else {
-    const entries = await reads.entries(project, artifact);
-    await saveDirectory(path, entries, (file) => reads.content(project, artifact, file));
+    const { items: entries } = await api.listArtifactEntries({ project, artifact: artifact.id });
+    await saveDirectory(path, entries, content);
   }
   const files = artifact.kind === 'file' ? '' : `${count(artifact.files, 'file')}, `;
   tell(session, { ...artifact, output: path }, [

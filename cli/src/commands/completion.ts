@@ -1,11 +1,11 @@
+import type { Client } from '@suzumio/contract/client/client';
 import { oneLine } from '@suzumio/core/prompt/body';
 import { Argument, type Command } from 'commander';
 import { complete, type Names, optionValue } from '../completion/candidates.js';
 import { installation, scripts, type Shell, shells } from '../completion/scripts.js';
-import type { ProjectReads } from '../reach/project-reads.js';
 import { cut } from '../render/format.js';
-import { findProfiles, type ProfileKeeper } from '../reach/profile-keeper.js';
-import { findReads } from '../reach/reach.js';
+import { allProjects } from '../reach/api-client.js';
+import { findKept, findReads } from '../reach/reach.js';
 import { createSession, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { examples } from './help.js';
@@ -40,6 +40,7 @@ async function answer(program: Command, asked: Session, words: string[]): Promis
     ...(root === undefined ? {} : { root }),
     ...(url === undefined ? {} : { url }),
   });
+  asked.onEnd(() => session.end());
   const found = await complete(program, words, namesFrom(session));
   const lines =
     found === 'files' ? [':files'] : found.map(({ word, meaning }) => (meaning ? `${word}\t${meaning}` : word));
@@ -55,30 +56,31 @@ function namesFrom(session: Session): Names {
       return [];
     }
   };
-  const quietly = <Name>(ask: (reads: ProjectReads) => Promise<Name[]>) =>
-    orNone(async () => ask(await findReads(session)));
-  const registered = (ask: (keeper: ProfileKeeper) => Promise<string[]>) =>
-    orNone(async () => ask(await findProfiles(session)));
+  const quietly = <Name>(ask: (api: Client) => Promise<Name[]>) => orNone(async () => ask(await findReads(session)));
+  const registered = (ask: (api: Client) => Promise<string[]>) => orNone(async () => ask(await findKept(session)));
   return {
-    projects: () => quietly((reads) => reads.projects()),
-    agents: (project) => quietly(async (reads) => (await reads.detail(project)).agents.map(({ id }) => id)),
+    projects: () => quietly(allProjects),
+    agents: (project) => quietly(async (api) => (await api.getProject({ project })).agents.map(({ id }) => id)),
     roles: (project) =>
       project === ''
-        ? registered(async (keeper) => distinct((await keeper.profiles(everyProfile)).map(({ role }) => role)))
-        : quietly(async (reads) => distinct((await reads.detail(project)).agents.map(({ role }) => role))),
+        ? registered(async (api) => distinct((await api.listProfiles(everyProfile)).items.map(({ role }) => role)))
+        : quietly(async (api) => distinct((await api.getProject({ project })).agents.map(({ role }) => role))),
     teams: (project) =>
       project === ''
-        ? registered(async (keeper) => (await keeper.teams(1000)).map(({ name }) => name))
-        : quietly(async (reads) => distinct((await reads.detail(project)).agents.flatMap(({ team }) => team ?? []))),
-    profiles: () => registered(async (keeper) => (await keeper.profiles(everyProfile)).map(({ nickname }) => nickname)),
+        ? registered(async (api) => (await api.listTeams({ query: { limit: 1000 } })).items.map(({ name }) => name))
+        : quietly(async (api) =>
+            distinct((await api.getProject({ project })).agents.flatMap(({ team }) => team ?? [])),
+          ),
+    profiles: () =>
+      registered(async (api) => (await api.listProfiles(everyProfile)).items.map(({ nickname }) => nickname)),
     turns: (project) =>
-      quietly(async (reads) => {
-        const turns = await reads.turns(project, newest);
+      quietly(async (api) => {
+        const { items: turns } = await api.listTurns({ project, query: { limit: newest } });
         return turns.map(({ agent, number }) => `${agent}:${number}`).reverse();
       }),
     messages: (project) =>
-      quietly(async (reads) => {
-        const messages = await reads.messages(project, newest);
+      quietly(async (api) => {
+        const { items: messages } = await api.listMessages({ project, query: { limit: newest } });
         return messages.reverse().map(({ seq, sender, body }) => ({
           word: String(seq),
           meaning: cut(`${sender}: ${oneLine(body.slice(0, 200))}`, 60),
@@ -87,7 +89,7 @@ function namesFrom(session: Session): Names {
   };
 }
 
-const everyProfile = { retired: false, limit: 1000 };
+const everyProfile = { query: { limit: 1000 } };
 
 function distinct(words: readonly string[]): string[] {
   return [...new Set(words)];

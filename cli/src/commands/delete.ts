@@ -19,7 +19,7 @@ export const registerDelete: Register = (program, action) => {
 
 async function deleteProject(session: Session, name: string, { yes }: { yes: boolean }): Promise<undefined> {
   const api = await requireApi(session);
-  const { project } = await api.detail(name);
+  const { project } = await api.getProject({ project: name });
   const held = [
     count(project.messages, 'message'),
     count(project.artifacts, 'artifact'),

@@ -138,7 +138,7 @@ async function tellOfMail(
   said: string,
   ...next: readonly string[]
 ): Promise<void> {
-  const { status } = (await api.detail(project)).project;
+  const { status } = (await api.getProject({ project })).project;
   if (status === 'running') tell(session, answer, [said], ...next);
   else {
     const waits = mailWaits(project, status);
@@ -156,7 +156,7 @@ interface TaskOptions {
 
 async function tasks(session: Session, project: string, { limit, agent, ...which }: TaskOptions): Promise<undefined> {
   const wanted = { ...which, ...(agent === undefined ? {} : { assignee: agent }) };
-  const rows = await (await findReads(session)).tasks(project, limit, wanted);
+  const { items: rows } = await (await findReads(session)).listTasks({ project, query: { limit, ...wanted } });
   const none = Object.keys(wanted).length === 0 ? 'has no tasks yet' : 'has no such tasks';
   sayRows(session, rows, `${project} ${none}.`, taskTable);
   const last = rows.at(-1);

@@ -1,3 +1,4 @@
+import { allProjects } from '../reach/api-client.js';
 import { requireApi } from '../reach/reach.js';
 import { count } from '../render/format.js';
 import { say, sayJson, sayNext, type Session } from '../session.js';
@@ -37,7 +38,7 @@ export const registerLifecycle: Register = (program, action) => {
 async function start(session: Session, project: string): Promise<undefined> {
   const api = await requireApi(session);
   const answer = await api.startProject({ project });
-  const { agents } = await api.detail(project);
+  const { agents } = await api.getProject({ project });
   const next = answer.project.messages > 0 ? `watch ${project}` : `send ${project} ${agents[0]?.id ?? 'AGENT'} P1 "…"`;
   tell(session, answer, [`${project} is running.`], next);
 }
@@ -47,7 +48,7 @@ async function stop(session: Session, project: string, { now }: { now: boolean }
   const answer = await api.stopProject({ project, body: { now } });
   const { active } = answer.project.turns;
   const rest = active === 0 ? '' : `; ${count(active, 'turn')} will go to the end`;
-  const left = (await api.detail(project)).agents.some(({ undelivered }) => undelivered > 0);
+  const left = (await api.getProject({ project })).agents.some(({ undelivered }) => undelivered > 0);
   const next = [`start ${project}`, ...(now && left ? [`inbox ${project} --undelivered`] : [])];
   tell(session, answer, [`${project} is stopped${rest}. Mail is kept.`], ...next);
 }
@@ -77,7 +78,7 @@ async function requestChanges(
 
 async function tick(session: Session, named: string | undefined): Promise<undefined> {
   const api = await requireApi(session);
-  const projects = named === undefined ? await api.projects() : [named];
+  const projects = named === undefined ? await allProjects(api) : [named];
   const answers = await Promise.all(projects.map((project) => api.tickProject({ project })));
   // Without a name, those that do not run are not meant.
   const looked = answers.filter(({ status }) => named !== undefined || status === 'running');

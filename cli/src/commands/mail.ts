@@ -1,8 +1,8 @@
+import type { Client } from '@suzumio/contract/client/client';
 import type { Command } from 'commander';
 import { SYSTEM_ID, USER_ID } from '@suzumio/contract/model/project-config';
 import type { MessageView } from '@suzumio/contract/model/views';
 import type { Priority } from '@suzumio/protocol/ids';
-import type { ProjectReads } from '../reach/project-reads.js';
 import { findReads, requireApi } from '../reach/reach.js';
 import { renderMessage, renderThread } from '../render/message.js';
 import { inboxTable, messageTable, type WaitingMail } from '../render/tables.js';
@@ -81,7 +81,7 @@ async function send(
     project,
     body: { ...address, priority, body: words.join(' '), attachments: attach },
   });
-  const { status } = (await api.detail(project)).project;
+  const { status } = (await api.getProject({ project })).project;
   const unread = message.recipients.length === 0 ? '' : `, unread by ${message.recipients.join(', ')}`;
   const sent = `Sent to ${to} as ${message.id}${unread}.`;
   if (status === 'running') tell(session, message, [sent], `watch ${project}`);
@@ -92,11 +92,11 @@ async function send(
 }
 
 async function show(session: Session, project: string, name: string): Promise<undefined> {
-  const reads = await findReads(session);
-  const message = await reads.message(project, name);
+  const api = await findReads(session);
+  const message = await api.getMessage({ project, message: name });
   sayJson(session, message);
   if (session.json) return;
-  const parent = message.replyTo === null ? undefined : await reads.message(project, message.replyTo);
+  const parent = message.replyTo === null ? undefined : await api.getMessage({ project, message: message.replyTo });
   say(session, ...renderMessage(message, parent, session.context));
   if (session.context.out.isTerminal) say(session, '');
   const left = message.recipients.some(({ undelivered }) => undelivered);
@@ -119,7 +119,7 @@ async function thread(
   name: string,
   { limit }: { limit: number },
 ): Promise<undefined> {
-  const messages = await (await findReads(session)).thread(project, name, limit);
+  const { items: messages } = await (await findReads(session)).listThread({ project, thread: name, query: { limit } });
   sayJson(session, messages);
   say(session, ...renderThread(messages, session.context));
   if (session.context.out.isTerminal) say(session, '');
@@ -128,7 +128,7 @@ async function thread(
 }
 
 async function messages(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {
-  const rows = await (await findReads(session)).messages(project, limit);
+  const { items: rows } = await (await findReads(session)).listMessages({ project, query: { limit } });
   sayRows(session, rows, `${project} has no messages yet.`, messageTable);
   const last = rows.at(-1);
   sayHint(session, ...(last ? [`messages show ${project} ${last.seq}`] : []), `inbox ${project}`);
@@ -145,8 +145,9 @@ async function inbox(
   agent: string | undefined,
   { limit, undelivered }: InboxOptions,
 ): Promise<undefined> {
-  const reads = await findReads(session);
-  const messages = await reads.inbox(project, limit, { agent, undelivered });
+  const api = await findReads(session);
+  const query = { limit, agent, undelivered: undelivered ? 'true' : 'false' } as const;
+  const { items: messages } = await api.listInbox({ project, query });
   sayJson(session, messages);
   const mail: WaitingMail[] = messages.flatMap((message) =>
     message.recipients
@@ -159,7 +160,7 @@ async function inbox(
     sayHint(session, `status ${project}`);
     return;
   }
-  const named = session.json ? mail : await nameTurns(reads, project, mail);
+  const named = session.json ? mail : await nameTurns(api, project, mail);
   say(session, ...inboxTable(named.sort(inReadingOrder), session));
   if (!undelivered) {
     sayHint(session, `status ${project}`);
@@ -177,11 +178,11 @@ async function inbox(
 }
 
 /** The turns that read the mail, as a person names them, with what became of them. */
-async function nameTurns(reads: ProjectReads, project: string, mail: readonly WaitingMail[]): Promise<WaitingMail[]> {
+async function nameTurns(api: Client, project: string, mail: readonly WaitingMail[]): Promise<WaitingMail[]> {
   const names = new Map<string, string>();
   for (const { leftBy } of mail) {
     if (leftBy === undefined || names.has(leftBy)) continue;
-    const { agent, number, status } = await reads.turn(project, leftBy);
+    const { agent, number, status } = await api.getTurn({ project, turn: leftBy });
     names.set(leftBy, `${agent}:${number}, ${status}`);
   }
   return mail.map((one) => ({ ...one, leftBy: one.leftBy === undefined ? undefined : names.get(one.leftBy) }));

@@ -68,7 +68,7 @@ async function resume(
     tell(session, await api.resumeCell(), ['Turns begin again, but for what was paused by itself.'], 'status');
   } else if (agent === undefined) {
     const answer = await api.resumeProject({ project });
-    const { agents, cellPaused } = await api.detail(project);
+    const { agents, cellPaused } = await api.getProject({ project });
     const still = agents.filter(({ paused }) => paused !== null);
     tell(
       session,

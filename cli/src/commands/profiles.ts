@@ -6,8 +6,7 @@ import { parse } from '@suzumio/runtime/http/validate';
 import { createProfileRequest, updateProfileRequest } from '@suzumio/contract/operations/profiles';
 import type { Skill } from '@suzumio/contract/model/skill';
 import type { Priority } from '@suzumio/protocol/ids';
-import { findProfiles } from '../reach/profile-keeper.js';
-import { requireApi } from '../reach/reach.js';
+import { findKept, requireApi } from '../reach/reach.js';
 import { profileLines, profileTable } from '../render/profile-tables.js';
 import { say, sayHint, sayJson, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
@@ -108,7 +107,7 @@ function textOf(option: string, file: string): string {
 
 async function create(session: Session, nickname: string, options: Fields): Promise<undefined> {
   const request = parse(createProfileRequest, { nickname, ...fieldsOf(options) }, 'profile');
-  const profile = await (await findProfiles(session)).createProfile(request);
+  const { profile } = await (await findKept(session)).createProfile({ body: request });
   tell(
     session,
     profile,
@@ -124,7 +123,9 @@ async function list(
   session: Session,
   options: { role?: string; team?: string; retired: boolean; limit: number },
 ): Promise<undefined> {
-  const profiles = await (await findProfiles(session)).profiles(options);
+  const { retired, ...which } = options;
+  const query = { ...which, retired: retired ? 'true' : 'false' } as const;
+  const { items: profiles } = await (await findKept(session)).listProfiles({ query });
   sayRows(session, profiles, 'There are no such profiles.', profileTable);
   sayHint(
     session,
@@ -133,14 +134,14 @@ async function list(
 }
 
 async function show(session: Session, nickname: string): Promise<undefined> {
-  const profile = await (await findProfiles(session)).profile(nickname);
+  const { profile } = await (await findKept(session)).getProfile({ profile: nickname });
   sayJson(session, profile);
   say(session, ...profileLines(profile, session));
 }
 
 async function update(session: Session, nickname: string, options: Fields): Promise<undefined> {
   const change = parse(updateProfileRequest, fieldsOf(options), 'profile');
-  const profile = await (await findProfiles(session)).updateProfile(nickname, change);
+  const { profile } = await (await findKept(session)).updateProfile({ profile: nickname, body: change });
   tell(
     session,
     profile,
@@ -150,7 +151,7 @@ async function update(session: Session, nickname: string, options: Fields): Prom
 }
 
 async function retire(session: Session, nickname: string): Promise<undefined> {
-  const profile = await (await findProfiles(session)).retireProfile(nickname);
+  const { profile } = await (await findKept(session)).retireProfile({ profile: nickname });
   tell(
     session,
     profile,

@@ -25,15 +25,15 @@ export const registerRecords: Register = (program, action) => {
 };
 
 async function events(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {
-  const rows = await (await findReads(session)).events(project, limit);
+  const { items: rows } = await (await findReads(session)).listEvents({ project, query: { limit } });
   sayRows(session, rows, `${project} has no events yet.`, eventTable);
 }
 
 async function report(session: Session, project: string, options: { reportVersion?: number }): Promise<undefined> {
-  const reads = await findReads(session);
-  const text = await reads.report(project, options.reportVersion);
+  const api = await findReads(session);
+  const text = await api.getReport({ project, query: { version: options.reportVersion } });
   if (session.json) {
-    const version = options.reportVersion ?? (await reads.detail(project)).project.reportVersion;
+    const version = options.reportVersion ?? (await api.getProject({ project })).project.reportVersion;
     sayJson(session, { project, version, text });
     return;
   }
@@ -41,7 +41,7 @@ async function report(session: Session, project: string, options: { reportVersio
   const { out } = session.context;
   out.write(out.isTerminal ? `${visibleLines(text.trimEnd()).join('\n')}\n` : text.endsWith('\n') ? text : `${text}\n`);
   if (!out.isTerminal) return;
-  const { project: of, agents } = await reads.detail(project);
+  const { project: of, agents } = await api.getProject({ project });
   if (of.status !== 'submitted') return;
   say(session, '');
   sayHint(session, `approve ${project}`, `request-changes ${project} ${agents[0]?.id ?? 'AGENT'} "…"`);

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { RedactedAnswer } from '@suzumio/contract/operations/messages';
 import { oneLine } from '@suzumio/core/prompt/body';
+import { artifactCalled } from '../reach/api-client.js';
 import { requireApi } from '../reach/reach.js';
 import type { Session } from '../session.js';
 import type { Action } from './action.js';
@@ -45,7 +46,7 @@ async function redactMessage(
   { because, yes }: RedactOptions,
 ): Promise<undefined> {
   const api = await requireApi(session);
-  const { id, seq, sender } = await api.message(project, name);
+  const { id, seq, sender } = await api.getMessage({ project, message: name });
   const warning = `The text of message ${seq} from ${sender} cannot be had back, nor its copies. ${known}`;
   await confirm(session, warning, { yes, command: `messages redact ${project} ${seq}` });
   const answer = await api.redactMessage({ project, message: id, body: { because } });
@@ -59,7 +60,7 @@ async function redactArtifact(
   { because, yes }: RedactOptions,
 ): Promise<undefined> {
   const api = await requireApi(session);
-  const { id, name, creator } = await api.artifact(project, named);
+  const { id, name, creator } = await artifactCalled(api, project, named);
   const warning = `The content of ${oneLine(name)} from ${creator} (${id}) cannot be had back, nor its copies. ${known}`;
   await confirm(session, warning, { yes, command: `artifacts redact ${project} ${id}` });
   const answer = await api.redactArtifact({ project, artifact: id, body: { because } });

@@ -27,13 +27,13 @@ async function redeliver(
   { agent, yes }: { agent?: string; yes: boolean },
 ): Promise<undefined> {
   const api = await requireApi(session);
-  const message = await api.message(project, name);
+  const message = await api.getMessage({ project, message: name });
   const warning = await repeatWarning(api, project, [message], agent);
   const only = agent === undefined ? '' : ` --agent ${agent}`;
   if (warning !== undefined)
     await confirm(session, warning, { yes, command: `redeliver ${project} ${message.seq}${only}` });
   const answer = await api.redeliverMessage({ project, message: message.id, body: { agent } });
-  const failed = (await api.detail(project)).agents.filter(
+  const failed = (await api.getProject({ project })).agents.filter(
     ({ id, state }) => state === 'failed' && answer.agents.includes(id),
   );
   const done = `Message ${message.seq} is unread again, by ${answer.agents.join(' and ')}.`;

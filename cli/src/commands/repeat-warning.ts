@@ -1,5 +1,5 @@
 import type { MessageView, TurnDetail } from '@suzumio/contract/model/views';
-import type { ProjectReads } from '../reach/project-reads.js';
+import type { Client } from '@suzumio/contract/client/client';
 import { count } from '../render/format.js';
 
 /**
@@ -9,7 +9,7 @@ import { count } from '../render/format.js';
  * @param agent the recipient; without it, all recipients
  */
 export async function repeatWarning(
-  reads: Pick<ProjectReads, 'turn'>,
+  api: Client,
   project: string,
   mail: readonly Pick<MessageView, 'recipients'>[],
   agent?: string,
@@ -20,7 +20,7 @@ export async function repeatWarning(
   const turns = new Set(left.map(({ turn }) => turn));
   if (turns.size === 0) return undefined;
   const done: string[] = [];
-  for (const turn of turns) done.push(...effectsOf(await reads.turn(project, turn ?? '')));
+  for (const turn of turns) done.push(...effectsOf(await api.getTurn({ project, turn: turn ?? '' })));
   const readers = [...new Set(left.map((one) => one.agent))];
   const whose = readers.length === 1 ? `A new turn of ${readers.join('')}` : `New turns of ${readers.join(' and ')}`;
   const again = `${whose} will read ${count(mail.length, 'message')} again.`;

@@ -1,8 +1,9 @@
+import { allItems } from '@suzumio/contract/client/all-items';
 import type { Labels } from '@suzumio/contract/model/labels';
 import { type ProjectStatus, projectStatuses } from '@suzumio/contract/model/project-status';
 import { type ExitCode, exitCodes } from '../exit-codes.js';
+import { openDirectory } from '../reach/open-directory.js';
 import { findApi } from '../reach/reach.js';
-import { createStoreReads } from '../reach/store-reads.js';
 import { openWarning } from '../render/open-warning.js';
 import { renderProjects, renderStatus } from '../render/status.js';
 import { sayHint, sayJson, say, sayNext, type Session } from '../session.js';
@@ -41,16 +42,22 @@ async function status(
   const { context } = session;
   const api = await findApi(session);
   if ((await api?.getHealth())?.access === 'open') context.err.write(`${openWarning}\n`);
-  const reads = api ?? createStoreReads(session);
+  const reads = api ?? (await openDirectory(session));
   if (project !== undefined) {
-    const detail = await reads.detail(project);
+    const detail = await reads.getProject({ project });
     sayJson(session, detail);
     const { lines, next } = renderStatus(detail, context);
     say(session, ...lines);
     sayNext(session, ...next);
     return exitCodes.ok;
   }
-  const { details, broken } = await reads.details({ labels, statuses });
+  const label = Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`);
+  const wanted = { ...(label.length === 0 ? {} : { label }), status: statuses };
+  const items = await allItems((after: string | undefined) =>
+    reads.listProjects({ query: { include: 'detail', ...wanted, after } }),
+  );
+  const details = items.flatMap(({ detail }) => detail ?? []);
+  const broken = items.flatMap(({ id, problem }) => (problem ? [{ id, ...problem }] : []));
   sayJson(session, details);
   if (details.length === 0 && broken.length === 0) {
     say(session, filtered ? 'No project is like that.' : `No projects in ${session.root} yet.`);

@@ -9,8 +9,7 @@ import { makeStandingProject } from '@suzumio/store/cell/standing-project';
 import { Cell } from '@suzumio/store/cell/cell';
 import { admission, admitOwnFile, type OwnFileOptions } from '../host-policy.js';
 import { refuseOverrulingThere, sayGrant } from '../project-file.js';
-import { findProfiles } from '../reach/profile-keeper.js';
-import { requireApi } from '../reach/reach.js';
+import { findKept, requireApi } from '../reach/reach.js';
 import { teamLines, teamTable } from '../render/profile-tables.js';
 import { say, sayHint, sayJson, sayNext, type Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
@@ -59,7 +58,7 @@ export const registerTeams: Register = (program, action) => {
 
 async function create(session: Session, name: string, options: { description: string }): Promise<undefined> {
   const request = parse(createTeamRequest, { name, ...options }, 'team');
-  const team = await (await findProfiles(session)).createTeam(request);
+  const { team } = await (await findKept(session)).createTeam({ body: request });
   tell(
     session,
     team,
@@ -69,13 +68,13 @@ async function create(session: Session, name: string, options: { description: st
 }
 
 async function list(session: Session, { limit }: { limit: number }): Promise<undefined> {
-  const teams = await (await findProfiles(session)).teams(limit);
+  const { items: teams } = await (await findKept(session)).listTeams({ query: { limit } });
   sayRows(session, teams, 'There are no teams yet.', teamTable);
   sayHint(session, teams[0] ? `teams show ${teams[0].name}` : 'teams create TEAM');
 }
 
 async function show(session: Session, name: string): Promise<undefined> {
-  const team = await (await findProfiles(session)).team(name);
+  const { team } = await (await findKept(session)).getTeam({ team: name });
   sayJson(session, team);
   say(session, ...teamLines(team));
   sayHint(session, team.project === null ? `teams up ${name} --from FILE` : `status ${team.project}`);
@@ -83,12 +82,12 @@ async function show(session: Session, name: string): Promise<undefined> {
 
 async function update(session: Session, name: string, options: { description: string }): Promise<undefined> {
   const change = parse(updateTeamRequest, options, 'team');
-  const team = await (await findProfiles(session)).updateTeam(name, change);
+  const { team } = await (await findKept(session)).updateTeam({ team: name, body: change });
   tell(session, team, [`${name} is changed.`], `teams show ${name}`);
 }
 
 async function remove(session: Session, name: string): Promise<undefined> {
-  await (await findProfiles(session)).deleteTeam(name);
+  await (await findKept(session)).deleteTeam({ team: name });
   tell(session, { name }, [`${name} is no more.`], 'teams list');
 }
 
@@ -117,7 +116,7 @@ async function up(session: Session, team: string, asked: UpOptions): Promise<und
   if (differences.length > 0) {
     say(session, 'It keeps those that it was made with, as they were; a file with another name makes a new one.');
   }
-  const [member] = (await (await findProfiles(session)).team(team)).members;
+  const [member] = (await (await findKept(session)).getTeam({ team })).team.members;
   sayNext(session, ...(member ? [`profiles send ${member.nickname} P1 "…"`] : []), `watch ${id}`);
 }
 

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { parse } from '@suzumio/runtime/http/validate';
 import { type TokenScope, tokenScopes, type TokenView } from '@suzumio/contract/model/access-token';
 import { createTokenRequest } from '@suzumio/contract/operations/tokens';
-import { findTokens } from '../reach/reach.js';
+import { findKept } from '../reach/reach.js';
 import { dayAndTime } from '../render/format.js';
 import { auditTable, tokenTable } from '../render/token-tables.js';
 import { say, sayHint, sayJson, type Session } from '../session.js';
@@ -48,7 +48,7 @@ async function create(
   const { scope, project, expires } = options;
   const agents = options.agents?.split(',').map((agent) => agent.trim());
   const request = parse(createTokenRequest, { name, scope, project, agents, expires }, 'token');
-  const created = await (await findTokens(session)).create(request);
+  const created = await (await findKept(session)).createToken({ body: request });
   sayJson(session, created);
   if (session.json) return;
   const { context } = session;
@@ -84,13 +84,13 @@ function until({ expiresAt }: TokenView, { context }: Session): string {
 }
 
 async function list(session: Session): Promise<undefined> {
-  const tokens = await (await findTokens(session)).list();
+  const { items: tokens } = await (await findKept(session)).listTokens();
   sayRows(session, tokens, 'There are no tokens yet; the first start of a server makes one.', tokenTable);
   sayHint(session, 'tokens create NAME --scope read');
 }
 
 async function revoke(session: Session, name: string): Promise<undefined> {
-  const token = await (await findTokens(session)).revoke(name);
+  const { token } = await (await findKept(session)).revokeToken({ token: name });
   tell(session, token, [`${name} is revoked: it opens nothing any more.`], 'tokens list');
   if (name !== 'admin') return;
   say(session, 'The commands on this machine used it. For another one, remove admin.token from the data directory');
@@ -98,7 +98,7 @@ async function revoke(session: Session, name: string): Promise<undefined> {
 }
 
 async function audit(session: Session, { limit }: { limit: number }): Promise<undefined> {
-  const entries = await (await findTokens(session)).audit(limit);
+  const { items: entries } = await (await findKept(session)).listAudit({ query: { limit } });
   sayRows(session, entries, 'Nobody with a good token was refused anything.', auditTable);
   sayHint(session, 'tokens list');
 }

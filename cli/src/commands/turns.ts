@@ -1,3 +1,4 @@
+import { allItems } from '@suzumio/contract/client/all-items';
 import type { Command } from 'commander';
 import { findReads, requireApi } from '../reach/reach.js';
 import { toolCallTable, turnTable } from '../render/tables.js';
@@ -58,7 +59,7 @@ export const registerTurns: Register = (program, action) => {
 };
 
 async function list(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {
-  const rows = await (await findReads(session)).turns(project, limit);
+  const { items: rows } = await (await findReads(session)).listTurns({ project, query: { limit } });
   sayRows(session, rows, `${project} has no turns yet.`, turnTable);
   const last = rows.at(-1);
   if (last) sayHint(session, `turns show ${project} ${last.agent}:${last.number}`);
@@ -70,10 +71,13 @@ async function show(
   name: string,
   { conversation }: { conversation: boolean },
 ): Promise<undefined> {
-  const reads = await findReads(session);
-  const turn = await reads.turn(project, name);
+  const api = await findReads(session);
+  const turn = await api.getTurn({ project, turn: name });
   if (conversation) {
-    const entries = await reads.conversation(project, turn.id);
+    const entries = await allItems(
+      (after) => api.getTurnConversation({ project, turn: turn.id, query: { limit: 1000, after } }),
+      0,
+    );
     sayJson(session, entries);
     const none = [`Turn ${turn.number} of ${turn.agent} has not begun: nothing was asked yet.`];
     say(session, ...(entries.length === 0 ? none : renderConversation(turn, entries)));
@@ -96,7 +100,7 @@ async function toolCalls(
   project: string,
   { limit, turn }: { limit: number; turn?: string },
 ): Promise<undefined> {
-  const rows = await (await findReads(session)).toolCalls(project, limit, turn);
+  const { items: rows } = await (await findReads(session)).listToolCalls({ project, query: { limit, turn } });
   sayRows(session, rows, `${turn ?? project} has made no tool calls yet.`, toolCallTable);
   const last = rows.at(-1);
   if (last) sayHint(session, `turns show ${project} ${last.agent}:${last.turnNumber}`);
@@ -105,7 +109,7 @@ async function toolCalls(
 async function cancel(session: Session, project: string, name: string): Promise<undefined> {
   const api = await requireApi(session);
   const answer = await api.cancelTurn({ project, turn: name });
-  const { attempt, reads } = await api.turn(project, answer.turn);
+  const { attempt, reads } = await api.getTurn({ project, turn: answer.turn });
   const { agent, number } = answer;
   const done = `Turn ${number} of ${agent} is cancelled.`;
   if (attempt === 0) {

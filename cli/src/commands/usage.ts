@@ -50,11 +50,14 @@ interface UsageOptions {
 }
 
 async function usage(session: Session, project: string | undefined, options: UsageOptions): Promise<undefined> {
-  const answer = await (await findReads(session)).usage({ ...options, project });
+  const { by, from, to } = options;
+  const answer = await (
+    await findReads(session)
+  ).getUsage({ query: { by, project, from: isoTime(from), to: isoTime(to) } });
   sayJson(session, answer);
   const { items, more, total, today } = answer;
   if (items.length === 0) say(session, 'No model has been asked.');
-  else say(session, ...usageTable(options.by, items, total, session));
+  else say(session, ...usageTable(by, items, total, session));
   if (more > 0) say(session, `${more} more are added up in the total.`);
   if (today?.budgetUsd != null && today.leftUsd !== null) {
     const held = today.heldUsd === 0 ? '' : `, ${dollars(today.heldUsd)} held back by calls that run`;
@@ -65,6 +68,10 @@ async function usage(session: Session, project: string | undefined, options: Usa
   }
   say(session, ...storedLines(answer.stored));
   if (items.length > 0) sayHint(session, project === undefined ? 'usage --by day' : `budget ${project}`);
+}
+
+function isoTime(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString();
 }
 
 /** Stored bytes, and the limits that are exceeded. */
@@ -86,7 +93,7 @@ async function budget(
 ): Promise<undefined> {
   if (Object.keys(limits).length === 0) {
     if (agent !== undefined) throw new UsageError('Say what changes: --usd, --tokens or --turns.', `budget ${project}`);
-    const budgets = await (await findReads(session)).budgets(project);
+    const { items: budgets } = await (await findReads(session)).getBudget({ project });
     sayJson(session, budgets);
     say(session, ...budgetTable(budgets, session));
     sayHint(session, `usage ${project} --by agent`);
@@ -94,7 +101,7 @@ async function budget(
   }
   const api = await requireApi(session);
   const { items: budgets } = await api.changeBudget({ project, body: { ...limits, agent } });
-  const { agents } = await api.detail(project);
+  const { agents } = await api.getProject({ project });
   const stuck = agents.filter(({ failure }) => failure?.code === 'budget-reached').map(({ id }) => id);
   const [one, ...others] = stuck;
   const next =
@@ -107,7 +114,7 @@ async function budget(
 }
 
 async function memory(session: Session, project: string, agent: string): Promise<undefined> {
-  const summaries = await (await findReads(session)).memory(project, agent);
+  const { items: summaries } = await (await findReads(session)).getMemory({ project, agent });
   sayJson(session, summaries);
   if (summaries.length === 0) say(session, `${agent} has no summary: its turns are remembered as they were.`);
   summaries.forEach(({ throughTurn, text, turn }, index) =>

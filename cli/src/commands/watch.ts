@@ -1,6 +1,6 @@
 import { followTimeline, printHistory } from '../live-timeline.js';
+import { openDirectory } from '../reach/open-directory.js';
 import { findApi } from '../reach/reach.js';
-import { createStoreReads } from '../reach/store-reads.js';
 import { say, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { wholeNumber } from './arguments.js';
@@ -21,7 +21,7 @@ export const registerWatch: Register = (program, action) => {
 async function watch(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {
   const api = await findApi(session);
   if (api) {
-    const { status } = (await api.detail(project)).project;
+    const { status } = (await api.getProject({ project })).project;
     if (status === 'completed') await printHistory(session, api, project, limit);
     else {
       await followTimeline(session, api, {
@@ -37,7 +37,7 @@ async function watch(session: Session, project: string, { limit }: { limit: numb
     }
     return;
   }
-  await printHistory(session, createStoreReads(session), project, limit);
+  await printHistory(session, await openDirectory(session), project, limit);
   say(session, '', `No server is running for ${session.root}: nothing will happen until one does.`);
   sayNext(session, 'serve');
 }

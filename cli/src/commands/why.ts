@@ -14,7 +14,7 @@ export const registerWhy: Register = (program, action) => {
 };
 
 async function why(session: Session, project: string, agent: string): Promise<undefined> {
-  const answer = await (await findReads(session)).why(project, agent);
+  const answer = await (await findReads(session)).whyAgent({ project, agent });
   sayJson(session, answer);
   say(session, ...renderWhy(answer, session.context.out.columns));
   sayNext(session, ...new Set(answer.reasons.flatMap(({ next }) => next ?? [])));

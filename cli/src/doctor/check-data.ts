@@ -1,11 +1,11 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { isSuzumioError, messageOf } from '@suzumio/contract/errors/suzumio-error';
+import { nearestExisting } from '@suzumio/runtime/disk/files';
 import { networkFileSystemOf, type StatFs } from '@suzumio/store/cell/data-directory';
 import { readStatus } from '@suzumio/store/projects/read-project';
 import { ReadOnlyCell } from '@suzumio/store/cell/read-only-cell';
 import { count } from '../render/format.js';
 import { broken, type Finding, ok } from './check.js';
-import { nearestExisting } from './check-machine.js';
 
 const elsewhere = 'or set SUZUMIO_ROOT to another directory';
 

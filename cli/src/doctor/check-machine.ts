@@ -1,5 +1,5 @@
 import { existsSync, statfsSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { nearestExisting } from '@suzumio/runtime/disk/files';
 import { installation } from '../serving/installation.js';
 import { duration, size } from '../render/format.js';
 import { broken, type Finding, ok, skipped } from './check.js';
@@ -60,9 +60,4 @@ export function checkClock(others: readonly OtherClock[]): Finding {
     `this machine's is ${duration(apartMs)} ${worst.aheadMs > 0 ? 'behind' : 'ahead of'} that of ${worst.of}`,
     'let both machines set their clocks by NTP (timedatectl set-ntp true)',
   );
-}
-
-/** The directory itself, or the nearest above it that is there. */
-export function nearestExisting(path: string): string {
-  return existsSync(path) ? path : nearestExisting(dirname(path));
 }

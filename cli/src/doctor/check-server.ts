@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import { healthAnswer } from '@suzumio/contract/operations/service';
-import { addressOf } from '../reach/api-client.js';
+import { addressOf, allProjects } from '../reach/api-client.js';
 import { findApi } from '../reach/reach.js';
 import type { Session } from '../session.js';
 import { broken, type Finding, ok, skipped } from './check.js';
@@ -25,7 +25,7 @@ export async function checkServer(session: Session): Promise<ServerCheck> {
       const start = `${session.suzumio} serve starts one`;
       return { finding: skipped('server', `none runs for ${session.root}; ${start}`), url: undefined };
     }
-    await api.projects();
+    await allProjects(api);
     return { finding: ok('server', `answers at ${api.url}`), url: api.url };
   } catch (error) {
     const remedy =

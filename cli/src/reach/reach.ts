@@ -1,13 +1,11 @@
-import { createClient } from '@suzumio/contract/client/client';
+import type { Client } from '@suzumio/contract/client/client';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { DataDirectory } from '@suzumio/store/cell/data-directory';
 import type { Session } from '../session.js';
 import { addressOf, type ApiClient, createApiClient } from './api-client.js';
-import type { ProjectReads } from './project-reads.js';
+import { openDirectory } from './open-directory.js';
 import { findServer } from './server-file.js';
 import { tokenFor } from './server-token.js';
-import { createStoreReads } from './store-reads.js';
-import { type TokenKeeper, tokensInDirectory, tokensOverHttp } from './token-keeper.js';
 
 const pingWithinMs = 2_000;
 
@@ -32,18 +30,17 @@ export async function requireApi(session: Session): Promise<ApiClient> {
 }
 
 /** Where to read from: the server where one runs, else the data directory itself. */
-export async function findReads(session: Session): Promise<ProjectReads> {
-  return (await findApi(session)) ?? createStoreReads(session);
+export async function findReads(session: Session): Promise<Client> {
+  return (await findApi(session)) ?? openDirectory(session);
 }
 
 /**
- * Where tokens are kept: with a server that was asked for by name, else in the data directory, whose owner needs none,
- * whether a server runs or not.
+ * Where tokens, profiles and teams are kept: with a server that was asked for by name, else in the data directory, whose
+ * owner needs none, whether a server runs or not.
  */
-export async function findTokens(session: Session): Promise<TokenKeeper> {
-  const { root, url } = session;
-  if (url === undefined) return tokensInDirectory(root);
-  return tokensOverHttp(createClient({ url, token: await tokenFor(session, url) }));
+export async function findKept(session: Session): Promise<Client> {
+  const { url } = session;
+  return url === undefined ? openDirectory(session) : createApiClient({ url, token: await tokenFor(session, url) });
 }
 
 /** Whether a server answers, rather than another process with the id of one that died. */

@@ -1,15 +1,15 @@
 import type { Pause } from '@suzumio/contract/model/pause';
 import type { AgentView, ProjectView } from '@suzumio/contract/model/views';
+import type { ProjectDetailAnswer } from '@suzumio/contract/operations/projects';
 import { oneLine } from '@suzumio/core/prompt/body';
 import type { CliContext } from '../cli-context.js';
-import type { ProjectDetail } from '../reach/project-reads.js';
 import { paint } from './colors.js';
 import { count, cut, dayAndTime, dollars, duration, timeOfDay } from './format.js';
 
 type Style = Pick<CliContext, 'now' | 'timeZone'> & { readonly out: Pick<CliContext['out'], 'colors' | 'columns'> };
 
 /** A project in a line, each agent in another, and what the person may do now. */
-export function renderStatus(detail: ProjectDetail, style: Style): { lines: string[]; next: string[] } {
+export function renderStatus(detail: ProjectDetailAnswer, style: Style): { lines: string[]; next: string[] } {
   const { project, agents } = detail;
   const colors = paint(style.out);
   const width = Math.max(...agents.map(({ id }) => id.length));
@@ -23,7 +23,7 @@ export function renderStatus(detail: ProjectDetail, style: Style): { lines: stri
 }
 
 /** Several projects, a line each. */
-export function renderProjects(projects: readonly ProjectDetail[], style: Style): string[] {
+export function renderProjects(projects: readonly ProjectDetailAnswer[], style: Style): string[] {
   const name = Math.max(...projects.map(({ project }) => project.id.length));
   const state = Math.max(...projects.map((detail) => projectState(detail).length));
   return projects.map((detail) => {
@@ -46,7 +46,7 @@ function figures(project: ProjectView, { now }: Pick<Style, 'now'>): string {
 }
 
 /** The project's status, and why nothing moves where nothing does. */
-function projectState({ project, agents, cellPaused, budgetsReached }: ProjectDetail): string {
+function projectState({ project, agents, cellPaused, budgetsReached }: ProjectDetailAnswer): string {
   switch (project.status) {
     case 'initialized':
       return 'initialized, not started yet';
@@ -78,7 +78,10 @@ function projectState({ project, agents, cellPaused, budgetsReached }: ProjectDe
 }
 
 /** What keeps the project as a whole from turns, and who or what made it so. */
-function whatHoldsItUp({ project, cellPaused, budgetsReached, storageReached }: ProjectDetail, style: Style): string[] {
+function whatHoldsItUp(
+  { project, cellPaused, budgetsReached, storageReached }: ProjectDetailAnswer,
+  style: Style,
+): string[] {
   return [
     ...(cellPaused === null ? [] : [`every project is ${pausedBy(cellPaused, style)}`]),
     ...(project.paused === null ? [] : [pausedBy(project.paused, style)]),
@@ -91,12 +94,12 @@ function pausedBy({ by, at, reason }: Pause, style: Style): string {
 }
 
 /** What an agent is at, and why it is not at more. */
-function agentState(agent: AgentView, detail: ProjectDetail, style: Style): string {
+function agentState(agent: AgentView, detail: ProjectDetailAnswer, style: Style): string {
   const state = stateOf(agent, detail, style);
   return agent.paused === null ? state : `${state}; ${pausedBy(agent.paused, style)}`;
 }
 
-function stateOf(agent: AgentView, detail: ProjectDetail, style: Style): string {
+function stateOf(agent: AgentView, detail: ProjectDetailAnswer, style: Style): string {
   const mail = [
     ...(agent.unread === 0 ? [] : [`${agent.unread} unread`]),
     ...(agent.undelivered === 0 || agent.state === 'failed' ? [] : [`${agent.undelivered} undelivered`]),
@@ -121,7 +124,7 @@ function stateOf(agent: AgentView, detail: ProjectDetail, style: Style): string 
 /** Unread mail of a quiet agent starts a turn at once, unless the project keeps it from that. */
 function quietBecause(
   { id, unread, paused }: AgentView,
-  { project, cellPaused, budgetsReached }: ProjectDetail,
+  { project, cellPaused, budgetsReached }: ProjectDetailAnswer,
 ): string {
   const { status } = project;
   if (unread === 0 || paused !== null) return '';
@@ -134,7 +137,7 @@ function quietBecause(
 
 function working(
   { activeTurn: turn, paused }: AgentView,
-  { project, cellPaused }: ProjectDetail,
+  { project, cellPaused }: ProjectDetailAnswer,
   style: Style,
 ): string {
   if (turn === null) return 'running';
@@ -154,7 +157,7 @@ function working(
   return `queued   turn ${turn.number} waits for a worker${after}, ${duration(Math.max(0, style.now() - Date.parse(turn.queuedAt)))}`;
 }
 
-function nextCommands({ project, agents, cellPaused, budgetsReached }: ProjectDetail): string[] {
+function nextCommands({ project, agents, cellPaused, budgetsReached }: ProjectDetailAnswer): string[] {
   const { id } = project;
   const first = agents[0]?.id ?? 'AGENT';
   const failed = agents.filter(({ state }) => state === 'failed');

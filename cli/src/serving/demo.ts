@@ -133,7 +133,7 @@ async function play(session: Session, api: ApiClient, project: string, approvedW
   const outcome = { approved: false };
   /** The demo stops at an exhausted budget: no one is there to raise it. */
   const stopWhereSpent = async () => {
-    const [reached] = (await api.detail(project)).budgetsReached;
+    const [reached] = (await api.getProject({ project })).budgetsReached;
     if (!reached) return;
     failures.push(new SuzumioError('internal', reached.message));
     giveUp.abort();
@@ -174,7 +174,7 @@ async function play(session: Session, api: ApiClient, project: string, approvedW
 }
 
 async function sayOutcome(session: Session, api: ApiClient, project: string): Promise<void> {
-  const report = await api.report(project, undefined);
+  const report = await api.getReport({ project });
   // What is stored of it has a name that says nothing to a person, and to no program that opens texts.
   const file = join(session.root, `${project}.md`);
   await writeFile(file, report, { mode: 0o600 });

@@ -131,7 +131,7 @@ async function runProject(
 ): Promise<void> {
   const project = config.name;
   const isNew = await create();
-  const { status, messages } = (await api.detail(project)).project;
+  const { status, messages } = (await api.getProject({ project })).project;
   if (status === 'initialized' || status === 'stopped') await api.startProject({ project });
   if (isNew || messages === 0) sayNext(session, `send ${project} ${Object.keys(config.agents)[0] ?? ''} P1 "…"`);
   say(session, '');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AgentView, ProjectView } from '@suzumio/contract/model/views';
-import type { ProjectDetail } from '@suzumio/cli/reach/project-reads';
+import type { ProjectDetailAnswer } from '@suzumio/contract/operations/projects';
 import { renderProjects, renderStatus as render } from '@suzumio/cli/render/status';
 
 const at = (clock: string) => `2026-11-21T${clock}.000Z`;
@@ -48,7 +48,7 @@ function renderStatus(
   view: ProjectView,
   agents: AgentView[],
   how: Parameters<typeof render>[1],
-  more: Partial<ProjectDetail> = {},
+  more: Partial<ProjectDetailAnswer> = {},
 ) {
   return render({ project: view, agents, ...free, ...more }, how);
 }

@@ -1,9 +1,10 @@
 import express from 'express';
 import { isOpen, type Operation } from '@suzumio/contract/operations/operation';
 import { operations, type Operations } from '@suzumio/contract/operations/operations';
+import type { ApiIdentity } from '@suzumio/store/cell/api-tokens';
 import { notFoundHandler, problemHandler } from '@suzumio/runtime/http/problem-handler';
 import { type ListenerNames, refuseForeignRequests } from '@suzumio/runtime/http/request-source';
-import { authenticate, authorize } from './auth.js';
+import { anybody, authenticate, authorize } from './auth.js';
 import { readBodies } from './body.js';
 import type { ApiContext } from './context.js';
 import { keepDiskReserve } from './disk-reserve.js';
@@ -37,10 +38,19 @@ export interface ApiGuards extends ListenerNames {
   publicUrl?: string | undefined;
 }
 
+/** What guards the application of one process. */
+interface AppOptions extends ApiGuards {
+  /** The identity of requests without a token. @default everybody's where `auth` is `off`, else none */
+  withoutToken?: ApiIdentity;
+  /** Answers errors. @default a problem document */
+  onError?: express.ErrorRequestHandler;
+}
+
 /** Every route of the API, behind its access control. */
-export function apiApp(context: ApiContext, hub: EventHub, guards: ApiGuards): express.Express {
-  const { rateLimits = defaultRateLimits, publicUrl } = guards;
-  const open = guards.auth === 'off';
+export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions): express.Express {
+  const { rateLimits = defaultRateLimits, publicUrl } = options;
+  const open = options.auth === 'off';
+  const { withoutToken = open ? anybody : undefined } = options;
   const failures = createRateLimiter(rateLimits.failuresPerSecond, 0);
   const runs: Runs<Operations> = {
     ...projectRuns,
@@ -66,9 +76,9 @@ export function apiApp(context: ApiContext, hub: EventHub, guards: ApiGuards): e
   };
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use(securityHeaders, refuseForeignRequests(guards));
+  app.use(securityHeaders, refuseForeignRequests(options));
   addRoutes(isOpen);
-  app.use('/api', authenticate(context.cell.catalog, { open, failures }), limitRates(rateLimits), authorize);
+  app.use('/api', authenticate(context.cell.catalog, { withoutToken, failures }), limitRates(rateLimits), authorize);
   app.use('/api', keepDiskReserve(context.cell.disk));
   // Uploads first: their bodies are not JSON.
   addRoutes(({ upload }) => upload !== undefined);
@@ -77,6 +87,6 @@ export function apiApp(context: ApiContext, hub: EventHub, guards: ApiGuards): e
   addRoutes((operation) => !isOpen(operation) && operation.upload === undefined);
   app.use(refuseOtherMethods, notFoundHandler);
   app.use(recordRefusals(context));
-  app.use(problemHandler(context.logger));
+  app.use(options.onError ?? problemHandler(context.logger));
   return app;
 }

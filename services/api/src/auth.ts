@@ -8,14 +8,20 @@ import { operationFor } from './operations-at.js';
 import type { RateLimiter } from './rate-limiter.js';
 
 /** The identity of requests where no token is required. */
-const anybody: ApiIdentity = { tokenId: null, name: anonymousActor, scope: 'admin', project: null, agents: null };
+export const anybody: ApiIdentity = {
+  tokenId: null,
+  name: anonymousActor,
+  scope: 'admin',
+  project: null,
+  agents: null,
+};
 
 const tokenMissing = 'This needs a token: Authorization: Bearer <token>.';
 const tokenNotGood = 'The token that was shown is not good: it is unknown, was revoked, or has expired.';
 
 export interface AuthenticationOptions {
-  /** Whether requests without a token may do everything. A token that is sent must be valid all the same. */
-  open: boolean;
+  /** The identity of requests without a token; undefined refuses them. A token that is sent must be valid all the same. */
+  withoutToken: ApiIdentity | undefined;
   /** Limits how often an address may fail to authenticate. */
   failures: RateLimiter;
 }
@@ -24,10 +30,10 @@ export interface AuthenticationOptions {
  * Refuses requests without a valid token. An address that failed too often has to wait; valid tokens from there still
  * pass, since others may share the address, and 256 bits cannot be guessed.
  */
-export function authenticate(catalog: Catalog, { open, failures }: AuthenticationOptions): RequestHandler {
+export function authenticate(catalog: Catalog, { withoutToken, failures }: AuthenticationOptions): RequestHandler {
   return async (request, response, next) => {
     const { authorization } = request.headers;
-    const identity = authorization === undefined && open ? anybody : holderOf(authorization, catalog);
+    const identity = authorization === undefined ? withoutToken : holderOf(authorization, catalog);
     if (!identity) {
       await failures.count(request.socket.remoteAddress ?? '');
       throw new SuzumioError('unauthenticated', authorization === undefined ? tokenMissing : tokenNotGood);
@@ -98,8 +104,8 @@ export function identityIfKnown(response: Response): ApiIdentity | undefined {
   return identities(response).identity;
 }
 
-function holderOf(authorization: string | undefined, catalog: Catalog): ApiIdentity | undefined {
-  const secret = /^Bearer +([\x21-\x7e]{1,500}) *$/i.exec(authorization ?? '')?.[1];
+function holderOf(authorization: string, catalog: Catalog): ApiIdentity | undefined {
+  const secret = /^Bearer +([\x21-\x7e]{1,500}) *$/i.exec(authorization)?.[1];
   return secret === undefined ? undefined : catalog.tokens.identify(secret);
 }
 

@@ -8,10 +8,12 @@ import type { Cell } from '@suzumio/store/cell/cell';
 /** The API's collaborators. */
 export interface ApiDependencies {
   cell: Cell;
-  transport: Transport;
-  logger: Logger;
-  metrics: Metrics;
+  transport: Pick<Transport, 'wake' | 'hint' | 'onHint' | 'fleet' | 'turnJobsAhead'>;
+  logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
+  metrics: Pick<Metrics, 'mailAccepted' | 'requestsRefused'> & { sseClients: Pick<Gauge, 'set' | 'inc' | 'dec'> };
 }
+
+type Gauge = Metrics['sseClients'];
 
 /** What the operations share. */
 export interface ApiContext extends ApiDependencies {
@@ -23,4 +25,6 @@ export interface ApiContext extends ApiDependencies {
   publicPath: string;
   /** This machine's file system, for paths in posted project files. */
   host: HostPaths;
+  /** Set where no service runs: the data directory is read, and there is no queue. */
+  unserved?: boolean;
 }

@@ -1,4 +1,4 @@
-import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import type { RateLimiterRes } from 'rate-limiter-flexible';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 /** Requests per second; 0 means no limit. */
@@ -31,25 +31,30 @@ export interface RateLimiter {
 /** @param burst how many more are allowed at once, once a minute */
 export function createRateLimiter(perSecond: number, burst: number): RateLimiter {
   if (perSecond === 0) return unlimited;
-  const steady = new RateLimiterMemory({ points: perSecond, duration: 1 });
-  const limiter =
-    burst === 0
-      ? steady
-      : new BurstyRateLimiter(steady, new RateLimiterMemory({ points: burst, duration: burstEverySeconds }));
+  const loaded = load(perSecond, burst);
   return {
     async count(sender) {
+      const limiter = await loaded;
       try {
         await limiter.consume(sender);
       } catch (error) {
-        throw error instanceof RateLimiterRes ? tooMany(error.msBeforeNext) : error;
+        throw error instanceof Error ? error : tooMany(error as RateLimiterRes);
       }
     },
   };
 }
 
+/** A process that bounds nothing does without the library. */
+async function load(perSecond: number, burst: number) {
+  const { BurstyRateLimiter, RateLimiterMemory } = await import('rate-limiter-flexible');
+  const steady = new RateLimiterMemory({ points: perSecond, duration: 1 });
+  if (burst === 0) return steady;
+  return new BurstyRateLimiter(steady, new RateLimiterMemory({ points: burst, duration: burstEverySeconds }));
+}
+
 const unlimited: RateLimiter = { count: () => Promise.resolve() };
 
-function tooMany(msBeforeNext: number): SuzumioError {
+function tooMany({ msBeforeNext }: RateLimiterRes): SuzumioError {
   const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1_000));
   return new SuzumioError('rate-limited', `Too many requests; go on in ${retryAfterSeconds} s.`, { retryAfterSeconds });
 }

@@ -38,7 +38,8 @@ export const projectRuns: Runs<typeof projects> = {
   getProject: (call) => call.withProject((store) => detailOf(call.context, store)),
 
   /** Followers are told as soon as the project has ended; workers learn it from the next heartbeat of its attempts. */
-  async deleteProject({ context: { cell, transport, logger }, params: { project }, request, identity, actor, key }) {
+  async deleteProject({ context, params: { project }, request, identity, actor, key }) {
+    const { cell, transport, logger } = context;
     parse(emptyRequest, bodyOf(request), 'body');
     requireProject(identity, project);
     const deletion = cell.deleteProject(project, {
@@ -48,7 +49,7 @@ export const projectRuns: Runs<typeof projects> = {
         if (step === 'ended') transport.hint({ project, seq: 0 });
       },
     });
-    await orUnknown(cell, project, deletion);
+    await orUnknown(context, project, deletion);
     logger.info({ project, actor }, 'a project was deleted');
     return { id: project };
   },

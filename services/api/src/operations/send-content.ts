@@ -4,7 +4,6 @@ import { sendFile } from '@suzumio/runtime/http/send-file';
 import type { ArtifactView } from '@suzumio/contract/model/views';
 import type { ContentStore } from '@suzumio/store/content/content-store';
 import { publishedDirectory } from '@suzumio/store/content/directories';
-import { directoryArchive } from './directory-archive.js';
 
 /** One file of the content store, and its name. */
 export interface NamedContent {
@@ -59,8 +58,12 @@ export async function sendArchive(
     return;
   }
   response.attachment(`${artifact.name}.tar`).type('application/x-tar');
-  if (request.method === 'HEAD') response.end();
-  else await sendFile(response, directoryArchive(content, artifact, manifest));
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  const { directoryArchive } = await import('./directory-archive.js');
+  await sendFile(response, directoryArchive(content, artifact, manifest));
 }
 
 /**

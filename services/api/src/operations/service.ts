@@ -1,7 +1,5 @@
 import type { WorkerView, service } from '@suzumio/contract/operations/service';
 import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
-import { openApiDocument } from '../openapi/document.js';
-import { descriptionPage } from '../openapi/page.js';
 import type { Runs } from '../routes.js';
 import { version } from '../version.js';
 import { namedListAnswer } from './list-answer.js';
@@ -19,9 +17,8 @@ export function serviceRuns({
   open: boolean;
   publicUrl?: string | undefined;
 }): Runs<typeof service> {
-  const described = openApiDocument(version);
-  const description = publicUrl === undefined ? described : { ...described, servers: [{ url: publicUrl }] };
-  const page = descriptionPage(description);
+  let made: ReturnType<typeof describe> | undefined;
+  const description = () => (made ??= describe(publicUrl));
   return {
     /** Workers that serve other cells alone are only counted. */
     async listWorkers({ context: { cell, transport }, query: { limit, after = '' } }) {
@@ -36,15 +33,24 @@ export function serviceRuns({
 
     getHealth: () => ({ status: 'ok', version, access: open ? 'open' : 'tokens' }),
 
-    getDescription: () => ({ ...description }),
+    getDescription: async () => ({ ...(await description()).document }),
 
-    getDescriptionPage({ response }) {
-      response
-        .set('content-security-policy', page.contentSecurityPolicy)
-        .type('text/html; charset=utf-8')
-        .send(page.html);
+    async getDescriptionPage({ response }) {
+      const { html, contentSecurityPolicy } = (await description()).page;
+      response.set('content-security-policy', contentSecurityPolicy).type('text/html; charset=utf-8').send(html);
     },
   };
+}
+
+/** Made when it is first asked for: it takes time, and most processes are never asked. */
+async function describe(publicUrl: string | undefined) {
+  const [{ openApiDocument }, { descriptionPage }] = await Promise.all([
+    import('../openapi/document.js'),
+    import('../openapi/page.js'),
+  ]);
+  const described = openApiDocument(version);
+  const document = publicUrl === undefined ? described : { ...described, servers: [{ url: publicUrl }] };
+  return { document, page: descriptionPage(document) };
 }
 
 function viewOf({ worker, slots, state, problem, backends, images }: WorkerPresence): WorkerView {

@@ -20,7 +20,8 @@ export const whyAgent: Run<typeof agents.whyAgent> = async (call) => {
 };
 
 /** The queue's facts on workers, and on the job of a queued turn. */
-async function fleetFacts({ cell, transport }: ApiContext, facts: ProjectFacts): Promise<CellFacts['fleet']> {
+async function fleetFacts({ cell, transport, unserved }: ApiContext, facts: ProjectFacts): Promise<CellFacts['fleet']> {
+  if (unserved) return null;
   const { turn, project } = facts;
   const waits = turn !== null && !turn.running && turn.delivery !== null;
   try {

@@ -3,7 +3,7 @@ import type { FetchBody } from '@suzumio/protocol/fetch-exchange';
 import type { JsonOf, MediaOf, OperationShape, ParamsOf } from '../operations/operation.js';
 import { allOperations, type Operations } from '../operations/operations.js';
 import { callOf } from './calls.js';
-import { type ApiAddress, type AskOptions, makeClient } from './make-client.js';
+import { type ApiAddress, type AskOptions, makeClient, type OwnApi } from './make-client.js';
 
 /** Every operation of the API as a method: `api.listTasks({ project, query: { state: 'open' } })`. */
 export type Client = { readonly [Id in keyof Operations]: Ask<Operations[Id]> };
@@ -36,8 +36,8 @@ type AnswerOf<Shape extends OperationShape> = [JsonOf<Shape>] extends [never]
   : JsonOf<Shape>;
 
 /** A client of the HTTP API. Every method throws a SuzumioError: the server's own, or `server-unreachable`. */
-export function createClient(address: ApiAddress): Client {
-  return makeClient(address, { calls, parserOf: (id) => parsers[id] }) as unknown as Client;
+export function createClient(api: ApiAddress | OwnApi): Client {
+  return makeClient(api, { calls, parserOf: (id) => parsers[id] }) as unknown as Client;
 }
 
 const calls = Object.fromEntries(allOperations.map((operation) => [operation.id, callOf(operation)]));

@@ -1,5 +1,11 @@
 import { type FetchBody, fetchExchange } from '@suzumio/protocol/fetch-exchange';
-import { type HttpAnswer, HttpClient, type HttpRequest, type Parser } from '@suzumio/protocol/http-client';
+import {
+  type Exchange,
+  type HttpAnswer,
+  HttpClient,
+  type HttpRequest,
+  type Parser,
+} from '@suzumio/protocol/http-client';
 import type { Call } from './calls.js';
 import { failureOf } from './failures.js';
 
@@ -7,6 +13,12 @@ import { failureOf } from './failures.js';
 export interface ApiAddress {
   readonly url: string;
   readonly token: string;
+}
+
+/** An API with a transport of its own, which needs no token. */
+export interface OwnApi {
+  readonly url: string;
+  readonly exchange: Exchange<FetchBody>;
 }
 
 export interface AskOptions {
@@ -32,14 +44,15 @@ const unchecked: Parser<unknown> = { parse: (value) => value };
 type Asking = (input?: Input, options?: AskOptions) => Promise<unknown>;
 
 /** A client whose operations are plain data. The caller says its type. */
-export function makeClient({ url, token }: ApiAddress, parts: ClientParts): Readonly<Record<string, Asking>> {
+export function makeClient(api: ApiAddress | OwnApi, parts: ClientParts): Readonly<Record<string, Asking>> {
   const { calls, parserOf, failure = failureOf } = parts;
-  const http = new HttpClient<FetchBody>({ url, exchange: fetchExchange() });
+  const { url } = api;
+  const http = new HttpClient<FetchBody>({ url, exchange: 'exchange' in api ? api.exchange : fetchExchange() });
   const ask = async (id: string, call: Call, input: Input = {}, { idempotencyKey, signal }: AskOptions = {}) => {
     const request: HttpRequest<FetchBody> = {
       method: call.method,
       path: pathOf(call.path, input),
-      token,
+      ...('token' in api ? { token: api.token } : {}),
       signal,
       timeoutMs: call.timeoutMs,
       ...(idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } }),

@@ -1,6 +1,12 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { configLimits } from '@suzumio/core/config/limits';
 import type { FileContent, SourceFiles } from '@suzumio/core/config/source-files';
+
+/** A path, or its nearest ancestor that exists. */
+export function nearestExisting(path: string): string {
+  return existsSync(path) ? path : nearestExisting(dirname(path));
+}
 
 /** Reads a regular file of bounded size as UTF-8, without its byte order mark. */
 export function readTextFile(path: string): FileContent {

@@ -16,7 +16,7 @@ export const notFoundHandler: RequestHandler = (request, _response, next) => {
 /**
  * The last handler: answers every error with a problem document, and logs server errors; temporary ones as warnings.
  */
-export function problemHandler(logger: Logger): ErrorRequestHandler {
+export function problemHandler(logger: Pick<Logger, 'warn' | 'error'>): ErrorRequestHandler {
   return (thrown: unknown, request, response, next) => {
     // A body that ends with its connection is no server error.
     const error = thrown !== null && thrown === request.errored ? cutOff(thrown) : asSuzumioError(thrown);

@@ -26,7 +26,7 @@ const shownCharacters = 200;
  * @param now milliseconds of a monotonic clock
  */
 export function refusalLog(
-  { logger, metrics }: { logger: Logger; metrics: Pick<Metrics, 'requestsRefused'> },
+  { logger, metrics }: { logger: Pick<Logger, 'debug' | 'warn'>; metrics: Pick<Metrics, 'requestsRefused'> },
   now: () => number = () => performance.now(),
 ): (error: unknown, request: IncomingMessage) => void {
   let second = { since: -Infinity, lines: 0 };

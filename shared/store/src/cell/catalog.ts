@@ -114,6 +114,24 @@ export class Catalog {
     }
   }
 
+  /**
+   * Opens a catalogue to look at: nothing is made, written or migrated. Where there is none, it is an empty one.
+   *
+   * @throws SuzumioError `data-dir-invalid` where this process may not look; `schema-newer`
+   */
+  static openForReading(directory: DataDirectory, context: StoreContext): Catalog {
+    const exists = directory.exists();
+    const sql = Sql.open(exists ? directory.catalogFile : ':memory:', { readonly: exists });
+    try {
+      if (exists) assertNotNewer(sql, newestSchema);
+      else migrate(sql, catalogMigrations);
+      return new Catalog(new CatalogDatabase(sql, context, () => undefined), false);
+    } catch (error) {
+      sql.close();
+      throw error;
+    }
+  }
+
   /** Every project's id, oldest first. */
   projects(): { id: string; status: ProjectStatus }[] {
     return this.db.reader.all(

@@ -56,7 +56,7 @@ export class Cell {
     const directory = new DataDirectory(root);
     directory.prepare();
     const { storage = defaultStorageLimits } = options;
-    const disk = new DiskSpace(directory.root, storage.reserve, options.freeBytes);
+    const disk = new DiskSpace(directory.root, storage, options.freeBytes);
     const context = { ...(options.context ?? systemContext()), storage, disk };
     const catalog = Catalog.open(directory, context, options.hooks);
     const hooks: ProjectStoreHooks = {
@@ -70,6 +70,31 @@ export class Cell {
     };
     const stores = new ProjectStores(directory, context, hooks, options.maxOpen, (project) => catalog.knows(project));
     return new Cell(options.id ?? directory.cellId(), directory, catalog, stores, disk, context, hooks);
+  }
+
+  /**
+   * Opens a data directory to look at it: nothing is made, written or migrated. Where it is missing, it has no projects.
+   * The cell has no name, since nothing is queued or labelled for it.
+   *
+   * @param options.keeping opens the catalogue for writing, as {@link open} does: its owner keeps tokens, profiles and teams
+   * @throws SuzumioError `data-dir-invalid`, `schema-newer`
+   */
+  static openForReading(
+    root: string,
+    options: {
+      context: StoreContext;
+      storage: StorageLimits;
+      freeBytes: (path: string) => number;
+      keeping?: boolean;
+    },
+  ): Cell {
+    const directory = new DataDirectory(root);
+    const disk = new DiskSpace(directory.root, options.storage, options.freeBytes);
+    const context = { ...options.context, storage: options.storage, disk };
+    if (options.keeping) directory.prepare();
+    const catalog = options.keeping ? Catalog.open(directory, context) : Catalog.openForReading(directory, context);
+    const stores = new ProjectStores(directory, context, {}, undefined, undefined, true);
+    return new Cell('', directory, catalog, stores, disk, context, {});
   }
 
   /** What may be stored here. */

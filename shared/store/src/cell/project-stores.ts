@@ -45,6 +45,8 @@ export class ProjectStores {
     maxOpen = databaseMemory(memoryLimitBytes()).maxOpen,
     /** Whether the catalog has a project: a directory without an entry is not open to anyone yet. */
     private readonly listed: (project: string) => boolean = () => true,
+    /** Whether databases are only looked at. */
+    private readonly readOnly = false,
   ) {
     this.#entries = new LRUCache<string, Entry>({
       max: maxOpen,
@@ -141,7 +143,7 @@ export class ProjectStores {
 
   /** Waits until the database has this version's schema; an open one has. */
   async #migrated(project: string, wait: boolean): Promise<void> {
-    if (this.#entries.has(project) || !projectId.safeParse(project).success) return;
+    if (this.readOnly || this.#entries.has(project) || !projectId.safeParse(project).success) return;
     const file = this.directory.projectFile(project);
     if (wait) await this.#migrations.done(file);
     else this.#migrations.requireDone(file);
@@ -167,6 +169,7 @@ export class ProjectStores {
       const there = fileIdentity(file);
       if (there === undefined || !this.listed(project)) return undefined;
       try {
+        if (this.readOnly) return ProjectStore.openForReading(project, file, this.context);
         return ProjectStore.open(project, file, this.context, this.hooks);
       } catch (error) {
         // The file was moved away meanwhile, and another may have its name.

@@ -98,6 +98,26 @@ export class ProjectStore {
     });
   }
 
+  /**
+   * Opens a project's database for reading. Nothing is written or migrated: it may have an earlier schema, and it may be a
+   * copy. Verbs fail.
+   *
+   * @throws SuzumioError as {@link open}
+   */
+  static openForReading(project: string, file: string, context: StoreContext): ProjectStore {
+    return opened(
+      file,
+      (sql) => {
+        assertNotNewer(sql, newestSchema);
+        const row = sql.userVersion === 0 ? undefined : sql.get<{ id: string }>('SELECT id FROM projects');
+        if (!row) throw empty(project, file);
+        if (row.id !== project) throw misplaced(project, row.id, file);
+        return new ProjectStore(project, sql, context, {});
+      },
+      { readonly: true },
+    );
+  }
+
   /** Creates the database of a new project. */
   static create(config: ProjectConfig, file: string, context: StoreContext): ProjectStore {
     return opened(file, (sql) => {
@@ -199,8 +219,8 @@ export class ProjectStore {
 }
 
 /** Opens a database and closes it again if `use` fails. */
-function opened<Result>(file: string, use: (sql: Sql) => Result): Result {
-  const sql = Sql.open(file);
+function opened<Result>(file: string, use: (sql: Sql) => Result, options: { readonly?: boolean } = {}): Result {
+  const sql = Sql.open(file, options);
   try {
     return use(sql);
   } catch (error) {

@@ -17,7 +17,7 @@ export class DiskSpace {
 
   constructor(
     private readonly path: string,
-    readonly reserve: StorageLimits['reserve'] = defaultStorageLimits.reserve,
+    private readonly limits: Pick<StorageLimits, 'reserve'> = defaultStorageLimits,
     private readonly free: (path: string) => number = freeBytesAt,
   ) {}
 
@@ -32,13 +32,13 @@ export class DiskSpace {
 
   /** Whether less is free than this use must leave. */
   isShortFor(use: DiskUse): boolean {
-    return this.freeBytes < this.reserve[use];
+    return this.freeBytes < this.limits.reserve[use];
   }
 
   /** @throws SuzumioError `disk-reserve` */
   require(use: DiskUse): void {
     const { freeBytes } = this;
-    const reserveBytes = this.reserve[use];
+    const reserveBytes = this.limits.reserve[use];
     if (freeBytes >= reserveBytes) return;
     throw new SuzumioError(
       'disk-reserve',

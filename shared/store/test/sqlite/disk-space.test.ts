@@ -5,7 +5,7 @@ import { DiskSpace } from '@suzumio/store/sqlite/disk-space';
 test('the system is asked for the room once in a turn of the event loop, and anew in the next', async () => {
   let free = 100;
   let asked = 0;
-  const disk = new DiskSpace('/data', { files: 50, rows: 20, mail: 10 }, () => {
+  const disk = new DiskSpace('/data', { reserve: { files: 50, rows: 20, mail: 10 } }, () => {
     asked += 1;
     return free;
   });
