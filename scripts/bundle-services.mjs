@@ -13,6 +13,7 @@ const stores = ['api', 'scheduler', 'toolhost'];
 /** A thread has a file of its own, where the code that starts it looks for it from `dist/main.js`. */
 const threads = {
   'toolhost/dist/bodies/body-thread': 'services/toolhost/src/bodies/body-thread.ts',
+  'turn-worker/dist/workspace/workspace-thread': 'services/turn-worker/src/workspace/workspace-thread.ts',
   ...Object.fromEntries(
     stores.map((name) => [`${name}/dist/migration-thread`, 'shared/store/src/projects/migration-thread.ts']),
   ),

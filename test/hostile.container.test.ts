@@ -239,7 +239,7 @@ agents:
 
     const heartbeat = `projects/${project}/turns/${one.turn.id}/attempts/1/heartbeat`;
     expect(await call(`${listener('worker')}/${heartbeat}`, one.token, {})).toEqual(rejected);
-    const claim = { claimId: 'a'.repeat(32), worker: 'w', engine: 'e', protocol: 1 };
+    const claim = { claimId: 'a'.repeat(32), worker: 'w', engine: 'e', protocol: 2 };
     const claimPath = `projects/${project}/turns/${one.turn.id}/claim`;
     expect(await call(`${listener('worker')}/${claimPath}`, one.token, claim)).toEqual(rejected);
     expect(await call(`${listener('runner')}/${claimPath}`, one.token, claim)).toMatchObject({ status: 404 });

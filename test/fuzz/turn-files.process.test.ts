@@ -13,12 +13,11 @@ import { readTurnInput } from '../../runner/src/turn-files.js';
 import { TurnFailure } from '../../runner/src/turn-failure.js';
 import { judgeEnding } from '../../services/turn-worker/src/attempt/judge-ending.js';
 import { TurnDirectory } from '../../services/turn-worker/src/attempt/turn-directory.js';
-import { parseManifest } from '../../services/turn-worker/src/workspace/restore.js';
-import { SnapshotInvalid } from '../../services/turn-worker/src/workspace/workspace-errors.js';
 import { failure } from '../../shared/protocol/src/failure-codes.js';
 import { mockScript } from '../../shared/protocol/src/mock-script.js';
 import { type RunnerTurnInput, runnerTurnInput, runnerTurnOutput } from '../../shared/protocol/src/runner.js';
-import { workspaceManifest, workspacePath } from '../../shared/protocol/src/workspace-manifest.js';
+import { workspaceDirectory, workspaceManifest, workspacePath } from '../../shared/protocol/src/workspace-manifest.js';
+import { entriesOf, readSnapshot, SnapshotInvalid } from '../../shared/protocol/src/workspace-snapshot.js';
 import { type Campaign, campaign, computedMs } from './support/campaign.js';
 import { type JsonSchema, type Known, valuesOf } from './support/json-schema.js';
 import { jsonOf, nastyText, spoiled, spoiledBytes } from './support/nasty.js';
@@ -140,16 +139,23 @@ test('a worker takes a manifest only if nothing in it leads out of the workspace
     fc.constantFrom('a', 'a/b', 'a/b/c', 'b', '..', 'a/../..', '/etc/passwd', 'a//b', 'a\0b'),
     nastyText,
   );
-  const known = { path, target: fc.oneof(path, fc.constantFrom('/', '../..')), sizeBytes: fc.nat(1_000) };
-  const bounds = { maxBytes: 2_000, maxFileBytes: 2_000, maxEntries: 3 };
-  await inHere('workspace manifests', documents(workspaceManifest, known), (bytes) => {
+  const hash = fc.constantFrom('a'.repeat(64), 'b'.repeat(64));
+  const numbers = { target: fc.oneof(path, fc.constantFrom('/', '../..')), sizeBytes: fc.nat(1_000) };
+  const bounds = { maxBytes: 2_000, maxEntries: 3 };
+  const manifests = fc.oneof(
+    documents(workspaceManifest, { ...numbers, path }),
+    documents(workspaceDirectory, { ...numbers, name: path, sha256: hash }),
+  );
+  await inHere('workspace manifests', fc.tuple(manifests, manifests), async ([root, other]) => {
     try {
-      const { entries } = parseManifest(bytes, bounds);
+      const read = (sha256: string) => Promise.resolve(sha256 === 'root' ? root : other);
+      const entries = [...entriesOf(await readSnapshot('root', read, bounds))];
       expect(entries.length).toBeLessThanOrEqual(bounds.maxEntries);
-      const links = entries.filter(({ kind }) => kind === 'link').map((entry) => `${entry.path}/`);
-      for (const entry of entries) {
-        workspacePath.parse(entry.path);
-        expect(links.filter((link) => entry.path.startsWith(link))).toEqual([]);
+      expect(new Set(entries.map(({ path }) => path)).size).toBe(entries.length);
+      const links = entries.filter(({ entry }) => entry.kind === 'link').map(({ path }) => `${path}/`);
+      for (const { path } of entries) {
+        workspacePath.parse(path);
+        expect(links.filter((link) => path.startsWith(link))).toEqual([]);
       }
     } catch (error) {
       if (!(error instanceof SnapshotInvalid)) throw error;

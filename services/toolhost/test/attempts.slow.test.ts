@@ -104,7 +104,7 @@ describe('claim', () => {
   ])('refuses a worker with %s', async (_name, token, status, code) => {
     const turn = await bench.queueTurn(project, 'ada');
     const url = `${bench.toolhost.workerUrl}/projects/${project}/turns/${turn}/claim`;
-    const body = { claimId: claimId(), worker: 'w', engine: 'e', protocol: 1 };
+    const body = { claimId: claimId(), worker: 'w', engine: 'e', protocol: 2 };
     expect(await bench.post(url, token, body)).toMatchObject({ status, body: { code } });
     expect(bench.logs().filter((line) => line['code'] === code)).toHaveLength(1);
   });

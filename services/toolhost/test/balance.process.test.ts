@@ -105,7 +105,7 @@ async function begin(project: string, hostOf: (n: number) => { worker: string })
   });
   return Promise.all(
     turns.map(async (turn, n) => {
-      const body = { claimId: claimId(), worker: 'w1', engine: 'test', protocol: 1 };
+      const body = { claimId: claimId(), worker: 'w1', engine: 'test', protocol: 2 };
       const url = `${hostOf(n).worker}/projects/${project}/turns/${turn}/claim`;
       return (await post(url, testing.cell.directory.workerToken(), body)) as ClaimAnswer;
     }),

@@ -124,7 +124,7 @@ export async function toolhostBench(
         claimId: id,
         worker,
         engine: 'test',
-        protocol: 1,
+        protocol: 2,
       }),
     async begin(project, agent, body) {
       const turn = await bench.queueTurn(project, agent, body);

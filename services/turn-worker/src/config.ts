@@ -37,6 +37,8 @@ export const workerLimits = z.strictObject({
   shutdownGraceMs: z.int().nonnegative().default(20_000),
   /** How often the directories of a running attempt are measured. */
   sizeCheckMs: ms.default(1_000),
+  /** The longest time that a snapshot of a workspace may take, uploads included. */
+  captureMs: ms.default(600_000),
   /** The largest workspace in bytes. */
   maxWorkspaceBytes: bytes.max(maxWorkspaceBytes).default(maxWorkspaceBytes),
   maxWorkspaceFiles: z.int().positive().max(maxWorkspaceFiles).default(maxWorkspaceFiles),

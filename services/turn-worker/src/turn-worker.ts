@@ -17,7 +17,11 @@ import { GoneProjects } from './gone-projects.js';
 import { Presence } from './presence.js';
 import { Readiness } from './readiness.js';
 import { openFreeSubdirectory, openWorkerDirectory, type WorkerDirectory } from './worker-directory.js';
+import { WorkspaceThreads } from './workspace/workspace-threads.js';
 import { Workspaces } from './workspace/workspaces.js';
+
+/** From here and from what is compiled of it, the same file. */
+const workspaceThread = new URL('../dist/workspace/workspace-thread.js', import.meta.url);
 
 export interface TurnWorkerDependencies {
   transport: Pick<Transport, 'consumeTurns' | 'announce' | 'depart'>;
@@ -86,6 +90,7 @@ class RunningWorker {
   readonly #stopping = new AbortController();
   #consumer: TurnConsumer | undefined;
   readonly #gone: GoneProjects;
+  readonly #threads = new WorkspaceThreads(workspaceThread);
   #sweeping: Promise<void> = Promise.resolve();
   #takenOver = false;
   #reporting: Promise<void> = Promise.resolve();
@@ -125,6 +130,7 @@ class RunningWorker {
     const workspaces = new Workspaces({
       workerDir: path,
       boot,
+      threads: this.#threads,
       bounds: {
         maxBytes: limits.maxWorkspaceBytes,
         maxFileBytes: maxContentBytes,
@@ -182,6 +188,7 @@ class RunningWorker {
     await this.#presence.close();
     await this.#sweeping;
     for (const engine of Object.values(this.#engines)) await engine.close();
+    await this.#threads.close();
     await this.directory.release();
   }
 

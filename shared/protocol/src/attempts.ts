@@ -14,7 +14,7 @@ import { runnerTurnInput, turnOutput } from './runner.js';
  * | `GET`, `HEAD`, `PUT …/attempts/:attempt/content/:sha256` | the lease token |
  * | `POST /projects/gone` | the worker's credential |
  */
-export const attemptsProtocol = 1;
+export const attemptsProtocol = 2;
 
 /** A worker's claim of a turn. The same `claimId` always gets the same answer. */
 export const claimRequest = z.object({

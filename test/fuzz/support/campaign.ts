@@ -18,6 +18,7 @@ export const shares = {
   endings: 500,
   'workspace manifests': 1_500,
   'mock turns': 1_000,
+  captures: 2_700,
 } as const;
 export type Campaign = keyof typeof shares;
 

@@ -102,7 +102,7 @@ export async function startWorld(): Promise<World> {
       const response = await fetch(`${toolhost.worker}/projects/${project}/turns/${queued ?? ''}/claim`, {
         method: 'POST',
         headers: { authorization: `Bearer ${stack.workerToken()}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ claimId: randomBytes(16).toString('hex'), worker: 'w', engine: 'fuzz', protocol: 1 }),
+        body: JSON.stringify({ claimId: randomBytes(16).toString('hex'), worker: 'w', engine: 'fuzz', protocol: 2 }),
       });
       if (response.status !== 200) throw new Error(`the claim was refused: ${await response.text()}`);
       return (await response.json()) as ClaimAnswer;

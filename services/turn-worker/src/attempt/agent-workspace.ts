@@ -5,7 +5,8 @@ import type { Logger } from '@suzumio/runtime/observability/logger';
 import { AttemptFailure } from '../engine/attempt-failure.js';
 import { errnoOf } from '../files/errno.js';
 import { type AttemptClient, whileUnavailable } from '../toolhost/toolhost-client.js';
-import { uploadSnapshot } from '../workspace/upload.js';
+import { upload } from '../workspace/content-exchange.js';
+import type { Content } from '../workspace/read-file.js';
 import type { Workspace } from '../workspace/workspaces.js';
 import type { StopSwitch } from './stop-switch.js';
 
@@ -37,7 +38,7 @@ export async function bringToSnapshot(
     return client.getContent(sha256);
   };
   try {
-    await retry(() => workspace.bringTo(snapshot, fetch), contentRetry(stop));
+    await retry(() => workspace.bringTo(snapshot, fetch, stop.stopped), contentRetry(stop));
   } catch (error) {
     // A full disk is this host's fault, not the workspace's.
     if (error instanceof AttemptFailure || errnoOf(error) === 'ENOSPC') throw error;
@@ -47,28 +48,30 @@ export async function bringToSnapshot(
   }
 }
 
-/** Takes a snapshot of a workspace, and stores it if it differs from `before`. */
+/**
+ * Takes a snapshot of a workspace in which nothing writes any more, and stores its new content.
+ *
+ * @param captureMs the longest time that this may take
+ */
 export async function captureSnapshot(
   workspace: Workspace,
-  before: string | null,
+  captureMs: number,
   { client, stop, logger }: { client: AttemptClient; stop: StopSwitch; logger: Logger },
 ): Promise<Kept> {
-  const captured = await workspace.capture();
-  if (captured.dropped > 0)
-    logger.warn(
-      { dropped: captured.dropped },
-      'a workspace had entries that no snapshot holds: pipes, sockets, or names that are no text',
-    );
-  const { id } = captured;
-  if (id === null || id === before) return { snapshot: id };
+  const store = (content: Content) => retry(() => upload(content, client), contentRetry(stop));
+  const signal = AbortSignal.any([stop.abandoned, AbortSignal.timeout(captureMs)]);
   try {
-    const upload = () => uploadSnapshot(workspace.directory, { ...captured, id }, workspace.stored, client);
-    await retry(upload, contentRetry(stop));
+    const { id, dropped } = await workspace.capture({ store, signal });
+    if (dropped > 0)
+      logger.warn(
+        { dropped },
+        'a workspace had entries that no snapshot holds: pipes, sockets, or names that are no text',
+      );
+    return { snapshot: id };
   } catch (error) {
     // The turn counts even if its files cannot be stored.
     if (!(error instanceof HttpRefusal) || !noRoom.includes(error.code)) throw error;
     logger.warn({ code: error.code }, 'the workspace of a finished turn could not be stored');
     return { unsaved: { code: error.code, message: error.message.slice(0, 2000) } };
   }
-  return { snapshot: id };
 }

@@ -261,7 +261,7 @@ export class Attempt {
       if (verdict.kind === 'failed') return verdict;
       return {
         ...verdict,
-        ...(await captureSnapshot(workspace, claim.snapshot, { client: this.#client, stop, logger })),
+        ...(await captureSnapshot(workspace, host.limits.captureMs, { client: this.#client, stop, logger })),
       };
     } finally {
       await logSent;

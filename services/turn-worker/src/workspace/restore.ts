@@ -1,18 +1,12 @@
-import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { chmod, lchown, lstat, mkdir, rename, rm, symlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { type WorkspaceEntry, type WorkspaceManifest, workspaceManifest } from '@suzumio/protocol/workspace-manifest';
-import { emptyDirectory, removeTree } from '../files/remove-tree.js';
+import { chmodSync, lchownSync, mkdirSync, readlinkSync, renameSync, type Stats, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SnapshotDirectory, SnapshotEntry, SnapshotFile } from '@suzumio/protocol/workspace-snapshot';
+import { OpenDirectory } from '../files/open-directory.js';
+import { removeTree } from '../files/remove-tree.js';
 import { isExecutable } from './capture.js';
-import type { FileHashes } from './file-hashes.js';
-import { type Found, scan, type WorkspaceBounds } from './scan.js';
-import { SnapshotInvalid, WorkspaceTooLarge } from './workspace-errors.js';
-
-/** Fetches content, which is verified here. */
-export type FetchContent = (sha256: string) => Promise<AsyncIterable<Uint8Array>>;
+import type { FileClock } from './file-clock.js';
+import type { KnownDirectory, KnownEntry, KnownFile } from './known-tree.js';
+import { FileReader } from './read-file.js';
 
 export interface Owner {
   uid: number;
@@ -20,131 +14,189 @@ export interface Owner {
 }
 
 export interface RestoreOptions {
-  hashes: FileHashes;
-  bounds: WorkspaceBounds;
-  fetch: FetchContent;
-  /** A directory on the same file system, outside of every mount. */
+  /** What is known of the files that are there. */
+  known: KnownDirectory | undefined;
+  /** Reads the clock of the workspace's file system. */
+  clock: () => FileClock;
+  /** Fetches content into a file, and answers only where it is what the snapshot says. */
+  fetch: (file: SnapshotFile, path: string, to: string) => Promise<void>;
+  /** A directory of ours on the same file system, outside of every mount. */
   temporary: string;
-  /** The owner of the files. @default this process's user */
-  owner?: Owner | undefined;
+  /** Who the files belong to, where that is not this process. */
+  owner: Owner | undefined;
+  /** Called all the time; throws when it is enough. */
+  check: () => void;
 }
+
+/** How many files of a directory are fetched at a time. */
+const atATime = 4;
 
 /**
- * Parses an untrusted manifest: entries are sorted, paths unique, and every entry is inside a directory of the
- * manifest, so that writing them in order never goes through a link or a file.
+ * Makes a directory exactly what a snapshot says, from descriptor to descriptor, without following a link. Nothing else may
+ * be writing there.
  *
- * @throws SnapshotInvalid otherwise
+ * @returns what is known of it from now on
  */
-export function parseManifest(bytes: Buffer, bounds: WorkspaceBounds): WorkspaceManifest {
-  let manifest: WorkspaceManifest;
+export async function restore(
+  path: string,
+  snapshot: SnapshotDirectory,
+  options: RestoreOptions,
+): Promise<KnownDirectory> {
+  const root = OpenDirectory.open(path);
+  const restoration = new Restoration(options);
   try {
-    manifest = workspaceManifest.parse(JSON.parse(bytes.toString('utf8')));
-  } catch (error) {
-    throw new SnapshotInvalid('The snapshot is not a workspace manifest.', { cause: error });
-  }
-  const directories = new Set(['.']);
-  let sizeBytes = 0;
-  let previous = '';
-  for (const entry of manifest.entries) {
-    if (entry.path <= previous)
-      throw new SnapshotInvalid('The entries of the snapshot are not sorted, or one is there twice.');
-    if (!directories.has(dirname(entry.path)))
-      throw new SnapshotInvalid('The snapshot has an entry outside of its directories.');
-    if (entry.kind === 'directory') directories.add(entry.path);
-    if (entry.kind === 'file') sizeBytes += entry.sizeBytes;
-    previous = entry.path;
-  }
-  if (sizeBytes > bounds.maxBytes || manifest.entries.length > bounds.maxEntries) {
-    throw new SnapshotInvalid('The snapshot is larger than this worker allows.');
-  }
-  return manifest;
-}
-
-/** Makes `root` equal the manifest. No other process may be writing there. */
-export async function restore(root: string, manifest: WorkspaceManifest, options: RestoreOptions): Promise<void> {
-  const wanted = new Map(manifest.entries.map((entry) => [entry.path, entry]));
-  const kept = new Set<string>();
-  // Unwanted entries are removed first, the deepest before their directories.
-  for (const found of (await scanOrEmpty(root, options.bounds)).reverse()) {
-    if (await isAsWanted(found, wanted.get(found.path), options.hashes)) kept.add(found.path);
-    else await removeTree(found.absolute);
-  }
-  for (const entry of manifest.entries) {
-    const absolute = join(root, entry.path);
-    if (!kept.has(entry.path)) await write(entry, absolute, options);
-    if (options.owner) await own(absolute, options.owner);
-    if (entry.kind === 'file') options.hashes.note(entry.path, await lstat(absolute, { bigint: true }), entry.sha256);
+    const known = await restoration.bring(root, '', snapshot, options.known);
+    restoration.noteFiles();
+    return known;
+  } finally {
+    root.close();
   }
 }
 
-/** A failed attempt's leftovers may exceed all limits: then everything is removed unread. */
-async function scanOrEmpty(root: string, bounds: WorkspaceBounds): Promise<Found[]> {
-  try {
-    const { found, strange } = await scan(root, bounds);
-    for (const path of strange) await removeTree(path);
-    return found;
-  } catch (error) {
-    if (!(error instanceof WorkspaceTooLarge)) throw error;
-    await emptyDirectory(root);
-    return [];
-  }
-}
+class Restoration {
+  readonly #files: { file: KnownFile; stat: Stats }[] = [];
+  readonly #reader: FileReader;
+  readonly #clock: FileClock;
+  #fetched = 0;
 
-async function isAsWanted(found: Found, wanted: WorkspaceEntry | undefined, hashes: FileHashes): Promise<boolean> {
-  if (wanted?.kind !== found.kind) return false;
-  switch (wanted.kind) {
-    case 'directory':
-      return true;
-    case 'link':
-      return found.kind === 'link' && found.target === wanted.target;
-    case 'file':
-      return (
-        Number(found.stat.size) === wanted.sizeBytes &&
-        isExecutable(found.stat.mode) === wanted.executable &&
-        (await hashes.of(found.path, found.absolute, found.stat)) === wanted.sha256
-      );
+  constructor(private readonly options: RestoreOptions) {
+    this.#clock = options.clock();
+    this.#reader = new FileReader(options.temporary, Number.POSITIVE_INFINITY, options.check);
   }
-}
 
-async function write(entry: WorkspaceEntry, absolute: string, options: RestoreOptions): Promise<void> {
-  switch (entry.kind) {
-    case 'directory':
-      await mkdir(absolute);
-      return chmod(absolute, 0o755);
-    case 'link':
-      return symlink(entry.target, absolute);
-    case 'file': {
-      const temporary = join(options.temporary, `content-${entry.sha256}`);
-      try {
-        await download(entry, temporary, options.fetch);
-        await chmod(temporary, entry.executable ? 0o755 : 0o644);
-        await rename(temporary, absolute);
-      } finally {
-        await rm(temporary, { force: true });
+  async bring(
+    directory: OpenDirectory,
+    prefix: string,
+    wanted: SnapshotDirectory,
+    known: KnownDirectory | undefined,
+  ): Promise<KnownDirectory> {
+    const there = await this.#clear(directory, wanted, known);
+    await this.#writeMissing(directory, prefix, wanted, there);
+    const entries = new Map<string, KnownEntry>();
+    for (const entry of wanted.entries) {
+      this.options.check();
+      entries.set(entry.name, await this.#settle(directory, `${prefix}${entry.name}`, entry, known));
+    }
+    return { kind: 'directory', sha256: wanted.sha256, entries };
+  }
+
+  /** Remembers of each file what the system says of it, now that nothing more is written. */
+  noteFiles(): void {
+    const clock = this.options.clock();
+    for (const { file, stat } of this.#files) file.seen = clock.seen(stat);
+  }
+
+  /** Removes what is not as it should be. @returns the names of what is left */
+  async #clear(
+    directory: OpenDirectory,
+    wanted: SnapshotDirectory,
+    known: KnownDirectory | undefined,
+  ): Promise<Set<string>> {
+    const entries = new Map(wanted.entries.map((entry) => [entry.name, entry]));
+    const { names, strange } = directory.list();
+    for (const name of strange) await removeTree(directory.atBytes(name));
+    const left = new Set<string>();
+    for (const name of names) {
+      this.options.check();
+      const entry = entries.get(name);
+      if (entry && this.#isAsWanted(directory, entry, known?.entries.get(name))) left.add(name);
+      else await removeTree(directory.at(name));
+    }
+    return left;
+  }
+
+  #isAsWanted(directory: OpenDirectory, wanted: SnapshotEntry, known: KnownEntry | undefined): boolean {
+    const { name } = wanted;
+    const stat = directory.look(name);
+    switch (wanted.kind) {
+      case 'directory':
+        return stat?.isDirectory() ?? false;
+      case 'link':
+        return (stat?.isSymbolicLink() ?? false) && readlinkSync(directory.at(name)) === wanted.target;
+      case 'file':
+        if (!stat?.isFile() || stat.size !== wanted.sizeBytes || isExecutable(stat) !== wanted.executable) return false;
+        return this.#hashOf(directory, name, stat, known) === wanted.sha256;
+    }
+  }
+
+  #hashOf(directory: OpenDirectory, name: string, stat: Stats, known: KnownEntry | undefined): string {
+    if (known?.kind === 'file' && known.seen && this.#clock.isUnchanged(stat, known.seen)) return known.sha256;
+    if ((stat.mode & 0o400) === 0) directory.chmod(name, 0o644);
+    return this.#reader.hash(directory.at(name));
+  }
+
+  async #writeMissing(
+    directory: OpenDirectory,
+    prefix: string,
+    wanted: SnapshotDirectory,
+    there: ReadonlySet<string>,
+  ): Promise<void> {
+    const missing = wanted.entries.filter(({ name }) => !there.has(name)).values();
+    const writers = Array.from({ length: atATime }, async () => {
+      for (const entry of missing) await this.#write(directory, prefix, entry);
+    });
+    // Nobody may still be at it when the directory is closed: its descriptor is another's then.
+    const failed = (await Promise.allSettled(writers)).find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
+  }
+
+  async #write(directory: OpenDirectory, prefix: string, entry: SnapshotEntry): Promise<void> {
+    const { check, fetch, temporary } = this.options;
+    check();
+    switch (entry.kind) {
+      case 'directory':
+        mkdirSync(directory.at(entry.name));
+        return;
+      case 'link':
+        symlinkSync(entry.target, directory.at(entry.name));
+        return;
+      case 'file': {
+        const to = join(temporary, `content-${++this.#fetched}`);
+        await fetch(entry, `${prefix}${entry.name}`, to);
+        chmodSync(to, entry.executable ? 0o755 : 0o644);
+        renameSync(to, directory.at(entry.name));
       }
     }
   }
-}
 
-async function own(absolute: string, owner: Owner): Promise<void> {
-  const stat = await lstat(absolute);
-  if (stat.uid !== owner.uid || stat.gid !== owner.gid) await lchown(absolute, owner.uid, owner.gid);
-}
-
-async function download(file: WorkspaceEntry & { kind: 'file' }, to: string, fetch: FetchContent): Promise<void> {
-  const hash = createHash('sha256');
-  let sizeBytes = 0;
-  const check = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      sizeBytes += chunk.length;
-      hash.update(chunk);
-      if (sizeBytes > file.sizeBytes)
-        done(new SnapshotInvalid(`The content of ${file.path} is longer than the snapshot says.`));
-      else done(null, chunk);
-    },
-  });
-  await pipeline(await fetch(file.sha256), check, createWriteStream(to, { mode: 0o600 }));
-  if (sizeBytes !== file.sizeBytes || hash.digest('hex') !== file.sha256) {
-    throw new SnapshotInvalid(`The content of ${file.path} is not what the snapshot says.`);
+  /** Gives an entry that is there to its owner, and describes it; of a directory all that is in it. */
+  async #settle(
+    parent: OpenDirectory,
+    path: string,
+    entry: SnapshotEntry,
+    known: KnownDirectory | undefined,
+  ): Promise<KnownEntry> {
+    const { name } = entry;
+    let stat = parent.look(name);
+    const { owner } = this.options;
+    if (owner && stat && (stat.uid !== owner.uid || stat.gid !== owner.gid)) {
+      lchownSync(parent.at(name), owner.uid, owner.gid);
+      stat = parent.look(name);
+    }
+    switch (entry.kind) {
+      case 'link':
+        return { kind: 'link', target: entry.target };
+      case 'file': {
+        const { sha256, sizeBytes, executable } = entry;
+        const file: KnownFile = { kind: 'file', sha256, sizeBytes, executable };
+        if (stat) this.#files.push({ file, stat });
+        return file;
+      }
+      case 'directory': {
+        if (stat && (stat.mode & 0o755) !== 0o755) parent.chmod(name, 0o755);
+        const before = known?.entries.get(name);
+        const directory = parent.open(name);
+        try {
+          return await this.bring(
+            directory,
+            `${path}/`,
+            entry.directory,
+            before?.kind === 'directory' ? before : undefined,
+          );
+        } finally {
+          directory.close();
+        }
+      }
+    }
   }
 }

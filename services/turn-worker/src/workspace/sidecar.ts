@@ -3,22 +3,20 @@ import { z } from 'zod';
 import { sha256 } from '@suzumio/protocol/ids';
 import { errnoOf } from '../files/errno.js';
 import { writeFileAtomically } from '../files/write-file-atomically.js';
-import { fileHash } from './file-hashes.js';
 
-/** A worker's knowledge of a workspace's directory, stored outside it. */
+/** The state of a workspace's directory, stored outside it. The knowledge of its files is stored beside, as a tree. */
 const sidecar = z.object({
-  version: z.literal(1),
+  version: z.literal(2),
   /** The boot in which this was written: after a reboot it is unreliable. */
   boot: z.string(),
   /** The snapshot that the directory equals; absent while something may be writing in it. */
   at: z.object({ snapshot: sha256.nullable() }).optional(),
-  hashes: z.array(z.tuple([z.string(), fileHash])),
 });
 export type Sidecar = z.infer<typeof sidecar>;
 
 /** The knowledge of a new directory. */
 export function nothingKnown(boot: string): Sidecar {
-  return { version: 1, boot, hashes: [] };
+  return { version: 2, boot };
 }
 
 /** The knowledge recorded in this boot, or none. */

@@ -1,9 +1,4 @@
-/** A workspace exceeds its limits, or has something that no snapshot can hold. */
+/** A workspace exceeds its limits. */
 export class WorkspaceTooLarge extends Error {
   override readonly name = 'WorkspaceTooLarge';
-}
-
-/** A snapshot does not match its id, or violates the manifest's rules. */
-export class SnapshotInvalid extends Error {
-  override readonly name = 'SnapshotInvalid';
 }

@@ -1,15 +1,15 @@
 import { chown, mkdir, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createHash } from 'node:crypto';
 import type { AttemptRef, ProjectRef } from '@suzumio/protocol/attempts';
 import { errnoOf } from '../files/errno.js';
 import { removeTree } from '../files/remove-tree.js';
-import { type Captured, capture } from './capture.js';
-import { FileHashes } from './file-hashes.js';
-import { type FetchContent, type Owner, parseManifest, restore } from './restore.js';
-import type { WorkspaceBounds } from './scan.js';
+import type { WorkspaceBounds } from './capture.js';
+import { download, downloadManifest, type FetchContent } from './content-exchange.js';
+import type { Content } from './read-file.js';
+import type { Owner } from './restore.js';
 import { nothingKnown, readSidecar, type Sidecar, writeSidecar } from './sidecar.js';
-import { SnapshotInvalid } from './workspace-errors.js';
+import type { Results, WorkspacePlace } from './thread-messages.js';
+import type { WorkspaceThreads } from './workspace-threads.js';
 
 export interface WorkspacesOptions {
   /** Contains `workspaces`, `snapshots` (the knowledge of each) and `downloads`. */
@@ -17,6 +17,7 @@ export interface WorkspacesOptions {
   bounds: WorkspaceBounds;
   /** Identifies this boot of the machine. */
   boot: string;
+  threads: WorkspaceThreads;
 }
 
 /** The directories in which agents keep their files, one each. */
@@ -25,7 +26,7 @@ export class Workspaces {
 
   /** The workspace of an agent; its directory exists from now on and belongs to `owner`. */
   async open(agent: ProjectRef & Pick<AttemptRef, 'agent'>, owner: Owner | undefined): Promise<Workspace> {
-    const { workerDir, bounds, boot } = this.options;
+    const { workerDir, bounds, boot, threads } = this.options;
     const name = join(nameOf(agent), agent.agent);
     const directory = join(workerDir, directories.workspaces, name);
     const sidecar = join(workerDir, directories.sidecars, `${name}.json`);
@@ -38,7 +39,8 @@ export class Workspaces {
     // Knowledge of a removed directory does not apply to the new one. Files of another user change their owner when the
     // directory is restored to its snapshot.
     const known = isNew || isAnothers ? nothingKnown(boot) : await readSidecar(sidecar, boot);
-    return new Workspace(directory, sidecar, temporary, { bounds, boot, owner }, known);
+    const place = { directory, treeFile: `${sidecar.slice(0, -'.json'.length)}.tree`, temporary, boot, bounds };
+    return new Workspace(place, sidecar, owner, threads, known);
   }
 
   /** The projects with workspaces. */
@@ -79,85 +81,62 @@ async function namesIn(directory: string): Promise<string[]> {
   });
 }
 
+export interface CaptureTo {
+  /** Stores content that the ToolHost may not have; called for several at a time. */
+  store: (content: Content) => Promise<void>;
+  /** Whether a program may be writing there now. */
+  live?: boolean;
+  signal?: AbortSignal;
+}
+
 /** One agent's files between and during its turns, for one user at a time. */
 export class Workspace {
-  /** The content that the ToolHost has, as part of the present snapshot. */
-  #stored: ReadonlySet<string> = new Set();
-
   constructor(
-    readonly directory: string,
+    private readonly place: WorkspacePlace,
     private readonly sidecarPath: string,
-    private readonly temporary: string,
-    private readonly options: { bounds: WorkspaceBounds; boot: string; owner: Owner | undefined },
+    private readonly owner: Owner | undefined,
+    private readonly threads: WorkspaceThreads,
     private known: Sidecar,
   ) {}
 
-  get stored(): ReadonlySet<string> {
-    return this.#stored;
+  get directory(): string {
+    return this.place.directory;
   }
 
   /**
    * Makes the directory equal `snapshot`, and records that something may write in it from now on.
    *
-   * @throws SnapshotInvalid when the snapshot does not match its id or violates the manifest's rules
+   * @throws SnapshotInvalid when the snapshot does not match its id or violates the manifests' rules
    */
-  async bringTo(snapshot: string | null, fetch: FetchContent): Promise<void> {
-    if (this.known.at?.snapshot !== snapshot) {
-      // Recorded first: a power cut in the middle must not leave a false record.
-      await this.#note({ hashes: this.known.hashes });
-      const hashes = new FileHashes(this.known.hashes);
-      const { bounds, owner } = this.options;
-      const manifest =
-        snapshot === null
-          ? { version: 1 as const, entries: [] }
-          : parseManifest(await this.#manifest(snapshot, fetch), bounds);
-      await restore(this.directory, manifest, { hashes, bounds, fetch, owner, temporary: this.temporary });
-      // Exactly the snapshot's files: `restore` reads and records no others.
-      this.known = { ...this.known, hashes: hashes.entries() };
-    }
-    this.#stored = new Set(this.known.hashes.map(([, hash]) => hash[3]));
-    await this.#note({ hashes: this.known.hashes });
+  async bringTo(snapshot: string | null, fetch: FetchContent, signal?: AbortSignal): Promise<void> {
+    const isUntouched = this.known.at?.snapshot === snapshot;
+    // Recorded first: a power cut in the middle must not leave a false record.
+    await this.#note(undefined);
+    const content = {
+      manifest: (sha256: string) => downloadManifest(sha256, fetch),
+      file: (file: Parameters<typeof download>[0], path: string, to: string) => download(file, path, to, fetch),
+    };
+    const { owner } = this;
+    await this.threads.run('restore', this.place, { snapshot, isUntouched, owner }, content, signal);
   }
 
   /**
-   * The directory's content, once nothing writes in it any more.
+   * Captures the directory and stores its new content; while a program writes there, as a power cut would leave it.
    *
-   * @throws WorkspaceTooLarge beyond the limits
+   * @throws WorkspaceTooLarge beyond the limits; what `store` throws, or what `signal` was aborted with
    */
-  async capture(): Promise<Captured> {
-    const hashes = new FileHashes(this.known.hashes);
-    const captured = await capture(this.directory, hashes, this.options.bounds);
-    this.known = { ...this.known, hashes: hashes.entries() };
-    return captured;
+  capture({ store, live = false, signal }: CaptureTo): Promise<Results['capture']> {
+    return this.threads.run('capture', this.place, { live }, { store }, signal);
   }
 
   /** Records that the directory equals `snapshot`, as just captured. */
   async settle(snapshot: string | null): Promise<void> {
-    await this.#note({ hashes: this.known.hashes, at: { snapshot } });
+    const isKnown = await this.threads.run('save', this.place, { snapshot });
+    await this.#note(isKnown ? { snapshot } : undefined);
   }
 
-  async #note(content: Pick<Sidecar, 'at' | 'hashes'>): Promise<void> {
-    this.known = { version: 1, boot: this.options.boot, ...content };
+  async #note(at: Sidecar['at']): Promise<void> {
+    this.known = { version: 2, boot: this.place.boot, ...(at && { at }) };
     await writeSidecar(this.sidecarPath, this.known);
   }
-
-  async #manifest(snapshot: string, fetch: FetchContent): Promise<Buffer> {
-    const bytes = await bounded(await fetch(snapshot));
-    if (createHash('sha256').update(bytes).digest('hex') === snapshot) return bytes;
-    throw new SnapshotInvalid('The content of the snapshot is not what its id says.');
-  }
-}
-
-/** A manifest within a workspace's limits is shorter than this. */
-const maxManifestBytes = 64 * 1024 * 1024;
-
-async function bounded(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of content) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > maxManifestBytes) throw new SnapshotInvalid('The manifest of the snapshot is too long.');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }

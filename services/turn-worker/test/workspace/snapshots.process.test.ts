@@ -4,11 +4,12 @@ import { chmod, lstat, mkdir, mkdtemp, readFile, readlink, rm, symlink, utimes, 
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { WorkspaceEntry } from '@suzumio/protocol/workspace-manifest';
 import { removeTree } from '../../src/files/remove-tree.js';
-import { uploadSnapshot } from '../../src/workspace/upload.js';
+import { upload } from '../../src/workspace/content-exchange.js';
+import { WorkspaceThreads } from '../../src/workspace/workspace-threads.js';
 import { type Workspace, Workspaces } from '../../src/workspace/workspaces.js';
 
 const agent = { cell: 'cell-1', project: 'paper', epoch: 1, agent: 'writer' };
@@ -61,9 +62,21 @@ beforeEach(async () => {
 
 afterEach(() => removeTree(directory));
 
-function open(worker = 'w', boot = 'boot-1'): Promise<Workspace> {
-  return new Workspaces({ workerDir: join(directory, worker), bounds, boot }).open(agent, undefined);
+const thread = new URL('../../dist/workspace/workspace-thread.js', import.meta.url);
+let threads = new WorkspaceThreads(thread);
+afterAll(() => threads.close());
+
+/** What another process knows: only what is written down. */
+async function restart(): Promise<void> {
+  await threads.close();
+  threads = new WorkspaceThreads(thread);
 }
+
+function open(worker = 'w', boot = 'boot-1'): Promise<Workspace> {
+  return new Workspaces({ workerDir: join(directory, worker), bounds, boot, threads }).open(agent, undefined);
+}
+
+const capture = (workspace: Workspace) => workspace.capture({ store: (content) => upload(content, store.client) });
 
 /** An attempt that ends well: the workspace at `from`, some work, the snapshot uploaded and taken. */
 async function attempt(
@@ -73,10 +86,7 @@ async function attempt(
 ): Promise<string | null> {
   await workspace.bringTo(from, store.fetch);
   await work(workspace.directory);
-  const captured = await workspace.capture();
-  const { id } = captured;
-  if (id !== null && id !== from)
-    await uploadSnapshot(workspace.directory, { ...captured, id }, workspace.stored, store.client);
+  const { id } = await capture(workspace);
   await workspace.settle(id);
   return id;
 }
@@ -106,7 +116,7 @@ describe('a workspace', () => {
     expect((await lstat(at('empty'))).isDirectory()).toBe(true);
     expect(await readlink(at('src/link'))).toBe('../../etc/passwd');
     expect(await readFile(at('src/größe 1.txt'), 'utf8')).toBe('ä');
-    expect((await other.capture()).id).toBe(id);
+    expect((await capture(other)).id).toBe(id);
   });
 
   test('costs nothing where it already is what it should be', async () => {
@@ -135,11 +145,12 @@ describe('a workspace', () => {
     await write('new/file', 'new')(failed.directory);
     execFileSync('mkfifo', [join(failed.directory, 'pipe')]);
     store.fetched = [];
+    await restart();
     const again = await open();
     await again.bringTo(id, store.fetch);
-    expect((await again.capture()).id).toBe(id);
-    // The manifest, and the three files that were not as they should be.
-    expect(store.fetched).toHaveLength(4);
+    expect((await capture(again)).id).toBe(id);
+    // The three files that were not as they should be. The manifests are known.
+    expect(store.fetched).toHaveLength(3);
     expect((await lstat('/etc')).isDirectory()).toBe(true);
   });
 
@@ -174,7 +185,7 @@ describe('a workspace', () => {
     const first = await attempt(workspace, null, write('a', 'a'));
     await workspace.bringTo(first, store.fetch);
     await write('b', 'lost')(workspace.directory);
-    await workspace.capture();
+    await capture(workspace);
     const again = await attempt(await open(), first, write('b', 'lost'));
     const other = await open('w2');
     await other.bringTo(again, store.fetch);
@@ -205,7 +216,7 @@ describe('a workspace', () => {
     const workspace = await open();
     await workspace.bringTo(null, store.fetch);
     await work(workspace.directory);
-    await expect(workspace.capture()).rejects.toMatchObject({ name: 'WorkspaceTooLarge' });
+    await expect(capture(workspace)).rejects.toMatchObject({ name: 'WorkspaceTooLarge' });
     // And what is beyond them does not stand in the way of the next attempt.
     const id = await attempt(await open(), store.manifest(store.file('a', 'a')), () => Promise.resolve());
     expect(id).not.toBeNull();
@@ -215,7 +226,7 @@ describe('a workspace', () => {
     const workspace = await open();
     await workspace.bringTo(null, store.fetch);
     await write('data/large.bin', 'x'.repeat(500_001))(workspace.directory);
-    await expect(workspace.capture()).rejects.toMatchObject({
+    await expect(capture(workspace)).rejects.toMatchObject({
       name: 'WorkspaceTooLarge',
       message: expect.stringMatching(/data\/large\.bin.* 500001 bytes.*500000/),
     });
@@ -243,7 +254,7 @@ describe('a snapshot that lies', () => {
   test.each(cases)('%s', async (_how, snapshot) => {
     const workspace = await open();
     await expect(workspace.bringTo(snapshot(), store.fetch)).rejects.toMatchObject({ name: 'SnapshotInvalid' });
-    expect((await workspace.capture()).id).toBeNull();
+    expect((await capture(workspace)).id).toBeNull();
   });
 
   test('has content that is not what its id says', async () => {
@@ -275,14 +286,20 @@ test('whatever agents do, and wherever their attempts fail, a worker and a new w
     if (what === 'link') await symlink(text, at);
     if (what === 'directory') await mkdir(at);
   };
-  const turns = fc.array(fc.record({ acts: fc.array(act, { maxLength: 5 }), fails: fc.boolean() }), { maxLength: 5 });
+  const turn = fc.record({
+    acts: fc.array(act, { maxLength: 5 }),
+    fails: fc.boolean(),
+    restarts: fc.integer({ min: 0, max: 15 }).map((n) => n === 0),
+  });
+  const turns = fc.array(turn, { maxLength: 5 });
   let run = 0;
   await fc.assert(
     fc.asyncProperty(turns, async (list) => {
       run += 1;
       store = new Store();
       let current: string | null = null;
-      for (const { acts, fails } of list) {
+      for (const { acts, fails, restarts } of list) {
+        if (restarts) await restart();
         const workspace = await open(`run-${run}`);
         const work = async (root: string) => {
           for (const one of acts) await carryOut(root, one);
@@ -297,8 +314,8 @@ test('whatever agents do, and wherever their attempts fail, a worker and a new w
       const [here, elsewhere] = [await open(`run-${run}`), await open(`run-${run}-elsewhere`)];
       await here.bringTo(current, store.fetch);
       await elsewhere.bringTo(current, store.fetch);
-      expect((await here.capture()).id).toBe(current);
-      expect((await elsewhere.capture()).id).toBe(current);
+      expect((await capture(here)).id).toBe(current);
+      expect((await capture(elsewhere)).id).toBe(current);
     }),
     { numRuns: 60 },
   );

@@ -3,7 +3,13 @@ import { createReadStream } from 'node:fs';
 import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { maxWorkspaceBytes, maxWorkspaceFiles, type WorkspaceEntry } from '@suzumio/protocol/workspace-manifest';
+import {
+  type DirectoryEntry,
+  manifestBytes,
+  maxWorkspaceBytes,
+  maxWorkspaceFiles,
+} from '@suzumio/protocol/workspace-manifest';
+import { byName } from '@suzumio/protocol/workspace-snapshot';
 import type { ContentStore } from './content-store.js';
 
 /**
@@ -12,30 +18,31 @@ import type { ContentStore } from './content-store.js';
  * @throws SuzumioError `invalid-config` when it cannot be read or is too large
  */
 export async function snapshotDirectory(content: ContentStore, directory: string): Promise<string> {
-  const entries: WorkspaceEntry[] = [];
-  let totalBytes = 0;
-  const walk = async (relative: string): Promise<void> => {
-    for (const name of (await readdir(join(directory, relative))).sort()) {
-      const path = relative === '' ? name : `${relative}/${name}`;
-      const file = join(directory, path);
-      const facts = await lstat(file);
-      if (facts.isDirectory()) {
-        entries.push({ kind: 'directory', path });
-        await walk(path);
-      } else if (facts.isSymbolicLink()) {
-        entries.push({ kind: 'link', path, target: await readlink(file) });
-      } else if (facts.isFile()) {
-        totalBytes += facts.size;
-        assertWithinBounds(directory, entries.length, totalBytes);
-        const sha256 = await hashFile(file);
-        if (!content.has(sha256)) await content.put(sha256, createReadStream(file));
-        const executable = (facts.mode & 0o100) !== 0;
-        entries.push({ kind: 'file', path, sha256, sizeBytes: facts.size, executable });
-      }
+  const totals = { files: 0, bytes: 0 };
+  const store = async (relative: string): Promise<string> => {
+    const entries: DirectoryEntry[] = [];
+    for (const name of await readdir(join(directory, relative))) {
+      const entry = await describe(join(relative, name), name);
+      assertWithinBounds(directory, totals);
+      if (entry) entries.push(entry);
     }
+    return content.putBytes(manifestBytes(entries.sort(byName)));
+  };
+  const describe = async (path: string, name: string): Promise<DirectoryEntry | undefined> => {
+    const file = join(directory, path);
+    const facts = await lstat(file);
+    if (facts.isDirectory() || facts.isFile() || facts.isSymbolicLink()) totals.files += 1;
+    if (facts.isDirectory()) return { kind: 'directory', name, sha256: await store(path) };
+    if (facts.isSymbolicLink()) return { kind: 'link', name, target: await readlink(file) };
+    if (!facts.isFile()) return undefined;
+    totals.bytes += facts.size;
+    assertWithinBounds(directory, totals);
+    const sha256 = await hashFile(file);
+    if (!content.has(sha256)) await content.put(sha256, createReadStream(file));
+    return { kind: 'file', name, sha256, sizeBytes: facts.size, executable: (facts.mode & 0o100) !== 0 };
   };
   try {
-    await walk('');
+    return await store('');
   } catch (error) {
     if (error instanceof SuzumioError) throw error;
     throw new SuzumioError(
@@ -45,12 +52,10 @@ export async function snapshotDirectory(content: ContentStore, directory: string
       { cause: error },
     );
   }
-  entries.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return content.putBytes(Buffer.from(JSON.stringify({ version: 1, entries })));
 }
 
-function assertWithinBounds(directory: string, files: number, totalBytes: number): void {
-  if (files < maxWorkspaceFiles && totalBytes <= maxWorkspaceBytes) return;
+function assertWithinBounds(directory: string, { files, bytes }: { files: number; bytes: number }): void {
+  if (files <= maxWorkspaceFiles && bytes <= maxWorkspaceBytes) return;
   throw new SuzumioError(
     'invalid-config',
     `The workspace directory ${directory} is too large: a workspace may have ${String(maxWorkspaceFiles)} files and ${String(maxWorkspaceBytes)} bytes.`,

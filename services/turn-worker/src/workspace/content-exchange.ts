@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { maxWorkspaceManifestBytes, type SnapshotFile, SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
+import type { AttemptClient } from '../toolhost/toolhost-client.js';
+import type { Content } from './read-file.js';
+
+/** Where content comes from. What it gives is checked here. */
+export type FetchContent = (sha256: string) => Promise<AsyncIterable<Uint8Array>>;
+
+/** Below this, asking whether the content is there costs more than sending it. */
+const askFirstFromBytes = 64 * 1024;
+
+/** Stores content that the ToolHost may not have. */
+export async function upload(
+  content: Content,
+  client: Pick<AttemptClient, 'hasContent' | 'putContent'>,
+): Promise<void> {
+  const { sha256, sizeBytes } = content;
+  if (sizeBytes >= askFirstFromBytes && (await client.hasContent(sha256))) return;
+  const body =
+    'bytes' in content
+      ? Buffer.from(content.bytes.buffer, content.bytes.byteOffset, sizeBytes)
+      : { stream: () => createReadStream(content.file), sizeBytes };
+  await client.putContent(sha256, body);
+}
+
+/**
+ * Writes the content of a file of a snapshot, which is `path` in its workspace, to `to`.
+ *
+ * @throws SnapshotInvalid where it is not what the snapshot says
+ */
+export async function download(
+  file: Pick<SnapshotFile, 'sha256' | 'sizeBytes'>,
+  path: string,
+  to: string,
+  fetch: FetchContent,
+): Promise<void> {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  const check = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      sizeBytes += chunk.length;
+      hash.update(chunk);
+      if (sizeBytes > file.sizeBytes)
+        done(new SnapshotInvalid(`The content of ${path} is longer than the snapshot says.`));
+      else done(null, chunk);
+    },
+  });
+  await pipeline(await fetch(file.sha256), check, createWriteStream(to, { mode: 0o600 }));
+  if (sizeBytes !== file.sizeBytes || hash.digest('hex') !== file.sha256) {
+    throw new SnapshotInvalid(`The content of ${path} is not what the snapshot says.`);
+  }
+}
+
+/** A manifest, unchecked but for its length. */
+export async function downloadManifest(sha256: string, fetch: FetchContent): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of await fetch(sha256)) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > maxWorkspaceManifestBytes) throw new SnapshotInvalid('The manifest of the snapshot is too long.');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

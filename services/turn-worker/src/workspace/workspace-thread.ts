@@ -1,0 +1,240 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { parentPort } from 'node:worker_threads';
+import { readSnapshot, type SnapshotDirectory, SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
+import { errnoOf } from '../files/errno.js';
+import { capture } from './capture.js';
+import { FileClock } from './file-clock.js';
+import { type KnownTree, manifestOf, partsOf } from './known-tree.js';
+import { KnownTrees } from './known-trees.js';
+import type { Content } from './read-file.js';
+import { restore } from './restore.js';
+import {
+  type Answers,
+  type Ask,
+  askFailed,
+  type AskKind,
+  type Asks,
+  type FromThread,
+  type Job,
+  type JobKind,
+  type Jobs,
+  jobStopped,
+  type Results,
+  type ToThread,
+  type WorkspacePlace,
+} from './thread-messages.js';
+
+// The entry of the threads that WorkspaceThreads has: walks, hashes and writes workspaces, many at a time.
+
+/** So much content may be on its way to the ToolHost. One file may be more. */
+const windowBytes = 16 * 1024 * 1024;
+const windowItems = 8;
+
+const trees = new KnownTrees();
+const running = new Map<number, RunningJob>();
+
+class Failure extends Error {
+  constructor(
+    override readonly name: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** A job, and its way to whoever gave it. */
+class RunningJob {
+  readonly #waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
+  readonly #sending = new Set<Promise<void>>();
+  #sendingBytes = 0;
+  #failure: unknown;
+  #asks = 0;
+
+  constructor(
+    private readonly number: number,
+    private readonly stop: Int32Array,
+  ) {}
+
+  /** @throws when the job was stopped */
+  readonly check = (): void => {
+    if (Atomics.load(this.stop, 0) !== 0) throw new Failure(jobStopped, 'The work on a workspace was stopped.');
+  };
+
+  ask<Kind extends AskKind>(kind: Kind, asked: Asks[Kind], transfer: ArrayBuffer[] = []): Promise<Answers[Kind]> {
+    this.#asks += 1;
+    const asks = { kind, ...asked } as unknown as Ask;
+    post({ job: this.number, ask: this.#asks, asks }, transfer);
+    return new Promise((resolve, reject) => this.#waiting.set(this.#asks, { resolve, reject }));
+  }
+
+  answer(message: Extract<ToThread, { ask: number }>): void {
+    const asked = this.#waiting.get(message.ask);
+    this.#waiting.delete(message.ask);
+    if ('value' in message) asked?.resolve(message.value as never);
+    else asked?.reject(new Failure(askFailed, 'The ToolHost was asked in vain.'));
+  }
+
+  /** Sends content to be stored; waits where there is much on its way. */
+  readonly store = async (content: Content): Promise<void> => {
+    const { sizeBytes } = content;
+    while (
+      this.#sending.size > 0 &&
+      (this.#sending.size >= windowItems || this.#sendingBytes + sizeBytes > windowBytes)
+    ) {
+      await Promise.race(this.#sending);
+    }
+    this.#requireStored();
+    this.#sendingBytes += sizeBytes;
+    const sending = this.ask('store', { content }, 'bytes' in content ? [content.bytes.buffer] : [])
+      .then(() => {
+        if ('file' in content) unlinkSync(content.file);
+      })
+      .catch((error: unknown) => {
+        this.#failure ??= error;
+      })
+      .finally(() => {
+        this.#sendingBytes -= sizeBytes;
+        this.#sending.delete(sending);
+      });
+    this.#sending.add(sending);
+  };
+
+  /** Resolves when all that was sent is stored. */
+  async allStored(): Promise<void> {
+    await Promise.all(this.#sending);
+    this.#requireStored();
+  }
+
+  /** Nothing is on its way any more when it resolves. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#sending);
+  }
+
+  #requireStored(): void {
+    if (this.#failure !== undefined) throw this.#failure as Error;
+  }
+}
+
+parentPort?.on('message', (message: ToThread) => {
+  if ('begin' in message) begin(message.job, message.begin, message.stop);
+  else running.get(message.job)?.answer(message);
+});
+
+function post(message: FromThread, transfer: ArrayBuffer[] = []): void {
+  parentPort?.postMessage(message, transfer);
+}
+
+function begin(number: number, job: Job, stop: Int32Array): void {
+  const at = new RunningJob(number, stop);
+  running.set(number, at);
+  resultOf(job, at)
+    .then(
+      (done): FromThread => ({ job: number, done }),
+      async (error: unknown): Promise<FromThread> => {
+        await at.settled();
+        const { name, message } = error instanceof Error ? error : new Error(String(error));
+        return { job: number, failed: { name, message, code: errnoOf(error) } };
+      },
+    )
+    .then(
+      (ended) => {
+        running.delete(number);
+        post(ended);
+      },
+      (error: unknown) => {
+        throw error;
+      },
+    );
+}
+
+async function resultOf(job: Job, at: RunningJob): Promise<Results[JobKind]> {
+  switch (job.kind) {
+    case 'restore':
+      return carryOutRestore(job.place, job, at);
+    case 'capture':
+      return carryOutCapture(job.place, job, at);
+    case 'save':
+      return trees.save(job.place, job.snapshot);
+  }
+}
+
+async function carryOutRestore(
+  place: WorkspacePlace,
+  { snapshot, isUntouched, owner }: Jobs['restore'],
+  at: RunningJob,
+): Promise<null> {
+  const before = trees.get(place);
+  if (isUntouched && before?.snapshot === snapshot) return null;
+  const { directory, temporary } = place;
+  clear(temporary);
+  const wanted = snapshot === null ? { sha256: undefined, entries: [] } : await wantedOf(place, snapshot, before, at);
+  const clock = () => FileClock.read(temporary, false);
+  const root = await restore(directory, wanted, {
+    known: trustedOf(before, clock())?.root,
+    clock,
+    temporary,
+    owner,
+    fetch: async ({ sha256, sizeBytes }, path, to) => {
+      await at.ask('file', { file: { sha256, sizeBytes }, path, to });
+    },
+    check: at.check,
+  });
+  trees.set(place, { snapshot, atMs: clock().nowMs, root });
+  return null;
+}
+
+/** Manifests that can be made of what is known are not asked for. */
+function wantedOf(
+  { bounds }: WorkspacePlace,
+  snapshot: string,
+  before: KnownTree | undefined,
+  at: RunningJob,
+): Promise<SnapshotDirectory> {
+  const known = new Map([...(before ? partsOf(before.root) : [])].map((part) => [part.sha256, part]));
+  const read = async (sha256: string) => {
+    const part = known.get(sha256);
+    const bytes = part?.kind === 'directory' ? manifestOf(part) : await at.ask('manifest', { sha256 });
+    if (createHash('sha256').update(bytes).digest('hex') === sha256) return bytes;
+    throw new SnapshotInvalid('The content of the snapshot is not what its id says.');
+  };
+  return readSnapshot(snapshot, read, bounds);
+}
+
+async function carryOutCapture(
+  place: WorkspacePlace,
+  { live }: Jobs['capture'],
+  at: RunningJob,
+): Promise<Results['capture']> {
+  const { directory, temporary, bounds } = place;
+  clear(temporary);
+  const clock = FileClock.read(temporary, live);
+  const known = trustedOf(trees.get(place), clock)?.root;
+  const { store, check } = at;
+  const { id, root, dropped } = await capture(directory, {
+    bounds,
+    live,
+    clock,
+    known,
+    staging: temporary,
+    store,
+    check,
+  });
+  await at.allStored();
+  trees.set(place, { snapshot: id, atMs: clock.nowMs, root });
+  return { id, dropped };
+}
+
+/** After a step of the clock back, what comes may have the times of what was. */
+function trustedOf(tree: KnownTree | undefined, clock: FileClock): KnownTree | undefined {
+  if (!tree || tree.atMs <= clock.nowMs) return tree;
+  for (const part of partsOf(tree.root)) if (part.kind === 'file') part.seen = undefined;
+  return tree;
+}
+
+/** Removes what a killed process left half written. Nobody but this thread writes there. */
+function clear(temporary: string): void {
+  mkdirSync(temporary, { recursive: true, mode: 0o700 });
+  for (const name of readdirSync(temporary)) unlinkSync(join(temporary, name));
+}

@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { lstat, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { upload } from '../../services/turn-worker/src/workspace/content-exchange.js';
+import { WorkspaceThreads } from '../../services/turn-worker/src/workspace/workspace-threads.js';
+import { type Workspace, Workspaces } from '../../services/turn-worker/src/workspace/workspaces.js';
+import { entriesOf, readSnapshot } from '../../shared/protocol/src/workspace-snapshot.js';
+import { casesOf } from './support/campaign.js';
+
+jest.setTimeout(1_800_000);
+
+const { FUZZ_SEED = '20261122' } = process.env;
+const marker = 'a secret of the host';
+const agents = 2;
+
+let directory: string;
+let outside: string;
+const contents = new Map<string, Buffer>();
+const threads = new WorkspaceThreads(
+  new URL('../../services/turn-worker/dist/workspace/workspace-thread.js', import.meta.url),
+);
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'suzumio-captures-'));
+  outside = join(directory, 'outside');
+  await mkdir(join(outside, 'inner'), { recursive: true });
+  for (const name of ['secret.txt', 'x', 'inner/x']) await writeFile(join(outside, name), marker);
+});
+afterAll(async () => {
+  await threads.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Everything outside of the workspace, with the times at which it was last read and changed. */
+async function everythingOutside(): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for (const name of ['.', 'inner', 'secret.txt', 'x', 'inner/x']) {
+    const { mode, size, mtimeMs, ctimeMs, atimeMs } = await lstat(join(outside, name));
+    found.push({ name, mode, size, mtimeMs, ctimeMs, atimeMs });
+  }
+  return found;
+}
+
+const client = {
+  hasContent: (sha256: string) => Promise.resolve(contents.has(sha256)),
+  putContent: async (sha256: string, content: Buffer | { stream: () => AsyncIterable<Uint8Array> }) => {
+    const bytes = Buffer.isBuffer(content) ? Buffer.from(content) : await buffer(content.stream());
+    // What is uploaded is what was hashed, though the file has changed since.
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
+    expect(bytes.includes(marker)).toBe(false);
+    contents.set(sha256, bytes);
+  },
+};
+
+/** A snapshot is whole: everything that it names was stored, with the length that it says. */
+async function requireWhole(id: string): Promise<void> {
+  const read = (sha256: string) => Promise.resolve(contents.get(sha256) ?? Buffer.alloc(0));
+  for (const { path, entry } of entriesOf(await readSnapshot(id, read))) {
+    if (entry.kind !== 'file') continue;
+    const stored = contents.get(entry.sha256);
+    if (stored?.length !== entry.sizeBytes) throw new Error(`${path} was not stored as the snapshot says`);
+  }
+}
+
+/** Starts what swaps things in the workspace, as often as it takes. */
+function startAgents(workspace: Workspace): () => Promise<void> {
+  const program = fileURLToPath(new URL('support/swapping-agent.mjs', import.meta.url));
+  const children = Array.from({ length: agents }, (_, n) => {
+    const seed = String(Number(FUZZ_SEED) + n);
+    return spawn(process.execPath, [program, workspace.directory, outside, seed], { stdio: 'ignore' });
+  });
+  return async () => {
+    for (const child of children) {
+      child.kill('SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    }
+  };
+}
+
+test('captures read and write nothing outside, whatever is swapped, truncated and grown meanwhile', async () => {
+  const bounds = { maxBytes: 256 * 1024 * 1024, maxFileBytes: 64 * 1024 * 1024, maxEntries: 20_000 };
+  const workspaces = new Workspaces({ workerDir: join(directory, 'worker'), boot: 'boot', bounds, threads });
+  const workspace = await workspaces.open({ cell: 'c', project: 'p', epoch: 1, agent: 'a' }, undefined);
+  await workspace.bringTo(null, () => Promise.reject(new Error('nothing to fetch')));
+  // A file that is read notes that, where it was last read before it was last changed.
+  for (const name of ['inner/x', 'inner', 'x', 'secret.txt', '.']) {
+    await utimes(join(outside, name), new Date(1_000), new Date(2_000));
+  }
+  const before = await everythingOutside();
+  const stop = startAgents(workspace);
+  const seen = new Set<string>();
+  try {
+    const enough = casesOf('captures');
+    // As many, and as many different ones that they were at it all the time.
+    for (let n = 0; n < enough || seen.size < enough / 4; n += 1) {
+      const { id } = await workspace.capture({ store: (content) => upload(content, client), live: true });
+      if (id !== null) await requireWhole(id);
+      seen.add(String(id));
+    }
+  } finally {
+    await stop();
+  }
+  expect(await everythingOutside()).toEqual(before);
+
+  // And what is captured when they have ended is exactly what is there.
+  const { id } = await workspace.capture({ store: (content) => upload(content, client) });
+  await workspace.settle(id);
+  const elsewhere = await new Workspaces({ workerDir: join(directory, 'other'), boot: 'boot', bounds, threads }).open(
+    { cell: 'c', project: 'p', epoch: 1, agent: 'a' },
+    undefined,
+  );
+  const fetch = (sha256: string) => Promise.resolve(chunksOf(contents.get(sha256) ?? Buffer.alloc(0)));
+  await elsewhere.bringTo(id, fetch);
+  expect((await elsewhere.capture({ store: (content) => upload(content, client) })).id).toBe(id);
+  expect(await everythingOutside()).toEqual(before);
+  expect((await readdir(outside)).sort()).toEqual(['inner', 'secret.txt', 'x']);
+});
+
+async function* chunksOf(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(bytes);
+}
