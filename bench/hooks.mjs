@@ -8,7 +8,8 @@ registerHooks({
   resolve(specifier, context, next) {
     const parent = context.parentURL ?? '';
     // Sources name each other as the compiler would leave them; Node runs them as they are.
-    if (parent.endsWith('.ts') && specifier.startsWith('.')) return next(specifier.replace(/\.js$/, '.ts'), context);
+    const isSource = parent.endsWith('.ts') && specifier.startsWith('.') && !specifier.includes('/dist/');
+    if (isSource) return next(specifier.replace(/\.js$/, '.ts'), context);
     const resolved = next(specifier, context);
     // Every service gets a transport that notes when something passes it, and knows nothing of that.
     if (!process.env.BENCH_MARKS || parent === observed) return resolved;

@@ -121,14 +121,14 @@ describe('claim', () => {
 
   test('refuses a worker of another protocol, an unknown turn and an unknown project', async () => {
     const turn = await bench.queueTurn(project, 'ada');
-    const claim = (path: string, protocol = 1) =>
+    const claim = (path: string, protocol = 2) =>
       bench.post(`${bench.toolhost.workerUrl}/projects/${path}/claim`, bench.workerToken, {
         claimId: claimId(),
         worker: 'w',
         engine: 'e',
         protocol,
       });
-    expect((await claim(`${project}/turns/${turn}`, 2)).body['code']).toBe('protocol-unsupported');
+    expect((await claim(`${project}/turns/${turn}`, 1)).body['code']).toBe('protocol-unsupported');
     expect((await claim(`${project}/turns/turn_${'0'.repeat(26)}`)).body['code']).toBe('turn-unknown');
     expect((await claim(`nowhere/turns/${turn}`)).body['code']).toBe('project-unknown');
     expect((await claim(`${project}/turns/..%2F..%2Fetc`)).status).toBe(400);

@@ -205,14 +205,9 @@ describe('the machine', () => {
       fs.mkdirSync('/workspace/closed'); fs.writeFileSync('/workspace/closed/a', 'a'); fs.chmodSync('/workspace/closed', 0);
       out(valid);
     `);
-    const manifest = world.toolhost.contents.get(completed?.snapshot ?? '')?.toString() ?? '{}';
-    expect((JSON.parse(manifest) as { entries: { path: string }[] }).entries.map(({ path }) => path)).toEqual([
-      'agent.mjs',
-      'closed',
-      'closed/a',
-      'link',
-    ]);
-    expect(manifest).toContain('"target":"/etc/passwd"');
+    const files = await world.toolhost.filesOf(completed?.snapshot);
+    expect(Object.keys(files)).toEqual(['agent.mjs', 'closed', 'closed/a', 'link']);
+    expect(files['link']).toMatchObject({ target: '/etc/passwd' });
   });
 });
 

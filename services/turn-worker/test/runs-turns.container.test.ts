@@ -52,15 +52,9 @@ describe.each(['socket', 'stdio'] as const)('through the %s door', (door) => {
     const calls = world.toolhost.toolCalls.filter((call) => call.turn === turn.answer.input.turn.id);
     expect(calls.map((call) => call.tool)).toEqual(['messages.send', 'artifacts.publish']);
     expect(calls[1]?.input).toMatchObject({ path: 'notes/a.txt', sizeBytes: 6, sha256: expect.any(String) });
-    const manifest = JSON.parse(
-      world.toolhost.contents.get(turn.completed?.snapshot ?? '')?.toString() ?? '{}',
-    ) as unknown;
-    expect(manifest).toMatchObject({
-      version: 1,
-      entries: [
-        { kind: 'directory', path: 'notes' },
-        { kind: 'file', path: 'notes/a.txt', sizeBytes: 6, executable: false },
-      ],
+    expect(await world.toolhost.filesOf(turn.completed?.snapshot)).toMatchObject({
+      notes: { kind: 'directory' },
+      'notes/a.txt': { kind: 'file', sizeBytes: 6, executable: false },
     });
   });
 

@@ -12,6 +12,7 @@ import {
   goneProjects,
 } from '@suzumio/protocol/attempts';
 import { type ToolRequest, toolRequest } from '@suzumio/protocol/runner';
+import { entriesOf, readSnapshot, type SnapshotEntry } from '@suzumio/protocol/workspace-snapshot';
 import { until } from './until.js';
 
 export const credential = 'the-credential-of-this-worker';
@@ -101,6 +102,13 @@ export class TestToolHost {
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     this.contents.set(sha256, bytes);
     return sha256;
+  }
+
+  /** What is in a snapshot that was uploaded, by its path. */
+  async filesOf(snapshot: string | null | undefined): Promise<Record<string, SnapshotEntry>> {
+    const read = (sha256: string) => Promise.resolve(this.contents.get(sha256) ?? Buffer.alloc(0));
+    const entries = entriesOf(await readSnapshot(snapshot ?? '', read));
+    return Object.fromEntries([...entries].map(({ path, entry }) => [path, entry]));
   }
 
   async ended(id: string, withinMs = 30_000): Promise<TestTurn> {

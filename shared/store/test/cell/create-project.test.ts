@@ -2,7 +2,10 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { entriesOf } from '@suzumio/protocol/workspace-snapshot';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
+import { ContentStore } from '@suzumio/store/content/content-store';
+import { storedSnapshot } from '@suzumio/store/content/stored-snapshot';
 import { constructionMs, type NewProject } from '@suzumio/store/cell/create-project';
 import { listAgents } from '@suzumio/store/projects/agents';
 import { postMessage } from '@suzumio/store/mail/post-message';
@@ -113,16 +116,13 @@ agents: { reader: { role: reader, prompt: Read., count: 2, workspace: { from: ${
     const snapshots = await testing.rows<{ snapshot: string }>('seeded', 'SELECT DISTINCT snapshot FROM agents');
     expect(snapshots).toHaveLength(1);
     const hash = snapshots[0]?.snapshot ?? '';
-    const artifacts = join(testing.cell.directory.projectDir('seeded'), 'artifacts');
-    const manifest = JSON.parse(await readFile(join(artifacts, hash.slice(0, 2), hash), 'utf8')) as unknown;
-    expect(manifest).toMatchObject({
-      version: 1,
-      entries: [
-        { kind: 'directory', path: 'data' },
-        { kind: 'file', path: 'data/a.csv', sizeBytes: 4, executable: false },
-        { kind: 'link', path: 'link', target: '/etc/passwd' },
-        { kind: 'file', path: 'run.sh', executable: true },
-      ],
+    const content = new ContentStore(testing.cell.directory.projectDir('seeded'));
+    const entries = [...entriesOf(await storedSnapshot(content, hash))];
+    expect(Object.fromEntries(entries.map(({ path, entry }) => [path, entry]))).toMatchObject({
+      data: { kind: 'directory' },
+      'data/a.csv': { kind: 'file', sizeBytes: 4, executable: false },
+      link: { kind: 'link', target: '/etc/passwd' },
+      'run.sh': { kind: 'file', executable: true },
     });
   });
 
