@@ -11,8 +11,12 @@ import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import type { ProjectStoreHooks } from '@suzumio/store/projects/project-store';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import { startProject } from '@suzumio/store/projects/project-transitions';
+import { contradiction } from './emitted.js';
 
-/** A cell in a temporary directory, with a clock that a test can hold. */
+/**
+ * A cell in a temporary directory, with a clock that a test can hold. Closing it fails where an event was emitted that is
+ * not as the table of events says.
+ */
 export interface TestCell {
   readonly cell: Cell;
   root: string;
@@ -72,7 +76,15 @@ export async function testCell({ parent = tmpdir(), startMs, ...options }: TestC
   const aheadMs = startMs === undefined ? 0 : startMs - system.now();
   let held: number | undefined;
   const context: StoreContext = { ...system, now: () => held ?? system.now() + aheadMs };
-  const open = () => Cell.open(root, { ...options, context });
+  const contradictions: string[] = [];
+  const hooks: ProjectStoreHooks = {
+    ...options.hooks,
+    onEvents(project, events) {
+      contradictions.push(...events.flatMap((event) => contradiction(event) ?? []));
+      options.hooks?.onEvents?.(project, events);
+    },
+  };
+  const open = () => Cell.open(root, { ...options, hooks, context });
   let cell = open();
   const testing: TestCell = {
     get cell() {
@@ -101,6 +113,7 @@ export async function testCell({ parent = tmpdir(), startMs, ...options }: TestC
     async close() {
       await cell.close();
       await rm(root, { recursive: true, force: true });
+      if (contradictions.length > 0) throw new Error(contradictions.join('\n'));
     },
   };
   return testing;

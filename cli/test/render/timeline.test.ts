@@ -7,10 +7,15 @@ const style = { out: { colors: false, columns: undefined }, timeZone: 'UTC', suz
 const cast = { project: 'newsroom', agents: ['editor', 'reporter-1', 'checker'] };
 
 let seq = 0;
-function event(type: EventType, time: string, fields: Partial<ProjectEvent> = {}): ProjectEvent {
+function event(
+  type: EventType,
+  time: string,
+  fields: Partial<Omit<ProjectEvent, 'data'>> & { data?: Record<string, unknown> } = {},
+): ProjectEvent {
   seq += 1;
   const base = { id: `1-${seq}`, seq, type, actor: 'system', agent: null, turn: null, data: {} };
-  return { ...base, createdAt: `2026-11-21T${time}.000Z`, ...fields };
+  // Another version may have said less.
+  return { ...base, createdAt: `2026-11-21T${time}.000Z`, ...fields } as ProjectEvent;
 }
 
 const of = (agent: string, data: Record<string, unknown>) => ({ agent, actor: agent, turn: 'turn_1', data });

@@ -37,7 +37,7 @@ async function take(following: EventStream, count: number): Promise<StreamedEven
 
 const append = (count: number) =>
   api.write('team', (tx) => {
-    for (let n = 0; n < count; n++) tx.emit({ type: 'agent.waiting', actor: 'test', data: { n } });
+    for (let n = 0; n < count; n++) tx.emit({ type: 'agent.waiting', actor: 'test', data: { reason: String(n) } });
   });
 const clients = async () => {
   const text = await api.metrics.registry.getSingleMetricAsString('suzumio_sse_clients');
@@ -200,7 +200,7 @@ describe('followers of one project', () => {
     await api.cell.stores.use('team', async (store) => {
       for (let commit = 0; commit < 100; commit++) {
         await store.write((tx) => {
-          for (let n = 0; n < 100; n++) tx.emit({ type: 'agent.waiting', actor: 'test', data: { wide } });
+          for (let n = 0; n < 100; n++) tx.emit({ type: 'agent.waiting', actor: 'test', data: { reason: wide } });
         });
       }
     });

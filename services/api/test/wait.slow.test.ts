@@ -48,8 +48,8 @@ describe('waiting for a status', () => {
     const answers = [wait('status=stopped&timeout=60s'), wait('status=stopped&timeout=60s')];
     await eventually('both wait', () => looks >= 3);
     await api.write('team', (tx) => {
-      tx.emit({ type: 'project.stopped', actor: 'test', data: {} });
-      tx.emit({ type: 'project.started', actor: 'test', data: {} });
+      tx.emit({ type: 'project.stopped', actor: 'test', data: { now: false } });
+      tx.emit({ type: 'project.started', actor: 'test' });
     });
     for (const answer of await Promise.all(answers)) {
       expect(answer).toMatchObject({ reached: 'stopped', project: { status: 'running' } });

@@ -192,7 +192,19 @@ function anyJson(_key: string, value: unknown): unknown {
 function schemaOf(schema: z.ZodType, io: Io): JsonSchema {
   const name = names.get(schema);
   if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
-  return withoutIds(z.toJSONSchema(schema, { io, override: plainly(io) }));
+  const tell = plainly(io);
+  return withoutIds(
+    z.toJSONSchema(schema, {
+      io,
+      override(made) {
+        tell(made);
+        const inner = names.get(made.zodSchema as unknown as z.ZodType);
+        if (inner === undefined) return;
+        for (const keyword of Object.keys(made.jsonSchema)) Reflect.deleteProperty(made.jsonSchema, keyword);
+        made.jsonSchema.$ref = `#/components/schemas/${inner}`;
+      },
+    }),
+  );
 }
 
 function withoutIds(schema: object): JsonSchema {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { auditEntry, tokenView } from '@suzumio/contract/model/access-token';
 import { profileSummary, profileView, teamSummary, teamView } from '@suzumio/contract/model/profile';
-import { eventType, projectEvent } from '@suzumio/contract/model/event';
+import { eventSchemas, eventType, otherEvent, projectEvent } from '@suzumio/contract/model/event';
 import { projectConfig } from '@suzumio/contract/model/project-config';
 import { budgetReached, budgetView } from '@suzumio/contract/model/budget';
 import { storageReached, storedView } from '@suzumio/contract/model/storage';
@@ -51,6 +51,11 @@ export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
   Nothing: request.emptyRequest,
 };
 
+/** `turn.failed` is a `TurnFailedEvent`. */
+function nameOfEvent(type: string): string {
+  return `${type.replaceAll(/(?:^|[.-])(\w)/g, (_, letter: string) => letter.toUpperCase())}Event`;
+}
+
 /** The names of answer schemas. */
 export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   Problem: problem,
@@ -94,6 +99,8 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   ArtifactEntryList: artifacts.entryListAnswer,
   ArtifactList: artifacts.artifactListAnswer,
   Event: projectEvent,
+  ...Object.fromEntries(Object.entries(eventSchemas).map(([type, schema]) => [nameOfEvent(type), schema])),
+  OtherEvent: otherEvent,
   /** Named, for clients that listen to a stream's events one type at a time. */
   EventType: eventType,
   EventList: events.eventListAnswer,

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type ErrorCode, errorCodes } from '@suzumio/contract/errors/codes';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { type EventType, eventTypes } from '@suzumio/contract/model/event';
+import { listEvents } from '@suzumio/store/projects/events';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { unseenHost } from '@suzumio/core/policy/host-paths';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
@@ -20,6 +22,7 @@ import {
 } from '../support/contract-world.js';
 import { otherProfileBodies, ownSubject, profileBodies, profileRefusal } from '../support/profile-samples.js';
 import { refusal } from '../support/refusal.js';
+import { contradiction } from '../../../../test/support/emitted.js';
 import { routesOf } from '../support/routes.js';
 import { publish } from '../support/play.js';
 import { openStream } from '../support/sse-client.js';
@@ -356,6 +359,30 @@ describe('refusing as described', () => {
   test('nothing that is open needs a token', () => {
     expect(allOperations.filter(isOpen).map(({ path }) => path)).toEqual(['/health', '/openapi.json', '/docs']);
   });
+});
+
+test('what happened meanwhile is told as the table of events says', async () => {
+  const { cell } = world.api;
+  const seen = new Set<EventType>();
+  for (const { id } of cell.catalog.projects()) {
+    for (const event of await cell.stores.use(id, (store) => listEvents(store.reader, { limit: 10_000 }))) {
+      seen.add(event.type);
+      expect(contradiction(event)).toBeUndefined();
+    }
+  }
+  // These take what no request can bring about; closing a test's cell looks at them in the suites of their own.
+  const others = new Set<EventType>([
+    'project.restored',
+    'task.accepted',
+    'task.done',
+    'task.declined',
+    'turn.requeued',
+    'model.answered',
+    'budget.reached',
+    'artifact.redacted',
+    'agent.waiting',
+  ]);
+  expect(eventTypes.filter((type) => !seen.has(type) && !others.has(type))).toEqual([]);
 });
 
 function operationCalled(id: string): Operation {

@@ -31,16 +31,21 @@ export function listEvents(reader: SqlReader, page: EventsPage): ProjectEvent[] 
           ...params,
           after: page.after,
         });
-  return rows.map((row) => ({
+  return rows.map((row) => eventOf(row, epoch));
+}
+
+/** What another version wrote is passed on as it is. */
+function eventOf(row: Row, epoch: number): ProjectEvent {
+  return {
     id: `${String(epoch)}-${String(row.seq)}`,
     seq: row.seq,
     type: row.type,
     actor: row.actor,
     agent: row.agent_id,
     turn: row.turn_id,
-    data: JSON.parse(row.data_json) as Record<string, unknown>,
+    data: JSON.parse(row.data_json) as unknown,
     createdAt: iso(row.created_at_ms),
-  }));
+  } as ProjectEvent;
 }
 
 /** The end of the timeline: its epoch and newest number. */

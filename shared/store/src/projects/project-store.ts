@@ -1,4 +1,4 @@
-import type { EventType } from '@suzumio/contract/model/event';
+import type { EventData, EventType } from '@suzumio/contract/model/event';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
 import { ChargedContent } from '../content/charged-content.js';
@@ -15,12 +15,9 @@ import { beginEpoch, type EpochChange } from './begin-epoch.js';
 import { type TransactionOutcome, Writer } from '../sqlite/writer.js';
 
 /** A committed event. */
-export interface AppendedEvent {
-  seq: number;
-  type: EventType;
-  agent: string | null;
-  data: Readonly<Record<string, unknown>>;
-}
+export type AppendedEvent = {
+  [Type in EventType]: { seq: number; type: Type; agent: string | null; data: EventData[Type] };
+}[EventType];
 
 /** Callbacks into the process that has the store open. */
 export interface ProjectStoreHooks {
@@ -207,10 +204,9 @@ export class ProjectStore {
       'SELECT seq, type, agent_id AS agent, data_json FROM events WHERE seq > :seq ORDER BY seq',
       { seq },
     );
-    return rows.map(({ data_json, ...event }) => ({
-      ...event,
-      data: JSON.parse(data_json) as AppendedEvent['data'],
-    }));
+    return rows.map(
+      ({ data_json, ...event }) => ({ ...event, data: JSON.parse(data_json) as unknown }) as AppendedEvent,
+    );
   }
 
   #newestEvent(): number {

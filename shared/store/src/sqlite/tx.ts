@@ -2,20 +2,21 @@ import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
 import type { StoreContext } from './context.js';
 import type { Sql, SqlParams, SqlReader, SqlValue } from './sql.js';
-import type { EventType } from '@suzumio/contract/model/event';
+import type { EventData, EventType } from '@suzumio/contract/model/event';
 
 /** A JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
 
 /** An event to append to the project's timeline. */
-export interface NewEvent {
-  type: EventType;
-  /** The actor: an agent, `user`, a token's name, or `system`. */
-  actor: string;
-  agent?: string | undefined;
-  turn?: string | undefined;
-  data?: Readonly<Record<string, Json | undefined>>;
-}
+export type NewEvent = {
+  [Type in EventType]: {
+    type: Type;
+    /** The actor: an agent, `user`, a token's name, or `system`. */
+    actor: string;
+    agent?: string | undefined;
+    turn?: string | undefined;
+  } & (Record<string, never> extends EventData[Type] ? { data?: EventData[Type] } : { data: EventData[Type] });
+}[EventType];
 
 /**
  * One transaction on a project, passed to every verb. All its changes and events are committed or rolled back together.

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import type { RecordedResult } from '../journal.js';
 import { turnRow } from '../rows.js';
-import type { Json, Tx } from '../sqlite/tx.js';
+import type { Tx } from '../sqlite/tx.js';
 import { authorizeTool } from './authorize.js';
 import { noteRefusedCall } from './refusal-limits.js';
 import { recordedCalls, type ToolCall } from './tool-call-refusal.js';
@@ -42,14 +42,19 @@ export function recordRefusal(tx: Tx, call: ToolCall, code: ErrorCode, message: 
 
 /** Emits the event of a call that was made or refused. */
 export function emitCalled(tx: Tx, call: ToolCall, step: string, result: RecordedResult): void {
-  const data: Record<string, Json | undefined> = {
-    tool: call.tool,
-    step,
-    attempt: call.attempt,
-    outcome: statusOf(result),
-    code: result.ok ? undefined : result.code,
-  };
-  tx.emit({ type: 'tool.called', actor: call.agent, agent: call.agent, turn: call.turn, data });
+  tx.emit({
+    type: 'tool.called',
+    actor: call.agent,
+    agent: call.agent,
+    turn: call.turn,
+    data: {
+      tool: call.tool,
+      step,
+      attempt: call.attempt,
+      outcome: statusOf(result),
+      code: result.ok ? undefined : result.code,
+    },
+  });
 }
 
 /** How a call ended, for its row. */

@@ -42,7 +42,10 @@ describe('a project’s store', () => {
   test('tells of its own events only, each once, and of none that was undone', async () => {
     const heard: string[] = [];
     testing = await testCell({
-      hooks: { onEvents: (_project, events) => heard.push(...events.map(({ data }) => String(data['excerpt']))) },
+      hooks: {
+        onEvents: (_project, events) =>
+          heard.push(...events.map((event) => (event.type === 'message.created' ? event.data.excerpt : event.type))),
+      },
     });
     const project = await testing.create(undefined, { start: false });
     const other = new ProjectStores(testing.cell.directory, testing.cell.context);
