@@ -57,6 +57,20 @@ describe.each(ways)('artifacts get, %s', (_way, run) => {
     expect(await readdir(here)).toEqual(['level.md']);
   });
 
+  test('says that one was redacted, and writes nothing', async () => {
+    const { id } = await publish(api, 'team', 'ada', { name: 'level.md', content: Buffer.from('3.1 m\n') });
+    expect(await atServer('artifacts', 'redact', 'team', id, '--yes', '--because', 'It was wrong.')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('level.md was redacted by admin'),
+    });
+    expect(await run('artifacts', 'get', 'team', 'level.md', '--output', inHere('level.md'))).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('"level.md" has no content any more. This artifact was redacted by admin'),
+    });
+    expect(await readdir(here)).toEqual([]);
+    expect((await run('artifacts', 'team')).out).toContain('redacted by admin');
+  });
+
   test('writes a file to standard output as it is, and nothing else there', async () => {
     const content = Buffer.from([0, 255, 10, 13, 128]);
     await publish(api, 'team', 'ada', { name: 'level.bin', content });

@@ -31,11 +31,11 @@ export class ContentCollection {
     const project = this.#left.pop();
     if (project === undefined) return;
     await this.visits.one('content', project, async (store) => {
+      // A redaction may have met readers or writers that did not pause.
+      const isWiped = await wipe(store, directory.projectFile(project));
+      if (!isWiped) this.logger.info({ project }, 'redacted bytes are still in free space');
       const files = await collectContent(store, directory.projectDir(project), context.now());
       this.figures.note(store);
-      // Redactions that could not finish then: others were writing.
-      if (!(await wipe(store, directory.projectFile(project))))
-        this.logger.info({ project }, 'redacted bytes are still in free space');
       if (files > 0) this.logger.info({ project, files }, 'removed unreferenced content');
     });
   }

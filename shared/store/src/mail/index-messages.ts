@@ -81,3 +81,13 @@ export function indexMessages(tx: Tx, range: MessageRange, backwards: boolean): 
   );
   return bytes ?? 0;
 }
+
+/**
+ * Empties the index, which searches fill again. Where words are removed one by one, the nodes of its tree keep how a removed
+ * one began.
+ */
+export function emptyIndex(tx: Tx): void {
+  if (!tx.get('SELECT 1 FROM indexed_messages LIMIT 1')) return;
+  tx.run(`INSERT INTO message_words (message_words) VALUES ('delete-all')`);
+  tx.run('DELETE FROM indexed_messages');
+}

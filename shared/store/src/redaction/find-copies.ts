@@ -61,11 +61,17 @@ export async function findCopies(reader: SqlReader, patterns: readonly string[])
 /** The rows that were found before, and those of what has come since. */
 export function copiesNow(reader: SqlReader, patterns: readonly string[], searched: SearchedRows): CopyRows {
   const { found, until, unsettled } = searched;
-  const now = { ...found, turns: [...new Set([...found.turns, ...unsettled])] };
+  const now = { ...found };
   let wanted = patterns;
   for (const table of ['messages', 'events', 'artifacts', 'turns'] as const) {
     const before = now.messages.length;
     add(now, table, search(reader, table, wanted, { from: until[table], to: newest(reader, table) }));
+    if (table === 'turns')
+      add(
+        now,
+        table,
+        unsettled.filter((turn) => holds(reader, turn, wanted)),
+      );
     if (table === 'messages') wanted = [...patterns, ...idsOf(reader, now.messages.slice(before))];
   }
   return now;
@@ -84,6 +90,12 @@ export function patternParams(patterns: readonly string[]): Record<string, strin
   return Object.fromEntries(patterns.map((pattern, index) => [`p${String(index)}`, pattern]));
 }
 
+/** Whether a turn does by now. */
+function holds(reader: SqlReader, turn: string, patterns: readonly string[]): boolean {
+  const row = reader.get<{ seq: number }>('SELECT seq FROM turns WHERE id = :turn', { turn });
+  return row !== undefined && search(reader, 'turns', patterns, { from: row.seq - 1, to: row.seq }).length > 0;
+}
+
 function search(
   reader: SqlReader,
   table: NumberedTable,
@@ -95,10 +107,10 @@ function search(
   const inOthers = Object.entries(ofTurns).map(
     ([other, columns]) => `EXISTS (SELECT 1 FROM ${other} WHERE turn_id = turns.id AND ${holdsAny(columns, patterns)})`,
   );
-  const holds = table === 'turns' ? `(${[inTable, ...inOthers].join(' OR ')})` : inTable;
+  const condition = table === 'turns' ? `(${[inTable, ...inOthers].join(' OR ')})` : inTable;
   return reader
     .all<{ key: number | string }>(
-      `SELECT ${table === 'turns' ? 'id' : 'seq'} AS key FROM ${table} WHERE seq > :from AND seq <= :to AND ${holds}`,
+      `SELECT ${table === 'turns' ? 'id' : 'seq'} AS key FROM ${table} WHERE seq > :from AND seq <= :to AND ${condition}`,
       { from, to, ...patternParams(patterns) },
     )
     .map(({ key }) => key);

@@ -3,6 +3,7 @@ import { redactFrame } from '@suzumio/core/prompt/redact-frame';
 import { Copies, redactedMark } from '@suzumio/core/redaction/copies';
 import type { RedactObject } from '@suzumio/core/redaction/redact-json';
 import { excerptOf } from '../mail/excerpt.js';
+import { emptyIndex } from '../mail/index-messages.js';
 import { messageCalled, type MessageRow } from '../mail/messages.js';
 import { iso, parsed } from '../sqlite/page.js';
 import type { SqlReader } from '../sqlite/sql.js';
@@ -38,6 +39,7 @@ function redactMessage(
   if (earlier) return { id, redacted: earlier };
   const redacted: Redaction = { at: iso(tx.nowMs), by: actor, because };
   const sentence = redactedSentence('message', redacted);
+  emptyIndex(tx);
   tx.run('UPDATE messages SET body = :body, redacted_json = :redacted WHERE seq = :seq', {
     body: sentence,
     redacted: JSON.stringify(redacted),

@@ -1,4 +1,5 @@
 import { excerptOf } from '../mail/excerpt.js';
+import { emptyIndex } from '../mail/index-messages.js';
 import type { SqlValue } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 import { beginAnew } from './begin-anew.js';
@@ -26,6 +27,7 @@ export function redactRows(tx: Tx, searched: SearchedRows, patterns: readonly st
 /** @returns how the messages begin now that held a copy */
 function redactMail(tx: Tx, messages: readonly number[], { text }: Rewriting): Map<string, string> {
   const excerpts = new Map<string, string>();
+  if (messages.length > 0) emptyIndex(tx);
   for (const seq of messages) {
     if (!redactColumns(tx, 'messages', { seq }, { body: text })) continue;
     const row = tx.get<{ id: string; body: string }>('SELECT id, body FROM messages WHERE seq = :seq', { seq });

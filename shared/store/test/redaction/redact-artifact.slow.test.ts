@@ -16,8 +16,8 @@ import { start, type Team, teams } from '../team.js';
 import { answered, answerOf, ask, call, dirOf, filesWith, placeOf } from './support.js';
 
 const team = teams();
-const text = 'station,key\nnorth,szm-needle-7f3a "quoted" \\ \n';
-const description = 'The keys szm-needle-7f3a of all gauges';
+const text = 'station,key\nnorth,szmneedle7f3a "quoted" \\ \n';
+const description = 'The keys szmneedle7f3a of all gauges';
 const asked = { actor: 'ops', because: null };
 const redacted = { at: new Date(start).toISOString(), by: 'ops', because: null };
 const words = `This artifact was redacted by ops at ${redacted.at}.`;
@@ -107,7 +107,7 @@ describe('redacting an artifact', () => {
     await writeTurnLog(dirOf(of), { turn_id: begun.turn, number: 1 }, Buffer.from(text));
 
     expect(await redactArtifact(of, id)).toEqual({ id, redacted, left: [] });
-    expect(await filesWith(of, 'szm-needle-7f3a')).toEqual([]);
+    expect(await filesWith(of, 'szmneedle7f3a')).toEqual([]);
     expect(isStored(of, sha256)).toBe(false);
     expect(await flaws(of)).toEqual([]);
     expect(findArtifact(of.store.reader, { id })).toMatchObject({
@@ -208,7 +208,7 @@ describe('redacting an artifact', () => {
     expect(await redactArtifact(of, one.id)).toMatchObject({
       left: [{ what: 'content', detail: expect.stringContaining('another artifact') }],
     });
-    expect(await filesWith(of, 'szm-needle-7f3a')).toEqual([]);
+    expect(await filesWith(of, 'szmneedle7f3a')).toEqual([]);
     expect(isStored(of, one.sha256)).toBe(false);
     expect(await flaws(of)).toEqual([]);
   });

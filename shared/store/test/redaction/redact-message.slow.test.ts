@@ -4,6 +4,7 @@ import { contradictionsIn } from '@suzumio/store/projects/contradictions';
 import { writeTurnLog } from '@suzumio/store/content/turn-logs';
 import { requestHash } from '@suzumio/store/journal';
 import { broadcast } from '@suzumio/store/mail/broadcast';
+import { indexMessages } from '@suzumio/store/mail/index-messages';
 import { listInbox } from '@suzumio/store/mail/messages';
 import { type NewMessage, postMessage } from '@suzumio/store/mail/post-message';
 import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
@@ -23,7 +24,7 @@ import { refusedAs, start, type Team, teams } from '../team.js';
 import { answered, answeredBy, answerOf, ask, call, dirOf, fileOf, filesWith, placeOf } from './support.js';
 
 const team = teams();
-const needle = 'szm-needle-7f3a "quoted" \\ and\té';
+const needle = 'szmneedle7f3a "quoted" \\ and\té';
 const secret = `The key of the north gauge:\n  ${needle}\nKeep it to yourself.`;
 const at = new Date(start).toISOString();
 const sentence = `[This message was redacted by ops at ${at}: it held a key]`;
@@ -101,16 +102,26 @@ describe('redacting a message', () => {
       };
       tx.insert('agent_summaries', row);
     });
-    expect(await filesWith(of, 'szm-needle-7f3a')).toEqual(
+    expect(await filesWith(of, 'szmneedle7f3a')).toEqual(
       expect.arrayContaining([expect.stringContaining('.log'), 'project.db-wal']),
     );
+
+    const words = () => of.rows(`SELECT rowid FROM message_words WHERE message_words MATCH 'szmneedle7f3a'`);
+    const index = () => of.write((tx) => indexMessages(tx, { after: 0, before: 1_000 }, false));
+    await index();
+    expect(words()).toHaveLength(2);
 
     expect(await redactMessage(of, id)).toEqual({
       id,
       redacted: { at, by: 'ops', because: 'it held a key' },
       left: [],
     });
-    expect(await filesWith(of, 'szm-needle-7f3a')).toEqual([]);
+    expect(await filesWith(of, 'szmneedle7f3a')).toEqual([]);
+    // As an index of words keeps a part of each.
+    expect(await filesWith(of, 'eedle7f3a')).toEqual([]);
+    await index();
+    expect(words()).toEqual([]);
+    expect(of.rows(`SELECT rowid FROM message_words WHERE message_words MATCH 'redacted'`)).toHaveLength(2);
     expect(await filesWith(of, 'Keep it to yourself')).toEqual([]);
     expect(contradictionsIn(of.store.reader)).toEqual({});
 
@@ -133,6 +144,16 @@ describe('redacting a message', () => {
       actor: 'ops',
       data_json: JSON.stringify({ message: id, seq: 2, because: 'it held a key' }),
     });
+  });
+
+  test('leaves no beginning of a word in the index of words', async () => {
+    const of = await team();
+    const words = Array.from({ length: 10_000 }, (_word, n) => `needle${String(n)}`);
+    const { id } = await of.mail('ada', { body: words.join(' ') });
+    await of.mail('ada', { body: 'Other words.' });
+    await of.write((tx) => indexMessages(tx, { after: 0, before: 10 }, false));
+    expect((await redactMessage(of, id)).left).toEqual([]);
+    expect(await filesWith(of, 'needle')).toEqual([]);
   });
 
   test('leaves other mail as it is, also where it says the same in few words', async () => {
@@ -199,7 +220,7 @@ describe('a redaction meets', () => {
     await redactMessage(of, id);
     expect(await of.claim(turn, { prepared })).toBe('stale');
     await of.begin(turn);
-    expect(findTurn(of.store.reader, turn)?.prompt).not.toContain('szm-needle');
+    expect(findTurn(of.store.reader, turn)?.prompt).not.toContain('szmneedle');
   });
 
   test('a running attempt: it ends, and the next one goes on from the journal without the text', async () => {
@@ -299,7 +320,7 @@ describe('a redaction meets', () => {
       return { output: secret };
     });
     await redacting;
-    expect(await filesWith(of, 'szm-needle-7f3a')).toEqual([]);
+    expect(await filesWith(of, 'szmneedle7f3a')).toEqual([]);
   });
 });
 
@@ -313,8 +334,8 @@ test('what others still read is wiped later, and what is a copy is told', async 
   const { left } = await redactMessage(of, id);
   expect(left.map(({ what }) => what)).toEqual(['database', 'copies']);
   expect(wipesDue(of.store.reader)).toBe(1);
-  expect(await filesWith(of, 'szm-needle-7f3a')).not.toEqual([]);
+  expect(await filesWith(of, 'szmneedle7f3a')).not.toEqual([]);
   reader.close();
   expect((await redactMessage(of, id)).left).toMatchObject([{ what: 'copies' }]);
-  expect([wipesDue(of.store.reader), await filesWith(of, 'szm-needle-7f3a')]).toEqual([0, []]);
+  expect([wipesDue(of.store.reader), await filesWith(of, 'szmneedle7f3a')]).toEqual([0, []]);
 });
