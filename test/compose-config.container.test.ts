@@ -40,6 +40,7 @@ interface Service {
       SUZUMIO_BUDGET_USD_PER_DAY: '2.5',
       SUZUMIO_TURN_WORKERS: '3',
       SUZUMIO_PUBLIC_URL: 'https://team.example/suzumio',
+      SUZUMIO_CORS_ORIGINS: 'https://pages.example',
     };
     const file = join(directory, '.env');
     const lines = Object.entries(settings).map((setting) => `${setting.join('=')}\n`);
@@ -76,6 +77,11 @@ interface Service {
   test('tells the API where a proxy serves it', () => {
     expect(withVariable('SUZUMIO_PUBLIC_URL')).toEqual(['api']);
     expect(services['api']?.environment).toMatchObject({ SUZUMIO_PUBLIC_URL: 'https://team.example/suzumio' });
+  });
+
+  test('tells the API alone whose pages may use it', () => {
+    expect(withVariable('SUZUMIO_CORS_ORIGINS')).toEqual(['api']);
+    expect(services['api']?.environment).toMatchObject({ SUZUMIO_CORS_ORIGINS: 'https://pages.example' });
   });
 
   test('starts those that read the policy anew where that has changed', () => {

@@ -7,6 +7,7 @@ import { type ListenerNames, refuseForeignRequests } from '@suzumio/runtime/http
 import { anybody, authenticate, authorize } from './auth.js';
 import { readBodies } from './body.js';
 import type { ApiContext } from './context.js';
+import { allowOrigins } from './cors.js';
 import { keepDiskReserve } from './disk-reserve.js';
 import type { EventHub } from './events/event-hub.js';
 import { OpenAccess } from './open-access.js';
@@ -76,7 +77,7 @@ export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions):
   };
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use(securityHeaders, refuseForeignRequests(options));
+  app.use(securityHeaders, refuseForeignRequests(options), allowOrigins(options.allowedOrigins ?? []));
   addRoutes(isOpen);
   app.use('/api', authenticate(context.cell.catalog, { withoutToken, failures }), limitRates(rateLimits), authorize);
   app.use('/api', keepDiskReserve(context.cell.disk));

@@ -5,6 +5,25 @@ import { defaultRateLimits } from './rate-limiter.js';
 
 const rate = z.coerce.number().int().min(0).max(1_000_000);
 
+/** Exactly what a browser sends as `Origin`. */
+function requireOrigin(text: string, context: z.RefinementCtx): void {
+  const problem = originProblem(text);
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+}
+
+function originProblem(text: string): string | undefined {
+  if (text.includes('*')) {
+    return `"${text}" is refused: any page could ask people for their tokens and use them; name each origin, such as https://team.example`;
+  }
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    return `"${text}" is no origin: expected one such as https://team.example or http://localhost:5173`;
+  }
+  return url.origin === text
+    ? undefined
+    : `"${text}" is more than an origin, or written otherwise: write ${url.origin}`;
+}
+
 /** The variables for access to the API and its rate limits. */
 export const accessEnvironment = z.object({
   SUZUMIO_ALLOWED_HOSTS: listOf(',').default([]),
@@ -14,6 +33,10 @@ export const accessEnvironment = z.object({
     .refine((url) => !/[?#]/.test(url), { error: 'expected an address without ? and #' })
     .transform((url) => url.replace(/\/+$/, ''))
     .optional(),
+  /** Origins of other pages that may use the API from a browser, separated by commas. */
+  SUZUMIO_CORS_ORIGINS: listOf(',')
+    .pipe(z.array(z.string().superRefine(requireOrigin)).max(20, { error: 'at most 20 origins' }))
+    .default([]),
   /** `off` allows everything to everyone on this machine. */
   SUZUMIO_AUTH: z.enum(['on', 'off']).default('on'),
   /** Requests per second; 0 means no limit. */
@@ -41,6 +64,7 @@ export function accessOf(environment: z.output<typeof accessEnvironment>): Omit<
       ...environment.SUZUMIO_ALLOWED_HOSTS,
       ...(environment.SUZUMIO_PUBLIC_URL === undefined ? [] : [new URL(environment.SUZUMIO_PUBLIC_URL).hostname]),
     ],
+    allowedOrigins: environment.SUZUMIO_CORS_ORIGINS,
     publicUrl: environment.SUZUMIO_PUBLIC_URL,
     auth: environment.SUZUMIO_AUTH,
     rateLimits: {

@@ -9,6 +9,8 @@ export interface ListenerNames {
   host: string;
   /** Further names that it accepts besides that and loopback's. */
   allowedHosts?: readonly string[] | undefined;
+  /** Other origins whose pages may send writes, such as `https://team.example`. */
+  allowedOrigins?: readonly string[] | undefined;
 }
 
 /** Throws where a request is addressed to another host, or a page of another origin sends a write. */
@@ -22,7 +24,7 @@ const loopbackNames = ['localhost', '127.0.0.1', '[::1]'];
  *
  * The check throws SuzumioError `foreign-host`, `foreign-origin`.
  */
-export function sourceCheck({ host, allowedHosts = [] }: ListenerNames): SourceCheck {
+export function sourceCheck({ host, allowedHosts = [], allowedOrigins = [] }: ListenerNames): SourceCheck {
   const names = new Set([...loopbackNames, ...[host, ...allowedHosts].map((name) => nameOf(bracketed(name)) ?? '')]);
   const anyAddress = !isLoopback(host);
   return ({ method, headers }) => {
@@ -33,6 +35,7 @@ export function sourceCheck({ host, allowedHosts = [] }: ListenerNames): SourceC
         'This server does not answer to that host name; its operator may allow it with SUZUMIO_ALLOWED_HOSTS.',
       );
     }
+    if (allowedOrigins.includes(headers.origin ?? '')) return;
     if (method !== 'GET' && method !== 'HEAD' && comesFromElsewhere(headers)) {
       throw new SuzumioError('foreign-origin', 'Pages of other origins may not change anything here.');
     }
