@@ -10,12 +10,17 @@ const context = '.cache/services';
 const services = ['api', 'scheduler', 'toolhost', 'turn-worker'];
 /** Those that open projects. */
 const stores = ['api', 'scheduler', 'toolhost'];
+/** Those that rewrite a database after a redaction. */
+const redacting = ['api', 'scheduler'];
 /** A thread has a file of its own, where the code that starts it looks for it from `dist/main.js`. */
 const threads = {
   'toolhost/dist/bodies/body-thread': 'services/toolhost/src/bodies/body-thread.ts',
   'turn-worker/dist/workspace/workspace-thread': 'services/turn-worker/src/workspace/workspace-thread.ts',
   ...Object.fromEntries(
     stores.map((name) => [`${name}/dist/migration-thread`, 'shared/store/src/projects/migration-thread.ts']),
+  ),
+  ...Object.fromEntries(
+    redacting.map((name) => [`${name}/dist/wipe-thread`, 'shared/store/src/redaction/wipe-thread.ts']),
   ),
 };
 
@@ -58,7 +63,8 @@ await main(async () => {
 /** Fails where a service starts a thread without a file beside it, which would otherwise fail at run time only. */
 async function requireThreads(directory) {
   const text = await readFile(`${directory}/main.js`, 'utf8');
-  for (const [, path] of text.matchAll(/new URL\("([^"]+-thread\.js)", import\.meta\.url\)/g)) {
+  // Paths of two steps up are of code that runs from its source.
+  for (const [, path] of text.matchAll(/"((?:\.|\.\.\/dist)\/[^"]*-thread\.js)"/g)) {
     const file = join(directory, path);
     if (!existsSync(file)) throw new Error(`${directory}/main.js starts a thread of ${file}, which is not there`);
   }
