@@ -3,12 +3,13 @@ import type { ProjectSource } from '@suzumio/core/config/project-source';
 import { directoryOf, type Grant, grantFor, withGrant } from '@suzumio/core/policy/grant';
 import { policyWithGrants } from '@suzumio/store/cell/grants';
 import { hostPaths } from '@suzumio/runtime/disk/this-host';
-import { loadPolicy, policyFileOf } from '@suzumio/runtime/disk/load-policy';
+import { loadPolicy } from '@suzumio/runtime/disk/load-policy';
 import type { Policy } from '@suzumio/core/policy/policy';
 import { DataDirectory } from '@suzumio/store/cell/data-directory';
 import { allowProviders, providersBeyond } from './providers/allow-providers.js';
 import { describePair, type ProviderPair } from './providers/provider-pair.js';
 import { dayBudgetOf } from './day-budget.js';
+import { policyFile } from './policy-file.js';
 import type { Session } from './session.js';
 
 /** Lets projects run turns as processes for as long as a command runs, even against the policy. */
@@ -19,12 +20,6 @@ export interface PolicyOptions {
 /** What is allowed to a file of this person's own. */
 export interface OwnFileOptions extends PolicyOptions {
   readonly allowProvider?: readonly ProviderPair[];
-}
-
-/** The file with this data directory's policy; undefined where it has none. */
-export function policyFile({ root, context }: Session): string | undefined {
-  const named = context.env.SUZUMIO_POLICY_FILE;
-  return policyFileOf(root, named === '' ? undefined : named);
 }
 
 /**

@@ -1,8 +1,4 @@
-import { withoutEnvValues } from '@suzumio/core/config/agent-env';
-import { readProjectFile } from '@suzumio/runtime/disk/load-project-file';
-import { renderConfig } from '@suzumio/core/config/render-config';
 import { sayJson, type Session } from '../session.js';
-import { sayWarnings } from '../project-file.js';
 import type { Register } from './action.js';
 import { examples } from './help.js';
 
@@ -20,15 +16,18 @@ export const registerConfig: Register = (program, action) => {
   examples(config, ['config render newsroom.yaml']);
 };
 
-function render(
+async function render(
   session: Session,
   file: string,
   options: { configRoot?: string; showEnv: boolean },
 ): Promise<undefined> {
+  const { readProjectFile } = await import('@suzumio/runtime/disk/load-project-file');
+  const { withoutEnvValues } = await import('@suzumio/core/config/agent-env');
+  const { renderConfig } = await import('@suzumio/core/config/render-config');
+  const { sayWarnings } = await import('../project-file.js');
   const loaded = readProjectFile(file, { env: session.context.env, configRoot: options.configRoot });
   sayWarnings(session, loaded);
   const config = options.showEnv ? loaded.config : withoutEnvValues(loaded.config);
   sayJson(session, config);
   if (!session.json) session.context.out.write(renderConfig(config));
-  return Promise.resolve(undefined);
 }

@@ -1,5 +1,6 @@
 import { messageOf } from '@suzumio/contract/errors/suzumio-error';
-import { hostPolicy, policyFile } from '../host-policy.js';
+import { hostPolicy } from '../host-policy.js';
+import { policyFile } from '../policy-file.js';
 import type { Session } from '../session.js';
 import { broken, type Finding, ok } from './check.js';
 

@@ -1,11 +1,10 @@
 import { type Client, createClient } from '@suzumio/contract/client/client';
-import type { StorageLimits } from '@suzumio/contract/model/storage';
+import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
 import { nearestExisting } from '@suzumio/runtime/disk/files';
-import { loadPolicy } from '@suzumio/runtime/disk/load-policy';
 import { systemContext } from '@suzumio/store/sqlite/context';
 import { freeBytesAt } from '@suzumio/store/sqlite/disk-space';
 import { dayBudgetOf } from '../day-budget.js';
-import { policyFile } from '../host-policy.js';
+import { policyFile } from '../policy-file.js';
 import type { Session } from '../session.js';
 
 /**
@@ -18,7 +17,7 @@ export async function openDirectory(session: Session): Promise<Client> {
   const api = apiInProcess({
     root,
     context: { ...systemContext(), now: context.now },
-    storage: storageLimits(session),
+    storage: await storageLimits(session),
     // Of a directory that is not there yet, where it would be.
     freeBytes: (path) => freeBytesAt(nearestExisting(path)),
     get budgetUsdPerDay() {
@@ -29,10 +28,13 @@ export async function openDirectory(session: Session): Promise<Client> {
   return createClient(api);
 }
 
-/** A policy that is written wrongly keeps nobody from what does not ask it. */
-function storageLimits(session: Session): StorageLimits {
+/** An invalid policy fails only commands that need it. It is parsed where there is one: loading the parser takes time. */
+async function storageLimits(session: Session): Promise<StorageLimits> {
+  const file = policyFile(session);
+  if (file === undefined) return defaultStorageLimits;
+  const { loadPolicy } = await import('@suzumio/runtime/disk/load-policy');
   let limits: StorageLimits | undefined;
-  const read = () => (limits ??= loadPolicy(policyFile(session)).storage);
+  const read = () => (limits ??= loadPolicy(file).storage);
   return {
     get project() {
       return read().project;

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { openControlPlaneOverRedis } from '@suzumio/control-plane/open-control-plane';
 import { runService } from '@suzumio/runtime/process/run-service';
 import { secretSetting } from '@suzumio/runtime/process/secret-setting';
-import { loadPolicy, policyFileOf } from '@suzumio/runtime/disk/load-policy';
+import { loadPolicy } from '@suzumio/runtime/disk/load-policy';
+import { policyFileOf } from '@suzumio/runtime/disk/policy-file';
 import { createApi } from './api.js';
 import { accessOf, apiEnvironment } from './environment.js';
 

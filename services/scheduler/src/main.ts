@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { openControlPlaneOverRedis } from '@suzumio/control-plane/open-control-plane';
 import { runService } from '@suzumio/runtime/process/run-service';
 import { controlPlaneEnvironment } from '@suzumio/runtime/process/service-environment';
-import { loadPolicy, policyFileOf } from '@suzumio/runtime/disk/load-policy';
+import { loadPolicy } from '@suzumio/runtime/disk/load-policy';
+import { policyFileOf } from '@suzumio/runtime/disk/policy-file';
 import { Scheduler } from './scheduler.js';
 
 const environment = controlPlaneEnvironment.extend({

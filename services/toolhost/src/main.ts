@@ -4,7 +4,8 @@ import { openControlPlaneOverRedis } from '@suzumio/control-plane/open-control-p
 import { runService } from '@suzumio/runtime/process/run-service';
 import { secretSetting } from '@suzumio/runtime/process/secret-setting';
 import { environmentSecrets } from '@suzumio/runtime/process/secret-source';
-import { loadPolicy, policyFileOf } from '@suzumio/runtime/disk/load-policy';
+import { loadPolicy } from '@suzumio/runtime/disk/load-policy';
+import { policyFileOf } from '@suzumio/runtime/disk/policy-file';
 import { toolhostEnvironment } from './environment.js';
 import { createToolhost } from './toolhost.js';
 

@@ -7,7 +7,6 @@ import { requireProject } from '../auth.js';
 import { bodyOf } from '../call.js';
 import { orUnknown } from '../project-access.js';
 import type { Runs } from '../routes.js';
-import { createPostedProject } from './create-project.js';
 import { detailOf, withDetails } from './project-details.js';
 import { transition } from './transitions.js';
 
@@ -27,6 +26,8 @@ export const projectRuns: Runs<typeof projects> = {
 
   async createProject(call) {
     const { context, actor, body, key } = call;
+    // Parsing files takes long to load: reading does without.
+    const { createPostedProject } = await import('./create-project.js');
     const { answer, repeated } = await createPostedProject(context, { ...body, actor, key });
     // No follower is told of a project's first transaction, so its events are counted here.
     if (body.message && !repeated) context.metrics.mailAccepted.inc({ sender: 'user' });

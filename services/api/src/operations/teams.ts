@@ -1,19 +1,7 @@
-import type { Response } from 'express';
-import { formatProblem } from '@suzumio/core/config/config-problem';
-import { readProjectText } from '@suzumio/core/config/read-project';
-import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { emptyRequest } from '@suzumio/contract/operations/request';
 import type { teams } from '@suzumio/contract/operations/teams';
-import { refuseByPolicy } from '@suzumio/core/policy/check-project';
 import { parse } from '@suzumio/runtime/http/validate';
-import { differencesOf, makeStandingProject } from '@suzumio/store/cell/standing-project';
-import { readProject } from '@suzumio/store/projects/read-project';
-import { projectRow } from '@suzumio/store/rows';
-import { startProject } from '@suzumio/store/projects/project-transitions';
 import { bodyOf } from '../call.js';
-import { refuseKey } from '../commit-once.js';
-import type { ApiContext } from '../context.js';
-import { withProject } from '../project-access.js';
 import type { Runs } from '../routes.js';
 import { namedListAnswer } from './list-answer.js';
 
@@ -40,56 +28,6 @@ export const teamRuns: Runs<typeof teams> = {
     return { name: team };
   },
 
-  async standUpTeam({ context, params: { team }, body: { file }, request, response, actor }) {
-    const { cell, transport } = context;
-    refuseKey(request, 'Sent again, it starts the project that is there');
-    const warnings = file === undefined ? undefined : await make(context, team, file, actor);
-    const project = cell.catalog.teams.get(team).project ?? noProject(team);
-    const made = warnings !== undefined;
-    if (!made) await startAgain(context, response, project, actor);
-    transport.wake(project);
-    if (made) response.status(201);
-    return withProject(context, response, project, (store) =>
-      store.snapshot((reader) => ({
-        team,
-        project: readProject(reader),
-        made,
-        differences: differencesOf(cell.catalog, team, reader),
-        warnings: (warnings ?? []).map(formatProblem),
-      })),
-    );
-  },
+  /** Parsing files takes long to load: reading does without. */
+  standUpTeam: async (call) => (await import('./stand-up-team.js')).standUpTeam(call),
 };
-
-function make({ cell, policy, host, budgetUsdPerDay }: ApiContext, team: string, file: string, actor: string) {
-  return makeStandingProject(cell, {
-    team,
-    source: readProjectText(file, 'file'),
-    admit: (loaded) => {
-      refuseByPolicy(loaded, policy, host, { dayBudget: budgetUsdPerDay !== undefined });
-      return undefined;
-    },
-    actor,
-  });
-}
-
-/** Starts a project that does not run. The catalog is updated first: it may err towards `running`. */
-async function startAgain(context: ApiContext, response: Response, project: string, actor: string): Promise<void> {
-  const { cell } = context;
-  await withProject(context, response, project, async (store) => {
-    if (projectRow(store.reader).status === 'running') return;
-    await cell.catalog.noteRunning(project);
-    await store.write((tx) => {
-      if (projectRow(tx).status !== 'running') startProject(tx, actor);
-    });
-  });
-  await cell.noteStatus(project);
-}
-
-function noProject(team: string): never {
-  throw new SuzumioError(
-    'team-has-no-project',
-    `The team ${team} has no standing project yet: it is made from a project file (suzumio teams up ${team} --from FILE).`,
-    { team },
-  );
-}

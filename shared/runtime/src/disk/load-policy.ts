@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { ConfigErrors } from '@suzumio/core/config/config-problem';
 import { parsePolicy } from '@suzumio/core/policy/parse-policy';
 import { defaultPolicy, type Policy } from '@suzumio/core/policy/policy';
@@ -15,10 +13,4 @@ export function loadPolicy(file: string | undefined): Policy {
   const content = readTextFile(file);
   if (!content.ok) throw new ConfigErrors([{ code: content.code, message: content.message, file, line: 1, column: 1 }]);
   return parsePolicy(content.text, file);
-}
-
-/** The policy file of a data directory: the named one, else its own; undefined where it has none. */
-export function policyFileOf(root: string, named: string | undefined): string | undefined {
-  const own = join(root, 'policy.yaml');
-  return named ?? (existsSync(own) ? own : undefined);
 }

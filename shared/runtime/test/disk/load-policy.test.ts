@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { loadPolicy, policyFileOf } from '@suzumio/runtime/disk/load-policy';
+import { loadPolicy } from '@suzumio/runtime/disk/load-policy';
+import { policyFileOf } from '@suzumio/runtime/disk/policy-file';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { brief, problemsIn, withFiles } from '../../../core/test/config/project-files.js';
 

@@ -5,7 +5,7 @@ import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/mode
 import { projectId } from '@suzumio/protocol/ids';
 import { Catalog, type NewEntry } from './catalog.js';
 import { type StoreContext, systemContext } from '../sqlite/context.js';
-import { constructionMs, createProject, type NewProject, removeUnfinishedProjects } from './create-project.js';
+import type { NewProject } from './create-project.js';
 import { DataDirectory } from './data-directory.js';
 import {
   type BrokenProject,
@@ -103,8 +103,9 @@ export class Cell {
   }
 
   /** @throws SuzumioError `project-exists`, `invalid-config` */
-  createProject(project: NewProject): Promise<void> {
-    return createProject(this.directory, this.catalog, this.context, project);
+  async createProject(project: NewProject): Promise<void> {
+    const { createProject } = await creation();
+    await createProject(this.directory, this.catalog, this.context, project);
   }
 
   /**
@@ -125,6 +126,7 @@ export class Cell {
    */
   async recover(): Promise<BrokenProject[]> {
     const nowMs = this.context.now();
+    const { constructionMs, removeUnfinishedProjects } = await creation();
     await removeUnfinishedProjects(this.directory, nowMs);
     const broken = await finishDeletions(this);
     const known = new Map(this.catalog.projects().map(({ id, status }) => [id, status]));
@@ -196,3 +198,6 @@ export class Cell {
     await this.catalog.close();
   }
 }
+
+/** It parses and renders files, which takes long to load: a cell that is only read does without. */
+const creation = () => import('./create-project.js');

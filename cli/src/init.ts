@@ -1,0 +1,85 @@
+import type { LoadedProject, ProjectSource } from '@suzumio/core/config/project-source';
+import type { Labels } from '@suzumio/contract/model/labels';
+import type { FileConfig, ProjectConfig } from '@suzumio/contract/model/project-config';
+import { Cell } from '@suzumio/store/cell/cell';
+import { admission, admitOwnFile, type OwnFileOptions } from './host-policy.js';
+import {
+  createFrom,
+  loadForPosting,
+  loadForUse,
+  postProject,
+  refuseOverrulingThere,
+  sayGrant,
+} from './project-file.js';
+import { findApi, requireApi } from './reach/reach.js';
+import { count } from './render/format.js';
+import { sayJson, say, sayNext, type Session } from './session.js';
+
+export interface InitOptions extends OwnFileOptions {
+  readonly configRoot?: string;
+  readonly label?: Labels;
+}
+
+/** Makes the project of a file; without a file, asks for what one needs and writes it. */
+export async function init(
+  session: Session,
+  file: string | undefined,
+  { configRoot, label: labels, ...options }: InitOptions,
+): Promise<undefined> {
+  if (file === undefined) return (await import('./commands/new-project.js')).newProject(session);
+  if (session.url !== undefined) refuseOverrulingThere(options);
+  if (session.url === undefined) await makeHere(session, await loadForUse(session, file, configRoot), options, labels);
+  else await makeThere(session, loadForPosting(session, file, configRoot), labels);
+}
+
+async function makeHere(
+  session: Session,
+  loaded: LoadedProject,
+  options: OwnFileOptions,
+  labels: Labels | undefined,
+): Promise<void> {
+  const { config } = loaded;
+  const grant = admitOwnFile(session, loaded, await admission(session, loaded, options));
+  const cell = Cell.open(session.root);
+  try {
+    await createFrom(cell, loaded, { grant, labels });
+    const directory = cell.directory.projectDir(config.name);
+    sayJson(session, { project: config.name, directory });
+    sayInitialized(session, config);
+    say(session, `data: ${directory}`);
+    sayGrant(session, loaded, grant);
+    await warnOfImage(session, config);
+    const running = (await findApi(session)) !== undefined;
+    sayNext(session, ...(running ? [] : ['serve']), ...firstSteps(config));
+  } finally {
+    await cell.close();
+  }
+}
+
+/** A turn in a container needs its image on the engine's host, which may be another one than this. */
+async function warnOfImage({ context }: Session, { backend }: ProjectConfig): Promise<void> {
+  if (backend.kind === 'process') return;
+  const { checkDocker } = await import('@suzumio/turn-worker');
+  const { problem } = await checkDocker({ image: backend.image });
+  if (problem?.code !== 'image-missing') return;
+  context.err.write(
+    `warning: the engine of this machine has no image ${backend.image}; turns that run here need it.\n`,
+  );
+}
+
+async function makeThere(session: Session, source: ProjectSource, labels: Labels | undefined): Promise<void> {
+  const { config } = source;
+  await postProject(await requireApi(session), source, { labels });
+  sayJson(session, { project: config.name });
+  sayInitialized(session, config);
+  sayNext(session, ...firstSteps(config));
+}
+
+function sayInitialized(session: Session, { name, agents, channels }: FileConfig): void {
+  const team = count(Object.keys(agents).length, 'agent');
+  say(session, `${name} is initialized: ${team}, ${count(channels.length, 'channel')}`);
+}
+
+function firstSteps({ name, agents }: FileConfig): string[] {
+  return [`start ${name}`, `send ${name} ${Object.keys(agents)[0] ?? ''} P1 "…"`];
+}

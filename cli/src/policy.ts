@@ -1,0 +1,49 @@
+import { readProjectFile } from '@suzumio/runtime/disk/load-project-file';
+import { refuseByPolicy } from '@suzumio/core/policy/check-project';
+import { hostPaths } from '@suzumio/runtime/disk/this-host';
+import { renderPolicy } from '@suzumio/core/policy/render-policy';
+import { admitOwnFile, describeGrant, hasDayBudget, hostPolicy } from './host-policy.js';
+import { policyFile } from './policy-file.js';
+import { sayWarnings } from './project-file.js';
+import { providersBeyond } from './providers/allow-providers.js';
+import { sayHint, sayJson, say, type Session } from './session.js';
+
+/** Prints the policy of this machine. */
+export function showPolicy(session: Session): Promise<undefined> {
+  const policy = hostPolicy(session);
+  const file = policyFile(session);
+  sayJson(session, { file: file ?? null, policy });
+  say(session, `# ${file ?? 'the defaults: there is no policy.yaml in the data directory'}`);
+  if (!session.json) session.context.out.write(renderPolicy(policy));
+  return Promise.resolve(undefined);
+}
+
+export interface CheckOptions {
+  readonly configRoot?: string;
+  readonly posted: boolean;
+}
+
+/** Says what the policy refuses a project file. */
+export function checkAgainstPolicy(
+  session: Session,
+  file: string,
+  { configRoot, posted }: CheckOptions,
+): Promise<undefined> {
+  const loaded = readProjectFile(file, { env: session.context.env, configRoot });
+  sayWarnings(session, loaded);
+  const policy = hostPolicy(session);
+  const grant = posted
+    ? undefined
+    : admitOwnFile(session, loaded, { policy, providers: providersBeyond(policy, loaded) });
+  if (posted) refuseByPolicy(loaded, policy, hostPaths([session.root], { mounting: false }), hasDayBudget(session));
+  sayJson(session, { project: loaded.config.name, allowed: true, grant: grant ?? null });
+  if (grant === undefined) say(session, `${file} asks for nothing that the policy does not allow.`);
+  else {
+    say(
+      session,
+      `Where ${file} is your own, up and init allow it beyond the policy: ${describeGrant(grant).join(', ')}.`,
+    );
+    sayHint(session, `policy check ${file} --posted`);
+  }
+  return Promise.resolve(undefined);
+}

@@ -1,0 +1,88 @@
+import { formatProblem } from '@suzumio/core/config/config-problem';
+import { readProjectFile } from '@suzumio/runtime/disk/load-project-file';
+import type { ProjectSource } from '@suzumio/core/config/project-source';
+import { renderConfig } from '@suzumio/core/config/render-config';
+import { makeStandingProject } from '@suzumio/store/cell/standing-project';
+import { Cell } from '@suzumio/store/cell/cell';
+import { admission, admitOwnFile, type OwnFileOptions } from './host-policy.js';
+import { refuseOverrulingThere, sayGrant } from './project-file.js';
+import { UsageError } from './usage-error.js';
+import type { StandingDifferences } from '@suzumio/contract/operations/teams';
+import { findKept, requireApi } from './reach/reach.js';
+import { say, sayJson, sayNext, type Session } from './session.js';
+
+export interface TeamUpOptions extends OwnFileOptions {
+  from?: string;
+  configRoot?: string;
+}
+
+/** Makes a team's standing project, or starts it again. */
+export async function teamUp(session: Session, team: string, asked: TeamUpOptions): Promise<undefined> {
+  const { from, configRoot, ...options } = asked;
+  if (from === undefined) refuseForNoFile(asked);
+  const api = await requireApi(session);
+  const source = from === undefined ? undefined : readProjectFile(from, { env: session.context.env, configRoot });
+  const here = session.url === undefined;
+  if (!here) refuseOverrulingThere(options);
+  const madeHere = source !== undefined && here && (await makeHere(session, team, source, options));
+  const request = source === undefined || here ? {} : { file: renderConfig(source.config) };
+  const answer = await api.standUpTeam({ team, body: request });
+  const made = madeHere || answer.made;
+  const { id } = answer.project;
+  sayJson(session, { ...answer, made });
+  warn(session, answer.warnings);
+  say(session, `${id} is the standing project of ${team}${made ? '; it was made and runs' : ', and runs'}.`);
+  const differences = differenceLines(answer.differences);
+  say(session, ...differences);
+  if (differences.length > 0) {
+    say(session, 'It keeps those that it was made with, as they were; a file with another name makes a new one.');
+  }
+  const [member] = (await (await findKept(session)).getTeam({ team })).team.members;
+  sayNext(session, ...(member ? [`profiles send ${member.nickname} P1 "…"`] : []), `watch ${id}`);
+}
+
+/** What is said of a file does nothing without one. */
+function refuseForNoFile({ configRoot, allowProcess = false, allowProvider = [] }: TeamUpOptions): void {
+  const given = [
+    ...(configRoot === undefined ? [] : ['--config-root']),
+    ...(allowProcess ? ['--allow-process'] : []),
+    ...(allowProvider.length === 0 ? [] : ['--allow-provider']),
+  ];
+  if (given.length === 0) return;
+  throw new UsageError(`${given.join(' and ')} is about a project file: name it with --from.`, 'teams up --help');
+}
+
+/** From this person's own disk: what that allows is kept with the project, as with any other. */
+async function makeHere(
+  session: Session,
+  team: string,
+  source: ProjectSource,
+  options: OwnFileOptions,
+): Promise<boolean> {
+  const admitted = await admission(session, source, options);
+  const admit = (loaded: ProjectSource) => {
+    const grant = admitOwnFile(session, loaded, admitted);
+    sayGrant(session, loaded, grant);
+    return grant;
+  };
+  const cell = Cell.open(session.root);
+  try {
+    const warnings = await makeStandingProject(cell, { team, source, admit, actor: 'user' });
+    warn(session, (warnings ?? []).map(formatProblem));
+    return warnings !== undefined;
+  } finally {
+    await cell.close();
+  }
+}
+
+function differenceLines({ absent, departed, changed }: StandingDifferences): string[] {
+  return [
+    ...(absent.length === 0 ? [] : [`  not in it: ${absent.join(', ')}`]),
+    ...(departed.length === 0 ? [] : [`  in it, and in the team no more: ${departed.join(', ')}`]),
+    ...(changed.length === 0 ? [] : [`  changed since: ${changed.join(', ')}`]),
+  ];
+}
+
+function warn({ context }: Session, warnings: readonly string[]): void {
+  for (const warning of warnings) context.err.write(`warning: ${warning}\n`);
+}
