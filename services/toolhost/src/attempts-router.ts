@@ -14,13 +14,13 @@ import { projectId, turnId } from '@suzumio/protocol/ids';
 import { externalEngine } from '@suzumio/protocol/handlers';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { type AttemptRow, turnRow } from '@suzumio/store/rows';
-import { turnLogBytes, writeTurnLog } from '@suzumio/store/content/turn-logs';
+import { removeTurnLog, turnLogBytes, writeTurnLog } from '@suzumio/store/content/turn-logs';
 import { completeTurn } from '@suzumio/store/turns/complete-turn';
 import { extendLease, isFresh, isOverTime } from '@suzumio/store/turns/leases';
 import { failAttempt } from '@suzumio/store/turns/fail-attempt';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { rejected } from '@suzumio/store/turns/authorize';
-import { claimRoute, requireWorker, withLease } from './auth.js';
+import { authorizeLease, rejected } from '@suzumio/store/turns/authorize';
+import { claimRoute, type PresentedToken, requireWorker, withLease } from './auth.js';
 import { claim, counted } from './claim.js';
 import { sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
@@ -105,6 +105,7 @@ export function attemptsRouter(context: ToolhostContext): Router {
       const log = bodyBytes(request);
       await store.content.chargeLog(agentOf(store, row), log.length - (await turnLogBytes(directory, row)));
       await writeTurnLog(directory, row, log);
+      await requireLogStillDue(store, directory, row, token);
     });
     response.status(204).end();
   });
@@ -161,6 +162,25 @@ function requireRunning({ status, number, turn_id }: AttemptRow): void {
 function requireLogDue(row: AttemptRow, nowMs: number, keptBytes: number): void {
   if (keptBytes === 0 && nowMs - (row.ended_at_ms ?? nowMs) <= logGraceMs) return;
   requireRunning(row);
+}
+
+/**
+ * Removes a log again whose attempt came to know something that was redacted while the log was written.
+ *
+ * @throws SuzumioError `token-rejected`
+ */
+async function requireLogStillDue(
+  store: ProjectStore,
+  directory: string,
+  row: AttemptRow,
+  token: PresentedToken,
+): Promise<void> {
+  try {
+    authorizeLease(store.reader, token);
+  } catch (error) {
+    await removeTurnLog(directory, row);
+    throw error;
+  }
 }
 
 function bodyBytes(request: Request): Buffer {

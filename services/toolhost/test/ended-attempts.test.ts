@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { redact } from '@suzumio/store/redaction/redact';
+import { redactableMessage } from '@suzumio/store/redaction/redact-message';
 import { readTurnLog } from '@suzumio/store/content/turn-logs';
 import { type Begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
@@ -54,4 +56,23 @@ test('a log that comes too late is not taken', async () => {
   bench.testing.setNow(1_060_001);
   expect(await putLog('too late')).toMatchObject(over);
   expect(await kept()).toBe('');
+});
+
+test('a log that meets a redaction of what its attempt knew is not kept', async () => {
+  const { directory } = bench.testing.cell;
+  const [message] = await bench.testing.rows<{ id: string }>(project, 'SELECT id FROM messages');
+  const asked = { actor: 'ops', because: null };
+  const redaction = async () => {
+    const place = { directory: directory.projectDir(project), file: directory.projectFile(project) };
+    await bench.testing.store(project, (store) =>
+      redact({ store, ...place }, redactableMessage(store.reader, message?.id ?? ''), asked),
+    );
+  };
+  // It comes when the log was let in, and is written after it.
+  const { content } = await bench.testing.store(project, (store) => store);
+  const charge = jest.spyOn(content, 'chargeLog').mockImplementationOnce(redaction);
+  expect(await putLog('what it knew')).toMatchObject({ status: 401, body: { code: 'token-rejected' } });
+  expect(charge).toHaveBeenCalledTimes(1);
+  expect(await kept()).toBe('');
+  expect(await attempt.report('heartbeat')).toMatchObject({ status: 401 });
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeSubdirectory } from './make-subdirectory.js';
 import type { AttemptRow } from '../rows.js';
@@ -21,6 +21,13 @@ export async function writeTurnLog(
     await unlink(temporary).catch(() => undefined);
     throw error;
   }
+}
+
+export async function removeTurnLog(
+  projectDir: string,
+  attempt: Pick<AttemptRow, 'turn_id' | 'number'>,
+): Promise<void> {
+  await rm(logFile(projectDir, attempt), { force: true });
 }
 
 /** The size of an attempt's log, 0 where there is none. */

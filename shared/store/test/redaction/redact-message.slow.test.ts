@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { contradictionsIn } from '@suzumio/store/projects/contradictions';
 import { writeTurnLog } from '@suzumio/store/content/turn-logs';
 import { requestHash } from '@suzumio/store/journal';
@@ -88,6 +89,7 @@ describe('redacting a message', () => {
       },
     );
     await writeTurnLog(dirOf(of), { turn_id: ben.turn, number: 1 }, Buffer.from(`before\n${secret}\nafter\n`));
+    await writeFile(join(dirOf(of), 'logs', `${ben.turn}.1.log.0a1b2c3d`), secret);
     await of.fail(ben, 'non-zero-exit', `It said ${secret}`);
     const key = { token: 'admin', route: 'POST /', key: 'k', requestHash: 'h' };
     await of.write((tx) => once(tx, key, () => ({ body: secret })));
