@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Stack, type StackOptions, startStack } from '../test/support/stack.js';
+import { measureCaptures } from './captures.js';
 import { measureClaims } from './claim.js';
 import { readConditions, watchMachine } from './conditions.js';
 import { measureDocker } from './docker.js';
@@ -26,7 +27,7 @@ const { values } = parseArgs({
     profile: { type: 'string' },
   },
 });
-const parts = ['claim', 'turns', 'messages', 'followers', 'docker', 'neighbours', 'idle'];
+const parts = ['claim', 'turns', 'messages', 'followers', 'captures', 'docker', 'neighbours', 'idle'];
 if (values.only !== undefined && !parts.includes(values.only)) {
   throw new Error(`--only ${values.only}: expected one of ${parts.join(', ')}`);
 }
@@ -39,6 +40,7 @@ const plans = quick
       turns: { rounds: 2, hops: 6, floorHops: 50, tokens },
       messages: { rounds: 2, messagesPerRound: 200 },
       followers: { followers: 100, rounds: 2, paced: 15, burst: 50 },
+      captures: { files: [1_000], rounds: 5 },
       docker: { warmUp: 1, rounds: 4, crowdRounds: 1, crowd: 4, slots: 2 },
       neighbours: { rounds: 1, seconds: 5, containers: 3 },
       idle: { projects: 20, measureMs: 3_000 },
@@ -48,6 +50,7 @@ const plans = quick
       turns: { rounds: 8, hops: 16, floorHops: 100, tokens },
       messages: { rounds: 10, messagesPerRound: 2_000 },
       followers: { followers: 100, rounds: 8, paced: 25, burst: 200 },
+      captures: { files: [1_000, 20_000], rounds: 20 },
       docker: { warmUp: 3, rounds: 25, crowdRounds: 4, crowd: 12, slots: 2 },
       neighbours: { rounds: 3, seconds: 20, containers: 3 },
       idle: { projects: 1_000, measureMs: 20_000 },
@@ -62,6 +65,10 @@ const results: Results = { quick, conditions: await readConditions() };
 const machine = watchMachine();
 if (wants('claim') || wants('turns')) await withoutContainers();
 if (wants('messages') || wants('followers')) await overHttp();
+if (wants('captures')) {
+  console.log('captures of workspaces ...');
+  results.captures = await measureCaptures(plans.captures);
+}
 if (wants('docker')) await inContainers();
 // These take minutes: several slices of each way to work, and many projects to make.
 if (wants('neighbours') && (!quick || values.only === 'neighbours')) await besideOthers();

@@ -11,22 +11,22 @@ import {
   type Stats,
 } from 'node:fs';
 
-/** Whether what is in an open directory can be reached through its descriptor. Not on macOS. */
+/** Whether the entries of an open directory have paths by its descriptor. Not on macOS. */
 export const hasDescriptorPaths = existsSync('/proc/self/fd');
 
 const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** Linux alone: a descriptor of what has a name, whatever it is, without opening it. */
+/** Linux only: a descriptor of an entry, whatever it is, without opening it. */
 const O_PATH = 0o10000000;
 
 const replacement = '\uFFFD';
 
 /**
- * A directory that stays the one that was opened, whatever a stranger moves, swaps or puts in its place meanwhile. What is
- * in it is reached as `/proc/self/fd/<descriptor>/<name>`: the system goes from the open directory on, and looks up one
- * name. It may be a link then: whoever opens it says `O_NOFOLLOW`.
+ * An open directory. It stays the same whatever others move or replace meanwhile: its entries are reached as
+ * `/proc/self/fd/<descriptor>/<name>`, for which the system looks up one name in the open directory. That name may be a link
+ * by then, so entries are opened with `O_NOFOLLOW`.
  *
- * Without `/proc`, what is in it is reached by its path: only where nothing else writes.
+ * Without `/proc`, entries are reached by the directory's path: safe only while nobody else writes there.
  */
 export class OpenDirectory {
   readonly #base: string;
@@ -38,12 +38,12 @@ export class OpenDirectory {
     this.#base = hasDescriptorPaths ? `/proc/self/fd/${fd}` : path;
   }
 
-  /** @throws a system error; ENOTDIR or ELOOP where a link stands there */
+  /** @throws a system error: ENOTDIR or ELOOP for a link */
   static open(path: string): OpenDirectory {
     return new OpenDirectory(openSync(path, flags), path);
   }
 
-  /** Where something in it is, for one system call. `name` is one name, never a path. */
+  /** The path of an entry, for system calls. `name` is one name, never a path. */
   at(name: string): string {
     return `${this.#base}/${name}`;
   }
@@ -52,12 +52,12 @@ export class OpenDirectory {
     return Buffer.concat([Buffer.from(`${this.#base}/`), name]);
   }
 
-  /** Opens a directory in it. @throws a system error; ENOTDIR or ELOOP where something else stands there by now */
+  /** Opens a subdirectory. @throws a system error: ENOTDIR or ELOOP if it is no directory any more */
   open(name: string): OpenDirectory {
     return OpenDirectory.open(this.at(name));
   }
 
-  /** What has this name now; a link is not followed. */
+  /** The attributes of an entry; of a link itself. */
   look(name: string): Stats | undefined {
     return lstatSync(this.at(name), { throwIfNoEntry: false });
   }
@@ -67,9 +67,9 @@ export class OpenDirectory {
   }
 
   /**
-   * The names in it, each once, in their order; those that are no text apart.
+   * The names in it, unique and sorted; names that are no text separately.
    *
-   * @param atMost it stops soon after so many
+   * @param atMost stops after more names than this
    */
   list(atMost = Number.POSITIVE_INFINITY): { names: string[]; strange: Buffer[] } {
     const names = new Set<string>();
@@ -87,7 +87,7 @@ export class OpenDirectory {
     return { names: [...names].sort(), strange };
   }
 
-  /** Sets the permissions of what has this name, and of nothing that a link there leads to. */
+  /** Sets the permissions of an entry, never of a link's target. */
   chmod(name: string, mode: number): void {
     if (!hasDescriptorPaths) {
       chmodSync(this.at(name), mode);

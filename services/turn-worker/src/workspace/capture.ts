@@ -12,38 +12,38 @@ import { WorkspaceTooLarge } from './workspace-errors.js';
 
 export interface WorkspaceBounds {
   maxBytes: number;
-  /** Of one file: no larger one can be stored. */
+  /** The largest file that can be stored. */
   maxFileBytes: number;
   maxEntries: number;
 }
 
 export interface CaptureOptions {
   bounds: WorkspaceBounds;
-  /** Whether a program may be writing there now. Then nothing in the directory is changed. */
+  /** Whether a program may be writing there now. A live capture changes nothing in the directory. */
   live: boolean;
   clock: FileClock;
-  /** What was there before, all of which is stored. Of files that it knows and that have not changed, nothing is read. */
+  /** The last known content, all of it stored. Unchanged files are not read. */
   known: KnownDirectory | undefined;
-  /** A directory of ours for content on its way. */
+  /** The worker's own directory for content that is being uploaded. */
   staging: string;
-  /** Stores new content, files before the manifests that name them. It may ask the walk to wait. */
+  /** Stores new content: files before the manifests that name them. The walk waits for it (backpressure). */
   store: (content: Content) => Promise<void> | void;
-  /** Called all the time; throws when it is enough. */
+  /** Called between steps; throws to cancel. */
   check: () => void;
 }
 
-/** A workspace's content at one moment; while a program writes there, as a power cut would have left it. */
+/** The content of a workspace; while a program writes there, as a power cut would leave it. */
 export interface Captured {
   /** The SHA-256 of the root's manifest, or null where the workspace is empty. */
   id: string | null;
   root: KnownDirectory;
-  /** How many entries could not be kept. Where nothing else writes they were removed: the directory is what the snapshot says. */
+  /** How many entries no snapshot can hold. Unless live, they were removed, so that the directory equals the snapshot. */
   dropped: number;
 }
 
 /**
- * Describes what is in `root`, and stores what of it is new. The walk goes from descriptor to descriptor and follows no
- * link, whatever the directory's owner does there meanwhile.
+ * Captures `root` and stores its new content. The walk goes from descriptor to descriptor and follows no link, whatever
+ * other programs do there meanwhile.
  *
  * @throws WorkspaceTooLarge beyond `bounds`; Error for a live capture on a system without `/proc`; what `store` and
  *   `check` throw
@@ -55,10 +55,10 @@ export async function capture(root: string, options: CaptureOptions): Promise<Ca
   return new Walk(options).all(root);
 }
 
-/** What a runner keeps for itself at the top of a workspace, and what a killed one left half written. */
-const isRunners = (name: string) => name === '.suzumio' || /^\.suzumio-.*\.tmp$/s.test(name);
+/** Output of commands, and files that a killed tool left half written: they end with the turn. */
+const isLeftover = (path: string) => path === '.suzumio' || /(?:^|\/)\.suzumio-[^/]*\.tmp$/.test(path);
 
-/** What happens to an entry that is moved, or swapped for something else, between two looks at it. */
+/** System errors of an entry that was moved or replaced between two looks at it. */
 const moved = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EINVAL', 'ESTALE']);
 const unreadable = new Set(['EACCES', 'EPERM']);
 
@@ -96,9 +96,12 @@ class Walk {
     }
     const entries = new Map<string, KnownEntry>();
     for (const name of names) {
-      if (prefix === '' && isRunners(name)) continue;
       this.options.check();
       const path = `${prefix}${name}`;
+      if (isLeftover(path)) {
+        if (!live) await removeTree(directory.at(name));
+        continue;
+      }
       if (path.length > maxWorkspacePathLength) {
         throw new WorkspaceTooLarge(`The workspace has a path of more than ${maxWorkspacePathLength} characters.`);
       }
@@ -111,7 +114,7 @@ class Walk {
     return result;
   }
 
-  /** A file that need not be read: most of them, and so without a promise. */
+  /** An unchanged file. Most files are, so this takes no promise. */
   #unchanged(directory: OpenDirectory, name: string, before: KnownEntry | undefined): KnownEntry | undefined {
     if (before?.kind !== 'file' || !before.seen) return undefined;
     const stat = directory.look(name);
@@ -120,7 +123,7 @@ class Walk {
     return before;
   }
 
-  /** What stands there. What moves or changes while it is looked at is looked at once more. */
+  /** Reads an entry; once more if it moves or changes meanwhile. */
   async #entry(
     directory: OpenDirectory,
     name: string,
@@ -151,7 +154,7 @@ class Walk {
     }
   }
 
-  /** @throws Changed where what was opened at the first look is not what was there before */
+  /** @throws Changed at the first look, if another directory was opened than was listed */
   async #subdirectory(
     parent: OpenDirectory,
     name: string,
@@ -171,7 +174,7 @@ class Walk {
     }
   }
 
-  /** @throws Changed where it did so while it was read at the first look */
+  /** @throws Changed at the first look, if the file changed while it was read */
   async #file(directory: OpenDirectory, name: string, path: string, found: Stats, look: number): Promise<KnownEntry> {
     const { live, clock } = this.options;
     if (!live && (found.mode & 0o400) === 0) directory.chmod(name, 0o644);
@@ -198,7 +201,7 @@ class Walk {
     return sha256;
   }
 
-  /** Whether content has to be stored: asked once of each. */
+  /** Whether content must be stored; true once for each hash. */
   #isNew(sha256: string): boolean {
     this.#stored ??= new Set(
       [...(this.options.known ? partsOf(this.options.known) : [])].map((part) => part.sha256 ?? ''),
@@ -208,7 +211,7 @@ class Walk {
     return true;
   }
 
-  /** Before anything is read of it. */
+  /** Counts an entry before it is read. */
   #count(stat: Stats): void {
     const { maxBytes, maxEntries } = this.options.bounds;
     if (!stat.isFile() && !stat.isDirectory() && !stat.isSymbolicLink()) return;
@@ -221,7 +224,7 @@ class Walk {
   }
 }
 
-/** Something was not the same before and after. */
+/** An entry changed between two looks at it. */
 class Changed extends Error {}
 
 function isSame(directory: KnownDirectory, known: KnownDirectory | undefined): boolean {
@@ -230,7 +233,7 @@ function isSame(directory: KnownDirectory, known: KnownDirectory | undefined): b
   return true;
 }
 
-/** Of a file's permissions a snapshot keeps this one. */
+/** The only permission that a snapshot keeps. */
 export function isExecutable({ mode }: Stats): boolean {
   return (mode & 0o100) !== 0;
 }

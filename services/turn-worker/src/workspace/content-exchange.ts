@@ -6,13 +6,13 @@ import { maxWorkspaceManifestBytes, type SnapshotFile, SnapshotInvalid } from '@
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
 import type { Content } from './read-file.js';
 
-/** Where content comes from. What it gives is checked here. */
+/** Fetches content, which is verified here. */
 export type FetchContent = (sha256: string) => Promise<AsyncIterable<Uint8Array>>;
 
-/** Below this, asking whether the content is there costs more than sending it. */
+/** Below this size, asking whether the content exists costs more than sending it. */
 const askFirstFromBytes = 64 * 1024;
 
-/** Stores content that the ToolHost may not have. */
+/** Uploads content that the ToolHost may lack. */
 export async function upload(
   content: Content,
   client: Pick<AttemptClient, 'hasContent' | 'putContent'>,
@@ -27,9 +27,10 @@ export async function upload(
 }
 
 /**
- * Writes the content of a file of a snapshot, which is `path` in its workspace, to `to`.
+ * Writes the content of a snapshot's file to `to`.
  *
- * @throws SnapshotInvalid where it is not what the snapshot says
+ * @param path of the file in its workspace, for messages
+ * @throws SnapshotInvalid when the content does not match the snapshot
  */
 export async function download(
   file: Pick<SnapshotFile, 'sha256' | 'sizeBytes'>,
@@ -54,7 +55,7 @@ export async function download(
   }
 }
 
-/** A manifest, unchecked but for its length. */
+/** A manifest; only its length is checked. */
 export async function downloadManifest(sha256: string, fetch: FetchContent): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;

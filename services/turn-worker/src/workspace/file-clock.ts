@@ -2,40 +2,40 @@ import { closeSync, fstatSync, futimesSync, openSync, type Stats, statfsSync } f
 import { join } from 'node:path';
 import { z } from 'zod';
 
-/** What the system said of a file when its content was read. */
+/** The identity of a file at the time when its content was read. */
 export const seenFile = z.object({
   dev: z.number(),
   ino: z.number(),
   size: z.number(),
   mtimeMs: z.number(),
-  /** Of its last change: it cannot be set by whoever writes the file. */
+  /** The writer of a file cannot set its change time. */
   ctimeMs: z.number(),
   /**
-   * Whether any later change shows. A program that had mapped the file into its memory before may go on writing there for a
-   * while without a new time of change.
+   * Whether every later change updates the change time. Writes through a memory mapping do not, until the system has written
+   * the page back.
    */
   sure: z.boolean(),
 });
 export type SeenFile = z.infer<typeof seenFile>;
 
-/** File systems that note times in steps: two changes within one step have the same time. */
+/** The resolution of file times: two changes within one step may have the same time. */
 const stepMs = 20;
-/** Where a file system shows whole seconds only. */
+/** The resolution of file systems with whole seconds. */
 const coarseStepMs = 2_000;
 
 /**
- * So long after a change the system has written a file's pages back, and notes the next change of each, also one through
- * mapped memory. It does that after 30 seconds, looking every five.
+ * The time after which the system has written changed pages back, and records the next write to each, also one through a
+ * mapping. By default Linux does so after 30 seconds, checked every five.
  */
 export const writtenBackMs = 60_000;
 
-/** tmpfs, ramfs: nothing is written back there, and changes through mapped memory never show. */
+/** tmpfs and ramfs write nothing back: later writes through a mapping never update the change time. */
 const withoutTimes = new Set([0x01021994, 0x858458f6]);
 
 /**
- * Says of files whether they changed since they were read, by the clock of their file system, so that neither another
- * machine's nor a step of this one's deceives: as Git does, a file that changed so late before it was read that another
- * change could have the same time is read again.
+ * Decides whether files have changed since they were read, by the clock of their file system: it may be another machine's, or
+ * have been set. As in Git, a file that changed so shortly before it was read that a later change could have the same time is
+ * read again.
  */
 export class FileClock {
   private constructor(
@@ -60,14 +60,17 @@ export class FileClock {
     }
   }
 
-  /** What to remember of a file that was read after this moment, or that nothing writes until it; nothing where no later change could be told from it. */
+  /**
+   * The identity of a file that was read after this moment, or that nobody writes until it; undefined where a later change
+   * might not differ.
+   */
   seen({ dev, ino, size, mtimeMs, ctimeMs }: Stats): SeenFile | undefined {
     if (ctimeMs + this.step >= this.nowMs) return undefined;
     const sure = !this.isLive || ctimeMs + writtenBackMs < this.nowMs;
     return { dev, ino, size, mtimeMs, ctimeMs, sure };
   }
 
-  /** Whether a file is as it was seen. */
+  /** Whether a file is as it was read. */
   isUnchanged(stat: Stats, seen: SeenFile): boolean {
     return (
       seen.ctimeMs === stat.ctimeMs &&
@@ -75,7 +78,7 @@ export class FileClock {
       seen.size === stat.size &&
       seen.ino === stat.ino &&
       seen.dev === stat.dev &&
-      // Once more when it must have been written back, and at the end, whatever may have been written without a trace.
+      // Writes through mappings may be unrecorded: read once more after the write-back, and when the turn has ended.
       (seen.sure || (this.isLive && this.nowMs <= seen.ctimeMs + writtenBackMs))
     );
   }

@@ -5,20 +5,20 @@ import { type DirectoryEntry, manifestBytes } from '@suzumio/protocol/workspace-
 import { errnoOf } from '../files/errno.js';
 import { type SeenFile, seenFile } from './file-clock.js';
 
-/** What is known of a workspace's directory, each file by what the system said of it when it was read. */
+/** The last known content of a workspace, with the identity of each file when it was read. */
 export interface KnownTree {
-  /** The snapshot that it is; null where it is empty. */
+  /** The snapshot that it equals; null if it is empty. */
   snapshot: string | null;
-  /** When it was looked at, by the clock of the file system. */
+  /** When it was captured or restored, by the clock of the file system. */
   atMs: number;
   root: KnownDirectory;
 }
 
 export interface KnownDirectory {
   kind: 'directory';
-  /** Of its manifest, where the ToolHost has that. */
+  /** The hash of its manifest, if the ToolHost has it. */
   sha256?: string | undefined;
-  /** By name, in their order. The ToolHost has the content of all of them. */
+  /** By name, sorted. The ToolHost has the content of all of them. */
   entries: Map<string, KnownEntry>;
 }
 
@@ -27,7 +27,7 @@ export interface KnownFile {
   sha256: string;
   sizeBytes: number;
   executable: boolean;
-  /** Absent where the file has to be read again to know whether it changed. */
+  /** Absent if only reading the file tells whether it changed. */
   seen?: SeenFile | undefined;
 }
 
@@ -37,12 +37,12 @@ export function emptyDirectory(): KnownDirectory {
   return { kind: 'directory', entries: new Map() };
 }
 
-/** The manifest of a directory, all of whose directories have one. */
+/** The manifest of a directory whose directories all have one. */
 export function manifestOf({ entries }: KnownDirectory): Uint8Array<ArrayBuffer> {
   return manifestBytes([...entries].map(([name, entry]) => ({ name, ...contentOf(entry) }) as DirectoryEntry));
 }
 
-/** Whether two entries are equal in a manifest. */
+/** Whether a manifest has the same for both. */
 export function isEqual(a: KnownEntry, b: KnownEntry | undefined): boolean {
   if (a === b) return true;
   switch (a.kind) {
@@ -57,7 +57,7 @@ export function isEqual(a: KnownEntry, b: KnownEntry | undefined): boolean {
   }
 }
 
-/** The manifests that can be made of what is known, and the hashes of all content that the ToolHost has for it. */
+/** The directories and files of a tree. */
 export function* partsOf(directory: KnownDirectory): Generator<KnownDirectory | KnownFile> {
   yield directory;
   for (const entry of directory.entries.values()) {
@@ -85,17 +85,17 @@ const written: z.ZodType<Written> = z.lazy(() =>
   ]),
 );
 
-/** A tree as it is kept between turns. */
+/** A tree as stored between turns. */
 const treeFile = z.object({
   version: z.literal(1),
-  /** The boot in which this was written: after another one, nothing in it can be relied on. */
+  /** The boot in which this was written: after a reboot it is unreliable. */
   boot: z.string(),
   snapshot: sha256.nullable(),
   atMs: z.number(),
   root: z.tuple([sha256.nullable(), z.array(written)]),
 });
 
-/** The tree that was written in this boot, if there is one. */
+/** The tree recorded in this boot, if any. */
 export function readTree(path: string, boot: string): KnownTree | undefined {
   try {
     const tree = treeFile.parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -108,7 +108,7 @@ export function readTree(path: string, boot: string): KnownTree | undefined {
   }
 }
 
-/** Writes a tree down, so that the file is seen either as it was or whole. */
+/** Records a tree; the file is replaced atomically. */
 export function writeTree(path: string, boot: string, { snapshot, atMs, root }: KnownTree): void {
   const content: z.input<typeof treeFile> = {
     version: 1,

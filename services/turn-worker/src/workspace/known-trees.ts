@@ -1,14 +1,14 @@
 import { type KnownTree, readTree, writeTree } from './known-tree.js';
 import type { WorkspacePlace } from './thread-messages.js';
 
-/** So many workspaces are known without reading what is written down of them. */
+/** The most trees that a thread keeps in memory. */
 const mostKept = 16;
 
 type Place = Pick<WorkspacePlace, 'treeFile' | 'boot'>;
 
-/** What a thread knows of workspaces: of those that it was last at in memory, of others in files. */
+/** The known content of workspaces: of those used last in memory, of others in files. */
 export class KnownTrees {
-  /** Those used last at the end. */
+  /** Least recently used first. */
   readonly #kept = new Map<string, { tree: KnownTree; boot: string; isWritten: boolean }>();
 
   get(place: Place): KnownTree | undefined {
@@ -26,7 +26,7 @@ export class KnownTrees {
     this.#keep(place, tree, false);
   }
 
-  /** Writes down what is known of a workspace, if it is of this snapshot. */
+  /** Records the known content of a workspace, if it equals this snapshot. */
   save(place: Place, snapshot: string | null): boolean {
     const tree = this.get(place);
     if (tree?.snapshot !== snapshot) return false;
@@ -47,7 +47,7 @@ export class KnownTrees {
     try {
       if (!forgotten.isWritten) writeTree(oldest, forgotten.boot, forgotten.tree);
     } catch {
-      // Its project may be gone. Where it is not, files are read once more.
+      // Its project may be deleted. Otherwise its files are read once more.
     }
   }
 }

@@ -4,28 +4,28 @@ import { join } from 'node:path';
 import { NotARegularFile } from '../files/regular-file.js';
 import { WorkspaceTooLarge } from './workspace-errors.js';
 
-/** Content as it was hashed: no byte of it changes any more. In memory where it is little, else in a file of ours. */
+/** Content exactly as hashed: small content in memory, else in a file of the worker's own. */
 export type Content = { sha256: string; sizeBytes: number } & ({ bytes: Uint8Array<ArrayBuffer> } | { file: string });
 
 export interface ReadFile {
   content: Content;
-  /** As the file was when it was opened. */
+  /** The file's attributes when it was opened. */
   stat: Stats;
-  /** Whether it was the same before and after. */
+  /** Whether the file was the same before and after reading. */
   isSteady: boolean;
 }
 
-/** What is longer is kept in a file while it is on its way. */
+/** Longer content is kept in a file while it is uploaded. */
 const inMemoryBytes = 256 * 1024;
 const chunk = Buffer.allocUnsafeSlow(inMemoryBytes);
 
 let staged = 0;
 
-/** Reads files while a stranger may write them: the bytes that are hashed are the bytes that are kept. */
+/** Reads files that others may be writing: the bytes that are hashed are the bytes that are kept. */
 export class FileReader {
   /**
-   * @param staging a directory of ours
-   * @param check called between chunks; throws when it is enough
+   * @param staging the worker's own directory
+   * @param check called between chunks; throws to cancel
    */
   constructor(
     private readonly staging: string,
@@ -34,11 +34,10 @@ export class FileReader {
   ) {}
 
   /**
-   * Reads the file's first bytes, as many as it had when it was opened, should it grow. A link is not followed, and a pipe
-   * not waited for.
+   * Reads a file up to its length when opened, should it grow. Links are not followed, and pipes not waited for.
    *
-   * @param at for one system call
-   * @param path as it is told to people
+   * @param at the path for system calls
+   * @param path the path for messages
    * @throws NotARegularFile, WorkspaceTooLarge, or a system error
    */
   read(at: string, path: string): ReadFile {
@@ -49,7 +48,7 @@ export class FileReader {
     });
   }
 
-  /** The hash of a file that nothing writes. What it throws is as of {@link read}. */
+  /** The hash of a file that nobody writes; throws as {@link read} does. */
   hash(at: string): string {
     return withFile(at, (file, stat) => this.#hash(file, stat).sha256);
   }

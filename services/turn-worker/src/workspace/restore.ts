@@ -14,17 +14,17 @@ export interface Owner {
 }
 
 export interface RestoreOptions {
-  /** What is known of the files that are there. */
+  /** The last known content of the directory. */
   known: KnownDirectory | undefined;
   /** Reads the clock of the workspace's file system. */
   clock: () => FileClock;
-  /** Fetches content into a file, and answers only where it is what the snapshot says. */
+  /** Fetches a file's content to `to`, and verifies it. */
   fetch: (file: SnapshotFile, path: string, to: string) => Promise<void>;
-  /** A directory of ours on the same file system, outside of every mount. */
+  /** The worker's own directory on the same file system, outside of every mount. */
   temporary: string;
-  /** Who the files belong to, where that is not this process. */
+  /** The owner of the files. @default this process's user */
   owner: Owner | undefined;
-  /** Called all the time; throws when it is enough. */
+  /** Called between steps; throws to cancel. */
   check: () => void;
 }
 
@@ -32,10 +32,10 @@ export interface RestoreOptions {
 const atATime = 4;
 
 /**
- * Makes a directory exactly what a snapshot says, from descriptor to descriptor, without following a link. Nothing else may
- * be writing there.
+ * Makes a directory equal a snapshot, from descriptor to descriptor, without following links. No other process may be
+ * writing there.
  *
- * @returns what is known of it from now on
+ * @returns the known content from now on
  */
 export async function restore(
   path: string,
@@ -80,13 +80,13 @@ class Restoration {
     return { kind: 'directory', sha256: wanted.sha256, entries };
   }
 
-  /** Remembers of each file what the system says of it, now that nothing more is written. */
+  /** Records the identity of each file, once all is written. */
   noteFiles(): void {
     const clock = this.options.clock();
     for (const { file, stat } of this.#files) file.seen = clock.seen(stat);
   }
 
-  /** Removes what is not as it should be. @returns the names of what is left */
+  /** Removes entries that differ from the snapshot. @returns the names of those that stay */
   async #clear(
     directory: OpenDirectory,
     wanted: SnapshotDirectory,
@@ -135,7 +135,7 @@ class Restoration {
     const writers = Array.from({ length: atATime }, async () => {
       for (const entry of missing) await this.#write(directory, prefix, entry);
     });
-    // Nobody may still be at it when the directory is closed: its descriptor is another's then.
+    // All must have ended before the directory is closed: its descriptor number may then be another directory's.
     const failed = (await Promise.allSettled(writers)).find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
   }
@@ -159,7 +159,7 @@ class Restoration {
     }
   }
 
-  /** Gives an entry that is there to its owner, and describes it; of a directory all that is in it. */
+  /** Sets an entry's owner and describes it; a directory with all its content. */
   async #settle(
     parent: OpenDirectory,
     path: string,

@@ -3,46 +3,46 @@ import type { WorkspaceBounds } from './capture.js';
 import type { Content } from './read-file.js';
 import type { Owner } from './restore.js';
 
-/** One workspace as its thread knows it. */
+/** What a thread needs to work on a workspace. */
 export interface WorkspacePlace {
   directory: string;
-  /** What is known of it between turns. */
+  /** The known content, stored between turns. */
   treeFile: string;
-  /** For content on its way: on the same file system, outside of every mount. */
+  /** For content in transfer: on the same file system, outside of every mount. */
   temporary: string;
-  /** Names this boot of the machine. */
+  /** Identifies this boot of the machine. */
   boot: string;
   bounds: WorkspaceBounds & SnapshotBounds;
 }
 
-/** What a workspace's thread is asked to do. */
+/** The jobs of a workspace's thread. */
 export interface Jobs {
-  /** Makes the directory what a snapshot says; nothing where it was left at that snapshot and nobody wrote since. */
+  /** Makes the directory equal a snapshot; does nothing if it was left so and nobody wrote since. */
   restore: { snapshot: string | null; isUntouched: boolean; owner: Owner | undefined };
   capture: { live: boolean };
-  /** Writes down what is known, if it is of this snapshot. */
+  /** Records the known content, if it equals this snapshot. */
   save: { snapshot: string | null };
 }
 
-/** What comes of it. */
+/** Their results. */
 export interface Results {
   restore: null;
-  /** The snapshot, and how many entries it could not hold. */
+  /** The snapshot, and how many entries no snapshot can hold. */
   capture: { id: string | null; dropped: number };
-  /** Whether it was written down. */
+  /** Whether it was recorded. */
   save: boolean;
 }
 
 export type JobKind = keyof Jobs;
 export type Job = { [Kind in JobKind]: { kind: Kind; place: WorkspacePlace } & Jobs[Kind] }[JobKind];
 
-/** What a thread asks for while it is at a job: whatever needs the ToolHost. */
+/** Requests of a thread during a job: for everything that needs the ToolHost. */
 export interface Asks {
   /** Stores content under its hash. */
   store: { content: Content };
   /** The manifest with this hash, unchecked. */
   manifest: { sha256: string };
-  /** Writes the content of a file where it says. */
+  /** Writes a file's content to `to`. */
   file: { file: Pick<SnapshotFile, 'sha256' | 'sizeBytes'>; path: string; to: string };
 }
 
@@ -55,7 +55,7 @@ export interface Answers {
 export type AskKind = keyof Asks;
 export type Ask = { [Kind in AskKind]: { kind: Kind } & Asks[Kind] }[AskKind];
 
-/** An error as it can be sent: `code` of a system error. */
+/** An error as plain data, with the `code` of a system error. */
 export interface SentError {
   name: string;
   message: string;
@@ -64,7 +64,7 @@ export interface SentError {
 
 export type ToThread =
   | { job: number; begin: Job; stop: Int32Array }
-  /** The answer to an ask; without a value it failed. */
+  /** The answer to a request; without a value it failed. */
   | { job: number; ask: number; value?: Answers[AskKind] };
 
 export type FromThread =
@@ -72,7 +72,7 @@ export type FromThread =
   | { job: number; done: Results[JobKind] }
   | { job: number; failed: SentError };
 
-/** What a job fails with when something that it asked for could not be had: whoever was asked knows why. */
+/** The name of a job's error if a request failed; the main thread has the cause. */
 export const askFailed = 'AskFailed';
-/** What a job fails with that was stopped. */
+/** The name of a stopped job's error. */
 export const jobStopped = 'JobStopped';

@@ -26,9 +26,9 @@ import {
   type WorkspacePlace,
 } from './thread-messages.js';
 
-// The entry of the threads that WorkspaceThreads has: walks, hashes and writes workspaces, many at a time.
+// The entry point of the threads of WorkspaceThreads: walks, hashes and writes workspaces, several at a time.
 
-/** So much content may be on its way to the ToolHost. One file may be more. */
+/** The most content of a job that is being uploaded, in bytes; a larger file is uploaded alone. */
 const windowBytes = 16 * 1024 * 1024;
 const windowItems = 8;
 
@@ -44,7 +44,7 @@ class Failure extends Error {
   }
 }
 
-/** A job, and its way to whoever gave it. */
+/** A running job, and its requests to the main thread. */
 class RunningJob {
   readonly #waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
   readonly #sending = new Set<Promise<void>>();
@@ -57,7 +57,7 @@ class RunningJob {
     private readonly stop: Int32Array,
   ) {}
 
-  /** @throws when the job was stopped */
+  /** @throws Failure when the job was stopped */
   readonly check = (): void => {
     if (Atomics.load(this.stop, 0) !== 0) throw new Failure(jobStopped, 'The work on a workspace was stopped.');
   };
@@ -76,7 +76,7 @@ class RunningJob {
     else asked?.reject(new Failure(askFailed, 'The ToolHost was asked in vain.'));
   }
 
-  /** Sends content to be stored; waits where there is much on its way. */
+  /** Sends content to be stored; waits while too much is being uploaded. */
   readonly store = async (content: Content): Promise<void> => {
     const { sizeBytes } = content;
     while (
@@ -101,13 +101,13 @@ class RunningJob {
     this.#sending.add(sending);
   };
 
-  /** Resolves when all that was sent is stored. */
+  /** Resolves when everything sent is stored. */
   async allStored(): Promise<void> {
     await Promise.all(this.#sending);
     this.#requireStored();
   }
 
-  /** Nothing is on its way any more when it resolves. */
+  /** Resolves when no upload is pending. */
   async settled(): Promise<void> {
     await Promise.all(this.#sending);
   }
@@ -185,7 +185,7 @@ async function carryOutRestore(
   return null;
 }
 
-/** Manifests that can be made of what is known are not asked for. */
+/** Requests only manifests that cannot be made of the known content. */
 function wantedOf(
   { bounds }: WorkspacePlace,
   snapshot: string,
@@ -226,14 +226,14 @@ async function carryOutCapture(
   return { id, dropped };
 }
 
-/** After a step of the clock back, what comes may have the times of what was. */
+/** If the clock was set back, later changes may have the times of earlier ones: then every file is read again. */
 function trustedOf(tree: KnownTree | undefined, clock: FileClock): KnownTree | undefined {
   if (!tree || tree.atMs <= clock.nowMs) return tree;
   for (const part of partsOf(tree.root)) if (part.kind === 'file') part.seen = undefined;
   return tree;
 }
 
-/** Removes what a killed process left half written. Nobody but this thread writes there. */
+/** Removes leftovers of a killed process. Only this thread writes there. */
 function clear(temporary: string): void {
   mkdirSync(temporary, { recursive: true, mode: 0o700 });
   for (const name of readdirSync(temporary)) unlinkSync(join(temporary, name));

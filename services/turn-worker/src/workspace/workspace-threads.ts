@@ -21,15 +21,15 @@ import {
 } from './thread-messages.js';
 import { WorkspaceTooLarge } from './workspace-errors.js';
 
-/** What a job needs of the ToolHost. */
+/** How a job's requests are answered. */
 export interface WorkspaceContent {
   store(content: Content): Promise<void>;
   manifest(sha256: string): Promise<Uint8Array>;
-  /** Writes content to `to`; it is `path` in the workspace. */
+  /** Writes the content of `path` in the workspace to `to`. */
   file(file: Asks['file']['file'], path: string, to: string): Promise<void>;
 }
 
-/** The most memory that the heap of a thread takes: of a directory with millions of entries the thread dies alone. */
+/** The heap limit of a thread: a directory with millions of entries ends the thread, not the worker. */
 const threadHeapMb = 768;
 const mostThreads = 4;
 
@@ -38,11 +38,11 @@ interface Running {
   stop: Int32Array;
   resolve(result: Results[JobKind]): void;
   reject(error: unknown): void;
-  /** Why the first ask failed. */
+  /** Why the first request failed. */
   failure?: { error: unknown };
 }
 
-/** Threads that walk, hash and write workspaces, so that no heartbeat waits for it. A workspace has always the same one. */
+/** Threads that walk, hash and write workspaces, off the event loop. A workspace always has the same thread. */
 export class WorkspaceThreads {
   readonly #threads = new Map<number, WorkspaceThread>();
 
@@ -50,9 +50,9 @@ export class WorkspaceThreads {
   constructor(private readonly entry: URL) {}
 
   /**
-   * Does a job. Nothing is at the workspace any more when it resolves or rejects.
+   * Runs a job. Nobody uses the workspace any more when it resolves or rejects.
    *
-   * @param content what it may ask for
+   * @param content answers its requests
    * @throws what `signal` was aborted with; what `content` throws; WorkspaceTooLarge, SnapshotInvalid, or a system error
    */
   async run<Kind extends JobKind>(

@@ -109,15 +109,19 @@ describe('a live capture', () => {
     expect(stored).toEqual([]);
   });
 
-  test('does not hold what a runner keeps for itself, and changes nothing', async () => {
-    put('.suzumio/output', 'kept by the runner');
+  test('does not hold the output of commands and half written files, and changes nothing', async () => {
+    put('.suzumio/output', 'of a command');
     put('.suzumio-1.tmp', 'half written');
+    put('sub/.suzumio-2.tmp', 'half written');
     put('sub/.suzumio', 'of the agent');
     execFileSync('mkfifo', [at('pipe')]);
     writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff])]), 'no text');
     const captured = await take();
     expect([...captured.root.entries.keys()]).toEqual(['sub']);
+    expect(entryAt(captured, 'sub/.suzumio-2.tmp')).toBeUndefined();
+    expect(textAt(captured, 'sub/.suzumio')).toBe('of the agent');
     expect(captured.dropped).toBe(2);
+    expect(existsSync(at('.suzumio/output')) && existsSync(at('sub/.suzumio-2.tmp'))).toBe(true);
     expect(lstatSync(at('pipe')).isFIFO()).toBe(true);
     expect(existsSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff])]))).toBe(true);
   });
@@ -270,15 +274,17 @@ for line in sys.stdin:
   });
 });
 
-test('a capture of a workspace in which nothing runs reads and enters what forbids it, and removes what it cannot hold', async () => {
+test('a capture of a workspace in which nothing runs reads and enters what forbids it, and removes what no snapshot holds', async () => {
   put('d/a', 'a');
   put('b', 'b');
   chmodSync(at('b'), 0o000);
   chmodSync(at('d'), 0o000);
   execFileSync('mkfifo', [at('pipe')]);
+  put('.suzumio/output', 'of a command');
   const captured = await take({ live: false });
   expect([textAt(captured, 'd/a'), textAt(captured, 'b'), captured.dropped]).toEqual(['a', 'b', 1]);
-  expect(existsSync(at('pipe'))).toBe(false);
+  expect([...captured.root.entries.keys()]).toEqual(['b', 'd']);
+  expect([existsSync(at('pipe')), existsSync(at('.suzumio'))]).toEqual([false, false]);
 });
 
 test('a file that shrinks and grows while it is read has a length that is true', async () => {
