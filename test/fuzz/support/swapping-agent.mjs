@@ -11,6 +11,7 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  readdirSync,
   renameSync,
   rmdirSync,
   symlinkSync,
@@ -64,6 +65,22 @@ const write = (path, text, flags = 0) =>
     writeSync(fd, text);
   });
 
+/** Removes what has a name, whatever it is. */
+function wipe(at, name) {
+  try {
+    unlinkSync(at(name));
+  } catch {
+    const fd = openSync(at(name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    try {
+      const inner = (child) => `/proc/self/fd/${fd}/${child}`;
+      for (const child of readdirSync(inner('.'))) wipe(inner, child);
+    } finally {
+      closeSync(fd);
+    }
+    rmdirSync(at(name));
+  }
+}
+
 const acts = [
   // A directory or a file is a link for a moment.
   (at) => {
@@ -86,7 +103,8 @@ const acts = [
   (at) => write(at('large'), String(below(1e9)).repeat(30_000 + below(30_000))),
   (at) => write(at(one(['x', 'y'])), String(below(1e9))),
   (at) => unlinkSync(at(one(names))),
-  (at) => rmdirSync(at(one(names))),
+  // What it has moved into one another is not to grow for ever.
+  (at) => wipe(at, one(names)),
   (at) => withFile(at(one(names)), O_RDONLY, (fd) => fchmodSync(fd, one([0, 0o400, 0o755, 0o777]))),
   (at) => renameSync('pipe', at(one(['x', 'y']))),
   (at) => write(Buffer.from(`${at('')}\xff`, 'latin1'), 'a name that is no text'),
