@@ -13,7 +13,7 @@ import type { EventHub } from './events/event-hub.js';
 import { OpenAccess } from './open-access.js';
 import { agentRuns } from './operations/agents.js';
 import { artifactRuns } from './operations/artifacts.js';
-import { eventRuns, streamWhereAccepted } from './operations/events.js';
+import { cellEventRuns, eventRuns, streamWhereAccepted } from './operations/events.js';
 import { messageRuns } from './operations/messages.js';
 import { pauseRuns } from './operations/pauses.js';
 import { profileRuns } from './operations/profiles.js';
@@ -53,6 +53,7 @@ export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions):
   const open = options.auth === 'off';
   const { withoutToken = open ? anybody : undefined } = options;
   const failures = createRateLimiter(rateLimits.failuresPerSecond, 0);
+  const access = new OpenAccess(context.cell.catalog.tokens);
   const runs: Runs<Operations> = {
     ...projectRuns,
     ...agentRuns,
@@ -60,7 +61,8 @@ export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions):
     ...taskRuns,
     ...turnRuns,
     ...artifactRuns,
-    ...eventRuns(hub, new OpenAccess(context.cell.catalog.tokens)),
+    ...eventRuns(hub, access),
+    ...cellEventRuns(hub, access),
     ...usageRuns,
     ...pauseRuns,
     ...profileRuns,

@@ -1,9 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { ProjectEvent } from '@suzumio/contract/model/event';
+import type { CellNotice } from '@suzumio/contract/operations/cell-events';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import { eventPosition, listEvents } from '@suzumio/store/projects/events';
 import type { ApiDependencies } from '../context.js';
-import type { Follower } from './follower.js';
+import { cellPage, type CellEntry } from './cell-pages.js';
+import { CellWatch } from './cell-watch.js';
+import type { Follower, Frame } from './follower.js';
 import { type EventPage, ProjectFeed } from './project-feed.js';
 import { StatusWaiter } from './status-waiter.js';
 import { StreamFollower, type StreamOptions } from './stream-follower.js';
@@ -20,6 +24,7 @@ const pageSize = 200;
 /** The followers of events in this process, by project. */
 export class EventHub {
   readonly #feeds = new Map<string, ProjectFeed>();
+  #cell: { feed: ProjectFeed; watch: CellWatch } | undefined;
   readonly #stopListening: () => void;
   readonly #closing = new Set<Promise<void>>();
   #closed = false;
@@ -29,7 +34,10 @@ export class EventHub {
     private readonly options: EventHubOptions = {},
   ) {
     dependencies.metrics.sseClients.set(0);
-    this.#stopListening = dependencies.transport.onHint(({ project }) => this.#feeds.get(project)?.lookAgain());
+    this.#stopListening = dependencies.transport.onHint(({ project }) => {
+      this.#feeds.get(project)?.lookAgain();
+      this.#cell?.watch.hint(project);
+    });
   }
 
   /**
@@ -39,18 +47,68 @@ export class EventHub {
    */
   follow(project: string, response: ServerResponse, options: StreamOptions): void {
     const feed = this.#feedOf(project);
+    this.#stream(feed, response, options, () => {
+      if (feed.size === 0) this.#forget(project, feed);
+    });
+  }
+
+  /**
+   * Streams the events of all projects until the client disconnects.
+   *
+   * @throws SuzumioError `server-unreachable` when this process is stopping
+   */
+  followCell(response: ServerResponse, options: StreamOptions): void {
+    const cell = (this.#cell ??= this.#cellFeed());
+    this.#stream(cell.feed, response, options, () => {
+      if (cell.feed.size === 0) this.#forgetCell(cell);
+    });
+  }
+
+  #stream(feed: ProjectFeed, response: ServerResponse, options: StreamOptions, onLeave: () => void): void {
     const follower = new StreamFollower(response, options, () => feed.serve());
     const { sseClients } = this.dependencies.metrics;
+    const leave = () => {
+      feed.remove(follower);
+      onLeave();
+    };
     sseClients.inc();
     response.once('close', () => {
       sseClients.dec();
-      this.#leave(project, feed, follower);
+      leave();
     });
     options.signal.addEventListener('abort', () => {
-      this.#leave(project, feed, follower);
+      leave();
       follower.end();
     });
     feed.add(follower);
+  }
+
+  #cellFeed(): { feed: ProjectFeed; watch: CellWatch } {
+    this.#assertOpen();
+    const { cell, logger } = this.dependencies;
+    const onFailure = (error: unknown) => logger.error({ err: error }, 'events of the cell cannot be read');
+    const { pollMs = 1_000, heartbeatMs = 15_000 } = this.options;
+    const feed = new ProjectFeed({
+      async read(after) {
+        const { epoch, newest, entries, last } = await cellPage(cell, after);
+        return { epoch, newest, frames: entries.map((entry) => cellFrame(epoch, entry)), last };
+      },
+      onFailure,
+      pollMs,
+      heartbeatMs,
+    });
+    const watch = new CellWatch(cell, { pollMs, onFailure, onNews: () => feed.lookAgain() });
+    watch.start();
+    return { feed, watch };
+  }
+
+  #forgetCell(cell: { feed: ProjectFeed; watch: CellWatch }): void {
+    if (this.#cell === cell) this.#cell = undefined;
+    this.#close(Promise.all([cell.feed.close(), cell.watch.stop()]));
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new SuzumioError('server-unreachable', 'This server is stopping; follow another one.');
   }
 
   /**
@@ -81,11 +139,12 @@ export class EventHub {
     this.#closed = true;
     this.#stopListening();
     for (const [project, feed] of this.#feeds) this.#forget(project, feed);
+    if (this.#cell) this.#forgetCell(this.#cell);
     await Promise.all(this.#closing);
   }
 
   #feedOf(project: string): ProjectFeed {
-    if (this.#closed) throw new SuzumioError('server-unreachable', 'This server is stopping; follow another one.');
+    this.#assertOpen();
     const open = this.#feeds.get(project);
     if (open) return open;
     const feed = new ProjectFeed({
@@ -106,8 +165,9 @@ export class EventHub {
   #read(project: string, after: number): Promise<EventPage> {
     return this.dependencies.cell.stores.use(project, (store) =>
       store.snapshot((reader) => {
-        const { epoch, seq } = eventPosition(reader);
-        return { epoch, newest: seq, events: listEvents(reader, { after, limit: pageSize }) };
+        const { epoch, seq: newest } = eventPosition(reader);
+        const events = listEvents(reader, { after, limit: pageSize });
+        return { epoch, newest, frames: events.map(frameOf), last: events.at(-1)?.seq ?? after };
       }),
     );
   }
@@ -115,7 +175,14 @@ export class EventHub {
   /** Removes a feed without followers, or one that is to end. */
   #forget(project: string, feed: ProjectFeed): void {
     if (this.#feeds.get(project) === feed) this.#feeds.delete(project);
-    const closing = feed.close().finally(() => this.#closing.delete(closing));
+    this.#close(feed.close());
+  }
+
+  #close(ended: Promise<unknown>): void {
+    const closing: Promise<void> = ended.then(
+      () => void this.#closing.delete(closing),
+      () => void this.#closing.delete(closing),
+    );
     this.#closing.add(closing);
   }
 }
@@ -125,4 +192,24 @@ function aborted(signal: AbortSignal): Promise<undefined> {
     if (signal.aborted) resolve(undefined);
     else signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
+}
+
+function frameOf(event: ProjectEvent): Frame {
+  const { seq, type, agent } = event;
+  return { seq, type, agent, text: eventText(event.id, type, event) };
+}
+
+/** An event as it goes over the wire. */
+function eventText(id: string, type: string, data: unknown): string {
+  return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+function cellFrame(epoch: number, { number: seq, project, labels, told }: CellEntry): Frame {
+  const id = `${epoch}-${seq}`;
+  if ('event' in told) {
+    const { type, agent } = told.event;
+    return { seq, type, agent, labels, text: eventText(id, type, told.event) };
+  }
+  const data: CellNotice = { project, epoch: told.epoch };
+  return { seq, type: undefined, agent: null, labels, text: eventText(id, `project.${told.notice}`, data) };
 }

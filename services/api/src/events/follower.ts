@@ -1,9 +1,14 @@
 import type { EventType } from '@suzumio/contract/model/event';
+import type { Labels } from '@suzumio/contract/model/labels';
 
 /** An event as it goes over the wire. */
 export interface Frame {
   seq: number;
-  type: EventType;
+  /** Undefined for a notice about a project, which everybody gets who may hear of the project. */
+  type: EventType | undefined;
+  agent: string | null;
+  /** The labels of its project, where followers of several projects share a feed. */
+  labels?: Labels;
   text: string;
 }
 

@@ -1,13 +1,14 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { ProjectEvent } from '@suzumio/contract/model/event';
 import type { Follower, Frame } from './follower.js';
 
 /** Events after a position, and the end of the timeline at that moment. */
 export interface EventPage {
   epoch: number;
   newest: number;
-  events: ProjectEvent[];
+  frames: Frame[];
+  /** The last event that the page covers. */
+  last: number;
 }
 
 export interface ProjectFeedOptions {
@@ -108,10 +109,8 @@ export class ProjectFeed {
     return undefined;
   }
 
-  #deliver({ epoch, newest, events }: EventPage, after: number): void {
+  #deliver({ epoch, newest, frames, last }: EventPage, after: number): void {
     this.#position = { epoch, newest };
-    const frames = events.map((event): Frame => ({ seq: event.seq, type: event.type, text: frameOf(event) }));
-    const last = frames.at(-1)?.seq ?? after;
     for (const follower of this.#followers) {
       if (!follower.ready) continue;
       follower.epoch ??= epoch;
@@ -130,8 +129,4 @@ export class ProjectFeed {
     for (const follower of this.#followers) end(follower);
     this.#followers.clear();
   }
-}
-
-function frameOf(event: ProjectEvent): string {
-  return `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }

@@ -46,7 +46,7 @@ export class StatusWaiter implements Follower {
   take(frames: readonly Frame[], seq: number): void {
     this.#seq = seq;
     for (const { type } of frames) {
-      const status = statusAfter[type];
+      const status = type && statusAfter[type];
       if (status !== undefined && this.statuses.includes(status)) this.#reached.resolve(status);
     }
   }

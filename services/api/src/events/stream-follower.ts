@@ -1,13 +1,14 @@
 import type { ServerResponse } from 'node:http';
-import type { EventType } from '@suzumio/contract/model/event';
 import type { EventCursor, StreamDeleted, StreamReset } from '@suzumio/contract/operations/events';
 import type { Follower, Frame } from './follower.js';
 
 /** Where a stream begins, and which events it sends. */
 export interface StreamOptions {
   from: EventCursor;
-  /** The types that are sent. @default all */
-  types?: readonly EventType[] | undefined;
+  /** Which events are sent. */
+  wants: (frame: Omit<Frame, 'seq' | 'text'>) => boolean;
+  /** Sent first. */
+  greeting?: string;
   /** Ends the stream. */
   signal: AbortSignal;
 }
@@ -17,17 +18,17 @@ export class StreamFollower implements Follower {
   epoch: number | undefined;
   #seq: number;
   #ready = true;
-  readonly #types: ReadonlySet<EventType> | undefined;
+  readonly #wants: StreamOptions['wants'];
 
   /** @param onReady called when a slow client has taken what it was sent */
   constructor(
     private readonly response: ServerResponse,
-    { from, types }: StreamOptions,
+    { from, wants, greeting = '' }: StreamOptions,
     onReady: () => void,
   ) {
     this.epoch = from.epoch;
     this.#seq = from.seq;
-    this.#types = types && new Set(types);
+    this.#wants = wants;
     response.on('drain', () => {
       this.#ready = true;
       onReady();
@@ -37,7 +38,7 @@ export class StreamFollower implements Follower {
       // Tells proxies not to buffer events.
       'x-accel-buffering': 'no',
     });
-    this.#write('retry: 1000\n\n');
+    this.#write(`retry: 1000\n\n${greeting}`);
   }
 
   get seq(): number {
@@ -50,7 +51,7 @@ export class StreamFollower implements Follower {
 
   take(frames: readonly Frame[], seq: number): void {
     this.#seq = seq;
-    const wanted = this.#types ? frames.filter(({ type }) => this.#types?.has(type)) : frames;
+    const wanted = frames.filter(this.#wants);
     if (wanted.length > 0) this.#write(wanted.reduce((text, frame) => text + frame.text, ''));
   }
 

@@ -10,6 +10,7 @@ import { daySpending, usageAnswer, usageFigures, usageRow } from '@suzumio/contr
 import { whyAnswer, whyReason } from '@suzumio/contract/model/why';
 import * as agents from '@suzumio/contract/operations/agents';
 import * as artifacts from '@suzumio/contract/operations/artifacts';
+import * as cellEvents from '@suzumio/contract/operations/cell-events';
 import * as events from '@suzumio/contract/operations/events';
 import * as messages from '@suzumio/contract/operations/messages';
 import * as pauses from '@suzumio/contract/operations/pauses';
@@ -104,6 +105,8 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   /** Named, for clients that listen to a stream's events one type at a time. */
   EventType: eventType,
   EventList: events.eventListAnswer,
+  CellEvent: cellEvents.cellEvent,
+  CellEventList: cellEvents.cellEventListAnswer,
   ModelCall: views.modelCallView,
   Summary: views.summaryView,
   SummaryList: usage.summaryListAnswer,

@@ -1,5 +1,6 @@
 import { agents } from './agents.js';
 import { artifacts } from './artifacts.js';
+import { cellEvents } from './cell-events.js';
 import { events } from './events.js';
 import { messages } from './messages.js';
 import type { Operation } from './operation.js';
@@ -22,6 +23,7 @@ export const operations = {
   ...turns,
   ...artifacts,
   ...events,
+  ...cellEvents,
   ...usage,
   ...pauses,
   ...profiles,

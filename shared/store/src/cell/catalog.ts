@@ -15,6 +15,7 @@ import type { Json } from '../sqlite/tx.js';
 import { ApiTokens } from './api-tokens.js';
 import { AuditLog } from './audit-log.js';
 import { CellPause } from './cell-pause.js';
+import { CellTimeline } from './cell-timeline.js';
 import type { DataDirectory } from './data-directory.js';
 import { catalogMigrations } from './migrations.js';
 import { Processes } from './processes.js';
@@ -74,6 +75,8 @@ export class Catalog {
   readonly spending: Spending;
   readonly pause: CellPause;
   readonly waitingLine: WaitingLine;
+  /** The order in which what happened in all projects is told. */
+  readonly timeline: CellTimeline;
 
   readonly processes: Processes;
 
@@ -92,6 +95,7 @@ export class Catalog {
     this.spending = new Spending(db);
     this.pause = new CellPause(db);
     this.waitingLine = new WaitingLine(db);
+    this.timeline = new CellTimeline(db);
     this.processes = new Processes(db);
   }
 

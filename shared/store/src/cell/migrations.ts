@@ -252,4 +252,40 @@ CREATE TABLE reached_hosts (
 ) STRICT, WITHOUT ROWID;
 `,
   },
+  {
+    // The order in which what happened in all projects is told. A row is a run of one project's events, or a notice.
+    version: 12,
+    sql: `
+CREATE TABLE cell_timeline (
+  -- The number of its last entry. A run of events has as many numbers as events; a notice has one, also before a run.
+  last INTEGER PRIMARY KEY,
+  project TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('events', 'reset', 'deleted', 'damaged')),
+  epoch INTEGER NOT NULL,
+  from_seq INTEGER NOT NULL,
+  to_seq INTEGER NOT NULL CHECK (to_seq >= from_seq),
+  at_ms INTEGER NOT NULL,
+  labels_json TEXT NOT NULL
+) STRICT;
+CREATE INDEX cell_timeline_projects ON cell_timeline (project, last);
+
+-- What the files of projects looked like when all that they hold was in the timeline.
+CREATE TABLE cell_timeline_marks (
+  project TEXT PRIMARY KEY REFERENCES projects (id) ON DELETE CASCADE,
+  mark TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER cell_timeline_deleting AFTER UPDATE OF deleting_epoch ON projects
+WHEN NEW.deleting_epoch IS NOT NULL AND OLD.deleting_epoch IS NULL BEGIN
+  INSERT INTO cell_timeline (last, project, kind, epoch, from_seq, to_seq, at_ms, labels_json)
+    SELECT coalesce(max(last), 0) + 1, NEW.id, 'deleted', NEW.deleting_epoch, 0, 0, 0, NEW.labels_json FROM cell_timeline;
+  DELETE FROM cell_timeline WHERE project = NEW.id AND kind <> 'deleted';
+END;
+CREATE TRIGGER cell_timeline_removed AFTER DELETE ON projects WHEN OLD.deleting_epoch IS NULL BEGIN
+  INSERT INTO cell_timeline (last, project, kind, epoch, from_seq, to_seq, at_ms, labels_json)
+    SELECT coalesce(max(last), 0) + 1, OLD.id, 'deleted', 0, 0, 0, 0, OLD.labels_json FROM cell_timeline;
+  DELETE FROM cell_timeline WHERE project = OLD.id AND kind <> 'deleted';
+END;
+`,
+  },
 ];

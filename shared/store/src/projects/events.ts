@@ -17,20 +17,31 @@ interface Row {
 export interface EventsPage extends Page {
   /** Only events of these types. @default all */
   types?: readonly EventType[] | undefined;
+  /** The last number. @default the newest */
+  upTo?: number;
 }
 
 /** The timeline, in order. Commits are ordered, so a reader never sees a gap that is filled later. */
 export function listEvents(reader: SqlReader, page: EventsPage): ProjectEvent[] {
   const { epoch } = projectRow(reader);
   const ofTypes = page.types ? 'type IN (SELECT value FROM json_each(:types))' : 'true';
-  const params = { limit: page.limit, ...(page.types ? { types: JSON.stringify(page.types) } : {}) };
+  const params = {
+    limit: page.limit,
+    upTo: page.upTo ?? Number.MAX_SAFE_INTEGER,
+    ...(page.types ? { types: JSON.stringify(page.types) } : {}),
+  };
   const rows =
     page.after === undefined
-      ? reader.all<Row>(`SELECT * FROM events WHERE ${ofTypes} ORDER BY seq DESC LIMIT :limit`, params).reverse()
-      : reader.all<Row>(`SELECT * FROM events WHERE seq > :after AND ${ofTypes} ORDER BY seq LIMIT :limit`, {
-          ...params,
-          after: page.after,
-        });
+      ? reader
+          .all<Row>(`SELECT * FROM events WHERE seq <= :upTo AND ${ofTypes} ORDER BY seq DESC LIMIT :limit`, params)
+          .reverse()
+      : reader.all<Row>(
+          `SELECT * FROM events WHERE seq > :after AND seq <= :upTo AND ${ofTypes} ORDER BY seq LIMIT :limit`,
+          {
+            ...params,
+            after: page.after,
+          },
+        );
   return rows.map((row) => eventOf(row, epoch));
 }
 
@@ -52,4 +63,10 @@ function eventOf(row: Row, epoch: number): ProjectEvent {
 export function eventPosition(reader: SqlReader): { epoch: number; seq: number } {
   const newest = reader.get<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM events');
   return { epoch: projectRow(reader).epoch, seq: newest?.seq ?? 0 };
+}
+
+/** The same, and when that was. */
+export function newestEvent(reader: SqlReader): { epoch: number; seq: number; newestMs: number } {
+  const row = reader.get<{ ms: number }>('SELECT created_at_ms AS ms FROM events ORDER BY seq DESC LIMIT 1');
+  return { ...eventPosition(reader), newestMs: row?.ms ?? 0 };
 }
