@@ -26,12 +26,12 @@ afterEach(async () => {
 });
 
 /** Asks the API of a directory in this process. */
-function ask(root = testing.root): Client {
+function ask(root = testing.root, freeBytes = 1e12): Client {
   const api = apiInProcess({
     root,
     context: systemContext(),
     storage: defaultStorageLimits,
-    freeBytes: () => 1e12,
+    freeBytes: () => freeBytes,
     budgetUsdPerDay: undefined,
   });
   closing.push(() => api.close());
@@ -116,6 +116,15 @@ test('a directory that is not there has nothing, until its owner keeps something
   expect(existsSync(root)).toBe(false);
   await api.createTeam({ body: { name: 'desk', description: '' } });
   expect(existsSync(join(root, 'catalog.db'))).toBe(true);
+});
+
+test('nothing listens, and neither the disk nor its reserve keeps the owner from the catalogue', async () => {
+  const listening = () => process.getActiveResourcesInfo().filter((name) => /TCP|Pipe/.test(name));
+  const before = listening();
+  const api = ask(testing.root, 0);
+  const [, during] = await Promise.all([api.listProjects(), Promise.resolve().then(listening)]);
+  await api.createTeam({ body: { name: 'desk', description: '' } });
+  expect([during, listening()]).toEqual([before, before]);
 });
 
 test('an error is the very one that was thrown', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { stepHeader } from '@suzumio/protocol/model-chat';
 import { budgetsReached } from '@suzumio/store/budgets/read-budgets';
-import { projectUsage } from '@suzumio/store/models/model-usage';
+import { usageSlices } from '@suzumio/store/models/model-usage';
 import { readProjectFacts } from '@suzumio/store/projects/why';
 import { deliverableTurns } from '@suzumio/store/turns/deliver-turn';
 import { postMessage } from '@suzumio/store/mail/post-message';
@@ -242,7 +242,7 @@ describe('a call that ends half way', () => {
       heldNanoUsd: 0,
     });
     await bench.testing.store(project, ({ reader }) => {
-      expect(projectUsage(reader, 'model', {})).toMatchObject([{ key: 'quick-1', calls: 1, output: 1_000 }]);
+      expect([...usageSlices(reader, 'model', {})].flat()).toMatchObject([{ key: 'quick-1', calls: 1, output: 1_000 }]);
     });
   });
 

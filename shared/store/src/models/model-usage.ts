@@ -32,12 +32,7 @@ const keys: Readonly<Record<UsageGroup, string>> = {
 /** How many calls one slice adds up: some ms. */
 const callsInSlice = 10_000;
 
-/** The usage of one project's model calls. */
-export function projectUsage(reader: SqlReader, by: UsageGroup, span: UsageSpan): ProjectUsage {
-  return [...usageSlices(reader, by, span)].flat();
-}
-
-/** The same in slices of bounded work, so that a server can handle other requests in between. */
+/** The usage of one project's model calls, in slices of bounded work: a server handles other requests in between. */
 export function* usageSlices(reader: SqlReader, by: UsageGroup, span: UsageSpan): Generator<ProjectUsage> {
   const last = reader.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM model_calls')?.seq ?? 0;
   for (let after = 0; after < last; after += callsInSlice) yield usageSlice(reader, by, span, after);

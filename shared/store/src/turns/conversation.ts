@@ -31,7 +31,6 @@ export function listConversation(
   config: ProjectConfig,
   turn: string,
   { limit, after = 0 }: Page,
-  mostBytes = pageBytes,
 ): ConversationEntry[] {
   const part: ConversationEntry[] = [];
   let seq = 0;
@@ -40,7 +39,7 @@ export function listConversation(
     seq += 1;
     if (seq <= after) continue;
     bytes += Buffer.byteLength(JSON.stringify(entry));
-    if (part.length > 0 && (part.length >= limit || bytes > mostBytes)) break;
+    if (part.length > 0 && (part.length >= limit || bytes > pageBytes)) break;
     part.push({ seq, ...entry });
   }
   return part;

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { StoredSum } from '@suzumio/store/content/storage';
 import { defaultStorageLimits } from '@suzumio/contract/model/storage';
 import { budgetsReached, listBudgets } from '@suzumio/store/budgets/read-budgets';
-import { projectUsage, UsageSum } from '@suzumio/store/models/model-usage';
+import { UsageSum, usageSlices } from '@suzumio/store/models/model-usage';
 import { listModelCalls } from '@suzumio/store/turns/list-model-calls';
 import { readProject } from '@suzumio/store/projects/read-project';
 import { exhaustedBudget } from '@suzumio/store/budgets/usage';
@@ -141,8 +141,8 @@ describe('what models were asked', () => {
   }
   const sum = (of: Team, by: 'project' | 'agent' | 'model' | 'day', span = {}) => {
     const added = new UsageSum(by);
-    added.add('thinkers', projectUsage(of.store.reader, by, span));
-    added.add('others', by === 'project' ? projectUsage(of.store.reader, by, span) : []);
+    added.add('thinkers', [...usageSlices(of.store.reader, by, span)].flat());
+    added.add('others', by === 'project' ? [...usageSlices(of.store.reader, by, span)].flat() : []);
     return added.answer(null, new StoredSum(defaultStorageLimits).view(false, undefined));
   };
 
