@@ -9,6 +9,7 @@ import { registerCompletion } from './commands/completion.js';
 import { registerConfig } from './commands/config.js';
 import { registerDelete } from './commands/delete.js';
 import { registerDoctor } from './commands/doctor.js';
+import { registerLabel } from './commands/label.js';
 import { registerLifecycle } from './commands/lifecycle.js';
 import { registerMail } from './commands/mail.js';
 import { registerPause } from './commands/pause.js';
@@ -94,7 +95,7 @@ const { version } = z
 /** Every command, under the heading that the help shows it with. */
 const commands: readonly (readonly [heading: string, ...Register[]])[] = [
   ['Serve', registerServing, registerConfig, registerPolicy],
-  ['Projects', registerStatus, registerWatch, registerLifecycle, registerDelete],
+  ['Projects', registerStatus, registerWatch, registerLifecycle, registerLabel, registerDelete],
   ['Mail', registerMail],
   ['Profiles and teams', registerProfiles, registerTeams],
   ['Agents and turns', registerAgents, registerWhy, registerTurns],

@@ -80,6 +80,8 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
       return { who: event.actor, what: `redacted message ${data.number('seq')}${reason(data)}`, tone: 'plain' };
     case 'artifact.redacted':
       return { who: event.actor, what: `redacted ${data.text('name')}${reason(data)}`, tone: 'plain' };
+    case 'project.labelled':
+      return { who: event.actor, what: labelled(event.data), tone: 'plain' };
     case 'task.assigned':
       return {
         who: `${data.text('assigner')} -> ${who}`,
@@ -211,6 +213,12 @@ function completedDetail(data: DataReader): string {
 function pausedFor(data: DataReader): string {
   const reason = data.text('reason');
   return `paused; its mail is kept${reason === '' ? '' : `: ${reason}`}`;
+}
+
+function labelled({ set, removed }: ProjectEvent['data']): string {
+  const texts = Object.entries(set ?? {}).map(([key, value]) => oneLine(`${key}=${String(value)}`));
+  const gone = (Array.isArray(removed) ? removed : []).map((key) => oneLine(`${String(key)}-`));
+  return `filed the project anew: ${[...texts, ...gone].join(' ')}`;
 }
 
 function reason(data: DataReader): string {

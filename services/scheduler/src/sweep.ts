@@ -58,8 +58,8 @@ export class Sweep {
   }
 
   /**
-   * Finds unsettled projects that the catalog lists as settled, because a process was killed before it updated the
-   * catalog. A project's own database decides.
+   * Finds projects of which the catalog says something else than their own databases, because a process was killed
+   * before it updated the catalog; among them unsettled ones that it lists as settled.
    */
   async search(onFound: () => void): Promise<void> {
     const { catalog } = this.cell;
@@ -67,9 +67,9 @@ export class Sweep {
     const others = catalog.projects().filter(({ id }) => !known.has(id));
     const visit = async (store: ProjectStore) => {
       this.figures.note(store);
-      if (readStatus(store.reader).settled) return;
+      if (this.cell.isNoted(store)) return;
       await this.cell.noteStatus(store.project);
-      onFound();
+      if (!readStatus(store.reader).settled) onFound();
     };
     await this.visits.each(
       others.map(({ id }) => id),
@@ -93,7 +93,7 @@ export class Sweep {
     const { queued, running } = countActiveTurns(store.reader);
     found.queued += queued;
     found.running += running;
-    if (readStatus(store.reader).settled) await this.cell.noteStatus(store.project);
+    if (!this.cell.isNoted(store)) await this.cell.noteStatus(store.project);
     return queued + running === 0 && agentsToStart(store.reader, store.config).length === 0;
   }
 }

@@ -4,6 +4,7 @@ import type { Transport } from '@suzumio/runtime/queue/transport';
 import { completeTurn } from '@suzumio/store/turns/complete-turn';
 import { failAttempt } from '@suzumio/store/turns/fail-attempt';
 import { pauseProject } from '@suzumio/store/protection/pause';
+import { labelProject } from '@suzumio/store/projects/label-project';
 import { approveProject, stopProject, submitReport } from '@suzumio/store/projects/project-transitions';
 import { eventually } from '../../../test/support/poll.js';
 import { benches } from './bench.js';
@@ -368,6 +369,25 @@ export function schedulerContract(connect: () => Transport): void {
       await eventually('the job arrives', () => jobs.length === 1);
       expect(catalog.projects()).toEqual([{ id: project, status: 'running' }]);
     });
+
+    test.each(['before', 'after'])(
+      'labels that the catalog was not told of arrive: changed %s the start',
+      async (when) => {
+        const { testing, scheduler } = await bench();
+        const { catalog } = testing.cell;
+        const project = await testing.create();
+        const change = async () => {
+          await catalog.noteChange(project);
+          await testing.write(project, (tx) => labelProject(tx, { set: { env: 'live' }, remove: [], actor: 'test' }));
+        };
+        if (when === 'before') await change();
+        await scheduler();
+        if (when === 'after') await change();
+        const listed = () => catalog.listProjects({ labels: [['env', 'live']], limit: 10 }).map(({ id }) => id);
+        await eventually('the catalog has them', () => listed().length === 1);
+        expect(listed()).toEqual([project]);
+      },
+    );
   });
 }
 

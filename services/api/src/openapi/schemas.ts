@@ -31,6 +31,7 @@ import { problem } from '@suzumio/protocol/problem';
 export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
   CreateProject: projects.createProjectRequest,
   SendMessage: messages.sendMessageRequest,
+  LabelProject: projects.labelRequest,
   StopProject: projects.stopRequest,
   RequestChanges: projects.requestChangesRequest,
   StopAgent: agents.stopAgentRequest,

@@ -1,6 +1,7 @@
 import { emptyRequest } from '@suzumio/contract/operations/request';
 import type { projects } from '@suzumio/contract/operations/projects';
 import { parse } from '@suzumio/runtime/http/validate';
+import { labelProject } from '@suzumio/store/projects/label-project';
 import { readProject, readStatus } from '@suzumio/store/projects/read-project';
 import { approveProject, requestChanges, startProject, stopProject } from '@suzumio/store/projects/project-transitions';
 import { requireProject } from '../auth.js';
@@ -79,6 +80,13 @@ export const projectRuns: Runs<typeof projects> = {
     transition(call, 'running', (tx) => {
       const message = { ...requestChanges(tx, { ...call.body, actor: call.actor }) };
       return { project: readProject(tx), message };
+    }),
+
+  labelProject: (call) =>
+    transition(call, 'labelled', (tx) => {
+      const { set = {}, remove = [] } = call.body;
+      labelProject(tx, { set, remove, actor: call.actor });
+      return { project: readProject(tx) };
     }),
 
   /** Wakes a scheduler now, and lists the project for the next sweep. */

@@ -5,12 +5,12 @@ import { commitOnce } from '../commit-once.js';
 import type { ApiContext } from '../context.js';
 
 /**
- * Commits a transition of a project. The catalog may err towards `running`, never the other way round: so it is updated
+ * Commits a transition of a project, or another change of what the catalog repeats. The catalog may err towards `running`, never the other way round: so it is updated
  * before a transition to `running`, and always afterwards, even after a failure.
  */
 export async function transition<Answer extends Json>(
   call: Call<ProjectShape>,
-  to: 'running' | 'stopped' | 'completed',
+  to: 'running' | 'stopped' | 'completed' | 'labelled',
   verb: (tx: Tx) => Answer,
 ): Promise<Answer> {
   const { context, key } = call;
@@ -18,6 +18,7 @@ export async function transition<Answer extends Json>(
   const { cell, transport } = context;
   const { answer } = await call.withProject(async (store) => {
     if (to === 'running') await cell.catalog.noteRunning(project);
+    if (to === 'labelled') await cell.catalog.noteChange(project);
     try {
       return await commitOnce(store, key, verb);
     } finally {

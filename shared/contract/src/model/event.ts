@@ -4,6 +4,7 @@ import { priority } from '@suzumio/protocol/ids';
 import { messageKind } from '@suzumio/protocol/message-kind';
 import { z } from 'zod';
 import { budgetChange, budgetReached } from './budget.js';
+import { labels } from './labels.js';
 import { pause } from './pause.js';
 
 /** What one type of event tells: a sentence, and the shape of its data. */
@@ -149,6 +150,10 @@ export const eventTable = {
     limit: pause.shape.limit.unwrap().optional(),
   }),
   'agent.resumed': told('A paused agent gets turns again.', {}),
+  'project.labelled': told('What the project is filed under was changed: these labels were set, and those removed.', {
+    set: labels,
+    removed: z.array(text),
+  }),
   'project.paused': told('The project starts no turns until it is resumed.', paused),
   'project.resumed': told('A paused project starts turns again.', {}),
   'budget.changed': told(

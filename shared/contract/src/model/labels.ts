@@ -5,7 +5,7 @@ export const maxLabels = 32;
 
 /** A label's key: letters and digits, with `.`, `_`, `/` and `-` between them. */
 const keyRule = 'a label is called by 1 to 63 letters, digits, dots, underscores, slashes and hyphens';
-const labelKey = z.string().regex(/^[a-zA-Z0-9](?:[a-zA-Z0-9._/-]{0,61}[a-zA-Z0-9])?$/, { error: keyRule });
+export const labelKey = z.string().regex(/^[a-zA-Z0-9](?:[a-zA-Z0-9._/-]{0,61}[a-zA-Z0-9])?$/, { error: keyRule });
 /** Commas separate labels in queries. */
 const labelValue = z.string().regex(/^[^\p{Cc},]{1,256}$/u, {
   error: 'a label has 1 to 256 characters, none of them a comma or a control character',
@@ -14,9 +14,7 @@ const labelValue = z.string().regex(/^[^\p{Cc},]{1,256}$/u, {
 export const labels = z
   .record(labelKey, labelValue, { error: ({ code }) => (code === 'invalid_key' ? keyRule : undefined) })
   .refine((all) => Object.keys(all).length <= maxLabels, { error: `at most ${maxLabels} labels` })
-  .describe(
-    'What people and programs file a project under. It is given with the project, and means nothing to Suzumio.',
-  );
+  .describe('What people and programs file a project under. It means nothing to Suzumio.');
 export type Labels = z.infer<typeof labels>;
 
 export const labelWord = z

@@ -17,7 +17,7 @@ export const projectView = z.object({
   id: projectId,
   status: z.enum(projectStatuses),
   task: z.string().describe('What the team is to do.'),
-  labels: labels.describe('What it was filed under when it was made.'),
+  labels: labels.describe('What it is filed under.'),
   standingTeam: z.string().nullable().describe('The team whose standing project it is: it is never submitted.'),
   reportPath: z.string().nullable().describe("The report's file, relative to the project's directory."),
   reportVersion: z.int().nullable().describe('The newest version of the report; null while there is none.'),

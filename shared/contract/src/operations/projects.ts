@@ -1,7 +1,7 @@
 import { projectId } from '@suzumio/protocol/ids';
 import { z } from 'zod';
 import { budgetReached } from '../model/budget.js';
-import { labels, labelWord, maxLabels } from '../model/labels.js';
+import { labelKey, labels, labelWord, maxLabels } from '../model/labels.js';
 import { pause } from '../model/pause.js';
 import { projectConfig } from '../model/project-config.js';
 import { projectStatuses } from '../model/project-status.js';
@@ -42,6 +42,17 @@ export const createProjectRequest = request({
   message: sendMessageRequest.optional().describe('The first mail.'),
   labels: labels.optional().describe('What the project is filed under.'),
 });
+
+export const labelRequest = request({
+  set: labels.optional().describe('Labels that are added, or have another text from now on.'),
+  remove: z.array(labelKey).max(maxLabels).optional().describe('The names of labels that go. One may be missing.'),
+})
+  .refine(({ set = {}, remove = [] }) => Object.keys(set).length + remove.length > 0, {
+    error: 'name what is to change: set or remove',
+  })
+  .refine(({ set = {}, remove = [] }) => !remove.some((key) => key in set), {
+    error: 'a label is either set or removed, not both',
+  });
 
 export const stopRequest = request({
   now: z.boolean().default(false).describe('Cancels what runs, instead of letting it go to its end.'),
@@ -208,6 +219,17 @@ export const projects = resource('Projects', {
       'attachment-unknown',
       'idempotency-mismatch',
     ],
+  },
+  labelProject: {
+    method: 'post',
+    path: '/api/projects/:project/labels',
+    scope: 'operate',
+    summary: 'Changes what a project is filed under: sets labels, and removes others.',
+    description:
+      'Labels that are not named stay, and all of it is done at once. Where nothing changes, there is no event. A project has the same number of labels at most as when it is made.',
+    body: labelRequest,
+    answers: { 200: { description: 'It is filed so.', content: json(projectAnswer) } },
+    refusals: ['idempotency-mismatch'],
   },
   tickProject: {
     method: 'post',

@@ -54,6 +54,14 @@ export interface ListedProject {
   createdAtMs: number;
 }
 
+/** What an entry repeats of its project's database. */
+export interface Entry {
+  readonly status: ProjectStatus;
+  /** Whether it neither runs nor has turns that still run. */
+  readonly settled: boolean;
+  readonly labels: Labels;
+}
+
 type CatalogHooks = Pick<ProjectStoreHooks, 'onOutdated'>;
 
 const newestSchema = catalogMigrations.at(-1)?.version ?? 0;
@@ -266,23 +274,40 @@ export class Catalog {
     );
   }
 
+  /** Whether this is what a project's entry says. */
+  says(project: string, { status, settled, labels }: Entry): boolean {
+    const row = this.db.reader.get<{ status: string; settled: number; labels_json: string }>(
+      'SELECT status, settled, labels_json FROM projects WHERE id = :project',
+      { project },
+    );
+    return row?.status === status && row.settled === (settled ? 1 : 0) && row.labels_json === JSON.stringify(labels);
+  }
+
   /**
-   * Records what a project's database says. Comes after a transition's commit, and reads again after its own: a start
+   * Records that what an entry repeats is about to change. Comes before that commit, so that a sweep compares the two
+   * even where this process is killed.
+   */
+  async noteChange(project: string): Promise<void> {
+    await this.db.write((tx) => tx.run('UPDATE projects SET settled = 0 WHERE id = :project', { project }));
+  }
+
+  /**
+   * Records what a project's database says. Comes after a commit that changed it, and reads again after its own: a change
    * that came between is not overwritten for long.
    */
-  async noteStatus(project: string, read: () => { status: ProjectStatus; settled: boolean }): Promise<void> {
-    let noted = read();
-    for (;;) {
-      const { status, settled } = noted;
+  async noteStatus(project: string, read: () => Omit<Entry, 'labels'> & Partial<Pick<Entry, 'labels'>>): Promise<void> {
+    const told = ({ status, settled, labels }: ReturnType<typeof read>) => JSON.stringify([status, settled, labels]);
+    for (let noted = read(); ;) {
+      const { status, settled, labels } = noted;
       await this.db.write((tx) =>
-        tx.run('UPDATE projects SET status = :status, settled = :settled WHERE id = :project', {
-          project,
-          status,
-          settled: settled ? 1 : 0,
-        }),
+        tx.run(
+          `UPDATE projects SET status = :status, settled = :settled, labels_json = coalesce(:labels, labels_json)
+           WHERE id = :project`,
+          { project, status, settled: settled ? 1 : 0, labels: labels === undefined ? null : JSON.stringify(labels) },
+        ),
       );
       const now = read();
-      if (now.status === status && now.settled === settled) return;
+      if (told(now) === told(noted)) return;
       noted = now;
     }
   }

@@ -18,7 +18,7 @@ import { DiskSpace } from '../sqlite/disk-space.js';
 import { placeOf } from '../projects/file-place.js';
 import { ProjectStore, type ProjectStoreHooks } from '../projects/project-store.js';
 import { ProjectStores } from './project-stores.js';
-import { readLabels, readStatus } from '../projects/read-project.js';
+import { readEntry, readLabels, readStatus } from '../projects/read-project.js';
 import { projectRow } from '../rows.js';
 import { storeFault } from '../sqlite/store-fault.js';
 import { beginEpoch } from '../projects/begin-epoch.js';
@@ -146,9 +146,14 @@ export class Cell {
     return broken;
   }
 
-  /** Updates a project's status in the catalog from its own database. */
+  /** Whether the catalog says of a project what its own database does. */
+  isNoted({ project, reader }: ProjectStore): boolean {
+    return this.catalog.says(project, readEntry(reader));
+  }
+
+  /** Updates a project's status and labels in the catalog from its own database. */
   async noteStatus(project: string): Promise<void> {
-    await this.stores.use(project, (store) => this.catalog.noteStatus(project, () => readStatus(store.reader)));
+    await this.stores.use(project, (store) => this.catalog.noteStatus(project, () => readEntry(store.reader)));
   }
 
   /**

@@ -72,6 +72,11 @@ export function readLabels(reader: SqlReader): Labels {
   return JSON.parse(row?.labels_json ?? '{}') as Labels;
 }
 
+/** What the catalog should have of this project. */
+export function readEntry(reader: SqlReader) {
+  return { ...readStatus(reader), labels: readLabels(reader) };
+}
+
 /** The status that the catalog should have of this project. */
 export function readStatus(reader: SqlReader): { status: ProjectStatus; settled: boolean } {
   const { status } = projectRow(reader);
