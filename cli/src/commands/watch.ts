@@ -1,24 +1,49 @@
+import { followCell } from '../cell-timeline.js';
 import { followTimeline, printHistory } from '../live-timeline.js';
 import { openDirectory } from '../reach/open-directory.js';
-import { findApi } from '../reach/reach.js';
+import { findApi, requireApi } from '../reach/reach.js';
 import { say, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
-import { wholeNumber } from './arguments.js';
+import { UsageError } from '../usage-error.js';
+import { collected, wholeNumber } from './arguments.js';
 import { examples } from './help.js';
 
 export const registerWatch: Register = (program, action) => {
   examples(
     program
-      .command('watch <project>')
+      .command('watch [project]')
       .description('follow what happens, until the report is approved or you press Ctrl-C')
-      .option('--limit <n>', 'how many earlier events to show first', wholeNumber(0, 1000), 50),
+      .option('--limit <n>', 'how many earlier events to show first', wholeNumber(0, 1000), 50)
+      .option('--all', 'all projects, until you press Ctrl-C')
+      .option('--label <key=value>', 'of all: only projects filed under this; may be given again', collected)
+      .option('--type <type>', 'of all: only events of this type; may be given again', collected)
+      .option('--agent <agent>', 'of all: only events about this agent; may be given again', collected),
     ['watch newsroom'],
     ['watch newsroom --limit 0', 'only what happens from now on'],
     ['watch newsroom --json', 'an event a line, for a program'],
+    ['watch --all --label team=news --type turn.failed', 'what fails, in whichever project'],
   ).action(action(watch));
 };
 
-async function watch(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {
+interface WatchOptions {
+  readonly limit: number;
+  readonly all?: true;
+  readonly label?: string[];
+  readonly type?: string[];
+  readonly agent?: string[];
+}
+
+async function watch(session: Session, project: string | undefined, options: WatchOptions): Promise<undefined> {
+  const { limit, all, label, type: types, agent: agents } = options;
+  if ((project === undefined) === (all === undefined)) {
+    throw new UsageError('Name one project, or follow all of them with --all.', 'watch');
+  }
+  if (project === undefined) {
+    const signal = session.context.interrupted;
+    await followCell(session, await requireApi(session), { history: limit, filter: { label, types, agents }, signal });
+    return;
+  }
+  if (label ?? types ?? agents) throw new UsageError('--label, --type and --agent go with --all.', 'watch');
   const api = await findApi(session);
   if (api) {
     const { status } = (await api.getProject({ project })).project;

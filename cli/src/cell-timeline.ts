@@ -1,0 +1,55 @@
+import { followStream } from '@suzumio/contract/client/event-stream';
+import type { CellEvent } from '@suzumio/contract/operations/cell-events';
+import type { ApiClient } from './reach/api-client.js';
+import { createTimeline } from './render/timeline.js';
+import { say, sayJson, type Session } from './session.js';
+
+/** Which events of a cell are shown. */
+export interface CellFilter {
+  readonly label?: readonly string[] | undefined;
+  readonly types?: readonly string[] | undefined;
+  readonly agents?: readonly string[] | undefined;
+}
+
+const projectWidth = 16;
+
+/** Prints the newest events of all projects, and then what happens, until `signal` is aborted. */
+export async function followCell(
+  session: Session,
+  api: ApiClient,
+  { history, filter, signal }: { history: number; filter: CellFilter; signal: AbortSignal },
+): Promise<void> {
+  const { label, types, agents } = filter;
+  const query = { label, types, agents };
+  const { items, next } = await api.listCellEvents({ query: { ...query, limit: Math.max(history, 1) } });
+  for (const event of history === 0 ? [] : items) show(session, event);
+  const messages = followStream({
+    open: (after, until) => api.streamCellEvents({ query: { ...query, after: after ?? next } }, { signal: until }),
+    after: next,
+    onLost: () => session.context.err.write(`-- the connection to ${api.url} was lost; trying again\n`),
+    signal,
+  });
+  for await (const { type, data } of messages) {
+    const notice = notices[type];
+    if (notice === undefined) show(session, data as CellEvent);
+    else say(session, `-- ${(data as { project?: string }).project ?? 'the cell'} ${notice}`);
+  }
+}
+
+const notices: Readonly<Record<string, string>> = {
+  reset: 'was restored from a backup: its timeline begins anew',
+  'project.reset': 'was restored from a backup: its timeline begins anew',
+  'project.deleted': 'was deleted',
+  'project.damaged': 'cannot be read',
+};
+
+/** With `--json`, an event a line; else a line of its project's timeline, after the project's name. */
+function show(session: Session, event: CellEvent): void {
+  const { context, suzumio } = session;
+  const { project } = event;
+  const name = project.length > projectWidth ? `${project.slice(0, projectWidth - 1)}…` : project.padEnd(projectWidth);
+  const columns = context.out.columns === undefined ? undefined : context.out.columns - projectWidth - 2;
+  const style = { out: { colors: context.out.colors, columns }, timeZone: context.timeZone, suzumio };
+  sayJson(session, event, 'line');
+  say(session, ...createTimeline({ project, agents: [] }, style)(event, false).map((line) => `${name}  ${line}`));
+}

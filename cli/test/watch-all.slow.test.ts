@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { type TestApi, testApi } from '../../services/api/test/support/api.js';
+import { teamYaml } from '../../test/support/cell.js';
+import { eventually } from '../../test/support/poll.js';
+import { type CliWorld, createCliWorld } from './support/cli.js';
+
+// Real processes, disks and sockets, on machines that may be busy.
+jest.setTimeout(60_000);
+
+let api: TestApi;
+let world: CliWorld;
+beforeAll(async () => {
+  api = await testApi();
+  world = await createCliWorld();
+  world.setEnvironment({ SUZUMIO_URL: api.url, SUZUMIO_TOKEN: api.adminToken });
+});
+afterAll(async () => {
+  await world.remove();
+  await api.close();
+});
+
+test('follows all projects, those that come later too, and says which are gone', async () => {
+  const file = (name: string) => teamYaml.replace('name: team', `name: ${name}`);
+  await api.post('/api/projects', { file: file('north'), labels: { area: 'north' } });
+  await api.post('/api/projects', { file: file('south') });
+  const all = world.begin('watch', '--all', '--limit', '1');
+  const some = world.begin('watch', '--all', '--label', 'area=north', '--type', 'message.created', '--json');
+  await eventually('it shows what was last', () => all.out.includes('initialized'), 30_000);
+  await world.run('send', 'south', 'ada', 'P1', 'From the south.');
+  await world.run('send', 'north', 'ada', 'P1', 'From the north.');
+  await api.post('/api/projects', { file: file('west') });
+  await eventually('it tells of a new one', () => all.out.includes('\nwest '), 30_000);
+  await world.run('delete', 'south', '--yes');
+  await eventually('it tells of a deletion', () => all.out.includes('-- south was deleted'), 30_000);
+  await eventually('the other has its mail', () => some.out.includes('From the north.'), 30_000);
+  all.interrupt();
+  some.interrupt();
+  await Promise.all([all.ended, some.ended]);
+  expect(all.out).toMatch(/^south +\d.*From the south\."$/m);
+  const events = some.out
+    .trim()
+    .split('\n')
+    .map((line): unknown => JSON.parse(line));
+  expect(events).toMatchObject([{ project: 'north', type: 'message.created' }]);
+});
+
+test.each([[['watch']], [['watch', 'north', '--all']], [['watch', 'north', '--type', 'turn.failed']]])(
+  '%j is refused',
+  async (args) => {
+    expect(await world.run(...args)).toMatchObject({ code: 2 });
+  },
+);
