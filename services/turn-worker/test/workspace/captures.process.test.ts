@@ -20,10 +20,11 @@ import {
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { OpenDirectory } from '../../src/files/open-directory.js';
 import { type Captured, capture } from '../../src/workspace/capture.js';
 import { FileClock } from '../../src/workspace/file-clock.js';
 import type { KnownDirectory, KnownEntry } from '../../src/workspace/known-tree.js';
-import type { Content } from '../../src/workspace/read-file.js';
+import { type Content, FileReader } from '../../src/workspace/read-file.js';
 
 const bounds = { maxBytes: 10_000_000, maxFileBytes: 5_000_000, maxEntries: 1_000 };
 
@@ -197,6 +198,26 @@ describe('a live capture', () => {
       capture(root, { bounds, live: true, clock, known: undefined, staging, store: () => undefined, check }),
     ).rejects.toBe(enough);
   });
+});
+
+test('no link is opened, though something else was there when it was listed', () => {
+  mkdirSync(join(directory, 'outside'));
+  writeFileSync(join(directory, 'outside/secret'), 'of the host');
+  symlinkSync(join(directory, 'outside'), at('directory'));
+  symlinkSync(join(directory, 'outside/secret'), at('file'));
+  execFileSync('mkfifo', [at('pipe')]);
+  const top = OpenDirectory.open(root);
+  const reader = new FileReader(staging, bounds.maxFileBytes, () => undefined);
+  try {
+    expect(() => top.open('directory')).toThrow(/ENOTDIR|ELOOP/);
+    expect(() => reader.read(top.at('file'), 'file')).toThrow(/ELOOP/);
+    expect(() => reader.read(top.at('pipe'), 'pipe')).toThrow('is not a regular file');
+    expect(() => reader.read(top.at('directory'), 'directory')).toThrow(/ELOOP/);
+    expect(() => top.chmod('file', 0o777)).toThrow();
+    expect(lstatSync(join(directory, 'outside/secret')).mode & 0o777).not.toBe(0o777);
+  } finally {
+    top.close();
+  }
 });
 
 describe('a file that was read is read again', () => {
