@@ -32,18 +32,22 @@ const threads = new WorkspaceThreads(
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'suzumio-captures-'));
   outside = join(directory, 'outside');
-  await mkdir(join(outside, 'inner'), { recursive: true });
-  for (const name of ['secret.txt', 'x', 'inner/x']) await writeFile(join(outside, name), marker);
+  await mkdir(join(outside, 'e/f'), { recursive: true });
+  for (const name of files) await writeFile(join(outside, name), marker);
 });
 afterAll(async () => {
   await threads.close();
   await rm(directory, { recursive: true, force: true });
 });
 
+/** What is outside: as in the workspace, so that a walk that is led there goes on. */
+const files = ['secret.txt', 'x', 'y', 'large', 'e/x', 'e/large', 'e/f/x'];
+const directories = ['e/f', 'e', '.'];
+
 /** Everything outside of the workspace, with the times at which it was last read and changed. */
 async function everythingOutside(): Promise<unknown[]> {
   const found: unknown[] = [];
-  for (const name of ['.', 'inner', 'secret.txt', 'x', 'inner/x']) {
+  for (const name of [...directories, ...files]) {
     const { mode, size, mtimeMs, ctimeMs, atimeMs } = await lstat(join(outside, name));
     found.push({ name, mode, size, mtimeMs, ctimeMs, atimeMs });
   }
@@ -98,7 +102,7 @@ const fetch = (sha256: string) => Promise.resolve(chunksOf(contents.get(sha256) 
 test('captures read and write nothing outside, whatever is swapped, truncated and grown meanwhile', async () => {
   const [workspace, elsewhere] = [await open('worker'), await open('other')];
   // A file that is read notes that, where it was last read before it was last changed.
-  for (const name of ['inner/x', 'inner', 'x', 'secret.txt', '.']) {
+  for (const name of [...files, ...directories]) {
     await utimes(join(outside, name), new Date(1_000), new Date(2_000));
   }
   const before = await everythingOutside();
@@ -114,7 +118,7 @@ test('captures read and write nothing outside, whatever is swapped, truncated an
     expect((await elsewhere.capture({ store })).id).toBe(id);
     expect(await everythingOutside()).toEqual(before);
   }
-  expect((await readdir(outside)).sort()).toEqual(['inner', 'secret.txt', 'x']);
+  expect((await readdir(outside)).sort()).toEqual(['e', 'large', 'secret.txt', 'x', 'y']);
 });
 
 /** As many captures, and as many different ones that the agents were at it all the time. */
