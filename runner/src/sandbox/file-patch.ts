@@ -1,0 +1,159 @@
+import type { SandboxInput } from '@suzumio/protocol/sandbox-tools/catalogue';
+import { applyHunks, HunkRefused } from './patch/apply-hunks.js';
+import { type FilePatch, PatchError } from './patch/file-patch.js';
+import { fromByteString, linesOf, toByteString, withEndingsOf } from './patch/lines.js';
+import { shownNearest } from './patch/nearest-lines.js';
+import { parseUnifiedDiff } from './patch/parse-unified-diff.js';
+import { Draft } from './paths/draft.js';
+import { SandboxRefusal } from './paths/refusal.js';
+import type { Sandbox, SandboxResponse } from './sandbox.js';
+import { counted } from './text/legible.js';
+
+/** What became of one file. */
+interface Done {
+  readonly path: string;
+  readonly change: 'added' | 'changed' | 'deleted' | 'renamed' | 'copied';
+  readonly says: string;
+}
+
+interface Replacement {
+  readonly path: string;
+  readonly search: string;
+  readonly replace: string;
+  readonly replaceAll: boolean;
+}
+
+const maxPlaces = 10;
+
+export async function patchFiles(
+  input: SandboxInput<'file.patch'>,
+  { roots, limits }: Sandbox,
+): Promise<SandboxResponse> {
+  const done = await Draft.of(roots, limits.fileBytes, (draft) => edit(draft, input));
+  return {
+    output: done.map(({ says }) => says).join('\n'),
+    metadata: { files: done.map(({ path, change }) => ({ path, change })) },
+  };
+}
+
+async function edit(draft: Draft, input: SandboxInput<'file.patch'>): Promise<Done[]> {
+  const done: Done[] = [];
+  if (input.patch !== undefined) {
+    for (const patch of parsed(input.patch)) done.push(await applyPatch(draft, patch));
+  }
+  if (input.path !== undefined && input.search !== undefined) {
+    const { path, search, replace = '', replaceAll } = input;
+    done.push(await replaceIn(draft, { path, search, replace, replaceAll }));
+  }
+  for (const { op, path, content = '', search = '', replace = '', replaceAll, createDirs } of input.operations ?? []) {
+    if (op === 'update') {
+      done.push(await replaceIn(draft, { path, search, replace, replaceAll }));
+    } else if (op === 'delete') {
+      await draft.remove(path);
+      done.push({ path, change: 'deleted', says: `Deleted ${path}.` });
+    } else {
+      const isNew = await draft.write(path, Buffer.from(content, 'utf8'), { createDirs });
+      done.push(
+        isNew
+          ? { path, change: 'added', says: `Added ${path}.` }
+          : { path, change: 'changed', says: `Wrote over ${path}.` },
+      );
+    }
+  }
+  return done;
+}
+
+function parsed(patch: string): FilePatch[] {
+  try {
+    return parseUnifiedDiff(toByteString(patch));
+  } catch (error) {
+    if (error instanceof PatchError) throw new SandboxRefusal(error.code, error.message);
+    throw error;
+  }
+}
+
+async function applyPatch(draft: Draft, patch: FilePatch): Promise<Done> {
+  const { from, to, isCopy, executable } = patch;
+  if (from === undefined && to === undefined) throw new SandboxRefusal('patch-invalid', 'A file has no name.');
+  const isMove = from !== undefined && to !== undefined && from !== to;
+  if (to !== undefined && (from === undefined || isMove) && (await draft.has(to))) {
+    throw new SandboxRefusal('file-exists', `${JSON.stringify(to)} is there already; the patch is for a new file.`);
+  }
+  const before = from === undefined ? '' : await draft.text(from);
+  const { text, note } = changed(before, patch);
+  const lines = patch.hunks.flatMap((hunk) => hunk.lines);
+  const added = lines.filter((line) => line.startsWith('+')).length;
+  const removed = lines.filter((line) => line.startsWith('-')).length;
+  const extent = `+${added} -${removed}${note}`;
+  if (to === undefined) {
+    const path = from ?? '';
+    if (text !== '') {
+      const left = counted(linesOf(text).lines.length, 'line');
+      throw new SandboxRefusal('patch-mismatch', `${JSON.stringify(path)} has ${left} more than the patch deletes.`);
+    }
+    await draft.remove(path);
+    return { path, change: 'deleted', says: `Deleted ${path} (${extent}).` };
+  }
+  await draft.write(to, Buffer.from(text, 'latin1'), { createDirs: true, executable });
+  if (from === undefined) return { path: to, change: 'added', says: `Added ${to} (${extent}).` };
+  if (!isMove) return { path: to, change: 'changed', says: `Changed ${to} (${extent}).` };
+  if (isCopy) return { path: to, change: 'copied', says: `Copied ${from} to ${to} (${extent}).` };
+  await draft.remove(from);
+  return { path: to, change: 'renamed', says: `Renamed ${from} to ${to} (${extent}).` };
+}
+
+function changed(before: string, { from, to, hunks }: FilePatch): { text: string; note: string } {
+  const path = from ?? to ?? '';
+  try {
+    const { text, shifted } = applyHunks(before, hunks);
+    const notes = shifted.map(({ hunk, line, by }) => `hunk ${hunk} found at line ${line}, ${away(by)}`);
+    return { text, note: notes.length === 0 ? '' : `; ${notes.join('; ')}` };
+  } catch (error) {
+    if (!(error instanceof HunkRefused)) throw error;
+    const { hunk, wanted, places } = error;
+    if (places.length > 1) throw ambiguous(path, `Hunk ${hunk}, which names no line,`, places);
+    throw mismatch(path, `Hunk ${hunk} of ${hunks.length}`, before, wanted);
+  }
+}
+
+function away(by: number): string {
+  return `${counted(Math.abs(by), 'line')} ${by < 0 ? 'before' : 'after'} its own`;
+}
+
+async function replaceIn(draft: Draft, { path, search, replace, replaceAll }: Replacement): Promise<Done> {
+  const text = await draft.text(path);
+  const wanted = withEndingsOf(text, toByteString(search));
+  const parts = text.split(wanted);
+  const times = parts.length - 1;
+  if (times === 0) throw mismatch(path, 'The text to be replaced', text, linesOf(toByteString(search)).lines);
+  if (times > 1 && !replaceAll) throw ambiguous(path, 'The text to be replaced', placesOf(parts, wanted));
+  const next = parts.join(withEndingsOf(text, toByteString(replace)));
+  await draft.write(path, Buffer.from(next, 'latin1'), { createDirs: false });
+  return { path, change: 'changed', says: `Changed ${path} (${counted(times, 'replacement')}).` };
+}
+
+/** The lines on which a text's occurrences begin, by the parts between them. */
+function placesOf(parts: readonly string[], wanted: string): number[] {
+  const places: number[] = [];
+  let line = 1;
+  for (const part of parts.slice(0, -1)) {
+    line += part.split('\n').length - 1;
+    places.push(line);
+    line += wanted.split('\n').length - 1;
+  }
+  return places;
+}
+
+function mismatch(path: string, what: string, text: string, wanted: readonly string[]): SandboxRefusal {
+  const lines = linesOf(fromByteString(text)).lines;
+  const nearest = shownNearest(lines, wanted.map(fromByteString));
+  return new SandboxRefusal('patch-mismatch', `${what} is not in ${path} as it is; nothing was changed. ${nearest}`);
+}
+
+function ambiguous(path: string, what: string, places: readonly number[]): SandboxRefusal {
+  const shown = places.slice(0, maxPlaces).join(', ') + (places.length > maxPlaces ? ', …' : '');
+  return new SandboxRefusal(
+    'patch-ambiguous',
+    `${what} is ${places.length} times in ${path}, from lines ${shown}; nothing was changed. Give more of what is around it, or replaceAll.`,
+  );
+}

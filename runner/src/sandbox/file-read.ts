@@ -1,0 +1,92 @@
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import type { SandboxInput } from '@suzumio/protocol/sandbox-tools/catalogue';
+import { listDirectory } from './file-list.js';
+import { SandboxRefusal } from './paths/refusal.js';
+import { openedFile } from './paths/roots.js';
+import type { Sandbox, SandboxCall, SandboxResponse } from './sandbox.js';
+import { binaryKind, sampleBytes } from './text/file-kind.js';
+import { counted, firstBytes, sized } from './text/legible.js';
+import { readWindow, type Window } from './text/line-window.js';
+
+type Input = SandboxInput<'file.read'>;
+
+export async function readFile(input: Input, sandbox: Sandbox, { signal }: SandboxCall): Promise<SandboxResponse> {
+  return sandbox.roots.at(input.path, {}, async (place) => {
+    if (place.facts?.isDirectory() === true) return listDirectory(place, input, signal);
+    const file = await openedFile(place, constants.O_RDONLY);
+    try {
+      const { size } = await file.stat();
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(sampleBytes), 0, sampleBytes, 0);
+      const kind = binaryKind(buffer.subarray(0, bytesRead));
+      if (input.as === 'image') return await readImage(input.path, file, size, kind, sandbox);
+      if (kind) {
+        const advice = kind.mediaType === undefined ? '' : ' Use as: image to look at it.';
+        throw new SandboxRefusal(
+          'binary-file',
+          `${quoted(input.path)} is no text: ${kind.name}, ${sized(size)}.${advice}`,
+        );
+      }
+      return textAnswer(input, size, await readWindow(file, input, signal));
+    } finally {
+      await file.close();
+    }
+  });
+}
+
+function textAnswer({ path, offset, maxBytes }: Input, size: number, window: Window): SandboxResponse {
+  const { lines, total, hasMore, cutLines, crlf, lf, endsWithBreak } = window;
+  const notes: string[] = [];
+  const next = offset + lines.length;
+  if (total === 0) notes.push('The file is empty.');
+  else if (lines.length === 0) notes.push(`The file has ${counted(total ?? 0, 'line')}.`);
+  else if (offset > 1 || hasMore) {
+    const of = total === undefined ? ` of many, ${sized(size)} in all` : ` of ${total}`;
+    notes.push(`Lines ${offset} to ${next - 1}${of}${hasMore ? `; go on with offset ${next}` : ''}.`);
+  }
+  if (cutLines > 0) notes.push(`${counted(cutLines, 'line')} too long to be shown whole.`);
+  if (crlf > 0) notes.push(lf > 0 ? 'Line endings are mixed: CR LF and LF.' : 'Line endings are CR LF.');
+  if (endsWithBreak === false) notes.push('No line break at the end of the file.');
+  const text = firstBytes(Buffer.from(lines.join('\n')), maxBytes).toString();
+  if (text.includes('\ufffd')) notes.push('Not all of it is UTF-8: \ufffd stands for the rest.');
+  const told = notes.length === 0 ? [] : [`[${notes.join(' ')}]`];
+  return {
+    output: [...(text === '' ? [] : [text]), ...told].join('\n'),
+    metadata: {
+      path,
+      kind: 'file',
+      sizeBytes: size,
+      offset,
+      lines: lines.length,
+      ...(total === undefined ? {} : { total }),
+      truncated: hasMore || cutLines > 0,
+    },
+  };
+}
+
+async function readImage(
+  path: string,
+  file: FileHandle,
+  size: number,
+  kind: ReturnType<typeof binaryKind>,
+  { limits }: Sandbox,
+): Promise<SandboxResponse> {
+  const mediaType = kind?.mediaType;
+  if (mediaType === undefined) {
+    const what = kind?.name ?? 'text';
+    throw new SandboxRefusal('image-refused', `${quoted(path)} is ${what}: images are PNG, JPEG, GIF or WebP.`);
+  }
+  if (size > limits.imageBytes) {
+    const most = sized(limits.imageBytes);
+    throw new SandboxRefusal('image-refused', `${quoted(path)} has ${sized(size)}; ${most} at most. Make it smaller.`);
+  }
+  const bytes = Buffer.alloc(size);
+  const { bytesRead } = await file.read(bytes, 0, size, 0);
+  return {
+    output: `${path}: ${kind?.name}, ${sized(bytesRead)}.`,
+    metadata: { path, kind: 'image', mediaType, sizeBytes: bytesRead },
+    image: { mediaType, bytes: bytes.subarray(0, bytesRead) },
+  };
+}
+
+const quoted = (path: string): string => JSON.stringify(path);

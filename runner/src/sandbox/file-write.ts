@@ -1,0 +1,17 @@
+import type { SandboxInput } from '@suzumio/protocol/sandbox-tools/catalogue';
+import { Draft } from './paths/draft.js';
+import type { Sandbox, SandboxResponse } from './sandbox.js';
+import { counted, sized } from './text/legible.js';
+
+export async function writeFile(
+  { path, content, createDirs }: SandboxInput<'file.write'>,
+  { roots, limits }: Sandbox,
+): Promise<SandboxResponse> {
+  const bytes = Buffer.from(content, 'utf8');
+  const isNew = await Draft.of(roots, limits.fileBytes, (draft) => draft.write(path, bytes, { createDirs }));
+  const lines = content === '' ? 0 : content.split('\n').length - (content.endsWith('\n') ? 1 : 0);
+  return {
+    output: `${isNew ? 'Wrote new file' : 'Wrote over'} ${path}: ${counted(lines, 'line')}, ${sized(bytes.length)}.`,
+    metadata: { path, sizeBytes: bytes.length, change: isNew ? 'added' : 'changed' },
+  };
+}

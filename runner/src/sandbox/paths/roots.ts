@@ -1,0 +1,239 @@
+import type { Stats } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { Directory, hasDescriptorPaths } from './directory.js';
+import { explained, SandboxRefusal } from './refusal.js';
+
+/** A directory whose files tools may use, by its absolute path as agents know it. */
+export interface Root {
+  readonly path: string;
+  readonly writable: boolean;
+}
+
+/** How a path is gone along. */
+export interface Way {
+  /** For a change: the root must be writable. */
+  readonly writing?: boolean;
+  /** Make the directories that are missing on the way. */
+  readonly createDirs?: boolean;
+  /** Take a link at its end for itself, not for what it leads to. */
+  readonly endAsLink?: boolean;
+}
+
+/** Where something is, or would be: a name in an open directory, inside a root. */
+export interface Place {
+  /** As it was asked for. */
+  readonly asked: string;
+  /** Its path without links. */
+  readonly path: string;
+  readonly directory: Directory;
+  /** `.` for a root itself. */
+  readonly name: string;
+  /** Of what was there when it was found. */
+  readonly facts: Stats | undefined;
+  /** The directories that were made on the way, by their paths. */
+  readonly made: readonly string[];
+}
+
+const maxLinks = 40;
+const shownNames = 20;
+
+/** What a sandbox keeps for itself in the workspace. */
+export const keptDirectory = '.suzumio';
+
+/**
+ * The directories whose files tools may use. Paths are gone along one open directory at a time, links by their text, so
+ * that a program that swaps directories for links at the same time can lead nowhere else.
+ */
+export class Roots {
+  private constructor(
+    private readonly roots: readonly (Root & { readonly real: string })[],
+    private readonly workspace: Root,
+    private readonly byDescriptor: boolean,
+  ) {}
+
+  /** @param roots the workspace first: relative paths start there */
+  static async of(
+    roots: readonly [workspace: Root, ...others: Root[]],
+    byDescriptor = hasDescriptorPaths,
+  ): Promise<Roots> {
+    const found = await Promise.all(roots.map(async (root) => ({ ...root, real: await realpath(root.path) })));
+    // The innermost first: a mount may lie inside another.
+    return new Roots(
+      found.sort((a, b) => b.path.length - a.path.length),
+      roots[0],
+      byDescriptor,
+    );
+  }
+
+  /** Finds a path's place, and closes its directory after `use`. Failures of the system become refusals. */
+  async at<Result>(path: string, way: Way, use: (place: Place) => Promise<Result>): Promise<Result> {
+    const place = await this.find(path, way);
+    try {
+      return await use(place);
+    } catch (error) {
+      throw explained(path, error);
+    } finally {
+      await place.directory.close();
+    }
+  }
+
+  /** Finds a path's place. Its directory is the caller's to close. */
+  async find(path: string, way: Way = {}): Promise<Place> {
+    const walk = new Walk(path, way, this.byDescriptor, (absolute) => this.#rootOf(absolute));
+    try {
+      return await walk.to(posix.isAbsolute(path) ? path : `${this.workspace.path}/${path}`);
+    } catch (error) {
+      throw explained(path, error);
+    }
+  }
+
+  /** The path as agents write it: relative inside the workspace. */
+  shown(path: string): string {
+    const { path: workspace } = this.workspace;
+    return path === workspace ? '.' : path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path;
+  }
+
+  #rootOf(absolute: string): { root: Root; rest: string } | undefined {
+    for (const root of this.roots) {
+      for (const start of [root.path, root.real]) {
+        if (absolute === start || absolute.startsWith(`${start}/`)) return { root, rest: absolute.slice(start.length) };
+      }
+    }
+    return undefined;
+  }
+}
+
+/** One way along a path. */
+class Walk {
+  #links = 0;
+  readonly #made: string[] = [];
+
+  constructor(
+    private readonly asked: string,
+    private readonly way: Way,
+    private readonly byDescriptor: boolean,
+    private readonly rootOf: (absolute: string) => { root: Root; rest: string } | undefined,
+  ) {}
+
+  async to(absolute: string): Promise<Place> {
+    const start = this.rootOf(absolute);
+    if (!start) throw this.#outside();
+    if (this.way.writing === true && !start.root.writable) {
+      throw this.#refusal('read-only', `is in ${start.root.path}, which is read-only.`);
+    }
+    const open = [await Directory.open(start.root.path, this.byDescriptor)];
+    try {
+      const place = await this.#along(start.root, open, start.rest.split('/').filter(isStep));
+      if ('elsewhere' in place) return await this.to(place.elsewhere);
+      // Closed by whoever asked for the place.
+      open.pop();
+      return place;
+    } finally {
+      await Promise.all(open.map((directory) => directory.close()));
+    }
+  }
+
+  async #along(root: Root, open: Directory[], steps: string[]): Promise<Place | { elsewhere: string }> {
+    const names: string[] = [];
+    const top = (): Directory => open.at(-1) as Directory;
+    const place = (name: string, facts: Stats | undefined): Place => {
+      const path = [root.path, ...names, ...(name === '.' ? [] : [name])].join('/');
+      return { asked: this.asked, path, directory: top(), name, facts, made: this.#made };
+    };
+    for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
+      if (step === '..') {
+        if (open.length === 1) throw this.#outside();
+        await open.pop()?.close();
+        names.pop();
+        continue;
+      }
+      const facts = await top().facts(step);
+      const isEnd = steps.length === 0;
+      if (facts?.isSymbolicLink() === true && !(isEnd && this.way.endAsLink === true)) {
+        this.#links += 1;
+        if (this.#links > maxLinks) throw this.#refusal('path-outside', 'leads through too many links.');
+        const target = await top().linkTarget(step);
+        if (posix.isAbsolute(target)) return { elsewhere: [target, ...steps].join('/') };
+        steps.unshift(...target.split('/').filter(isStep));
+        continue;
+      }
+      if (isEnd) return place(step, facts);
+      if (!facts && this.way.createDirs === true) {
+        await top().makeDirectory(step);
+        this.#made.push([root.path, ...names, step].join('/'));
+      } else if (!facts) throw await missing(place(step, facts), 'directory-unknown');
+      else if (!facts.isDirectory()) {
+        throw this.#refusal(
+          'not-a-directory',
+          `cannot be: ${JSON.stringify([...names, step].join('/'))} is no directory.`,
+        );
+      }
+      open.push(await top().enter(step));
+      names.push(step);
+    }
+    return place('.', await top().facts('.'));
+  }
+
+  #outside(): SandboxRefusal {
+    return this.#refusal('path-outside', 'leads out of the directories that tools may use.');
+  }
+
+  #refusal(code: SandboxRefusal['code'], says: string): SandboxRefusal {
+    return new SandboxRefusal(code, `${JSON.stringify(this.asked)} ${says}`);
+  }
+}
+
+/** That nothing is at a place, and what else is there: models mistake names more than directories. */
+export async function missing(
+  { asked, path, name, directory }: Place,
+  code: 'file-unknown' | 'directory-unknown' = 'file-unknown',
+): Promise<SandboxRefusal> {
+  const shown = JSON.stringify(asked);
+  if (path.split('/').includes(keptDirectory)) {
+    return new SandboxRefusal(
+      'output-gone',
+      `${shown} is not kept any more: output of commands lasts as long as the attempt that ran them. Run the command again.`,
+    );
+  }
+  const names: string[] = [];
+  let more = 0;
+  for await (const entry of await directory.entries()) {
+    if (names.length < shownNames) names.push(entry.isDirectory() ? `${entry.name}/` : entry.name);
+    else more += 1;
+    if (more === 1000) break;
+  }
+  const there = names.length === 0 ? 'that directory is empty' : `there are ${names.sort().join(', ')}`;
+  const rest = more === 0 ? '' : ` and ${more === 1000 ? 'many' : more} more`;
+  return new SandboxRefusal(code, `${shown} is not there: no ${JSON.stringify(name)}; ${there}${rest}.`);
+}
+
+/** Opens a regular file of a place for reading. */
+export async function openedFile(place: Place, flags: number): ReturnType<Directory['openFile']> {
+  if (!place.facts) throw await missing(place);
+  refuseUnlessFile(place);
+  const file = await place.directory.openFile(place.name, flags);
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw new SandboxRefusal('path-changed', `${JSON.stringify(place.asked)} was replaced while it was opened.`);
+}
+
+/** Refuses a place where something is that is no regular file. */
+export function refuseUnlessFile({ asked, facts }: Place): void {
+  if (!facts || facts.isFile()) return;
+  const advice = facts.isDirectory() ? '; file.list lists it' : '';
+  throw new SandboxRefusal('not-a-file', `${JSON.stringify(asked)} is ${kindOf(facts)}, not a file${advice}.`);
+}
+
+/** What something is, in words. */
+export function kindOf(
+  facts: Pick<Stats, 'isFile' | 'isDirectory' | 'isSymbolicLink' | 'isFIFO' | 'isSocket'>,
+): string {
+  if (facts.isFile()) return 'a file';
+  if (facts.isDirectory()) return 'a directory';
+  if (facts.isSymbolicLink()) return 'a link';
+  if (facts.isFIFO()) return 'a pipe';
+  return facts.isSocket() ? 'a socket' : 'a device';
+}
+
+const isStep = (part: string): boolean => part !== '' && part !== '.';

@@ -1,0 +1,53 @@
+import { type SandboxInput, type SandboxToolName, sandboxTools } from '@suzumio/protocol/sandbox-tools/catalogue';
+import { listFiles } from './file-list.js';
+import { patchFiles } from './file-patch.js';
+import { readFile } from './file-read.js';
+import { searchFiles } from './file-search.js';
+import { writeFile } from './file-write.js';
+import { SandboxRefusal } from './paths/refusal.js';
+import type { Sandbox, SandboxCall, SandboxResponse } from './sandbox.js';
+import { execute } from './shell-exec.js';
+import { readOutput } from './shell-read.js';
+import { stop } from './shell-stop.js';
+
+type Run<Name extends SandboxToolName> = (
+  input: SandboxInput<Name>,
+  sandbox: Sandbox,
+  call: SandboxCall,
+) => Promise<SandboxResponse>;
+
+const runs: { readonly [Name in SandboxToolName]: Run<Name> } = {
+  'file.read': readFile,
+  'file.write': writeFile,
+  'file.patch': patchFiles,
+  'file.list': listFiles,
+  'file.search': searchFiles,
+  'shell.exec': execute,
+  'shell.read': readOutput,
+  'shell.stop': stop,
+};
+
+/**
+ * Carries out a call of a sandbox tool.
+ *
+ * @throws SandboxRefusal with a code and a sentence for the caller
+ */
+export async function runSandboxTool(
+  name: SandboxToolName,
+  input: unknown,
+  sandbox: Sandbox,
+  call: SandboxCall,
+): Promise<SandboxResponse> {
+  const parsed = sandboxTools[name].input.safeParse(input);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(': '));
+    throw new SandboxRefusal('input-invalid', `The input of ${name} is not valid: ${problems.join('; ')}.`);
+  }
+  try {
+    return await (runs[name] as Run<SandboxToolName>)(parsed.data, sandbox, call);
+  } catch (error) {
+    if (call.signal.aborted)
+      throw new SandboxRefusal('cancelled', `The turn ended while ${name} ran.`, { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,47 @@
+import type { ToolResponse } from '@suzumio/protocol/runner';
+import type { BackgroundProcesses } from './processes/background-processes.js';
+import type { Roots } from './paths/roots.js';
+
+/** Where sandbox tools run. One a turn. */
+export interface Sandbox {
+  readonly roots: Roots;
+  /** What commands find in their environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly limits: SandboxLimits;
+  readonly processes: BackgroundProcesses;
+  /** Writes to the turn's log. */
+  readonly log: (bytes: Buffer) => void;
+}
+
+/** One call of a tool. */
+export interface SandboxCall {
+  /** Its place in the turn: output files and handles are named for it, so that no attempt takes another's for its own. */
+  readonly step: string;
+  /** Aborted when the turn is over: what runs is ended. */
+  readonly signal: AbortSignal;
+}
+
+export interface SandboxLimits {
+  /** The largest file that is written or patched. */
+  readonly fileBytes: number;
+  /** The largest image that is looked at. */
+  readonly imageBytes: number;
+  /** How much of a command's output is kept in its file, and how much of it goes to the turn's log. */
+  readonly outputFileBytes: number;
+  readonly loggedBytes: number;
+  readonly searchMs: number;
+}
+
+export const usualLimits: SandboxLimits = {
+  fileBytes: 16 * 1024 * 1024,
+  imageBytes: 3_750_000,
+  outputFileBytes: 64 * 1024 * 1024,
+  loggedBytes: 64 * 1024,
+  searchMs: 30_000,
+};
+
+/** A tool's answer. An image goes to models that see, beside the text. */
+export interface SandboxResponse extends ToolResponse {
+  readonly output: string;
+  readonly image?: { readonly mediaType: string; readonly bytes: Buffer };
+}

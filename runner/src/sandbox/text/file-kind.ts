@@ -1,0 +1,70 @@
+/** What a binary file is, by how it begins. */
+export interface FileKind {
+  readonly name: string;
+  /** Of an image that models can look at. */
+  readonly mediaType?: string;
+}
+
+interface Signature extends FileKind {
+  readonly at?: number;
+  readonly bytes: string;
+}
+
+const signatures: readonly Signature[] = [
+  { name: 'PNG image', mediaType: 'image/png', bytes: '\x89PNG\r\n\x1a\n' },
+  { name: 'JPEG image', mediaType: 'image/jpeg', bytes: '\xff\xd8\xff' },
+  { name: 'GIF image', mediaType: 'image/gif', bytes: 'GIF87a' },
+  { name: 'GIF image', mediaType: 'image/gif', bytes: 'GIF89a' },
+  { name: 'WebP image', mediaType: 'image/webp', at: 8, bytes: 'WEBPVP8' },
+  { name: 'TIFF image', bytes: 'II*\0' },
+  { name: 'TIFF image', bytes: 'MM\0*' },
+  { name: 'PDF document', bytes: '%PDF-' },
+  { name: 'ZIP archive (or a document, wheel or jar in that format)', bytes: 'PK\x03\x04' },
+  { name: 'empty ZIP archive', bytes: 'PK\x05\x06' },
+  { name: 'gzip archive', bytes: '\x1f\x8b' },
+  { name: 'bzip2 archive', bytes: 'BZh' },
+  { name: 'xz archive', bytes: '\xfd7zXZ\0' },
+  { name: 'Zstandard archive', bytes: '\x28\xb5\x2f\xfd' },
+  { name: '7-Zip archive', bytes: "7z\xbc\xaf'\x1c" },
+  { name: 'tar archive', at: 257, bytes: 'ustar' },
+  { name: 'ELF program or library', bytes: '\x7fELF' },
+  { name: 'Mach-O program', bytes: '\xcf\xfa\xed\xfe' },
+  { name: 'Java class', bytes: '\xca\xfe\xba\xbe' },
+  { name: 'WebAssembly module', bytes: '\0asm' },
+  { name: 'SQLite database', bytes: 'SQLite format 3\0' },
+  { name: 'Parquet file', bytes: 'PAR1' },
+  { name: 'HDF5 file', bytes: '\x89HDF\r\n\x1a\n' },
+  { name: 'NumPy array', bytes: '\x93NUMPY' },
+  { name: 'Git pack', bytes: 'PACK\0' },
+  { name: 'MP4 video', at: 4, bytes: 'ftyp' },
+  { name: 'Matroska or WebM video', bytes: '\x1a\x45\xdf\xa3' },
+  { name: 'Ogg audio', bytes: 'OggS\0' },
+  { name: 'MP3 audio', bytes: 'ID3' },
+  { name: 'RIFF file (WAV or AVI)', bytes: 'RIFF' },
+  { name: 'UTF-32 text', bytes: '\xff\xfe\0\0' },
+  { name: 'UTF-16 text', bytes: '\xff\xfe' },
+  { name: 'UTF-16 text', bytes: '\xfe\xff' },
+  { name: 'Windows program', bytes: 'MZ' },
+];
+
+/** How much of a file's beginning tells what it is. */
+export const sampleBytes = 8192;
+
+/** What a file is that is no text; undefined where it may be. */
+export function binaryKind(sample: Buffer): FileKind | undefined {
+  const found = signatures.find(({ at = 0, bytes }) => sample.toString('latin1', at, at + bytes.length) === bytes);
+  // Some of these are what a text may begin with, too.
+  if (found && (!isText(sample) || found.mediaType !== undefined || found.name === 'PDF document')) return found;
+  return sample.includes(0) ? { name: 'data with NUL bytes' } : undefined;
+}
+
+function isText(sample: Buffer): boolean {
+  if (sample.includes(0)) return false;
+  try {
+    // The end may be the middle of a character.
+    new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,83 @@
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { SandboxToolName } from '@suzumio/protocol/sandbox-tools/catalogue';
+import { SandboxRefusal } from '@suzumio/runner/sandbox/paths/refusal';
+import { Roots } from '@suzumio/runner/sandbox/paths/roots';
+import { BackgroundProcesses } from '@suzumio/runner/sandbox/processes/background-processes';
+import { runSandboxTool } from '@suzumio/runner/sandbox/run-sandbox-tool';
+import { type Sandbox, type SandboxLimits, type SandboxResponse, usualLimits } from '@suzumio/runner/sandbox/sandbox';
+
+/** A sandbox in a directory of its own: a workspace, a read-only mount, and something outside. */
+export interface TestSandbox {
+  readonly root: string;
+  readonly workspace: string;
+  readonly mount: string;
+  readonly outside: string;
+  readonly sandbox: Sandbox;
+  readonly logged: () => string;
+  readonly run: (
+    tool: SandboxToolName,
+    input: unknown,
+    call?: { step?: string; signal?: AbortSignal },
+  ) => Promise<SandboxResponse>;
+  /** What a call is refused with. */
+  readonly refused: (tool: SandboxToolName, input: unknown) => Promise<{ code: string; message: string }>;
+  readonly remove: () => Promise<void>;
+}
+
+export interface TestSandboxOptions {
+  readonly limits?: Partial<SandboxLimits>;
+  readonly env?: Record<string, string>;
+  readonly byDescriptor?: boolean;
+}
+
+export async function createSandbox({ limits, env, byDescriptor }: TestSandboxOptions = {}): Promise<TestSandbox> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'suzumio-sandbox-')));
+  const [workspace, mount, outside] = [join(root, 'workspace'), join(root, 'mount'), join(root, 'outside')];
+  for (const directory of [workspace, mount, outside]) await mkdir(directory);
+  const chunks: Buffer[] = [];
+  const sandbox: Sandbox = {
+    roots: await Roots.of(
+      [
+        { path: workspace, writable: true },
+        { path: mount, writable: false },
+      ],
+      byDescriptor,
+    ),
+    env: { PATH: process.env['PATH'], HOME: root, ...env },
+    limits: { ...usualLimits, ...limits },
+    processes: new BackgroundProcesses(2),
+    log: (bytes) => chunks.push(bytes),
+  };
+  let calls = 0;
+  const run: TestSandbox['run'] = (tool, input, { step, signal } = {}) => {
+    calls += 1;
+    return runSandboxTool(tool, input, sandbox, {
+      step: step ?? `${calls}.0`,
+      signal: signal ?? new AbortController().signal,
+    });
+  };
+  return {
+    root,
+    workspace,
+    mount,
+    outside,
+    sandbox,
+    logged: () => Buffer.concat(chunks).toString(),
+    run,
+    refused: async (tool, input) => {
+      try {
+        const { output } = await run(tool, input);
+        return { code: 'not-refused', message: output };
+      } catch (error) {
+        if (!(error instanceof SandboxRefusal)) throw error;
+        return { code: error.code, message: error.message };
+      }
+    },
+    remove: async () => {
+      await sandbox.processes.close();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}

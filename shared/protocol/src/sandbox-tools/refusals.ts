@@ -1,0 +1,53 @@
+/**
+ * Why a sandbox tool was not carried out, as a model is told: each with a sentence that says what would be right.
+ *
+ * - `input-invalid`: the input is not what the tool takes
+ * - `path-outside`: the path, or a link on it, leads out of the sandbox's roots
+ * - `path-changed`: something on the path was replaced while it was gone along
+ * - `file-unknown`, `directory-unknown`: nothing is there
+ * - `not-a-file`, `not-a-directory`: something else is there
+ * - `file-exists`: a new file's place is taken
+ * - `file-changed`: another program changed the file in the meantime
+ * - `file-too-large`: more bytes than the tool takes
+ * - `binary-file`: the file is no text; the sentence names what it is
+ * - `image-refused`: the file cannot be looked at as an image
+ * - `read-only`, `permission-denied`, `disk-full`: the system refused
+ * - `patch-invalid`, `patch-unsupported`: the patch cannot be read, or asks for what is not done
+ * - `patch-mismatch`, `patch-ambiguous`: what is to be changed is not in the file, or there more than once
+ * - `pattern-invalid`: no regular expression
+ * - `program-missing`: the image has not the program that does it
+ * - `output-gone`: output of an earlier command that is not kept any more
+ * - `handle-unknown`: no background command of this attempt has that handle
+ * - `too-many-processes`: as many background commands as may run do
+ * - `cancelled`: the turn ended
+ * - `system-error`: the system refused for another reason, which the sentence names
+ */
+export const sandboxRefusalCodes = [
+  'input-invalid',
+  'path-outside',
+  'path-changed',
+  'file-unknown',
+  'directory-unknown',
+  'not-a-file',
+  'not-a-directory',
+  'file-exists',
+  'file-changed',
+  'file-too-large',
+  'binary-file',
+  'image-refused',
+  'read-only',
+  'permission-denied',
+  'disk-full',
+  'patch-invalid',
+  'patch-unsupported',
+  'patch-mismatch',
+  'patch-ambiguous',
+  'pattern-invalid',
+  'program-missing',
+  'output-gone',
+  'handle-unknown',
+  'too-many-processes',
+  'cancelled',
+  'system-error',
+] as const;
+export type SandboxRefusalCode = (typeof sandboxRefusalCodes)[number];
