@@ -144,6 +144,13 @@ describe('a unified diff', () => {
     expect((await readdir(box.workspace)).sort()).toEqual(['other', 'poem']);
   });
 
+  test('without numbers says where it might be meant', async () => {
+    await put('twice', 'a\nb\na\n');
+    expect((await refused('--- a/twice\n+++ b/twice\n@@\n-a\n+b\n')).message).toBe(
+      'Hunk 1, which names no line, is 2 times in twice, from lines 1, 3; nothing was changed. Give more of what is around it, or replaceAll.',
+    );
+  });
+
   test.each([
     ['nothing', 'hello', 'patch-invalid'],
     ['a hunk without a file', '@@ -1 +1 @@\n-a\n+b\n', 'patch-invalid'],

@@ -1,5 +1,5 @@
 import type { Hunk } from './file-patch.js';
-import { type Lines, linesOf, textOf, withEndingsOf } from './lines.js';
+import { linesOf, textOf, withEndingsOf } from './lines.js';
 
 /** A hunk that is not in the file, or in more places than one. */
 export class HunkRefused extends Error {
@@ -26,7 +26,7 @@ export interface Applied {
 
 /**
  * Applies hunks to a text, both as byte strings. A hunk's lines must be there exactly; not at the line that it says, they
- * are taken where they are nearest to it. Line endings are the text's where it has one kind and the patch another.
+ * are taken where they are nearest to it. Only where that finds none, line endings are taken for the text's.
  *
  * @throws HunkRefused
  */
@@ -38,8 +38,19 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
   let done = 0;
   let offset = 0;
   for (const [index, hunk] of hunks.entries()) {
-    const { before, after } = sidesOf(hunk, text);
-    const at = placeOf(before, { lines, endsWithBreak }, hunk, done, offset, index + 1);
+    const asIs = sidesOf(hunk.lines);
+    const from = { from: done, offset };
+    const exact = placesOf(asIs.before, lines, hunk, from);
+    const { before, after } = exact.length > 0 ? asIs : sidesOf(fittedTo(text, hunk.lines));
+    const [at, ...others] = exact.length > 0 ? exact : placesOf(before, lines, hunk, from);
+    if (at === undefined) throw new HunkRefused(index + 1, before, []);
+    if (others.length > 0) {
+      throw new HunkRefused(
+        index + 1,
+        before,
+        [at, ...others].map((place) => place + 1),
+      );
+    }
     if (hunk.oldStart !== undefined) {
       const by = at - expected(hunk.oldStart, before);
       if (by !== offset) shifted.push({ hunk: index + 1, line: at + 1, by });
@@ -54,10 +65,21 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
   return { text: textOf({ lines: result, endsWithBreak: withBreak }), shifted };
 }
 
-function sidesOf({ lines }: Hunk, text: string): { before: string[]; after: string[] } {
-  const fitted = linesOf(withEndingsOf(text, `${lines.join('\n')}\n`)).lines;
-  const side = (left: string): string[] => fitted.filter((line) => !line.startsWith(left)).map((line) => line.slice(1));
-  return { before: side('+'), after: side('-') };
+/** What a hunk takes away with what is around it, and what it puts there. */
+interface Sides {
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+function sidesOf(lines: readonly string[]): Sides {
+  const without = (mark: string): string[] =>
+    lines.filter((line) => !line.startsWith(mark)).map((line) => line.slice(1));
+  return { before: without('+'), after: without('-') };
+}
+
+/** A hunk's lines with the line endings of a text. */
+function fittedTo(text: string, lines: readonly string[]): readonly string[] {
+  return linesOf(withEndingsOf(text, `${lines.join('\n')}\n`)).lines;
 }
 
 /** Where a hunk says that its lines are, counted from 0. One without lines before is for what follows the line it names. */
@@ -65,15 +87,13 @@ function expected(oldStart: number, before: readonly string[]): number {
   return before.length === 0 ? oldStart : oldStart - 1;
 }
 
-function placeOf(
+/** Where some lines are: the nearest place where a hunk names one, else all, counted from 0. */
+function placesOf(
   before: readonly string[],
-  file: Lines,
+  lines: readonly string[],
   hunk: Hunk,
-  from: number,
-  offset: number,
-  number: number,
-): number {
-  const { lines } = file;
+  { from, offset }: { readonly from: number; readonly offset: number },
+): number[] {
   const last = lines.length - before.length;
   const fits = (at: number): boolean =>
     at >= from &&
@@ -81,19 +101,14 @@ function placeOf(
     (!hunk.oldWithoutBreak || at === last) &&
     before.every((line, index) => lines[at + index] === line);
   if (hunk.oldStart === undefined) {
-    const places = Array.from({ length: Math.max(0, last - from + 1) }, (_, index) => from + index).filter(fits);
-    if (places.length === 1 && before.length > 0) return places[0] as number;
-    throw new HunkRefused(
-      number,
-      before,
-      places.map((place) => place + 1),
-    );
+    if (before.length === 0) return [];
+    return Array.from({ length: Math.max(0, last - from + 1) }, (_, index) => from + index).filter(fits);
   }
   const wanted = expected(hunk.oldStart, before) + offset;
-  if (before.length === 0 && wanted >= from && wanted <= lines.length) return wanted;
+  if (before.length === 0) return wanted >= from && wanted <= lines.length ? [wanted] : [];
   for (let distance = 0; distance <= Math.max(wanted - from, last - wanted); distance += 1) {
-    if (fits(wanted - distance)) return wanted - distance;
-    if (fits(wanted + distance)) return wanted + distance;
+    if (fits(wanted - distance)) return [wanted - distance];
+    if (fits(wanted + distance)) return [wanted + distance];
   }
-  throw new HunkRefused(number, before, []);
+  return [];
 }

@@ -58,8 +58,14 @@ export class Directory {
     return opendir(await this.#at('.'));
   }
 
-  async linkTarget(name: string): Promise<string> {
-    return readlink(await this.#at(name));
+  /** Where a link leads; undefined where there is none any more. */
+  async linkTarget(name: string): Promise<string | undefined> {
+    try {
+      return await readlink(await this.#at(name));
+    } catch (error) {
+      if (hasCode(error, 'EINVAL', 'ENOENT')) return undefined;
+      throw error;
+    }
   }
 
   async makeDirectory(name: string): Promise<void> {

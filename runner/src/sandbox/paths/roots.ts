@@ -154,6 +154,7 @@ class Walk {
         this.#links += 1;
         if (this.#links > maxLinks) throw this.#refusal('path-outside', 'leads through too many links.');
         const target = await top().linkTarget(step);
+        if (target === undefined) throw this.#refusal('path-changed', 'was replaced while it was looked for.');
         if (posix.isAbsolute(target)) return { elsewhere: [target, ...steps].join('/') };
         steps.unshift(...target.split('/').filter(isStep));
         continue;

@@ -68,7 +68,7 @@ class DirectoryWalk {
       }
       const facts = await directory.facts(name);
       if (!facts) continue;
-      if (facts.isSymbolicLink()) this.found.push({ path, facts, target: await directory.linkTarget(name) });
+      if (facts.isSymbolicLink()) this.found.push({ path, facts, target: (await directory.linkTarget(name)) ?? '?' });
       else if (!recursive || !facts.isDirectory()) this.found.push({ path, facts });
       else await this.#enter(directory, name, path, facts, depth);
       if (this.#isFull) return;

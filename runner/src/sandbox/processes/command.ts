@@ -26,6 +26,12 @@ const graceMs = 2000;
 const pipesMs = 300;
 
 /**
+ * What the leading shell does. It outlives SIGTERM, so that the command has its time to end, which gets the signal as
+ * always; what it would say of that itself is not the command's; what follows the command keeps it from becoming that.
+ */
+const leader = 'trap : TERM; exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit "$?"';
+
+/**
  * A shell command that runs, with all that it starts: a session of its own, led by a small shell, so that what kills its
  * parent does not kill us.
  */
@@ -38,8 +44,7 @@ export class Command {
   private constructor(shell: string, command: string, cwd: string, env: Environment, sink: Sink) {
     const mark = randomBytes(12).toString('hex');
     const started = performance.now();
-    // What follows the command keeps the leading shell from becoming it.
-    this.#child = spawn('/bin/sh', ['-c', '"$@"; exit "$?"', 'sh', shell, '-c', command], {
+    this.#child = spawn('/bin/sh', ['-c', leader, 'sh', shell, '-c', command], {
       cwd,
       env: { ...withoutTerminal, ...env, [markName]: mark },
       detached: true,

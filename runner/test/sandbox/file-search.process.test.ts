@@ -1,0 +1,128 @@
+import { chmod, mkdir, open, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createSandbox, type TestSandbox } from '../support/sandbox.js';
+
+let box: TestSandbox;
+beforeEach(async () => (box = await createSandbox()));
+afterEach(() => box.remove());
+
+async function put(path: string, content: string | Buffer): Promise<void> {
+  await mkdir(dirname(join(box.workspace, path)), { recursive: true });
+  await writeFile(join(box.workspace, path), content);
+}
+const search = async (input: object): Promise<string[]> => (await box.run('file.search', input)).output.split('\n');
+
+describe('file.search', () => {
+  test('tells file, line number and line, in the order of paths', async () => {
+    await put('src/b.ts', 'nothing\nneedle one\n');
+    await put('src/a.ts', 'a needle\r\n');
+    await put('.hidden', 'needle\n');
+    await put('.git/config', 'needle\n');
+    await put('ignored/c.ts', 'needle\n');
+    await put('.gitignore', 'ignored/\n');
+    await put('binary', 'needle\0\n');
+    expect(await search({ pattern: 'n[e]+dle' })).toEqual([
+      '.hidden:1:needle',
+      'src/a.ts:1:a needle',
+      'src/b.ts:2:needle one',
+    ]);
+    expect(await search({ pattern: 'needle', path: 'src', glob: 'b*' })).toEqual(['src/b.ts:2:needle one']);
+    expect(await search({ pattern: 'needle', path: 'src/a.ts' })).toEqual(['src/a.ts:1:a needle']);
+    expect(await search({ pattern: 'NEEDLE', path: 'src/a.ts', ignoreCase: true })).toHaveLength(1);
+    expect(await search({ pattern: 'needle', ignored: true })).toContain('ignored/c.ts:1:needle');
+    expect(await search({ pattern: 'no such thing' })).toEqual(['[Nothing matches.]']);
+  });
+
+  test('takes exact text, and shows what is around it', async () => {
+    await put('a', '1\n2\n(x\n4\n5\n6\n7\n8\n(x\n');
+    expect(await search({ pattern: '(x', literal: true, context: 1 })).toEqual([
+      'a-2-2',
+      'a:3:(x',
+      'a-4-4',
+      '--',
+      'a-8-8',
+      'a:9:(x',
+    ]);
+    expect(await box.refused('file.search', { pattern: '(x' })).toMatchObject({ code: 'pattern-invalid' });
+    expect(await box.refused('file.search', { pattern: 'x', glob: '{' })).toMatchObject({ code: 'pattern-invalid' });
+  });
+
+  test('a pattern and a path are never an option', async () => {
+    await put('-e', '--pre=touch outside\n');
+    expect(await search({ pattern: '--pre=', path: '-e' })).toEqual(['-e:1:--pre=touch outside']);
+  });
+
+  test('is bounded by matches, bytes and the length of lines', async () => {
+    await put('a', 'needle\n'.repeat(5000));
+    await put('long', `${'x'.repeat(100_000)}needle\n`);
+    await put('longest', `${'x'.repeat(5_000_000)}needle\n`);
+    expect(await search({ pattern: 'needle', path: 'a', maxMatches: 2 })).toEqual([
+      'a:1:needle',
+      'a:2:needle',
+      '[There is more than 2 matches: search for less.]',
+    ]);
+    expect(await search({ pattern: 'needle', path: 'a', maxBytes: 30, maxMatches: 1000 })).toHaveLength(3);
+    expect(await search({ pattern: 'needle', path: 'long' })).toEqual([`long:1:${'x'.repeat(500)}… [line cut]`]);
+    expect(await search({ pattern: 'needle', path: 'longest' })).toEqual(['longest:?:[a match in a very long line]']);
+  });
+
+  test('ends after its time', async () => {
+    const slow = await createSandbox({ limits: { searchMs: 1 } });
+    const file = await open(join(slow.workspace, 'large'), 'w');
+    for (let times = 0; times < 40; times += 1) await file.write(Buffer.alloc(5_000_000, 'abcdefg\n'));
+    await file.close();
+    const { output, metadata } = await slow.run('file.search', { pattern: '(a|b|c|d)+[^a-g\\n]+x' });
+    expect(output).toBe('[Ended after 1 ms, before all was searched.]');
+    expect(metadata).toMatchObject({ truncated: true });
+    await slow.remove();
+  });
+
+  test('follows no links', async () => {
+    await writeFile(join(box.outside, 'secret'), 'needle\n');
+    await symlink('../outside', join(box.workspace, 'away'));
+    await symlink('../outside/secret', join(box.workspace, 'secret'));
+    expect(await search({ pattern: 'needle' })).toEqual(['[Nothing matches.]']);
+    expect(await box.refused('file.search', { pattern: 'x', path: 'away' })).toMatchObject({ code: 'path-outside' });
+  });
+
+  test('says so where ripgrep is not in the image', async () => {
+    const without = await createSandbox({ env: { PATH: box.outside } });
+    expect(await without.refused('file.search', { pattern: 'x' })).toMatchObject({ code: 'program-missing' });
+    await without.remove();
+  });
+
+  test('heeds no configuration of the image', async () => {
+    const configured = await createSandbox({ env: { RIPGREP_CONFIG_PATH: join(box.outside, 'rc') } });
+    await writeFile(join(box.outside, 'rc'), '--pre=/bin/false\n');
+    await writeFile(join(configured.workspace, 'a'), 'needle\n');
+    expect((await configured.run('file.search', { pattern: 'needle' })).output).toBe('a:1:needle');
+    await configured.remove();
+  });
+
+  test('ends with the turn', async () => {
+    const program = join(box.outside, 'rg');
+    await writeFile(program, '#!/bin/sh\nexec sleep 60\n');
+    await chmod(program, 0o755);
+    const hanging = await createSandbox({ env: { PATH: `${box.outside}:${process.env['PATH'] ?? ''}` } });
+    const controller = new AbortController();
+    const call = hanging.run('file.search', { pattern: 'x' }, { signal: controller.signal });
+    setTimeout(() => controller.abort(), 50);
+    await expect(call).rejects.toMatchObject({ code: 'cancelled' });
+    await hanging.remove();
+  });
+});
+
+test('file.list leaves out what .gitignore names', async () => {
+  for (const path of ['src/a.ts', 'src/a.log', 'build/out.js', 'keep', 'empty/.gitignore']) await put(path, 'content');
+  await put('.gitignore', 'build/\n*.log\n');
+  const { output } = await box.run('file.list', { recursive: true, gitignore: true });
+  expect(output.split('\n')).toEqual([
+    '.gitignore\t13 bytes',
+    'empty/',
+    'empty/.gitignore\t7 bytes',
+    'keep\t7 bytes',
+    'src/',
+    'src/a.ts\t7 bytes',
+  ]);
+});
