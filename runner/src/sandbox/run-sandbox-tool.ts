@@ -4,7 +4,7 @@ import { patchFiles } from './file-patch.js';
 import { readFile } from './file-read.js';
 import { searchFiles } from './file-search.js';
 import { writeFile } from './file-write.js';
-import { SandboxRefusal } from './paths/refusal.js';
+import { explained, SandboxRefusal } from './paths/refusal.js';
 import type { Sandbox, SandboxCall, SandboxResponse } from './sandbox.js';
 import { execute } from './shell-exec.js';
 import { readOutput } from './shell-read.js';
@@ -48,6 +48,6 @@ export async function runSandboxTool(
   } catch (error) {
     if (call.signal.aborted)
       throw new SandboxRefusal('cancelled', `The turn ended while ${name} ran.`, { cause: error });
-    throw error;
+    throw explained(name, error);
   }
 }

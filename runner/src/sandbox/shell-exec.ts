@@ -70,7 +70,7 @@ function answer({ maxOutputBytes, timeoutMs }: Input, { exit, timedOut, left, ke
     : `${exitText(exit)}, ${lasted(exit.durationMs)}`;
   const truncated = stdout.bytes + stderr.bytes > maxOutputBytes;
   const parts = [`[${how}]`, ...section('stdout', stdout, first), ...section('stderr', stderr, second)];
-  if (truncated && file.note !== undefined) parts.push(`[${file.note}]`);
+  if (truncated) parts.push(`[${whereAllIs(file)}]`);
   if (left.length > 0) {
     parts.push(
       `[It left ${counted(left.length, 'process', 'processes')} behind, now ended: ${named(left)}. Use background for what is to stay.]`,
@@ -88,6 +88,12 @@ function answer({ maxOutputBytes, timeoutMs }: Input, { exit, timedOut, left, ke
       ...(file.path === undefined ? {} : { outputFile: file.path }),
     },
   };
+}
+
+function whereAllIs({ path, loss }: OutputFile): string {
+  return [...(path === undefined ? [] : [`All of it is in ${path}, for file.read and file.search.`]), loss]
+    .filter(Boolean)
+    .join(' ');
 }
 
 function section(name: string, output: KeptOutput, most: number): string[] {

@@ -26,7 +26,9 @@ export async function outputFrom(found: BackgroundProcess, offset: number, most:
   const rest = next < output.bytes ? `; ${output.bytes - next} bytes more, from offset ${next}` : '';
   const where = bytes.length === 0 ? 'nothing new' : `bytes ${offset} to ${next}`;
   return {
-    output: [`[${state}; ${where}${rest}]`, printed(bytes).replace(/\n$/, '')].filter(Boolean).join('\n'),
+    output: [`[${state}; ${where}${rest}]`, printed(bytes).replace(/\n$/, ''), output.loss && `[${output.loss}]`]
+      .filter(Boolean)
+      .join('\n'),
     metadata: { handle: found.handle, running: exit === undefined, exitCode: exit?.exitCode ?? null, offset: next },
   };
 }

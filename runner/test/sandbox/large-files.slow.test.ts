@@ -1,4 +1,4 @@
-import { open, writeFile } from 'node:fs/promises';
+import { mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createSandbox, type TestSandbox } from '../support/sandbox.js';
@@ -35,4 +35,15 @@ test('the end of what is very long is not counted', async () => {
   expect(await read({ path: 'lines.txt', limit: 1 })).toMatch(
     /\[Lines 1 to 1 of many, 20 MB in all; go on with offset 2\.\]$/,
   );
+});
+
+test('a directory of very many files is listed within its bounds', async () => {
+  const count = 25_000;
+  await mkdir(join(box.workspace, 'many'));
+  for (let at = 0; at < count; at += 500) {
+    await Promise.all(Array.from({ length: 500 }, (_, index) => put(`many/${at + index}`, '')));
+  }
+  const { output } = await box.run('file.list', { recursive: true, maxEntries: 1_000_000 });
+  expect(output.split('\n')).toHaveLength(2001);
+  expect(output).toMatch(/\[More than 2000 entries\.\]$/);
 });

@@ -31,10 +31,13 @@ export function fromByteString(bytes: string): string {
 
 /** How all of some text's lines end; undefined where they differ, or there is none. */
 export function lineEnding(text: string): 'lf' | 'crlf' | undefined {
-  const breaks = text.match(/\r?\n/g) ?? [];
-  const crlf = breaks.filter((found) => found.length === 2).length;
-  if (breaks.length === 0) return undefined;
-  return crlf === 0 ? 'lf' : crlf === breaks.length ? 'crlf' : undefined;
+  let [lf, crlf] = [0, 0];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
+    if (text[at - 1] === '\r') crlf += 1;
+    else lf += 1;
+  }
+  if (lf > 0 && crlf > 0) return undefined;
+  return lf > 0 ? 'lf' : crlf > 0 ? 'crlf' : undefined;
 }
 
 /** A text with the line endings of another, where each has one kind of them. */

@@ -1,5 +1,17 @@
 import { constants, existsSync, type Dir, type Stats } from 'node:fs';
-import { type FileHandle, link, lstat, mkdir, open, opendir, readlink, rename, rmdir, unlink } from 'node:fs/promises';
+import {
+  type FileHandle,
+  link,
+  lstat,
+  mkdir,
+  open,
+  opendir,
+  readlink,
+  realpath,
+  rename,
+  rmdir,
+  unlink,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode, SandboxRefusal } from './refusal.js';
 
@@ -24,7 +36,8 @@ export class Directory {
 
   /** Opens a directory that is trusted, by its path. Links on it are followed. */
   static async open(path: string, byDescriptor = hasDescriptorPaths): Promise<Directory> {
-    return new Directory(await open(path, O_RDONLY | O_DIRECTORY), path, byDescriptor);
+    const real = await realpath(path);
+    return new Directory(await open(real, O_RDONLY | O_DIRECTORY), real, byDescriptor);
   }
 
   /** Opens a directory in this one. A link is none. */
@@ -100,9 +113,9 @@ export class Directory {
   async #at(name: string): Promise<string> {
     if (this.byDescriptor) return `${this.self}/${name}`;
     const [here, there] = await Promise.all([this.handle.stat(), lstat(this.path).catch(() => undefined)]);
-    // A root may be named by a link; below it there are none.
-    const same = there?.isSymbolicLink() === true || (there?.ino === here.ino && there.dev === here.dev);
-    if (!same) throw new SandboxRefusal('path-changed', `${JSON.stringify(this.path)} was replaced meanwhile.`);
+    if (there?.ino !== here.ino || there.dev !== here.dev) {
+      throw new SandboxRefusal('path-changed', `${JSON.stringify(this.path)} was replaced meanwhile.`);
+    }
     return join(this.path, name);
   }
 }

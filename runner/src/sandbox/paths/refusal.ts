@@ -26,6 +26,9 @@ const meanings: Readonly<Record<string, { code: SandboxRefusalCode; says: string
   EPERM: { code: 'permission-denied', says: 'is not permitted' },
   ENOSPC: { code: 'disk-full', says: 'cannot be written: the disk is full' },
   EDQUOT: { code: 'disk-full', says: 'cannot be written: the quota is used up' },
+  EAGAIN: { code: 'too-many-processes', says: 'cannot start: as many processes run as may' },
+  E2BIG: { code: 'input-invalid', says: 'is too long to be started' },
+  EMFILE: { code: 'system-error', says: 'needs more open files than there may be' },
   ENAMETOOLONG: { code: 'input-invalid', says: 'is too long for the file system' },
 };
 

@@ -7,11 +7,12 @@ const { O_APPEND, O_CREAT, O_EXCL, O_RDWR, O_WRONLY } = constants;
 
 /** All that a command prints, both streams as they came, in a file of the workspace: as much as is kept. */
 export class OutputFile {
-  #written = 0;
   #bytes = 0;
+  #written = 0;
   #handle: FileHandle | undefined;
   #problem: string | undefined;
-  #early: Buffer[] = [];
+  /** What is not written yet. */
+  #waiting: Buffer[] = [];
   #work: Promise<void> = Promise.resolve();
 
   /**
@@ -26,7 +27,7 @@ export class OutputFile {
 
   /** Where it is; undefined where there is none. */
   get path(): string | undefined {
-    return this.#handle === undefined ? undefined : this.#name;
+    return this.#handle === undefined ? undefined : this.#path;
   }
 
   /** How many bytes are in it. */
@@ -34,27 +35,25 @@ export class OutputFile {
     return this.#written;
   }
 
-  /** What a reader should know of it. */
-  get note(): string | undefined {
-    if (this.#problem !== undefined) return `All of it could not be kept: ${this.#problem}`;
-    if (this.#handle === undefined) return undefined;
-    const part = this.#bytes > this.#written ? `Its first ${this.#written} bytes are` : 'All of it is';
-    return `${part} in ${this.#name}, for file.read and file.search.`;
+  /** What is not in it, and why; undefined where all is. */
+  get loss(): string | undefined {
+    if (this.#problem !== undefined) return `What it printed could not all be kept: ${this.#problem}`;
+    return this.#bytes > this.options.maxBytes ? `Only the first ${this.options.maxBytes} bytes are kept.` : undefined;
   }
 
   async add(chunk: Buffer): Promise<void> {
     this.#bytes += chunk.length;
     if (this.#problem !== undefined) return;
-    if (this.#handle === undefined) this.#early.push(chunk);
+    this.#waiting.push(chunk);
     if (this.#bytes <= this.options.afterBytes) return;
-    // Two streams write into it.
-    this.#work = this.#work.then(() => this.#write(chunk));
+    // Two streams add to it.
+    this.#work = this.#work.then(() => this.#write());
     await this.#work;
   }
 
   /** Some of its bytes, whoever has done what to the file's name. */
   async read(offset: number, most: number): Promise<Buffer> {
-    if (this.#handle === undefined) return Buffer.concat(this.#early).subarray(offset, offset + most);
+    if (this.#handle === undefined) return Buffer.alloc(0);
     const { buffer, bytesRead } = await this.#handle.read(Buffer.alloc(most), 0, most, offset);
     return buffer.subarray(0, bytesRead);
   }
@@ -64,18 +63,16 @@ export class OutputFile {
     await this.#handle?.close();
   }
 
-  get #name(): string {
+  get #path(): string {
     return `${keptDirectory}/output/${this.name}.txt`;
   }
 
-  async #write(chunk: Buffer): Promise<void> {
-    if (this.#problem !== undefined) return;
+  async #write(): Promise<void> {
+    const bytes = Buffer.concat(this.#waiting).subarray(0, this.options.maxBytes - this.#written);
+    this.#waiting = [];
+    if (bytes.length === 0 || this.#problem !== undefined) return;
     try {
-      const isFirst = this.#handle === undefined;
       this.#handle ??= await this.#made();
-      const bytes = (isFirst ? Buffer.concat(this.#early) : chunk).subarray(0, this.options.maxBytes - this.#written);
-      this.#early = isFirst ? [] : this.#early;
-      if (bytes.length === 0) return;
       await this.#handle.writeFile(bytes);
       this.#written += bytes.length;
     } catch (error) {
@@ -91,7 +88,7 @@ export class OutputFile {
       await file.writeFile('*\n').finally(() => file.close());
     });
     const way = { writing: true, createDirs: true, endAsLink: true };
-    return this.roots.at(this.#name, way, async ({ directory, name, facts }) => {
+    return this.roots.at(this.#path, way, async ({ directory, name, facts }) => {
       if (facts) await directory.remove(name);
       return directory.openFile(name, O_RDWR | O_CREAT | O_EXCL | O_APPEND, 0o644);
     });
