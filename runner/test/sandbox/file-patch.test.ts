@@ -29,6 +29,13 @@ describe('a unified diff', () => {
     expect((await stat(join(box.workspace, 'poem'))).mode & 0o777).toBe(0o755);
   });
 
+  test('changes a file of very many lines', async () => {
+    const many = 'x\n'.repeat(300_000);
+    await put('poem', many + poem);
+    await patch(change);
+    expect(await content('poem')).toBe(`${many}${poem.replace('three\n', '3\n3.5\n')}`);
+  });
+
   test('is found where its lines are, and says where', async () => {
     await put('poem', `zero\nhalf\n${poem}`);
     expect((await patch(change)).output).toBe('Changed poem (+2 -1; hunk 1 found at line 4, 2 lines after its own).');

@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { Roots } from '@suzumio/runner/sandbox/paths/roots';
 import { createSandbox, type TestSandbox } from '../support/sandbox.js';
 
 let box: TestSandbox;
@@ -45,6 +46,27 @@ test('through a link that stays inside, the file that it leads to', async () => 
   await box.run('file.write', { path: 'link', content: 'new' });
   await box.run('file.write', { path: 'dangling', content: 'new' });
   expect([await content('real'), await content('not-yet')]).toEqual(['new', 'new']);
+});
+
+test('a root inside another is writable or not by itself, whatever way leads there', async () => {
+  await mkdir(join(box.mount, 'own'));
+  await symlink('mount/other', join(box.root, 'link'));
+  const roots = await Roots.of([
+    { path: box.root, writable: true },
+    { path: box.mount, writable: false },
+    { path: join(box.mount, 'own'), writable: true },
+  ]);
+  const found = async (path: string): Promise<string> => {
+    const place = await roots.find(path, { writing: true, createDirs: true });
+    await place.directory.close();
+    return place.path;
+  };
+  expect(await found('mount/own/new')).toBe(join(box.mount, 'own', 'new'));
+  expect(await found('outside/../mount/own/new')).toBe(join(box.mount, 'own', 'new'));
+  for (const path of ['mount/new', 'link', 'outside/../mount/new', 'mount/deep/new', 'outside/../mount/deep/new']) {
+    await expect(found(path)).rejects.toMatchObject({ code: 'read-only' });
+  }
+  expect(await readdir(box.mount)).toEqual(['own']);
 });
 
 test('refused: links out, directories, what is no file, mounts, too much', async () => {

@@ -228,10 +228,9 @@ describe('in the background', () => {
   test('not more than the sandbox allows', async () => {
     await start('sleep 600', '1.0');
     const second = await start('sleep 600', '2.0');
-    expect(await box.refused('shell.exec', { command: 'true', background: true })).toMatchObject({
-      code: 'too-many-processes',
-      message: expect.stringContaining('bg-1.0, bg-2.0') as string,
-    });
+    const { code, message } = await box.refused('shell.exec', { command: 'true', background: true });
+    expect(code).toBe('too-many-processes');
+    expect(message).toContain('bg-1.0, bg-2.0');
     await box.run('shell.stop', { handle: second });
     await start('sleep 600', '3.0');
   });

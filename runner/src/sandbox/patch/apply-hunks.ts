@@ -32,7 +32,7 @@ export interface Applied {
  */
 export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
   const { lines, endsWithBreak } = linesOf(text);
-  const result: string[] = [];
+  const parts: (readonly string[])[] = [];
   const shifted: { hunk: number; line: number; by: number }[] = [];
   let withBreak = endsWithBreak;
   let done = 0;
@@ -56,13 +56,13 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
       if (by !== offset) shifted.push({ hunk: index + 1, line: at + 1, by });
       offset = by;
     }
-    result.push(...lines.slice(done, at), ...after);
+    parts.push(lines.slice(done, at), after);
     done = at + before.length;
     const reachesEnd = done === lines.length;
     if (reachesEnd && hunk.newWithoutBreak !== hunk.oldWithoutBreak) withBreak = !hunk.newWithoutBreak;
   }
-  result.push(...lines.slice(done));
-  return { text: textOf({ lines: result, endsWithBreak: withBreak }), shifted };
+  parts.push(lines.slice(done));
+  return { text: textOf({ lines: parts.flat(), endsWithBreak: withBreak }), shifted };
 }
 
 /** What a hunk takes away with what is around it, and what it puts there. */

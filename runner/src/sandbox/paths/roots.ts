@@ -119,9 +119,6 @@ class Walk {
   async to(absolute: string): Promise<Place> {
     const start = this.rootOf(absolute);
     if (!start) throw this.#outside();
-    if (this.way.writing === true && !start.root.writable) {
-      throw this.#refusal('read-only', `is in ${start.root.path}, which is read-only.`);
-    }
     const open = [await Directory.open(start.root.path, this.byDescriptor)];
     try {
       const place = await this.#along(start.root, open, start.rest.split('/').filter(isStep));
@@ -139,6 +136,7 @@ class Walk {
     const top = (): Directory => open.at(-1) as Directory;
     const place = (name: string, facts: Stats | undefined): Place => {
       const path = [root.path, ...names, ...(name === '.' ? [] : [name])].join('/');
+      this.#refuseReadOnly(path);
       return { asked: this.asked, path, directory: top(), name, facts, made: this.#made };
     };
     for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
@@ -161,8 +159,10 @@ class Walk {
       }
       if (isEnd) return place(step, facts);
       if (!facts && this.way.createDirs === true) {
+        const path = [root.path, ...names, step].join('/');
+        this.#refuseReadOnly(path);
         await top().makeDirectory(step);
-        this.#made.push([root.path, ...names, step].join('/'));
+        this.#made.push(path);
       } else if (!facts) throw await missing(place(step, facts), 'directory-unknown');
       else if (!facts.isDirectory()) {
         throw this.#refusal(
@@ -174,6 +174,13 @@ class Walk {
       names.push(step);
     }
     return place('.', await top().facts('.'));
+  }
+
+  /** By where the way has led, which may be another root than it began in. */
+  #refuseReadOnly(path: string): void {
+    const root = this.rootOf(path)?.root;
+    if (this.way.writing !== true || root?.writable === true) return;
+    throw this.#refusal('read-only', `is in ${root?.path ?? path}, which is read-only.`);
   }
 
   #outside(): SandboxRefusal {
