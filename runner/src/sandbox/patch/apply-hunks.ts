@@ -106,9 +106,11 @@ function placesOf(
   }
   const wanted = expected(hunk.oldStart, before) + offset;
   if (before.length === 0) return wanted >= from && wanted <= lines.length ? [wanted] : [];
-  for (let distance = 0; distance <= Math.max(wanted - from, last - wanted); distance += 1) {
-    if (fits(wanted - distance)) return [wanted - distance];
-    if (fits(wanted + distance)) return [wanted + distance];
+  // The line that a patch names may be any number.
+  const nearest = Math.min(Math.max(wanted, from), Math.max(last, from));
+  for (let distance = 0; distance <= Math.max(nearest - from, last - nearest); distance += 1) {
+    if (fits(nearest - distance)) return [nearest - distance];
+    if (fits(nearest + distance)) return [nearest + distance];
   }
   return [];
 }
