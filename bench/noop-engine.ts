@@ -16,6 +16,7 @@ export function createNoopEngine(): TurnEngine {
   const prepared: PreparedSandbox = {
     owner: undefined,
     door: { kind: 'socket' },
+    toolpacks: [],
     workspaceSeen: (directory) => directory,
     controllerUrl: ({ socket }) => `${unixDoorPrefix}${socket}`,
     start: (options) =>

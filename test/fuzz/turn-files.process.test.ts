@@ -224,6 +224,7 @@ test('a mock turn ends, with a text or a failure that says why', async () => {
     const ended = () => Promise.reject(new TurnFailure('as the script wants'));
     const stage = {
       tools: { call: (_tool: string, given: unknown) => Promise.resolve({ response: { output: given } }) },
+      steps: { take: () => Promise.reject(new Error('this ToolHost takes no steps')) },
       control: { crash: ended, hang: ended },
       env: {},
       log: () => undefined,

@@ -5,7 +5,7 @@ import { authorizeTool } from '@suzumio/store/turns/authorize';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { attemptRow } from '@suzumio/store/rows';
 import type { Tx } from '@suzumio/store/sqlite/tx';
-import { type RecordedResult, recordedResult } from '@suzumio/store/journal';
+import { type RecordedResult, recordedResult, type RecordedStep } from '@suzumio/store/journal';
 import { recordToolCall, type ToolCallSite } from '@suzumio/store/turns/record-tool-call';
 import { refusalOf, type ToolCall } from '@suzumio/store/turns/tool-call-refusal';
 import { refuseToolCall } from '@suzumio/store/turns/refuse-tool-call';
@@ -23,21 +23,44 @@ import { findTool } from './tools/catalogue.js';
  */
 export async function callTool(context: ToolhostContext, token: PresentedToken, body: CallBody): Promise<ToolResponse> {
   return context.cell.stores.use(token.project, async (store) => {
-    const { agent } = authorizeTool(store.reader, token);
-    const { step, tool, kept: input, requestHash } = body;
-    const { turn, attempt, tokenHash } = token;
-    const call: ToolCall = { agent, turn, attempt, tokenHash, step, tool, input, requestHash };
-    if (body.project !== token.project || body.turn !== turn || body.agent !== agent) {
-      const message = 'A token is good for its own turn only, and this call names another.';
-      return refuseCall(context, store, call, 'forbidden', message);
-    }
+    const call = await toolCallOf(context, store, token, body);
+    const { tool } = call;
     const { result, replayed } = await run(context, store, call, body.input);
-    const outcome = replayed ? 'replayed' : result.ok ? 'ok' : result.refused ? 'refused' : 'failed';
-    context.metrics.toolCalls.inc({ tool, outcome });
+    context.metrics.toolCalls.inc({ tool, outcome: outcomeOf(result, replayed) });
     if (!replayed) await afterwards(context, store.project, tool);
     if (result.ok) return result.response;
     throw new SuzumioError(result.code, result.message);
   });
+}
+
+/**
+ * A call as the store takes it, in the name of the agent whose token it came with.
+ *
+ * @throws SuzumioError `token-rejected`; `forbidden` when the call names another turn than its token
+ */
+export async function toolCallOf(
+  context: ToolhostContext,
+  store: ProjectStore,
+  token: PresentedToken,
+  { project, agent: named, turn: of, step, tool, kept: input, requestHash }: CallBody,
+): Promise<ToolCall> {
+  const { agent } = authorizeTool(store.reader, token);
+  const { turn, attempt, tokenHash } = token;
+  const call: ToolCall = { agent, turn, attempt, tokenHash, step, tool, input, requestHash };
+  if (project === token.project && of === turn && named === agent) return call;
+  return refuseCall(
+    context,
+    store,
+    call,
+    'forbidden',
+    'A token is good for its own turn only, and this call names another.',
+  );
+}
+
+/** What became of a call, as it is counted. */
+export function outcomeOf(result: RecordedStep, replayed: boolean): 'ok' | 'failed' | 'refused' | 'replayed' {
+  if (replayed) return 'replayed';
+  return result.ok ? 'ok' : result.refused ? 'refused' : 'failed';
 }
 
 /**
@@ -80,7 +103,12 @@ async function run(
   return store.write((tx) => recordToolCall(tx, call, (site) => effect(tx, site), refusal));
 }
 
-async function pace({ refusals }: ToolhostContext, store: ProjectStore, { turn, attempt }: ToolCall): Promise<void> {
+/** Keeps whoever is refused again and again waiting. */
+export async function pace(
+  { refusals }: ToolhostContext,
+  store: ProjectStore,
+  { turn, attempt }: ToolCall,
+): Promise<void> {
   const refused = attemptRow(store.reader, turn, attempt)?.refused_calls ?? 0;
   await refusals.wait(senderOf({ project: store.project, turn, attempt }).attempt, refused);
 }

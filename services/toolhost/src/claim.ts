@@ -207,18 +207,20 @@ function answer(
 ): ClaimAnswer {
   const { toolNames, toolSet, history, ...input } = claimed.input;
   const { id } = input.agent;
+  const request = sandboxRequest(store.config, id);
   return {
     attempt: claimed.attempt,
     epoch: claimed.epoch,
     leaseToken: tokens.lease,
     toolToken: tokens.tool,
     leaseMs: context.leaseMs,
-    ...withEnv(sandboxRequest(store.config, id), readAgentEnv(store.reader, id)),
+    ...withEnv(request, readAgentEnv(store.reader, id)),
     snapshot: claimed.snapshot,
     input: {
       ...input,
       ...(history ? { history: readHistory(store.reader, id, history, contextLimitOf(store.config, id)) } : {}),
       tools: (toolSet === undefined ? undefined : keptToolSet(store.reader, toolSet)) ?? toolDefinitions(toolNames),
+      sandbox: { mounts: request.sandbox.mounts.map(({ target, readonly }) => ({ path: target, readonly })) },
       protocol: runnerProtocol,
       limits: { timeoutMs: store.config.turn.timeout, doorPatienceMs: context.leaseMs },
     },

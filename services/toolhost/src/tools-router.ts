@@ -1,5 +1,6 @@
 import express, { type Router } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { maxStepResultBytes } from '@suzumio/protocol/sandbox-steps';
 import { allowsTool } from '@suzumio/protocol/tool-names';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
 import { keptInput } from '@suzumio/store/turns/kept-input';
@@ -9,6 +10,7 @@ import { agentRow } from '@suzumio/store/rows';
 import { attemptTokenOf, senderOf, type PresentedToken, requireRunner } from './auth.js';
 import { closeOf } from './bodies/close-of.js';
 import { callTool, refuseCall } from './call-tool.js';
+import { beginStep, endStep } from './sandbox-steps.js';
 import { sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
 
@@ -25,6 +27,20 @@ export function toolsRouter(context: ToolhostContext): Router {
     const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, over);
     const call = await context.reader.call(senderOf(token), body, over);
     response.json(await callTool(context, token, call));
+  });
+
+  router.post('/tool/begin', async (request, response) => {
+    const token = await requireRunner(context, request);
+    const over = closeOf(response);
+    const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, over);
+    const call = await context.reader.call(senderOf(token), body, over);
+    response.json(await beginStep(context, token, call));
+  });
+
+  router.post('/tool/end', async (request, response) => {
+    const token = await requireRunner(context, request);
+    const body = await context.bodies.receive(request, senderOf(token), maxStepResultBytes, closeOf(response));
+    response.json(await endStep(context, token, body));
   });
 
   router

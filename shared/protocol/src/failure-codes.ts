@@ -14,6 +14,7 @@ export const failureCodes = {
   'engine-unreachable': 'before-start',
   'image-missing': 'before-start',
   'image-without-node': 'agent',
+  'image-without-tools': 'agent',
   'container-start-failed': 'before-start',
   'disk-full': 'before-start',
   'worker-shutdown': 'before-start',

@@ -88,6 +88,10 @@ export const runnerTurnInput = z.object({
   token: z.string(),
   runner: runnerConfig,
   tools: z.array(toolDefinition),
+  /**
+   * What its steps in the sandbox may use beside the workspace. Where it is there, they are begun and ended with the ToolHost.
+   */
+  sandbox: z.object({ mounts: z.array(z.object({ path: z.string(), readonly: z.boolean() })) }).optional(),
   protocol: z.int().optional(),
   limits: z.object({ timeoutMs: z.int().positive(), doorPatienceMs: z.int().positive() }).optional(),
 });

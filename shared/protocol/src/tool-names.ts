@@ -23,13 +23,53 @@ export const toolAliases: ReadonlyMap<string, CoreToolName> = new Map([
 /** The tools of the packs that come with Suzumio, by the pack's name in `tools.toolpacks`. */
 export const toolpackTools = {
   core: coreToolNames,
-  shell: ['shell.exec'],
+  files: ['file.read', 'file.write', 'file.patch', 'file.list', 'file.search'],
+  shell: ['shell.exec', 'shell.read', 'shell.stop'],
   web: ['web.fetch'],
-  files: ['file.read', 'file.write', 'file.patch'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
+/** The packs whose tools run in a turn's sandbox. */
+export const sandboxToolpacks = ['files', 'shell'] as const satisfies readonly BuiltInToolpack[];
+export type SandboxToolName = (typeof toolpackTools)[(typeof sandboxToolpacks)[number]][number];
+
+const sandboxToolNames = sandboxToolpacks.flatMap((pack): readonly SandboxToolName[] => toolpackTools[pack]);
+
+export function isSandboxTool(name: string): name is SandboxToolName {
+  return (sandboxToolNames as readonly string[]).includes(name);
+}
+
+/** The packs of some tools that run in the sandbox: what carries them out has to have them. */
+export function sandboxPacksOf(tools: readonly string[]): string[] {
+  return sandboxToolpacks.filter((pack) =>
+    tools.some((tool) => (toolpackTools[pack] as readonly string[]).includes(tool)),
+  );
+}
+
 /** The toolpacks that this version can execute. */
-export const servedToolpacks: readonly string[] = ['core'];
+export const servedToolpacks = ['core', ...sandboxToolpacks] as const satisfies readonly BuiltInToolpack[];
+
+export function isServedToolpack(pack: unknown): pack is (typeof servedToolpacks)[number] {
+  return (servedToolpacks as readonly unknown[]).includes(pack);
+}
+
+/** A tool that this version executes. */
+export type ServedToolName = (typeof toolpackTools)[(typeof servedToolpacks)[number]][number];
+
+/** The tools that look at the sandbox and change nothing there. */
+export const readingTools = [
+  'file.read',
+  'file.list',
+  'file.search',
+  'shell.read',
+] as const satisfies readonly ServedToolName[];
+
+/**
+ * The tools of a project's packs, in an order of their own. A wildcard in its agents' allowlists stands for these: it does not come
+ * to mean more when a later version has more packs.
+ */
+export function toolsOfPacks(packs: readonly unknown[]): ServedToolName[] {
+  return servedToolpacks.filter((pack) => packs.includes(pack)).flatMap((pack) => toolpackTools[pack]);
+}
 
 export type BuiltInToolpack = keyof typeof toolpackTools;
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { isSandboxTool, sandboxTools, type SandboxToolName } from '@suzumio/protocol/sandbox-tools/catalogue';
+import { sandboxTools } from '@suzumio/protocol/sandbox-tools/catalogue';
+import { isSandboxTool, type SandboxToolName } from '@suzumio/protocol/tool-names';
 
 const parse = (name: SandboxToolName, input: unknown): unknown => sandboxTools[name].input.parse(input);
 
@@ -19,7 +20,7 @@ test('no other name is one', () => {
 
 describe('the published inputs are taken, with the published defaults and bounds', () => {
   test.each<[SandboxToolName, object, object]>([
-    ['file.read', { path: 'a' }, { path: 'a', offset: 1, limit: 200, maxBytes: 50_000, as: 'text' }],
+    ['file.read', { path: 'a' }, { path: 'a', offset: 1, limit: 200, maxBytes: 50_000 }],
     ['file.read', { path: 'a', limit: 5000, maxBytes: 1e9 }, { limit: 2000, maxBytes: 100_000 }],
     ['file.read', { path: 'a', offset: 3.7, limit: 0.5 }, { offset: 3, limit: 1 }],
     ['file.write', { path: 'a', content: '' }, { path: 'a', content: '', createDirs: false }],

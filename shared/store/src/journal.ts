@@ -3,6 +3,7 @@ import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import type { ToolResponse } from '@suzumio/protocol/runner';
+import type { SandboxRefusalCode } from '@suzumio/protocol/sandbox-tools/refusals';
 import type { SqlReader } from './sqlite/sql.js';
 import type { Tx } from './sqlite/tx.js';
 
@@ -35,6 +36,9 @@ export type RecordedRefusal = Extract<RecordedResult, { ok: false }>;
 /** In place of a redacted request's hash: any request at this step gets the recorded result. */
 export const anyRequest = '';
 
+/** How a step in the sandbox ended. */
+export type RecordedStep = RecordedResult | { ok: false; code: SandboxRefusalCode; message: string; refused: false };
+
 /** The hash of a step's request: equal requests have equal hashes. */
 export function requestHash(kind: string, asked: unknown): string {
   return createHash('sha256')
@@ -61,7 +65,7 @@ export function recordedResult(reader: SqlReader, step: Step): RecordedResult | 
 }
 
 /** The record at a step, without comparing requests. */
-export function resultAt<Result extends RecordedAnswer | RecordedResult>(
+export function resultAt<Result extends RecordedAnswer | RecordedStep>(
   reader: SqlReader,
   turn: string,
   step: string,
@@ -91,6 +95,21 @@ export function recordStep<Result extends RecordedAnswer | RecordedResult>(
     { turn, step, attempt, requestHash, result: JSON.stringify(result), now: tx.nowMs },
   );
   return changes === 1 ? result : (resultAt<Result>(tx, turn, step) ?? result);
+}
+
+/** Records what came of a step that may run again, over what came of it before. */
+export function replaceStep(
+  tx: Tx,
+  { turn, step, requestHash, attempt }: Step & { attempt: number },
+  result: RecordedStep,
+): void {
+  tx.run(
+    `INSERT INTO turn_steps (turn_id, key, attempt, request_hash, result_json, recorded_at_ms)
+     VALUES (:turn, :step, :attempt, :requestHash, :result, :now) ON CONFLICT (turn_id, key) DO UPDATE SET
+       attempt = excluded.attempt, request_hash = excluded.request_hash, result_json = excluded.result_json,
+       recorded_at_ms = excluded.recorded_at_ms`,
+    { turn, step, attempt, requestHash, result: JSON.stringify(result), now: tx.nowMs },
+  );
 }
 
 function recorded<Result>(reader: SqlReader, { turn, step, requestHash }: Step, before: string): Result | undefined {

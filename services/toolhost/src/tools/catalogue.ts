@@ -1,6 +1,7 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ToolDefinition } from '@suzumio/protocol/runner';
-import type { CoreToolName } from '@suzumio/protocol/tool-names';
+import { sandboxTools } from '@suzumio/protocol/sandbox-tools/catalogue';
+import { type CoreToolName, isSandboxTool } from '@suzumio/protocol/tool-names';
 import { artifactsList } from './artifacts-list.js';
 import { artifactsPublish } from './artifacts-publish.js';
 import { artifactsRead } from './artifacts-read.js';
@@ -32,6 +33,11 @@ const coreTools: Readonly<Record<CoreToolName, CoreTool>> = {
 /** @throws SuzumioError `tool-unknown` */
 export function findTool(name: string): CoreTool {
   if (Object.hasOwn(coreTools, name)) return coreTools[name as CoreToolName];
+  if (isSandboxTool(name)) {
+    throw new SuzumioError('tool-unknown', `${name} runs in the sandbox: begin it with POST /tool/begin.`, {
+      tool: name,
+    });
+  }
   throw new SuzumioError(
     'tool-unknown',
     `There is no tool "${name}"; there are ${Object.keys(coreTools).join(', ')}.`,
@@ -43,5 +49,5 @@ export function findTool(name: string): CoreTool {
 
 /** The tool definitions for a model. */
 export function toolDefinitions(names: readonly string[]): ToolDefinition[] {
-  return names.map((name) => findTool(name).definition);
+  return names.map((name) => (isSandboxTool(name) ? sandboxTools[name] : findTool(name)).definition);
 }

@@ -79,6 +79,8 @@ export const errorCodes = {
   'turn-ended': { status: 409, retryable: false },
   'stale-submit': { status: 409, retryable: false },
   'journal-mismatch': { status: 409, retryable: false },
+  'step-not-begun': { status: 409, retryable: false },
+  'step-ended': { status: 409, retryable: false },
   'artifact-unknown': { status: 404, retryable: false },
   'artifact-entry-unknown': { status: 404, retryable: false },
   'artifact-redacted': { status: 410, retryable: false },

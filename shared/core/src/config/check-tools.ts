@@ -1,4 +1,4 @@
-import { servedToolpacks, toolAliases, toolpackTools } from '@suzumio/protocol/tool-names';
+import { isServedToolpack, toolAliases, toolpackTools } from '@suzumio/protocol/tool-names';
 import { childOf, type ConfigNode, entriesOf, itemsOf, textOf } from './config-node.js';
 import type { ProblemList } from './config-problem.js';
 import { suggest } from '@suzumio/contract/errors/suggest';
@@ -58,7 +58,7 @@ function checkTool(
   if (known.some(matches)) return;
   const pack = [...unlisted].find(([tool]) => matches(tool))?.[1];
   if (pack !== undefined) {
-    const advice = servedToolpacks.includes(pack) ? `add ${pack} to tools.toolpacks` : 'it is not served yet';
+    const advice = isServedToolpack(pack) ? `add ${pack} to tools.toolpacks` : 'it is not served yet';
     problems.add('toolpack-missing', node.place, `${name} for ${whose} is in the toolpack ${pack}: ${advice}`);
     return;
   }

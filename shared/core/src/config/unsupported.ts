@@ -2,7 +2,7 @@ import type { AgentConfig, ProjectConfig } from '@suzumio/contract/model/project
 import type { ConfigPath } from './config-node.js';
 import { ConfigErrors, type ConfigProblem } from './config-problem.js';
 import { unescapeReferences, variablesIn } from './environment.js';
-import { servedToolpacks } from '@suzumio/protocol/tool-names';
+import { isServedToolpack, servedToolpacks } from '@suzumio/protocol/tool-names';
 import { presetOf } from '../budgets/presets.js';
 import type { LoadedProject } from './project-source.js';
 import { backendOf, isExternal, mountsOf } from './sandbox-of.js';
@@ -42,8 +42,8 @@ export function unsupportedFields(config: ProjectConfig): UnsupportedField[] {
   refuse(docker.passProviderKeys, ['backend', 'docker', 'passProviderKeys'], 'keys are not passed yet: write false');
   refuse(docker.warm !== undefined, ['backend', 'docker', 'warm'], 'containers are not kept warm yet: leave it out');
   tools.toolpacks.forEach((pack, index) => {
-    const served = typeof pack === 'string' && servedToolpacks.includes(pack);
-    refuse(!served, ['tools', 'toolpacks', index], `only the toolpack ${servedToolpacks.join(', ')} is served yet`);
+    const message = `only the toolpacks ${servedToolpacks.join(', ')} are served yet`;
+    refuse(!isServedToolpack(pack), ['tools', 'toolpacks', index], message);
   });
   refuse(
     !config.observability.http.enabled,

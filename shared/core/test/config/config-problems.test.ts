@@ -138,9 +138,9 @@ const cases: [string, string, string, ConfigProblemCode, RegExp][] = [
   [
     'a tool of a pack that is not listed',
     '[messages.send',
-    '[»shell.exec',
+    '[»web.fetch',
     'toolpack-missing',
-    /in the toolpack shell: it is not served yet$/,
+    /in the toolpack web: it is not served yet$/,
   ],
   ['an unknown toolpack', '[core]', '[»cores]', 'value-invalid', /did you mean core/],
   ['a channel without #', '"#all"', '»all', 'value-invalid', /expected # and then/],

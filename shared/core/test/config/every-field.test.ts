@@ -177,7 +177,7 @@ const wishes = [
 const refused: [string, Change][] = [
   ['backend.docker.passProviderKeys', { 'backend.docker.passProviderKeys': true }],
   ['backend.docker.warm.', { 'backend.docker.warm': { max: 1, idle: '1m' } }],
-  ['tools.toolpacks[]', { 'tools.toolpacks': ['core', 'shell'] }],
+  ['tools.toolpacks[]', { 'tools.toolpacks': ['core', 'web'] }],
   ['tools.toolpacks[].', { 'tools.toolpacks': [{ id: 'a', path: '/a' }] }],
   ['observability.http.enabled', { 'observability.http.enabled': false }],
 ];

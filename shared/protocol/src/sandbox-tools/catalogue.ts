@@ -1,5 +1,7 @@
 import type * as z from 'zod';
+import type { SandboxToolName } from '../tool-names.js';
 import { fileList, filePatch, fileRead, fileSearch, fileWrite } from './files.js';
+import type { SandboxTool } from './sandbox-tool.js';
 import { shellExec, shellRead, shellStop } from './shell.js';
 
 /** The tools that run in the sandbox, by their names. */
@@ -12,13 +14,7 @@ export const sandboxTools = {
   'shell.exec': shellExec,
   'shell.read': shellRead,
   'shell.stop': shellStop,
-} as const;
-
-export type SandboxToolName = keyof typeof sandboxTools;
+} as const satisfies Readonly<Record<SandboxToolName, SandboxTool>>;
 
 /** A tool's input after it was checked, with its defaults. */
 export type SandboxInput<Name extends SandboxToolName> = z.output<(typeof sandboxTools)[Name]['input']>;
-
-export function isSandboxTool(name: string): name is SandboxToolName {
-  return Object.hasOwn(sandboxTools, name);
-}

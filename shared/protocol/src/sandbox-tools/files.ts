@@ -15,7 +15,6 @@ export const fileRead = defineSandboxTool({
     offset: upTo(Number.MAX_SAFE_INTEGER, 1).describe('The first line, counted from 1.'),
     limit: upTo(2000, 200).describe('How many lines or entries, 2000 at most.'),
     maxBytes: upTo(100_000, 50_000).describe('How many bytes of output, 100000 at most.'),
-    as: z.enum(['text', 'image']).default('text').describe('image: look at a PNG, JPEG, GIF or WebP file.'),
   }),
 });
 

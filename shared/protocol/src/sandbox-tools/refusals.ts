@@ -10,7 +10,6 @@
  * - `file-changed`: another program changed the file in the meantime
  * - `file-too-large`: more bytes than the tool takes
  * - `binary-file`: the file is no text; the sentence names what it is
- * - `image-refused`: the file cannot be looked at as an image
  * - `read-only`, `permission-denied`, `disk-full`: the system refused
  * - `patch-invalid`, `patch-unsupported`: the patch cannot be read, or asks for what is not done
  * - `patch-mismatch`, `patch-ambiguous`: what is to be changed is not in the file, or there more than once
@@ -19,6 +18,7 @@
  * - `output-gone`: output of an earlier command that is not kept any more
  * - `handle-unknown`: no background command of this attempt has that handle
  * - `too-many-processes`: as many background commands as may run do
+ * - `step-failed`: a step of a mock script did not do what it was to do
  * - `cancelled`: the turn ended
  * - `system-error`: the system refused for another reason, which the sentence names
  */
@@ -34,7 +34,6 @@ export const sandboxRefusalCodes = [
   'file-changed',
   'file-too-large',
   'binary-file',
-  'image-refused',
   'read-only',
   'permission-denied',
   'disk-full',
@@ -47,6 +46,7 @@ export const sandboxRefusalCodes = [
   'output-gone',
   'handle-unknown',
   'too-many-processes',
+  'step-failed',
   'cancelled',
   'system-error',
 ] as const;

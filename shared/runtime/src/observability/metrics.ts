@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { failureCodes } from '@suzumio/protocol/failure-codes';
-import { coreToolNames } from '@suzumio/protocol/tool-names';
+import { scriptSteps } from '@suzumio/protocol/sandbox-steps';
+import { servedToolpacks, toolsOfPacks } from '@suzumio/protocol/tool-names';
 import { storedKinds } from '@suzumio/contract/model/storage';
 import { defineCounter, defineGauge, defineHistogram, defineLabelledGauge } from './instruments.js';
 
@@ -145,7 +146,10 @@ export function createMetrics(service: string) {
     toolCalls: defineCounter(registry, {
       name: 'suzumio_tool_calls_total',
       help: 'Tool calls, by tool and by what became of them.',
-      labels: { tool: coreToolNames, outcome: ['ok', 'failed', 'refused', 'replayed'] },
+      labels: {
+        tool: [...toolsOfPacks(servedToolpacks), ...scriptSteps],
+        outcome: ['ok', 'failed', 'refused', 'replayed'],
+      },
     }),
     modelCalls: defineCounter(registry, {
       name: 'suzumio_model_calls_total',

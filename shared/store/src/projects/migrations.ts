@@ -279,4 +279,12 @@ CREATE INDEX events_type ON events (type);
 CREATE INDEX tool_calls_unsuccessful ON tool_calls (status) WHERE status IN ('failed', 'refused', 'unknown');
 `,
   },
+  {
+    // The requests and results of steps in the sandbox, which are recognised by their hashes.
+    version: 18,
+    sql: `
+ALTER TABLE tool_calls ADD COLUMN request_hash TEXT;
+ALTER TABLE tool_calls ADD COLUMN result_hash TEXT;
+`,
+  },
 ];

@@ -1,6 +1,7 @@
 import { alike, sketchOf } from '@suzumio/core/mail/likeness';
 import { hourMs, protectionOf } from '@suzumio/core/mail/protection';
 import type { PausingLimit } from '@suzumio/contract/model/pause';
+import { readingTools } from '@suzumio/protocol/tool-names';
 import { SYSTEM_ID, USER_ID } from '@suzumio/contract/model/project-config';
 import { agentRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
@@ -125,6 +126,7 @@ function wasBegunByAgents(tx: Tx, turn: string): boolean {
 }
 
 function hasCalled(tx: Tx, turn: string): boolean {
-  const called = `SELECT 1 FROM tool_calls WHERE turn_id = :turn AND status = 'succeeded' LIMIT 1`;
-  return tx.get(called, { turn }) !== undefined;
+  const called = `SELECT 1 FROM tool_calls WHERE turn_id = :turn AND status = 'succeeded'
+    AND tool NOT IN (SELECT value FROM json_each(:reading)) LIMIT 1`;
+  return tx.get(called, { turn, reading: JSON.stringify(readingTools) }) !== undefined;
 }

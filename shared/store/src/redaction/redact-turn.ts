@@ -130,6 +130,10 @@ function redactCalls(tx: Tx, turn: string, json: RedactColumn, steps: ReadonlyMa
       turn,
       step,
     });
+    tx.run('UPDATE tool_calls SET request_hash = :any WHERE id = :id AND request_hash IS NOT NULL', {
+      any: anyRequest,
+      id,
+    });
   }
   return changed;
 }

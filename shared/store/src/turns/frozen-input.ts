@@ -3,7 +3,7 @@ import { contextLimitOf, presetOf } from '@suzumio/core/budgets/presets';
 import { renderSystem } from '@suzumio/core/prompt/render-system';
 import type { SelectedMail } from '@suzumio/core/prompt/select-mail';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
-import { admittedTools, coreToolNames } from '@suzumio/protocol/tool-names';
+import { admittedTools, type ServedToolName, toolsOfPacks } from '@suzumio/protocol/tool-names';
 import { agentRow, type AgentRow, projectRow, type TurnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { HistoryPlan } from './history.js';
@@ -70,13 +70,17 @@ export function frozenInput(
             ...(preset === undefined ? {} : { model: preset }),
           }
         : { mode, ...(script ? { script: script.filter((rule) => [agent.id, agent.base].includes(rule.agent)) } : {}) },
-    toolNames: toolNames(agent),
+    toolNames: toolNames(agent, config),
     ...(told.toolSet === undefined ? {} : { toolSet: told.toolSet }),
     ...(told.history ? { history: told.history } : {}),
   };
 }
 
-/** The names of the tools that an agent may use. */
-export function toolNames(agent: AgentRow): string[] {
-  return admittedTools(JSON.parse(agent.tools_json) as string[], coreToolNames);
+/** The names of the tools that an agent may use. A handler runs in no sandbox. */
+export function toolNames(
+  agent: Pick<AgentRow, 'tools_json' | 'external'>,
+  { tools }: ProjectConfig,
+): ServedToolName[] {
+  const packs = agent.external === 1 ? ['core'] : tools.toolpacks;
+  return admittedTools(JSON.parse(agent.tools_json) as string[], toolsOfPacks(packs));
 }

@@ -47,7 +47,7 @@ export function prepareTurn(
   const newest = reader.get<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM messages')?.seq ?? 0;
   const prompt = renderPrompt(promptInput(reader, config, agent, mail, unread.count - mail.length));
   const isOurs = agent.external === 0;
-  const toolSet = isOurs && definitionsOf ? toolSetOf(definitionsOf(toolNames(agent))) : undefined;
+  const toolSet = isOurs && definitionsOf ? toolSetOf(definitionsOf(toolNames(agent, config))) : undefined;
   const history =
     isOurs && config.backend.runner.mode === 'ai'
       ? planHistory(reader, agent.id, row.number, contextLimitOf(config, agent.id))
@@ -81,7 +81,7 @@ function promptInput(
         { agent: agent.id },
       )
       .map(({ name }) => name),
-    tools: toolNames(agent),
+    tools: toolNames(agent, config),
     mounts: agent.external === 1 ? [] : mountsOf(config.backend.docker.mounts, config.agents[agent.id] ?? {}),
     mail,
     unreadLeft,

@@ -107,7 +107,8 @@ function nextUnnamedStep(tx: Tx, call: ToolCall): string {
   return `${unnamedPrefix}${String(attemptRow(tx, call.turn, call.attempt)?.unnamed_calls ?? 1)}`;
 }
 
-function contradicted(tx: Tx, turn: TurnRow, call: ToolCall & { step: string }, error: unknown): RecordedResult {
+/** Refuses a call that the journal contradicts. Whoever goes on contradicting it ends its turn. */
+export function contradicted(tx: Tx, turn: TurnRow, call: ToolCall & { step: string }, error: unknown): RecordedResult {
   if (!isSuzumioError(error, 'journal-mismatch')) throw error;
   const result = recordRefusal(tx, call, error.code, error.message);
   if (call.step.startsWith(unnamedPrefix)) failTurn(tx, turn, { code: 'journal-mismatch', message: error.message });

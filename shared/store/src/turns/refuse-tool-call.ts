@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
-import type { RecordedResult } from '../journal.js';
+import type { RecordedResult, RecordedStep } from '../journal.js';
 import { turnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
 import { authorizeTool } from './authorize.js';
@@ -41,7 +41,12 @@ export function recordRefusal(tx: Tx, call: ToolCall, code: ErrorCode, message: 
 }
 
 /** Emits the event of a call that was made or refused. */
-export function emitCalled(tx: Tx, call: ToolCall, step: string, result: RecordedResult): void {
+export function emitCalled(
+  tx: Tx,
+  call: Pick<ToolCall, 'agent' | 'turn' | 'attempt' | 'tool'>,
+  step: string,
+  result: RecordedStep,
+): void {
   tx.emit({
     type: 'tool.called',
     actor: call.agent,
@@ -58,7 +63,7 @@ export function emitCalled(tx: Tx, call: ToolCall, step: string, result: Recorde
 }
 
 /** How a call ended, for its row. */
-export function statusOf(result: RecordedResult): 'succeeded' | 'failed' | 'refused' {
+export function statusOf(result: RecordedStep): 'succeeded' | 'failed' | 'refused' {
   if (result.ok) return 'succeeded';
   return result.refused ? 'refused' : 'failed';
 }

@@ -1,15 +1,17 @@
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
-import { allowsTool, canonicalToolName } from '@suzumio/protocol/tool-names';
+import { isScriptStep } from '@suzumio/protocol/sandbox-steps';
+import { allowsTool, canonicalToolName, isSandboxTool } from '@suzumio/protocol/tool-names';
 import { passedQuota } from '../content/stored-bytes.js';
 import type { RecordedRefusal } from '../journal.js';
-import { agentRow, projectRow, turnRow } from '../rows.js';
+import { agentRow, type AgentRow, projectRow, turnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 import { wasAskedFor } from './asked-calls.js';
+import { toolNames } from './frozen-input.js';
 import type { KeptInput } from './kept-input.js';
 
-/** A call of a core tool, as the ToolHost receives it from a runner. */
+/** A call of a tool, as the ToolHost receives it from a runner. */
 export interface ToolCall {
   agent: string;
   turn: string;
@@ -35,22 +37,36 @@ export function refusalOf(
   made = recordedCalls(reader, call.turn),
 ): RecordedRefusal | undefined {
   const refused = (code: ErrorCode, message: string): RecordedRefusal => ({ ok: false, code, message, refused: true });
-  const { tools_json, external } = agentRow(reader, call.agent);
-  const allowed = JSON.parse(tools_json) as string[];
-  if (!allowsTool(allowed, call.tool)) {
-    const list = allowed.length === 0 ? 'none' : allowed.map(canonicalToolName).join(', ');
-    return refused('tool-not-allowed', `Agent ${call.agent} may not use ${call.tool}; its tools are: ${list}.`);
-  }
+  const agent = agentRow(reader, call.agent);
+  const forbidden = forbiddenBy(agent, config, call.tool);
+  if (forbidden !== undefined) return refused('tool-not-allowed', forbidden);
   if (turn.ended_by_tool !== null) {
     return refused('turn-ended', `This turn has ended with ${turn.ended_by_tool}.`);
   }
   if (projectRow(reader).status === 'completed') return refused('project-closed', 'The project is completed.');
-  if (config.backend.runner.mode === 'ai' && external === 0 && !wasAskedFor(reader, placed(call))) {
+  if (config.backend.runner.mode === 'ai' && agent.external === 0 && !wasAskedFor(reader, placed(call))) {
     return refused('call-not-asked', `The model's answer asks for no such call of ${call.tool} at this step.`);
   }
   if (made >= config.turn.maxToolCalls) return limitReached(config);
   const passed = passedQuota(reader, storage, call.agent, 'rows');
   return passed && refused('quota-exceeded', passed.message);
+}
+
+/** Why an agent may not use a tool; undefined where it may. Steps of a script are its author's, and on no allowlist. */
+function forbiddenBy(agent: AgentRow, config: ProjectConfig, tool: string): string | undefined {
+  if (isScriptStep(tool)) {
+    const isScripted = config.backend.runner.mode === 'mock' && agent.external === 0;
+    return isScripted ? undefined : `${tool} is a step of a script, and no script stands for agent ${agent.id}.`;
+  }
+  const allowed = JSON.parse(agent.tools_json) as string[];
+  if (!allowsTool(allowed, tool)) {
+    const list = allowed.length === 0 ? 'none' : allowed.map(canonicalToolName).join(', ');
+    return `Agent ${agent.id} may not use ${tool}; its tools are: ${list}.`;
+  }
+  if (!isSandboxTool(tool) || toolNames(agent, config).includes(tool)) return undefined;
+  return agent.external === 1
+    ? `Agent ${agent.id} may not use ${tool}: its handler runs in no sandbox.`
+    : `Agent ${agent.id} may not use ${tool}: the project's tools.toolpacks do not list its pack.`;
 }
 
 /** A call with the step that its runner named. A number from the shim is no such step. */

@@ -1,0 +1,96 @@
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { parse } from '@suzumio/runtime/http/validate';
+import { endStepRequest, isScriptStep, type StepResult } from '@suzumio/protocol/sandbox-steps';
+import { isSandboxTool } from '@suzumio/protocol/tool-names';
+import type { RecordedStep } from '@suzumio/store/journal';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
+import { authorizeTool } from '@suzumio/store/turns/authorize';
+import {
+  beginSandboxStep,
+  type BegunStep,
+  endSandboxStep,
+  recordedStep,
+  type SandboxCall,
+  stepRefusal,
+} from '@suzumio/store/turns/sandbox-steps';
+import type { PresentedToken } from './auth.js';
+import type { CallBody } from './bodies/call.js';
+import { jsonBody } from './bodies/json-body.js';
+import { outcomeOf, pace, refuseCall, toolCallOf } from './call-tool.js';
+import type { ToolhostContext } from './context.js';
+
+/** How many members the lists and objects of a result may have. */
+const mostMembers = 20_000;
+
+/**
+ * Begins a step that its runner carries out in the sandbox.
+ *
+ * @returns `begun`, or what came of the step when this attempt took it before
+ * @throws SuzumioError why the call is refused, as it is recorded; `invalid-request` without a step; `token-rejected`;
+ *   `forbidden` when the call names another turn than its token
+ */
+export async function beginStep(
+  context: ToolhostContext,
+  token: PresentedToken,
+  body: CallBody,
+): Promise<{ begun: true } | { result: StepResult }> {
+  return context.cell.stores.use(token.project, async (store) => {
+    const named = await toolCallOf(context, store, token, body);
+    const { step, tool } = named;
+    if (step === undefined) {
+      throw new SuzumioError('invalid-request', 'A step in the sandbox is begun by its place: the call names no step.');
+    }
+    const call = { ...named, step };
+    if (!isSandboxTool(tool) && !isScriptStep(tool)) {
+      const message = `"${tool}" is no tool of the sandbox; others are called with POST /tool.`;
+      return refuseCall(context, store, call, 'tool-unknown', message);
+    }
+    const begun = await begin(context, store, call);
+    if (begun === 'begun') return { begun: true };
+    const { result, replayed } = begun;
+    context.metrics.toolCalls.inc({ tool, outcome: outcomeOf(result, replayed) });
+    if (!result.ok && result.refused) {
+      if (!replayed) context.transport.wake(store.project);
+      throw new SuzumioError(result.code, result.message);
+    }
+    return { result: told(result) };
+  });
+}
+
+/**
+ * Ends a step that this attempt has begun. What its runner says came of it is recorded, and nothing is done by it.
+ *
+ * @returns the result on record
+ * @throws SuzumioError `invalid-request`; `token-rejected`; `forbidden` when it names another turn than its token;
+ *   `step-not-begun`; `step-ended`
+ */
+export async function endStep(
+  context: ToolhostContext,
+  token: PresentedToken,
+  bytes: Uint8Array,
+): Promise<{ result: StepResult }> {
+  const { project, agent, turn, step, result } = parse(endStepRequest, jsonBody(bytes, mostMembers), "step's result");
+  return context.cell.stores.use(token.project, async (store) => {
+    if (project !== token.project || turn !== token.turn || agent !== authorizeTool(store.reader, token).agent) {
+      throw new SuzumioError('forbidden', 'A token is good for its own turn only, and this result names another.');
+    }
+    context.cell.disk.require('rows');
+    const ended = await store.write((tx) => endSandboxStep(tx, { ...token, step }, result));
+    context.metrics.toolCalls.inc({ tool: ended.tool, outcome: outcomeOf(ended.result, ended.replayed) });
+    return { result: told(ended.result) };
+  });
+}
+
+async function begin(context: ToolhostContext, store: ProjectStore, call: SandboxCall): Promise<BegunStep> {
+  const result = recordedStep(store.reader, call);
+  if (result) return { result, replayed: true };
+  context.cell.disk.require('rows');
+  const refusal = stepRefusal(store.reader, store, call);
+  if (refusal) await pace(context, store, call);
+  return store.write((tx) => beginSandboxStep(tx, call, refusal));
+}
+
+/** As the runner that carried it out said it. */
+function told(result: RecordedStep): StepResult {
+  return (result.ok ? result.response : { error: { code: result.code, message: result.message } }) as StepResult;
+}
