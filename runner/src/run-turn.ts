@@ -5,7 +5,10 @@ import { type Connector, connectorTo } from './door/connector.js';
 import { defaultPatienceMs, DoorClient } from './door/door-client.js';
 import { processControl } from './mock/process-control.js';
 import { playTurn } from './mock/play-turn.js';
+import type { SandboxCaller } from './sandbox/sandbox-caller.js';
+import { SandboxSteps } from './sandbox/sandbox-steps.js';
 import { createToolClient, type ToolCaller } from './tools/tool-client.js';
+import { TurnTools } from './tools/turn-tools.js';
 import { readTurnInput, writeTurnOutput } from './turn-files.js';
 import { exitCodes, ToldFailure } from './turn-failure.js';
 
@@ -25,11 +28,13 @@ export async function runTurn({ turnDir, self, env, write }: TurnHost): Promise<
   const patienceMs = input.limits?.doorPatienceMs ?? defaultPatienceMs;
   const door = new DoorClient(connector, { patienceMs, log: (line) => write(`suzumio-runner: ${line}\n`) });
   try {
-    const tools = createToolClient(door, input);
-    const output =
+    const steps = new SandboxSteps(door, input);
+    const tools = new TurnTools(createToolClient(door, input), () => openSandbox(input, steps, { env, log: write }));
+    const output = await tools.during(() =>
       input.runner.mode === 'mock'
-        ? await playTurn(input, { tools, control: processControl(self), env, log: write })
-        : await thinkThrough(input, connector, tools, write);
+        ? playTurn(input, { tools, steps, control: processControl(self), env, log: write })
+        : thinkThrough(input, connector, tools, write),
+    );
     await writeTurnOutput(turnDir, output);
     return exitCodes.done;
   } catch (error) {
@@ -41,6 +46,12 @@ export async function runTurn({ turnDir, self, env, write }: TurnHost): Promise<
   } finally {
     connector.close();
   }
+}
+
+/** Loaded on demand, too: most turns call none of the sandbox's tools. */
+async function openSandbox(...[input, steps, host]: Parameters<typeof SandboxCaller.open>): Promise<SandboxCaller> {
+  const { SandboxCaller } = await import('./sandbox/sandbox-caller.js');
+  return SandboxCaller.open(input, steps, host);
 }
 
 /** Loaded on demand: the models' client is large, and scripted turns do not need it. */

@@ -10,6 +10,7 @@ import { capture, run } from './steps.mjs';
 /** Where the bases come from without `--offline`; the Dockerfiles name the same ones as their defaults. */
 const registryBases = {
   node: 'node:24-slim',
+  runner: 'node:24-slim',
   shell: 'busybox:1.37',
   redis: 'redis:7-alpine',
   prometheus: 'prom/prometheus:v3.5.0',
@@ -17,7 +18,7 @@ const registryBases = {
 
 /** An image is a Dockerfile over a base, whether the base was pulled or assembled, and the files that it copies. */
 const images = [
-  { tag: 'suzumio-runner:dev', base: 'node', dockerfile: 'runner/Dockerfile', copies: ['runner/dist/bundle'] },
+  { tag: 'suzumio-runner:dev', base: 'runner', dockerfile: 'runner/Dockerfile', copies: ['runner/dist/bundle'] },
   testImage('base', 'node'),
   testImage('nonode', 'shell'),
   testImage('redis', 'redis'),

@@ -1,18 +1,26 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { chmod, copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { createReadStream, lstatSync } from 'node:fs';
+import { chmod, copyFile, mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { canInstall, install } from './debian.mjs';
 import { projectNode } from './project-node.mjs';
 import { capture, run, which } from './steps.mjs';
 
+/** As Debian cuts it: of `python3` itself only the names of commands are its own. */
+const pythonPackages = ['python3', 'python3-minimal', 'python3.*', 'libpython3.*-minimal', 'libpython3.*-stdlib'];
+
 /**
  * Base images from this machine's own files, for where no registry answers: a busybox for the shell and its tools,
- * the programs of one package, and the libraries that they are linked with.
+ * some programs or whole packages of Debian, and the libraries that they are linked with.
  */
 export const offlineBases = {
   node: base('suzumio-base-node:offline', { '/usr/local/bin/node': async () => projectNode }),
+  runner: base(
+    'suzumio-base-runner:offline',
+    { '/usr/local/bin/node': async () => projectNode },
+    'bash ca-certificates coreutils curl git jq patch ripgrep'.split(' ').concat(pythonPackages),
+  ),
   shell: base('suzumio-base-shell:offline', {}),
   redis: base('suzumio-base-redis:offline', {
     '/usr/local/bin/redis-server': () => command('redis-server', 'redis-server'),
@@ -31,8 +39,11 @@ const texts = {
 };
 const changes = ['ENV PATH=/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin', 'CMD ["sh"]'];
 
-/** @param programs where each program belongs in the image, and how to find it on this machine */
-function base(tag, programs) {
+/**
+ * @param programs where each program belongs in the image, and how to find it on this machine
+ * @param packages of Debian, all of whose files belong there but for their documentation
+ */
+function base(tag, programs, packages = []) {
   return {
     tag,
     /** Decides what goes into the image: its hash, and the function that makes a tarball of it for `use`. */
@@ -40,18 +51,22 @@ function base(tag, programs) {
       const busybox = await command('busybox', 'busybox-static');
       const files = { '/bin/busybox': busybox };
       for (const [target, find] of Object.entries(programs)) files[target] = await find();
-      for (const program of Object.values(files)) {
-        for (const library of await librariesOf(program)) files[library] = library;
-      }
+      const packaged = await filesOfPackages(packages);
+      for (const library of await librariesOf([...Object.values(files), ...packaged.filter(isProgram)]))
+        files[library] = library;
       const { stdout } = await capture(busybox, ['--list-full']);
-      const applets = stdout.split('\n').filter((path) => path !== '' && path !== 'bin/busybox');
-      const content = await hashOf(files, JSON.stringify([applets, texts, changes]));
-      return { content, assemble: (use) => withTarball({ files, applets }, use) };
+      const taken = new Set(packaged.map((path) => basename(path)));
+      const applets = stdout
+        .split('\n')
+        .filter((path) => path !== '' && path !== 'bin/busybox' && !taken.has(basename(path)));
+      const whole = { ...files, ...Object.fromEntries(packaged.filter(isFile).map((path) => [path, path])) };
+      const content = await hashOf(whole, JSON.stringify([packaged, applets, texts, changes]));
+      return { content, assemble: (use) => withTarball({ files, packaged, applets }, use) };
     },
   };
 }
 
-async function withTarball({ files, applets }, use) {
+async function withTarball({ files, packaged, applets }, use) {
   const directory = await mkdtemp(join(tmpdir(), 'suzumio-image-'));
   try {
     const rootfs = join(directory, 'rootfs');
@@ -60,6 +75,7 @@ async function withTarball({ files, applets }, use) {
       await mkdir(dirname(target), { recursive: true });
       await write(target);
     };
+    if (packaged.length > 0) await copyPackaged(packaged, rootfs);
     for (const [path, source] of Object.entries(files)) {
       await place(path, async (target) => {
         await copyFile(await realpath(source), target);
@@ -89,11 +105,62 @@ async function command(name, debianPackage) {
   throw new Error(`images without a registry need ${name} on this machine (Debian: apt-get install ${debianPackage})`);
 }
 
-/** What the loader maps for a program; nothing for a static one. */
-async function librariesOf(program) {
-  const { stdout } = await capture('ldd', [program]);
-  return [...stdout.matchAll(/(\/\S+) \(0x/g)].map(([, path]) => path);
+/** What the loader maps for some programs; nothing for a static one. */
+async function librariesOf(programs) {
+  const { stdout } = await capture('ldd', programs);
+  return new Set([...stdout.matchAll(/(\/\S+) \(0x/g)].map(([, path]) => path));
 }
+
+const documentation = /^\/usr\/share\/(?!git-core)|^\/etc\/(?!ssl)|\/(?:test|idlelib|ensurepip)\//;
+
+/** The files of some of Debian's packages, and what Python has compiled of its own. */
+async function filesOfPackages(patterns) {
+  if (patterns.length === 0) return [];
+  const names = patterns.filter((pattern) => !pattern.includes('*'));
+  const listed = async () => (await capture('dpkg-query', ['--listfiles', ...(await installed(patterns))])).stdout;
+  if (!(await which('dpkg-query')))
+    throw new Error(`images without a registry take ${names.join(', ')} from Debian's packages, and this is no Debian`);
+  const there = await installed(names);
+  const missing = names.filter((name) => !there.includes(name));
+  if (missing.length > 0 && canInstall()) await install('--no-install-recommends', ...missing);
+  else if (missing.length > 0) throw new Error(`images without a registry need apt-get install ${missing.join(' ')}`);
+  const paths = (await listed()).split('\n').filter((path) => /^\/[^/]+\//.test(path) && !documentation.test(path));
+  const compiled = await Promise.all(paths.filter((path) => path.endsWith('.py')).map(compiledOf));
+  const certificates = ['/etc/ssl/certs/ca-certificates.crt'];
+  return [...new Set([...paths, ...compiled.flat(), ...certificates])]
+    .filter((path) => isFile(path) || isLink(path))
+    .sort();
+}
+
+/** Those of some packages, by their names or patterns of them, that are installed here. */
+async function installed(patterns) {
+  const format = '${db:Status-Abbrev} ${Package}\n';
+  const { stdout } = await capture('dpkg-query', ['--show', '--showformat', format, ...patterns]);
+  const wanted = /^ii\s+(?!.*(?:-dev|-dbg|-doc|-venv|-examples|-nopie|-full|-distutils)$)(\S+)$/;
+  return stdout.split('\n').flatMap((line) => wanted.exec(line)?.[1] ?? []);
+}
+
+async function compiledOf(source) {
+  const directory = join(dirname(source), '__pycache__');
+  const names = await readdir(directory).catch(() => []);
+  const beginning = `${basename(source, '.py')}.cpython-`;
+  return names.filter((name) => name.startsWith(beginning)).map((name) => join(directory, name));
+}
+
+/** With their links, which would be many copies otherwise. */
+async function copyPackaged(paths, rootfs) {
+  await mkdir(rootfs, { recursive: true });
+  const list = `${rootfs}.list`;
+  await writeFile(list, paths.map((path) => path.slice(1)).join('\n'));
+  const tarball = `${rootfs}.packaged.tar`;
+  await run('tar', ['-C', '/', '--no-recursion', '-cf', tarball, '-T', list]);
+  await run('tar', ['-C', rootfs, '--no-same-owner', '-xf', tarball]);
+}
+
+const statusOf = (path) => lstatSync(path, { throwIfNoEntry: false });
+const isFile = (path) => statusOf(path)?.isFile() === true;
+const isLink = (path) => statusOf(path)?.isSymbolicLink() === true;
+const isProgram = (path) => isFile(path) && (/\.so(?:\.|$)/.test(path) || (statusOf(path).mode & 0o111) !== 0);
 
 async function hashOf(files, rest) {
   const hash = createHash('sha256').update(rest);

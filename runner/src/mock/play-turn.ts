@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MockStep } from '@suzumio/protocol/mock-script';
 import type { RunnerTurnInput, RunnerTurnOutput } from '@suzumio/protocol/runner';
+import { SandboxRefusal } from '../sandbox/paths/refusal.js';
+import type { SandboxStep, SandboxSteps } from '../sandbox/sandbox-steps.js';
 import type { ToolCaller } from '../tools/tool-client.js';
 import { openForWriting, WorkspacePathError } from '../tools/workspace-path.js';
 import { TurnFailure } from '../turn-failure.js';
@@ -12,6 +14,7 @@ import { fillCommand, fillTemplate, fillValue, scopeOf, type TemplateScope, Unkn
 /** The environment of a script's steps. */
 export interface Stage {
   readonly tools: ToolCaller;
+  readonly steps: Pick<SandboxSteps, 'take'>;
   readonly control: ProcessControl;
   /** The environment of commands. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -33,7 +36,7 @@ export async function playTurn(input: RunnerTurnInput, stage: Stage): Promise<Ru
     return { text: `Read ${input.turn.mail?.length ?? 0} messages; the script has nothing to do for them.` };
   const results: StepResult[] = [];
   for (const [index, step] of rule.steps.entries()) {
-    const result = await playStep(step, index, scopeOf(input, results), input.workspace, stage);
+    const result = await playStep(step, index, scopeOf(input, results), input, stage);
     results.push(result);
     if (result.endTurn === true) break;
   }
@@ -44,11 +47,11 @@ async function playStep(
   step: MockStep,
   index: number,
   scope: TemplateScope,
-  workspace: string,
+  input: RunnerTurnInput,
   stage: Stage,
 ): Promise<StepResult> {
   try {
-    return await perform(step, index, scope, workspace, stage);
+    return await perform(step, index, scope, input, stage);
   } catch (error) {
     if (error instanceof UnknownPlaceholder || error instanceof WorkspacePathError || error instanceof TurnFailure) {
       const exitCode = error instanceof TurnFailure ? error.exitCode : undefined;
@@ -64,21 +67,21 @@ async function perform(
   step: MockStep,
   index: number,
   scope: TemplateScope,
-  workspace: string,
+  input: RunnerTurnInput,
   stage: Stage,
 ): Promise<StepResult> {
   if ('run' in step) {
     const { command, variables } = fillCommand(step.run.command, scope);
     const env = { ...stage.env, ...variables };
-    return { output: await runCommand({ command, cwd: workspace, env, timeoutMs: step.run.timeoutMs }, stage.log) };
+    const { timeoutMs } = step.run;
+    const asked = { command, variables, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+    const run = () => runCommand({ command, cwd: input.workspace, env, timeoutMs }, stage.log);
+    return { output: await act({ tool: 'script.run', input: asked, step: `${index}.0` }, run, input, stage) };
   }
   if ('write' in step) {
-    const file = await openForWriting(workspace, fillTemplate(step.write.path, scope));
-    try {
-      await file.writeFile(fillTemplate(step.write.text, scope));
-    } finally {
-      await file.close();
-    }
+    const [path, content] = [fillTemplate(step.write.path, scope), fillTemplate(step.write.text, scope)];
+    const write = () => writeText(input.workspace, path, content);
+    await act({ tool: 'script.write', input: { path, content }, step: `${index}.0` }, write, input, stage);
     return {};
   }
   if ('tool' in step) return callTool(step, index, scope, stage.tools);
@@ -88,6 +91,36 @@ async function perform(
   else if ('hang' in step) await stage.control.hang();
   else return addText(step, scope);
   return {};
+}
+
+/** Does what a script says in the sandbox, on record where the ToolHost keeps it. What fails there ends the turn. */
+async function act(
+  asked: SandboxStep,
+  work: () => Promise<string>,
+  { sandbox }: RunnerTurnInput,
+  { steps }: Stage,
+): Promise<unknown> {
+  if (!sandbox) return work();
+  const result = await steps.take(asked, async () => {
+    try {
+      return { output: await work() };
+    } catch (error) {
+      if (!(error instanceof TurnFailure || error instanceof WorkspacePathError)) throw error;
+      throw new SandboxRefusal('step-failed', error.message);
+    }
+  });
+  if ('problem' in result) throw new TurnFailure(result.problem.detail);
+  return result.response.output;
+}
+
+async function writeText(workspace: string, path: string, text: string): Promise<string> {
+  const file = await openForWriting(workspace, path);
+  try {
+    await file.writeFile(text);
+    return '';
+  } finally {
+    await file.close();
+  }
 }
 
 /** Adds a text; it ends the turn if a condition of later steps does not hold. */

@@ -6,8 +6,6 @@ import { unignoredFiles } from './processes/ripgrep.js';
 import type { Sandbox, SandboxCall, SandboxResponse } from './sandbox.js';
 import { counted, firstBytes, sized } from './text/legible.js';
 
-const maxBytes = 100_000;
-
 export async function listFiles(
   { path, recursive, maxEntries, gitignore }: SandboxInput<'file.list'>,
   { roots, env, limits }: Sandbox,
@@ -24,7 +22,12 @@ export async function listFiles(
     const directory = await opened(place);
     try {
       const { found, hasMore } = await walkDirectory(directory, options);
-      return answer(path, found, hasMore ? [`More than ${counted(found.length, 'entry', 'entries')}.`] : [], maxBytes);
+      return answer(
+        path,
+        found,
+        hasMore ? [`More than ${counted(found.length, 'entry', 'entries')}.`] : [],
+        limits.shownBytes,
+      );
     } finally {
       await directory.close();
     }

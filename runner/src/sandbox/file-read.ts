@@ -1,5 +1,4 @@
 import { constants } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
 import type { SandboxInput } from '@suzumio/protocol/sandbox-tools/catalogue';
 import { listDirectory } from './file-list.js';
 import { SandboxRefusal } from './paths/refusal.js';
@@ -19,13 +18,9 @@ export async function readFile(input: Input, sandbox: Sandbox, { signal }: Sandb
       const { size } = await file.stat();
       const { buffer, bytesRead } = await file.read(Buffer.alloc(sampleBytes), 0, sampleBytes, 0);
       const kind = binaryKind(buffer.subarray(0, bytesRead));
-      if (input.as === 'image') return await readImage(input.path, file, size, kind, sandbox);
       if (kind) {
-        const advice = kind.mediaType === undefined ? '' : ' Use as: image to look at it.';
-        throw new SandboxRefusal(
-          'binary-file',
-          `${quoted(input.path)} is no text: ${kind.name}, ${sized(size)}.${advice}`,
-        );
+        const shown = JSON.stringify(input.path);
+        throw new SandboxRefusal('binary-file', `${shown} is no text: ${kind.name}, ${sized(size)}.`);
       }
       return textAnswer(input, size, await readWindow(file, input, signal));
     } finally {
@@ -63,30 +58,3 @@ function textAnswer({ path, offset, maxBytes }: Input, size: number, window: Win
     },
   };
 }
-
-async function readImage(
-  path: string,
-  file: FileHandle,
-  size: number,
-  kind: ReturnType<typeof binaryKind>,
-  { limits }: Sandbox,
-): Promise<SandboxResponse> {
-  const mediaType = kind?.mediaType;
-  if (mediaType === undefined) {
-    const what = kind?.name ?? 'text';
-    throw new SandboxRefusal('image-refused', `${quoted(path)} is ${what}: images are PNG, JPEG, GIF or WebP.`);
-  }
-  if (size > limits.imageBytes) {
-    const most = sized(limits.imageBytes);
-    throw new SandboxRefusal('image-refused', `${quoted(path)} has ${sized(size)}; ${most} at most. Make it smaller.`);
-  }
-  const bytes = Buffer.alloc(size);
-  const { bytesRead } = await file.read(bytes, 0, size, 0);
-  return {
-    output: `${path}: ${kind?.name}, ${sized(bytesRead)}.`,
-    metadata: { path, kind: 'image', mediaType, sizeBytes: bytesRead },
-    image: { mediaType, bytes: bytes.subarray(0, bytesRead) },
-  };
-}
-
-const quoted = (path: string): string => JSON.stringify(path);

@@ -1,4 +1,5 @@
-import { type SandboxInput, type SandboxToolName, sandboxTools } from '@suzumio/protocol/sandbox-tools/catalogue';
+import { type SandboxInput, sandboxTools } from '@suzumio/protocol/sandbox-tools/catalogue';
+import type { SandboxToolName } from '@suzumio/protocol/tool-names';
 import { listFiles } from './file-list.js';
 import { patchFiles } from './file-patch.js';
 import { readFile } from './file-read.js';
@@ -44,10 +45,16 @@ export async function runSandboxTool(
     throw new SandboxRefusal('input-invalid', `The input of ${name} is not valid: ${problems.join('; ')}.`);
   }
   try {
-    return await (runs[name] as Run<SandboxToolName>)(parsed.data, sandbox, call);
+    return await (runs[name] as Run<SandboxToolName>)(bounded(parsed.data, sandbox.limits.shownBytes), sandbox, call);
   } catch (error) {
     if (call.signal.aborted)
       throw new SandboxRefusal('cancelled', `The turn ended while ${name} ran.`, { cause: error });
     throw explained(name, error);
   }
+}
+
+/** An input that asks for no more than is shown. */
+function bounded<Input extends object>(input: Input, most: number): Input {
+  const bounds = Object.entries(input).filter(([name]) => name === 'maxBytes' || name === 'maxOutputBytes');
+  return { ...input, ...Object.fromEntries(bounds.map(([name, value]) => [name, Math.min(Number(value), most)])) };
 }

@@ -1,4 +1,4 @@
-import type { ToolResponse } from '@suzumio/protocol/runner';
+import { maxResultChars } from '@suzumio/protocol/conversation';
 import type { BackgroundProcesses } from './processes/background-processes.js';
 import type { Roots } from './paths/roots.js';
 
@@ -24,8 +24,8 @@ export interface SandboxCall {
 export interface SandboxLimits {
   /** The largest file that is written or patched. */
   readonly fileBytes: number;
-  /** The largest image that is looked at. */
-  readonly imageBytes: number;
+  /** How much of a result is shown, whatever a call asks for: more would be cut where its model is told of it, without a word on how to read the rest. */
+  readonly shownBytes: number;
   /** How much of a command's output is kept in its file, and how much of it goes to the turn's log. */
   readonly outputFileBytes: number;
   readonly loggedBytes: number;
@@ -34,14 +34,14 @@ export interface SandboxLimits {
 
 export const usualLimits: SandboxLimits = {
   fileBytes: 16 * 1024 * 1024,
-  imageBytes: 3_750_000,
+  shownBytes: maxResultChars - 4 * 1024,
   outputFileBytes: 64 * 1024 * 1024,
   loggedBytes: 64 * 1024,
   searchMs: 30_000,
 };
 
-/** A tool's answer. An image goes to models that see, beside the text. */
-export interface SandboxResponse extends ToolResponse {
+/** A tool's answer. */
+export interface SandboxResponse {
   readonly output: string;
-  readonly image?: { readonly mediaType: string; readonly bytes: Buffer };
+  readonly metadata?: Record<string, unknown>;
 }

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SandboxToolName } from '@suzumio/protocol/sandbox-tools/catalogue';
+import type { SandboxToolName } from '@suzumio/protocol/tool-names';
 import { SandboxRefusal } from '@suzumio/runner/sandbox/paths/refusal';
 import { Roots } from '@suzumio/runner/sandbox/paths/roots';
 import { BackgroundProcesses } from '@suzumio/runner/sandbox/processes/background-processes';

@@ -1,8 +1,6 @@
 /** What a binary file is, by how it begins. */
 export interface FileKind {
   readonly name: string;
-  /** Of an image that models can look at. */
-  readonly mediaType?: string;
 }
 
 interface Signature extends FileKind {
@@ -11,11 +9,11 @@ interface Signature extends FileKind {
 }
 
 const signatures: readonly Signature[] = [
-  { name: 'PNG image', mediaType: 'image/png', bytes: '\x89PNG\r\n\x1a\n' },
-  { name: 'JPEG image', mediaType: 'image/jpeg', bytes: '\xff\xd8\xff' },
-  { name: 'GIF image', mediaType: 'image/gif', bytes: 'GIF87a' },
-  { name: 'GIF image', mediaType: 'image/gif', bytes: 'GIF89a' },
-  { name: 'WebP image', mediaType: 'image/webp', at: 8, bytes: 'WEBPVP8' },
+  { name: 'PNG image', bytes: '\x89PNG\r\n\x1a\n' },
+  { name: 'JPEG image', bytes: '\xff\xd8\xff' },
+  { name: 'GIF image', bytes: 'GIF87a' },
+  { name: 'GIF image', bytes: 'GIF89a' },
+  { name: 'WebP image', at: 8, bytes: 'WEBPVP8' },
   { name: 'TIFF image', bytes: 'II*\0' },
   { name: 'TIFF image', bytes: 'MM\0*' },
   { name: 'PDF document', bytes: '%PDF-' },
@@ -54,7 +52,7 @@ export const sampleBytes = 8192;
 export function binaryKind(sample: Buffer): FileKind | undefined {
   const found = signatures.find(({ at = 0, bytes }) => sample.toString('latin1', at, at + bytes.length) === bytes);
   // Some of these are what a text may begin with, too.
-  if (found && (!isText(sample) || found.mediaType !== undefined || found.name === 'PDF document')) return found;
+  if (found && (!isText(sample) || /image$|^PDF/.test(found.name))) return found;
   return sample.includes(0) ? { name: 'data with NUL bytes' } : undefined;
 }
 

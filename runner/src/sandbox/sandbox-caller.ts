@@ -1,0 +1,54 @@
+import type { RunnerTurnInput } from '@suzumio/protocol/runner';
+import type { SandboxToolName } from '@suzumio/protocol/tool-names';
+import type { ToolResult } from '../tools/tool-client.js';
+import { Roots } from './paths/roots.js';
+import { BackgroundProcesses } from './processes/background-processes.js';
+import { runSandboxTool } from './run-sandbox-tool.js';
+import { type Sandbox, usualLimits } from './sandbox.js';
+import type { SandboxSteps } from './sandbox-steps.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What tells the worker which turn a process is of; it opens nothing. */
+const turnMark = 'SUZUMIO_TURN_MARK';
+
+/** Calls the tools of one turn's sandbox. */
+export class SandboxCaller {
+  readonly #over = new AbortController();
+
+  private constructor(
+    private readonly steps: SandboxSteps,
+    private readonly sandbox: Sandbox,
+  ) {}
+
+  static async open(
+    { workspace, sandbox }: RunnerTurnInput,
+    steps: SandboxSteps,
+    host: { readonly env: Environment; readonly log: (bytes: Buffer) => void },
+  ): Promise<SandboxCaller> {
+    const mounts = (sandbox?.mounts ?? []).map(({ path, readonly }) => ({ path, writable: !readonly }));
+    return new SandboxCaller(steps, {
+      roots: await Roots.of([{ path: workspace, writable: true }, ...mounts]),
+      env: withoutDoor(host.env),
+      limits: usualLimits,
+      processes: new BackgroundProcesses(),
+      log: host.log,
+    });
+  }
+
+  call(tool: SandboxToolName, input: unknown, step: string): Promise<ToolResult> {
+    const { signal } = this.#over;
+    return this.steps.take({ tool, input, step }, () => runSandboxTool(tool, input, this.sandbox, { step, signal }));
+  }
+
+  /** Ends whatever still runs. */
+  async close(): Promise<void> {
+    this.#over.abort();
+    await this.sandbox.processes.close();
+  }
+}
+
+/** What commands find in their environment: nothing that names the turn's door, or opens it. */
+function withoutDoor(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('SUZUMIO_') || name === turnMark));
+}

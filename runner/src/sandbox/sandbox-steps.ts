@@ -1,0 +1,72 @@
+import { beginStepAnswer, endStepAnswer, type ScriptStep, type StepResult } from '@suzumio/protocol/sandbox-steps';
+import type { RunnerTurnInput } from '@suzumio/protocol/runner';
+import type { SandboxToolName } from '@suzumio/protocol/tool-names';
+import type { DoorAnswer, DoorClient } from '../door/door-client.js';
+import { jsonOf, localProblem, problemOf } from '../tools/tool-answer.js';
+import type { ToolResult } from '../tools/tool-client.js';
+import { TurnFailure } from '../turn-failure.js';
+import { SandboxRefusal } from './paths/refusal.js';
+import type { SandboxResponse } from './sandbox.js';
+
+/** A step in the sandbox: what is done, with what, and its place in the turn. */
+export interface SandboxStep {
+  readonly tool: SandboxToolName | ScriptStep;
+  readonly input: unknown;
+  readonly step: string;
+}
+
+/** Takes steps in the sandbox: each is on record at the ToolHost before it begins, and what came of it afterwards. */
+export class SandboxSteps {
+  constructor(
+    private readonly door: DoorClient,
+    private readonly input: RunnerTurnInput,
+  ) {}
+
+  /**
+   * Takes a step. A {@link SandboxRefusal} of `act` is what came of it; whatever else it throws ends the turn.
+   *
+   * @returns the result on record; a step that this attempt has taken before is not taken again
+   */
+  async take({ tool, input, step }: SandboxStep, act: () => Promise<SandboxResponse>): Promise<ToolResult> {
+    const begun = await this.#send('/tool/begin', { tool, input, step });
+    if (begun.status >= 300) return { problem: problemOf(begun) };
+    const answer = beginStepAnswer.safeParse(jsonOf(begun));
+    if (!answer.success) throw new TurnFailure(`the answer to the beginning of ${tool} is none`);
+    if ('result' in answer.data) return resultOf(answer.data.result);
+    const result = await outcomeOf(act);
+    const ended = await this.#send('/tool/end', { step, result });
+    if (ended.status >= 300) {
+      const { code, detail } = problemOf(ended);
+      throw new TurnFailure(`what came of ${tool} could not be recorded: ${code}: ${detail}`);
+    }
+    const recorded = endStepAnswer.safeParse(jsonOf(ended));
+    if (!recorded.success) throw new TurnFailure(`the answer to the end of ${tool} is none`);
+    return resultOf(recorded.data.result);
+  }
+
+  #send(path: string, body: object): Promise<DoorAnswer> {
+    const { project, agent, turn, token } = this.input;
+    return this.door.send({
+      method: 'POST',
+      path,
+      headers: { authorization: `Bearer ${token}` },
+      json: { project, agent: agent.id, turn: turn.id, ...body },
+    });
+  }
+}
+
+async function outcomeOf(act: () => Promise<SandboxResponse>): Promise<StepResult> {
+  try {
+    const { output, metadata } = await act();
+    return { output, ...(metadata === undefined ? {} : { metadata }) };
+  } catch (error) {
+    if (!(error instanceof SandboxRefusal)) throw error;
+    return { error: { code: error.code, message: error.message } };
+  }
+}
+
+function resultOf(result: StepResult): ToolResult {
+  if (!('error' in result)) return { response: result };
+  const { code, message } = result.error;
+  return { problem: localProblem(422, code, message) };
+}

@@ -1,0 +1,28 @@
+import { isSandboxTool } from '@suzumio/protocol/tool-names';
+import type { SandboxCaller } from '../sandbox/sandbox-caller.js';
+import type { ToolCaller, ToolResult } from './tool-client.js';
+
+/** The tools of one turn: those of the sandbox where they are, all others through the door. */
+export class TurnTools implements ToolCaller {
+  #sandbox: Promise<SandboxCaller> | undefined;
+
+  constructor(
+    private readonly others: ToolCaller,
+    private readonly openSandbox: () => Promise<SandboxCaller>,
+  ) {}
+
+  async call(tool: string, input: unknown, step: string): Promise<ToolResult> {
+    if (!isSandboxTool(tool)) return this.others.call(tool, input, step);
+    this.#sandbox ??= this.openSandbox();
+    return (await this.#sandbox).call(tool, input, step);
+  }
+
+  /** Does a turn's work, and ends what it has left running. */
+  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } finally {
+      await (await this.#sandbox?.catch(() => undefined))?.close();
+    }
+  }
+}
