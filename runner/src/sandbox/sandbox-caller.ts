@@ -1,7 +1,9 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import type { SandboxToolName } from '@suzumio/protocol/tool-names';
 import type { ToolResult } from '../tools/tool-client.js';
-import { Roots } from './paths/roots.js';
+import { keptDirectory, Roots } from './paths/roots.js';
 import { BackgroundProcesses } from './processes/background-processes.js';
 import { runSandboxTool } from './run-sandbox-tool.js';
 import { type Sandbox, usualLimits } from './sandbox.js';
@@ -19,6 +21,7 @@ export class SandboxCaller {
   private constructor(
     private readonly steps: SandboxSteps,
     private readonly sandbox: Sandbox,
+    private readonly workspace: string,
   ) {}
 
   static async open(
@@ -27,13 +30,14 @@ export class SandboxCaller {
     host: { readonly env: Environment; readonly log: (bytes: Buffer) => void },
   ): Promise<SandboxCaller> {
     const mounts = (sandbox?.mounts ?? []).map(({ path, readonly }) => ({ path, writable: !readonly }));
-    return new SandboxCaller(steps, {
+    const opened: Sandbox = {
       roots: await Roots.of([{ path: workspace, writable: true }, ...mounts]),
       env: withoutDoor(host.env),
       limits: usualLimits,
       processes: new BackgroundProcesses(),
       log: host.log,
-    });
+    };
+    return new SandboxCaller(steps, opened, workspace);
   }
 
   call(tool: SandboxToolName, input: unknown, step: string): Promise<ToolResult> {
@@ -41,10 +45,11 @@ export class SandboxCaller {
     return this.steps.take({ tool, input, step }, () => runSandboxTool(tool, input, this.sandbox, { step, signal }));
   }
 
-  /** Ends whatever still runs. */
+  /** Ends whatever still runs, and removes what it printed. */
   async close(): Promise<void> {
     this.#over.abort();
     await this.sandbox.processes.close();
+    await rm(join(this.workspace, keptDirectory), { recursive: true, force: true }).catch(() => undefined);
   }
 }
 

@@ -46,7 +46,10 @@ describe('the process backend', () => {
     );
     const names = environment.split('\n').map((line) => line.split('=')[0] ?? '');
     expect(
-      names.filter((name) => !['', 'PATH', 'HOME', 'SUZUMIO_TURN_DIR', 'PWD', 'SHLVL', 'OLDPWD', '_'].includes(name)),
+      names.filter(
+        (name) =>
+          !['', 'PATH', 'HOME', 'SUZUMIO_TURN_DIR', 'SUZUMIO_TURN_MARK', 'PWD', 'SHLVL', 'OLDPWD', '_'].includes(name),
+      ),
     ).toEqual([]);
     expect(world.toolhost.toolCalls.map((call) => call.tool)).toEqual(['messages.send', 'artifacts.publish']);
   });

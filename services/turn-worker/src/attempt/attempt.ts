@@ -5,9 +5,10 @@ import { HttpRefusal } from '@suzumio/protocol/http-failures';
 import { Lease } from '@suzumio/protocol/lease';
 import { delay, retry } from '@suzumio/protocol/retry';
 import { type RunnerTurnInput, runnerProtocol } from '@suzumio/protocol/runner';
+import { sandboxPacksOf } from '@suzumio/protocol/tool-names';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import { createRedactor } from '@suzumio/runtime/observability/redactor';
-import { failureOf } from '../engine/attempt-failure.js';
+import { AttemptFailure, failureOf } from '../engine/attempt-failure.js';
 import type {
   AttemptPlace,
   Disturbance,
@@ -48,6 +49,8 @@ interface Prepared {
   engine: TurnEngine;
   sandbox: PreparedSandbox;
   workspace: Workspace;
+  /** Where its tools run programs. */
+  home: string | undefined;
   directory: TurnDirectory;
 }
 
@@ -153,11 +156,13 @@ export class Attempt {
     const [sandbox, isFree] = await Promise.all([engine.prepare(claim.sandbox), engine.evict(this.#place)]);
     if (!isFree) stop.stop('superseded');
     stop.stopped.throwIfAborted();
+    const packs = requireTools(claim, sandbox.toolpacks);
     const workspace = await host.workspaces.open(ref, sandbox.owner);
     this.#workspace = workspace;
     await bringToSnapshot(workspace, claim.snapshot, { client: this.#client, stop });
+    const home = packs.length === 0 ? undefined : await host.workspaces.home(ref, sandbox.owner);
     this.#directory = await TurnDirectory.create(host.paths, ref, sandbox.owner);
-    return { engine, sandbox, workspace, directory: this.#directory };
+    return { engine, sandbox, workspace, home, directory: this.#directory };
   }
 
   #openDoor({ sandbox, workspace, directory }: Prepared): ReturnType<typeof openDoor> {
@@ -188,7 +193,7 @@ export class Attempt {
   }
 
   async #start(
-    { engine, sandbox: prepared, workspace, directory }: Prepared,
+    { engine, sandbox: prepared, workspace, home, directory }: Prepared,
     input: RunnerTurnInput,
     onConnection: (connection: Duplex) => void,
   ): Promise<Sandbox> {
@@ -202,6 +207,7 @@ export class Attempt {
       turnDirectory: directory.path,
       doorDirectory: directory.doorDirectory,
       workspace: workspace.directory,
+      home,
       input,
       mounts,
       recheckMounts: () => requireUnmoved(host, turn.ref, turn.claim, mounts),
@@ -219,12 +225,12 @@ export class Attempt {
     return sandbox;
   }
 
-  #watch({ workspace, directory }: Prepared, sandbox: Sandbox): Promise<Watched> {
+  #watch({ workspace, home, directory }: Prepared, sandbox: Sandbox): Promise<Watched> {
     const { limits, disk } = this.host;
     return watchSandbox({
       sandbox,
       directory,
-      workspace: workspace.directory,
+      writable: [workspace.directory, ...(home === undefined ? [] : [home])],
       disk,
       stop: this.stop,
       timeoutMs: this.turn.claim.timeoutMs,
@@ -332,6 +338,22 @@ export class Attempt {
     logger.info({ outcome: outcome.kind, code: failure?.code, stopped, stagesMs }, 'an attempt has ended');
     if (failure && ofThisHost.has(failure.code)) onSuspect();
   }
+}
+
+/**
+ * The packs of the sandbox's tools that a turn may use, which what it runs in is to carry out.
+ *
+ * @throws AttemptFailure `image-without-tools`
+ */
+function requireTools({ input, sandbox }: ClaimAnswer, toolpacks: readonly string[]): string[] {
+  const packs = sandboxPacksOf(input.tools.map(({ name }) => name));
+  const missing = packs.filter((pack) => !toolpacks.includes(pack));
+  if (missing.length === 0) return packs;
+  throw new AttemptFailure(
+    'image-without-tools',
+    `The runner in the image ${sandbox.image} has no tools of the toolpacks ${missing.join(' and ')}. Bring the image to this ` +
+      'release (npm run images), build your own on it, or take them out of tools.toolpacks.',
+  );
 }
 
 function notEnabled(backend: string): Outcome {

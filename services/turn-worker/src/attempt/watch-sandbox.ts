@@ -7,7 +7,8 @@ import type { WorkerDisk } from './worker-disk.js';
 export interface WatchOptions {
   sandbox: Sandbox;
   directory: TurnDirectory;
-  workspace: string;
+  /** Where it may write besides the turn's own directory. */
+  writable: readonly string[];
   disk: Pick<WorkerDisk, 'add' | 'wasShort'>;
   stop: StopSwitch;
   timeoutMs: number;
@@ -42,14 +43,14 @@ const turnFiles = 16;
  * @throws AttemptFailure when it has to be killed and cannot be
  */
 export async function watchSandbox(options: WatchOptions): Promise<Watched> {
-  const { sandbox, directory, workspace, disk, stop, timeoutMs, limits, now } = options;
+  const { sandbox, directory, writable, disk, stop, timeoutMs, limits, now } = options;
   let tooLarge: string | undefined;
   const stopTooLarge = (why: string) => {
     tooLarge = why;
     stop.stop('workspace-too-large');
   };
   const sizes = new SizeWatch({
-    directories: [workspace, directory.path],
+    directories: [...writable, directory.path],
     bounds: {
       maxBytes: limits.maxWorkspaceBytes + 2 * limits.maxOutputBytes,
       maxEntries: limits.maxWorkspaceFiles + turnFiles,

@@ -35,6 +35,7 @@ export interface DoorOptions {
 
 export type RefusalCode = 'unauthenticated' | 'token-rejected';
 
+const toolRoutes: ReadonlySet<string> = new Set(['/tool', '/tool/begin', '/tool/end']);
 const content = /^\/content\/[0-9a-f]{64}$/;
 const maxConnections = 64;
 /** The limit of connections from one address: on a network others can connect, too. */
@@ -51,7 +52,7 @@ const maxCompletedBytes = 65_536;
 
 /** The largest body on a route that passes the door; undefined for any other route. */
 function allowance(method: string, url: string, maxContentBytes: number): number | undefined {
-  if (method === 'POST' && url === '/tool') return maxToolBodyBytes;
+  if (method === 'POST' && toolRoutes.has(url)) return maxToolBodyBytes;
   if (method === 'POST' && url === chatPath) return maxChatBytes;
   if (method === 'PUT' && content.test(url)) return maxContentBytes;
   if (method === 'GET' && url === modelsPath) return 0;

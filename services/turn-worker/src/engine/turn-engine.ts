@@ -42,6 +42,8 @@ export interface PreparedSandbox {
   /** The owner of the runner's files, where that is not the worker's own user. */
   readonly owner: Owner | undefined;
   readonly door: DoorPlace;
+  /** The toolpacks whose tools its runner carries out. */
+  readonly toolpacks: readonly string[];
   /** The runner's path of the workspace. */
   workspaceSeen(directory: string): string;
   /** The runner's address of the open door. */
@@ -74,6 +76,8 @@ export interface StartOptions {
   /** Holds `door.sock`. */
   doorDirectory: string;
   workspace: string;
+  /** For caches, where its tools run programs. */
+  home: string | undefined;
   /** Further mounts from the host: allowed by the policy, with links resolved. */
   mounts: SandboxLimits['mounts'];
   /** Throws where `mounts` are no longer what was checked; called once no one can change that any more. */

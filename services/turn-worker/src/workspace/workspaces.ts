@@ -2,6 +2,7 @@ import { chown, mkdir, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { AttemptRef, ProjectRef } from '@suzumio/protocol/attempts';
 import { errnoOf } from '../files/errno.js';
+import { treeSize } from '../files/tree-size.js';
 import { removeTree } from '../files/remove-tree.js';
 import type { WorkspaceBounds } from './capture.js';
 import { download, downloadManifest, type FetchContent } from './content-exchange.js';
@@ -43,6 +44,25 @@ export class Workspaces {
     return new Workspace(place, sidecar, owner, threads, known);
   }
 
+  /**
+   * The home of an agent, for what its programs keep from turn to turn and can get again: no snapshot holds it. One that is
+   * beyond its bounds, or another user's, begins anew.
+   */
+  async home(agent: ProjectRef & Pick<AttemptRef, 'agent'>, owner: Owner | undefined): Promise<string> {
+    const { workerDir, bounds } = this.options;
+    const directory = join(workerDir, directories.homes, nameOf(agent), agent.agent);
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const { uid } = await stat(directory);
+    const isAnothers = owner !== undefined && uid !== owner.uid;
+    const { maxBytes, maxEntries } = bounds;
+    const size = await treeSize([directory], { maxBytes: maxBytes / 2, maxEntries: maxEntries / 2 });
+    if (!isAnothers && size.beyond === undefined) return directory;
+    await removeTree(directory);
+    await mkdir(directory, { mode: 0o700 });
+    if (owner) await chown(directory, owner.uid, owner.gid);
+    return directory;
+  }
+
   /** The projects with workspaces. */
   async projects(): Promise<ProjectRef[]> {
     const root = join(this.options.workerDir, directories.workspaces);
@@ -58,6 +78,8 @@ export class Workspaces {
 
   /** Removes all workspaces of a project. They must not be in use. */
   async remove(project: ProjectRef): Promise<void> {
+    const { temporary, sidecars, homes, workspaces } = directories;
+    // The workspaces last: what is still there is found by them.
     const { temporary, sidecars, workspaces } = directories;
     // The workspaces last: leftovers are found by them.
     for (const directory of [temporary, sidecars, workspaces]) {
@@ -66,6 +88,7 @@ export class Workspaces {
   }
 }
 
+/** What of a worker's directory is about agents' files. */
 /** The subdirectories of a worker's directory for workspaces. */
 const directories = { workspaces: 'workspaces', sidecars: 'snapshots', temporary: 'downloads' };
 

@@ -13,8 +13,18 @@ import { ContainerEnds } from './container-ends.js';
 import { type BindMount, containerOptions } from './container-options.js';
 import { DockerSandbox } from './docker-sandbox.js';
 import { engineFailure, statusOf } from './engine-errors.js';
-import { environmentVariables } from './environment-variables.js';
-import { agentFilter, agentOf, isLater, keepForLabel, mayRun, projectOf, turnLabels, workerLabel } from './labels.js';
+import { environmentVariables, homePath } from './environment-variables.js';
+import {
+  agentFilter,
+  agentOf,
+  isLater,
+  keepForLabel,
+  mayRun,
+  projectOf,
+  toolpacksLabel,
+  turnLabels,
+  workerLabel,
+} from './labels.js';
 import { probeEngine } from './probe.js';
 import { requireUnmovable } from './require-unmovable.js';
 import { StdioAttachment } from './stdio-attachment.js';
@@ -113,6 +123,7 @@ export class DockerEngine implements TurnEngine {
     return {
       owner,
       door: connection.door,
+      toolpacks: toolpacksOf(image),
       workspaceSeen: () => workspacePath,
       controllerUrl: (door) => connection.controllerUrl(door),
       start: async (start) => this.#start(start, { image: image.Id, owner, limits, connection }),
@@ -264,6 +275,7 @@ export class DockerEngine implements TurnEngine {
       { source: start.turnDirectory, target: defaultTurnDir, writable: true },
       { source: join(start.turnDirectory, 'input.json'), target: inTurn('input.json') },
       { source: start.workspace, target: workspacePath, writable: true },
+      ...(start.home === undefined ? [] : [{ source: start.home, target: homePath, writable: true }]),
       ...(door.kind === 'socket' ? [{ source: start.doorDirectory, target: inTurn('door') }] : []),
       ...(entrypoint ? [{ source: this.options.shimFile, target: shimPath }] : []),
       ...start.mounts.map(({ source, target, readonly }) => ({ source, target, writable: !readonly })),
@@ -327,4 +339,8 @@ export class DockerEngine implements TurnEngine {
       });
     }
   }
+}
+
+function toolpacksOf(image: ImageInspectInfo): string[] {
+  return (image.Config.Labels as Record<string, string> | null)?.[toolpacksLabel]?.split(' ') ?? [];
 }

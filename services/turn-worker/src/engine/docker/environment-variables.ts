@@ -2,15 +2,19 @@ import { defaultTurnDir } from '@suzumio/protocol/door';
 import type { SandboxLimits } from '@suzumio/protocol/attempts';
 import type { StartOptions } from '../turn-engine.js';
 
+/** Where an agent's home is in its containers. */
+export const homePath = '/home/agent';
+
 /**
  * The variables of a container: the project's own, overridden by those that tell the runner where its turn is. On a
  * network that includes the token, for runners that read it there.
  */
 export function environmentVariables(
   { env, network }: Pick<SandboxLimits, 'env' | 'network'>,
-  { ref, input }: Pick<StartOptions, 'ref' | 'input'>,
+  { ref, input, home }: Pick<StartOptions, 'ref' | 'input' | 'home'>,
 ): Record<string, string> {
   return {
+    ...(home === undefined ? {} : { HOME: homePath }),
     ...env,
     SUZUMIO_TURN_DIR: defaultTurnDir,
     ...(network === 'none'

@@ -7,6 +7,8 @@ const prefix = 'suzumio.';
 export const workerLabel = (worker: string): string => `${prefix}worker=${worker}`;
 /** The label of images with Suzumio's own runner, which needs no shim. */
 export const runnerLabel = `${prefix}runner`;
+/** The toolpacks whose tools an image's runner carries out, with spaces between. */
+export const toolpacksLabel = `${prefix}toolpacks`;
 /** How long an ended container is kept, in milliseconds. */
 export const keepForLabel = `${prefix}keep-for-ms`;
 

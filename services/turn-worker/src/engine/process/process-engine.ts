@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
-import { access, readdir, readFile } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProjectRef, SandboxLimits } from '@suzumio/protocol/attempts';
 import { unixDoorPrefix } from '@suzumio/protocol/door';
+import { sandboxToolpacks } from '@suzumio/protocol/tool-names';
 import { AttemptFailure } from '../attempt-failure.js';
-import { errnoOf } from '../../files/errno.js';
 import { LogTail } from '../log-tail.js';
 import type { PreparedSandbox, Sandbox, StartOptions, TurnEngine } from '../turn-engine.js';
+import { killMarked, turnMark } from './marked-processes.js';
 import { ProcessSandbox } from './process-sandbox.js';
 
 export interface ProcessEngineOptions {
@@ -51,6 +51,7 @@ export class ProcessEngine implements TurnEngine {
     return Promise.resolve({
       owner: undefined,
       door: { kind: 'socket' },
+      toolpacks: sandboxToolpacks,
       workspaceSeen: (directory) => directory,
       controllerUrl: ({ socket }) => `${unixDoorPrefix}${socket}`,
       start: (options) => this.#start(options, env),
@@ -78,8 +79,9 @@ export class ProcessEngine implements TurnEngine {
       env: {
         ...env,
         PATH: [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
-        HOME: options.turnDirectory,
+        HOME: options.home ?? options.turnDirectory,
         SUZUMIO_TURN_DIR: options.turnDirectory,
+        [turnMark]: options.turnDirectory,
       },
     });
     const log = new LogTail(options.maxLogBytes);
@@ -88,40 +90,18 @@ export class ProcessEngine implements TurnEngine {
       once(child, 'spawn'),
       once(child, 'error').then(([error]) => Promise.reject(startFailed(error))),
     ]);
-    return new ProcessSandbox(child, log);
+    return new ProcessSandbox(child, log, `${turnMark}=${options.turnDirectory}`);
   }
 
   /** A process that outlived its worker still has its turn's directory in its environment. */
   async #killOrphans(): Promise<void> {
-    const ours = `SUZUMIO_TURN_DIR=${join(this.options.workerDir, 'turns')}/`;
-    const find = async () => {
-      const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
-      const environments = await Promise.all(
-        pids.map((pid) => readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')),
-      );
-      return pids
-        .filter((_, i) => environments[i]?.split('\0').some((variable) => variable.startsWith(ours)))
-        .map(Number);
-    };
-    const giveUpAt = performance.now() + orphanPatienceMs;
-    for (let found = await find(); found.length > 0; found = await find()) {
-      for (const pid of found) killIfThere(pid);
-      if (performance.now() > giveUpAt) {
-        throw new AttemptFailure(
-          'container-start-failed',
-          `Processes of an earlier worker do not end: ${found.join(', ')}.`,
-        );
-      }
-      await sleep(50);
-    }
-  }
-}
-
-function killIfThere(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch (error) {
-    if (errnoOf(error) !== 'ESRCH') throw error;
+    const turns = `${join(this.options.workerDir, 'turns')}/`;
+    const left = await killMarked([`${turnMark}=${turns}`, `SUZUMIO_TURN_DIR=${turns}`], orphanPatienceMs);
+    if (left.length === 0) return;
+    throw new AttemptFailure(
+      'container-start-failed',
+      `Processes of an earlier worker do not end: ${left.join(', ')}.`,
+    );
   }
 }
 

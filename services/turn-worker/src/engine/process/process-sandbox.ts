@@ -4,8 +4,11 @@ import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errnoOf } from '../../files/errno.js';
 import type { LogTail } from '../log-tail.js';
+import { killMarked } from './marked-processes.js';
 import type { Sandbox, SandboxEnd } from '../turn-engine.js';
 
+/** How long what has left the runner's group may take to end. */
+const strayPatienceMs = 2_000;
 /** How long the outputs may stay open after the runner's end. */
 const lastWordsMs = 500;
 
@@ -20,6 +23,8 @@ export class ProcessSandbox implements Sandbox {
   constructor(
     private readonly child: ChildProcess,
     private readonly tail: LogTail,
+    /** A variable in the environment of all that runs for its turn. */
+    mark: string,
   ) {
     this.id = String(child.pid);
     this.#closed = once(child, 'close');
@@ -27,7 +32,10 @@ export class ProcessSandbox implements Sandbox {
       child.once('exit', (code, signal) => {
         // Its children are killed with it.
         this.#killGroup();
-        resolve({ exitCode: code ?? 128 + (signal ? constants.signals[signal] : 0), ...(signal ? { signal } : {}) });
+        const end = { exitCode: code ?? 128 + (signal ? constants.signals[signal] : 0), ...(signal ? { signal } : {}) };
+        void killMarked([mark], strayPatienceMs)
+          .catch(() => undefined)
+          .then(() => resolve(end));
       });
     });
   }
