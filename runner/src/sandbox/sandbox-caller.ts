@@ -1,9 +1,7 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import type { SandboxToolName } from '@suzumio/protocol/tool-names';
 import type { ToolResult } from '../tools/tool-client.js';
-import { keptDirectory, Roots } from './paths/roots.js';
+import { Roots } from './paths/roots.js';
 import { BackgroundProcesses } from './processes/background-processes.js';
 import { runSandboxTool } from './run-sandbox-tool.js';
 import { type Sandbox, usualLimits } from './sandbox.js';
@@ -21,7 +19,6 @@ export class SandboxCaller {
   private constructor(
     private readonly steps: SandboxSteps,
     private readonly sandbox: Sandbox,
-    private readonly workspace: string,
   ) {}
 
   static async open(
@@ -37,7 +34,7 @@ export class SandboxCaller {
       processes: new BackgroundProcesses(),
       log: host.log,
     };
-    return new SandboxCaller(steps, opened, workspace);
+    return new SandboxCaller(steps, opened);
   }
 
   call(tool: SandboxToolName, input: unknown, step: string): Promise<ToolResult> {
@@ -45,11 +42,10 @@ export class SandboxCaller {
     return this.steps.take({ tool, input, step }, () => runSandboxTool(tool, input, this.sandbox, { step, signal }));
   }
 
-  /** Ends whatever still runs, and removes what it printed. */
+  /** Ends whatever still runs. */
   async close(): Promise<void> {
     this.#over.abort();
     await this.sandbox.processes.close();
-    await rm(join(this.workspace, keptDirectory), { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
