@@ -79,18 +79,15 @@ export class Workspaces {
   /** Removes all workspaces of a project. They must not be in use. */
   async remove(project: ProjectRef): Promise<void> {
     const { temporary, sidecars, homes, workspaces } = directories;
-    // The workspaces last: what is still there is found by them.
-    const { temporary, sidecars, workspaces } = directories;
     // The workspaces last: leftovers are found by them.
-    for (const directory of [temporary, sidecars, workspaces]) {
+    for (const directory of [temporary, sidecars, homes, workspaces]) {
       await removeTree(join(this.options.workerDir, directory, nameOf(project)));
     }
   }
 }
 
-/** What of a worker's directory is about agents' files. */
-/** The subdirectories of a worker's directory for workspaces. */
-const directories = { workspaces: 'workspaces', sidecars: 'snapshots', temporary: 'downloads' };
+/** The subdirectories of a worker's directory for agents' files. */
+const directories = { workspaces: 'workspaces', sidecars: 'snapshots', temporary: 'downloads', homes: 'homes' };
 
 /** A unique name of a project, also among projects that had the same name. */
 function nameOf({ cell, project, epoch }: ProjectRef): string {
