@@ -1,8 +1,15 @@
 import { createHash } from 'node:crypto';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { StepResult } from '@suzumio/protocol/sandbox-steps';
-import { anyRequest, type RecordedRefusal, recordedResult, type RecordedStep, replaceStep, resultAt } from '../journal.js';
-import { turnRow, type TurnRow } from '../rows.js';
+import {
+  anyRequest,
+  type RecordedRefusal,
+  recordedResult,
+  type RecordedStep,
+  replaceStep,
+  resultAt,
+} from '../journal.js';
+import { turnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 import { authorizeTool } from './authorize.js';

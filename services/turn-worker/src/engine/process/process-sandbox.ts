@@ -33,9 +33,10 @@ export class ProcessSandbox implements Sandbox {
         // Its children are killed with it.
         this.#killGroup();
         const end = { exitCode: code ?? 128 + (signal ? constants.signals[signal] : 0), ...(signal ? { signal } : {}) };
-        void killMarked([mark], strayPatienceMs)
-          .catch(() => undefined)
-          .then(() => resolve(end));
+        killMarked([mark], strayPatienceMs).then(
+          () => resolve(end),
+          () => resolve(end),
+        );
       });
     });
   }
