@@ -8,7 +8,7 @@ import { playTurn } from './mock/play-turn.js';
 import type { SandboxCaller } from './sandbox/sandbox-caller.js';
 import { SandboxSteps } from './sandbox/sandbox-steps.js';
 import { createToolClient, type ToolCaller } from './tools/tool-client.js';
-import { TurnTools } from './tools/turn-tools.js';
+import { TurnTools } from './turn-tools.js';
 import { readTurnInput, writeTurnOutput } from './turn-files.js';
 import { exitCodes, ToldFailure } from './turn-failure.js';
 

@@ -1,6 +1,6 @@
 import { isSandboxTool } from '@suzumio/protocol/tool-names';
-import type { SandboxCaller } from '../sandbox/sandbox-caller.js';
-import type { ToolCaller, ToolResult } from './tool-client.js';
+import type { SandboxCaller } from './sandbox/sandbox-caller.js';
+import type { ToolCaller, ToolResult } from './tools/tool-client.js';
 
 /** The tools of one turn: those of the sandbox where they are, all others through the door. */
 export class TurnTools implements ToolCaller {
