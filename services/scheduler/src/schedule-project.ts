@@ -9,7 +9,7 @@ import {
   deliverableTurns,
   deliverTurn,
   forgetDelivery,
-  type ProvidersAway,
+  type OpenCircuits,
   type QueuedTurn,
   unclaimedDelivery,
 } from '@suzumio/store/turns/deliver-turn';
@@ -19,7 +19,7 @@ import { agentsToStart, type CellBounds, startTurns } from '@suzumio/store/turns
 /** What a visit knows besides the project's state. */
 interface Look {
   bounds: CellBounds;
-  away: ProvidersAway;
+  away: OpenCircuits;
   /** Jobs that seemed lost and were looked up. Others that seem lost are looked up next time. */
   asked: ReadonlySet<string>;
   /** Those of them that are still in the queue. */
@@ -83,7 +83,7 @@ export class ProjectScheduler {
     const { catalog, context, id: cell } = this.cell;
     const nowMs = context.now();
     const day = catalog.spending.budget;
-    const away = new Map([...catalog.providers.away(store.project), ...(day ? [[day.gate, day.endsMs] as const] : [])]);
+    const away = new Map([...catalog.circuits.away(store.project), ...(day ? [[day.gate, day.endsMs] as const] : [])]);
     if (impatientTurns(store.reader, nowMs, away).length > 0) await store.write((tx) => giveUpWaiting(tx, away));
     const bounds = { day, closed: [...away].filter(([, untilMs]) => untilMs > nowMs).map(([key]) => key) };
     const lost = this.#deliverable(store.reader, store, away, nowMs)
@@ -101,7 +101,7 @@ export class ProjectScheduler {
     });
   }
 
-  #deliverable(reader: SqlReader, { config }: ProjectStore, away: ProvidersAway, nowMs: number): QueuedTurn[] {
+  #deliverable(reader: SqlReader, { config }: ProjectStore, away: OpenCircuits, nowMs: number): QueuedTurn[] {
     return deliverableTurns(reader, nowMs, away, config.scheduler.maxConcurrentTurns);
   }
 

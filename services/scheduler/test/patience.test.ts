@@ -22,7 +22,7 @@ agents: { ada: { role: worker, prompt: Work. } }
 /** Ends the attempt of a turn because its model wants to be left alone for an hour. */
 async function sentAway({ testing }: Bench, project: string, turn: string): Promise<void> {
   const caller = { circuit, project, call: 'call_1' };
-  const { untilMs } = await testing.cell.catalog.providers.failed(caller, {
+  const { untilMs } = await testing.cell.catalog.circuits.failed(caller, {
     opensFor: 'all',
     error: failure.message,
     retryAfterMs: 3_600_000,

@@ -1,4 +1,4 @@
-import type { Caller, CircuitFailure, CircuitOpened } from '@suzumio/store/models/providers';
+import type { Caller, CircuitFailure, CircuitOpened } from '@suzumio/store/models/circuits';
 import type { ToolhostContext } from '../context.js';
 import { callLeaseMs } from './call-lease.js';
 
@@ -25,7 +25,7 @@ export class CircuitBreaker {
   async admit(): Promise<OpenCircuit | undefined> {
     const { cell, metrics } = this.context;
     const sinceMs = cell.context.now();
-    const admission = await this.#providers.admit(this.caller, callLeaseMs);
+    const admission = await this.#circuits.admit(this.caller, callLeaseMs);
     if (admission.ask) {
       if (admission.probe) this.#probeSinceMs = sinceMs;
       return undefined;
@@ -37,29 +37,29 @@ export class CircuitBreaker {
   /** Extends the probe's lease: other calls go on waiting for it. */
   async heartbeat(): Promise<void> {
     if (this.#probeSinceMs !== undefined)
-      await this.#providers.extendProbe(this.caller, callLeaseMs, this.#probeSinceMs);
+      await this.#circuits.extendProbe(this.caller, callLeaseMs, this.#probeSinceMs);
   }
 
   /** The model has begun to answer: other calls need not wait for the whole answer. */
   async answering(): Promise<void> {
-    if (this.#probeSinceMs !== undefined) await this.#providers.answering(this.caller);
+    if (this.#probeSinceMs !== undefined) await this.#circuits.answering(this.caller);
   }
 
   /** The model answers, which closes the circuit. A refusal is an answer, too. */
   async close(): Promise<void> {
-    if (await this.#providers.answered(this.caller.circuit)) this.#log('info', {}, 'a model answers again');
+    if (await this.#circuits.answered(this.caller.circuit)) this.#log('info', {}, 'a model answers again');
   }
 
   /** The call failed, which opens the circuit. */
   async open(failure: CircuitFailure): Promise<CircuitOpened> {
-    const opened = await this.#providers.failed(this.caller, failure);
+    const opened = await this.#circuits.failed(this.caller, failure);
     const { opensFor, error } = failure;
     if (opened.first) this.#log('warn', { opensFor, untilMs: opened.untilMs }, `a model does not answer: ${error}`);
     return opened;
   }
 
-  get #providers() {
-    return this.context.cell.catalog.providers;
+  get #circuits() {
+    return this.context.cell.catalog.circuits;
   }
 
   #log(level: 'info' | 'warn', more: object, message: string): void {

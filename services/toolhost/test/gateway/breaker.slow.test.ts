@@ -54,7 +54,7 @@ afterEach(async () => {
   await server.close();
 });
 
-const providers = () => bench.testing.cell.catalog.providers;
+const circuits = () => bench.testing.cell.catalog.circuits;
 const caller = (call: string, of = project) => ({ circuit: 'models.test#01234567/m', project: of, call });
 const rows = <Row>(sql: string) => bench.testing.rows<Row>(project, sql);
 const isPoison = ({ body }: ModelRequest) => JSON.stringify(body).includes('poison');
@@ -80,7 +80,7 @@ async function ask(attempt: Begun, text = 'Well?', step = '0'): Promise<number> 
 
 const wanting = (maxConcurrentTurns?: number) =>
   bench.testing.store(project, ({ reader }) =>
-    deliverableTurns(reader, nowMs, providers().away(project), maxConcurrentTurns).map(({ turn }) => turn),
+    deliverableTurns(reader, nowMs, circuits().away(project), maxConcurrentTurns).map(({ turn }) => turn),
   );
 
 /** The next attempt of a turn that is due. */
@@ -111,7 +111,7 @@ describe('a question that fails while others are answered', () => {
       expect(await ask(poisoned, 'poison')).toBe(424);
       advance(1_000);
       // What others had asked before is answered: all is well with the provider, but for this question.
-      for (const key of providers().away(project).keys()) await providers().answered(key);
+      for (const key of circuits().away(project).keys()) await circuits().answered(key);
       expect(await ask(healthy, 'Well?', String(step))).toBe(200);
       step += 1;
       const [{ status } = { status: '' }] = await rows<{ status: string }>(
@@ -177,7 +177,7 @@ describe('whoever tries a provider', () => {
     });
     const trying = await bench.begin(project, 'worker-2');
     const slow = ask(trying);
-    await eventually('the provider is open', () => providers().away(project).size === 0);
+    await eventually('the provider is open', () => circuits().away(project).size === 0);
     expect(server.requests).toHaveLength(2);
     answers = () => ({ text: 'Yes.' });
     expect(await ask(await bench.begin(project, 'worker-3'))).toBe(200);
@@ -185,29 +185,29 @@ describe('whoever tries a provider', () => {
   });
 
   test('is believed for as long as its process is heard of: another tries soon after one that died', async () => {
-    await providers().failed(caller('call-0'), { opensFor: 'all', error: 'It is away.' });
+    await circuits().failed(caller('call-0'), { opensFor: 'all', error: 'It is away.' });
     advance(5_000);
-    expect(await providers().admit(caller('call-1'), 20_000)).toEqual({ ask: true, probe: true });
-    expect(await providers().admit(caller('call-2'), 20_000)).toMatchObject({ ask: false });
+    expect(await circuits().admit(caller('call-1'), 20_000)).toEqual({ ask: true, probe: true });
+    expect(await circuits().admit(caller('call-2'), 20_000)).toMatchObject({ ask: false });
     advance(15_000);
-    await providers().extendProbe(caller('call-1'), 20_000, nowMs - 15_000);
-    await providers().extendProbe(caller('call-2'), 600_000, nowMs);
+    await circuits().extendProbe(caller('call-1'), 20_000, nowMs - 15_000);
+    await circuits().extendProbe(caller('call-2'), 600_000, nowMs);
     advance(15_000);
-    expect(await providers().admit(caller('call-2'), 20_000)).toMatchObject({ ask: false });
+    expect(await circuits().admit(caller('call-2'), 20_000)).toMatchObject({ ask: false });
     advance(5_000);
-    expect(await providers().admit(caller('call-2'), 20_000)).toEqual({ ask: true, probe: true });
+    expect(await circuits().admit(caller('call-2'), 20_000)).toEqual({ ask: true, probe: true });
   });
 
   test('and whose answer breaks off half way closes it again, for longer', async () => {
-    await providers().failed(caller('call-0'), { opensFor: 'all', error: 'It is away.' });
+    await circuits().failed(caller('call-0'), { opensFor: 'all', error: 'It is away.' });
     advance(5_000);
-    await providers().admit(caller('call-1'), 20_000);
-    await providers().answering(caller('call-1'));
-    expect(await providers().admit(caller('call-2'), 20_000)).toEqual({ ask: true, probe: false });
+    await circuits().admit(caller('call-1'), 20_000);
+    await circuits().answering(caller('call-1'));
+    expect(await circuits().admit(caller('call-2'), 20_000)).toEqual({ ask: true, probe: false });
     expect(
-      (await providers().failed(caller('call-1'), { opensFor: 'all', error: 'It broke off.' })).untilMs - nowMs,
+      (await circuits().failed(caller('call-1'), { opensFor: 'all', error: 'It broke off.' })).untilMs - nowMs,
     ).toBe(10_000);
-    expect(providers().away(project).size).toBe(1);
+    expect(circuits().away(project).size).toBe(1);
   });
 });
 
@@ -233,8 +233,8 @@ describe('turns that wait for a provider', () => {
     expect(healthy).toBeDefined();
     await bench.testing.write(project, (tx) => deliverTurn(tx, healthy ?? '', 0));
 
-    const [key = ''] = providers().away(project).keys();
-    await providers().answered(key);
+    const [key = ''] = circuits().away(project).keys();
+    await circuits().answered(key);
     advance(60_000);
     // One is running, so there is room for one.
     expect(await bench.testing.store(project, ({ reader }) => activeTurns(reader))).toBe(1);

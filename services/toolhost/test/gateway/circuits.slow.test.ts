@@ -67,7 +67,7 @@ async function ask(attempt: Begun): Promise<number> {
 }
 
 const askAs = async (project: string, agent = 'worker-1') => ask(await bench.begin(project, agent));
-const providers = () => bench.testing.cell.catalog.providers;
+const circuits = () => bench.testing.cell.catalog.circuits;
 
 describe('a model that fails', () => {
   test.each<[string, Behaviour]>([
@@ -81,7 +81,7 @@ describe('a model that fails', () => {
     expect(await askAs(one, 'modest')).toBe(200);
     expect(await askAs(two, 'modest')).toBe(200);
     // Nor does what answers say anything of what does not.
-    expect(providers().away(one).size).toBe(1);
+    expect(circuits().away(one).size).toBe(1);
   });
 
   test.each([
@@ -99,8 +99,8 @@ describe('a model that fails', () => {
     const [one, two] = [await create('one'), await create('two')];
     await server.close();
     expect(await askAs(one)).toBe(424);
-    expect([...providers().away(one).values()]).toEqual([nowMs + 5_000]);
-    expect(providers().away(two).size).toBe(1);
+    expect([...circuits().away(one).values()]).toEqual([nowMs + 5_000]);
+    expect(circuits().away(two).size).toBe(1);
   });
 });
 
@@ -183,13 +183,13 @@ describe('whoever tries a model', () => {
   const circuit = 'models.test#01234567/m';
   const caller = (project: string, call = `call of ${project}`) => ({ circuit, project, call });
   const tried = async (project: string) => {
-    const admitted = await providers().admit(caller(project), 20_000);
-    if (admitted.ask) await providers().failed(caller(project), { opensFor: 'all', error: 'It is away.' });
+    const admitted = await circuits().admit(caller(project), 20_000);
+    if (admitted.ask) await circuits().failed(caller(project), { opensFor: 'all', error: 'It is away.' });
     return admitted.ask;
   };
 
   test('is each project in turn, whoever asks first', async () => {
-    await providers().failed(caller('one'), { opensFor: 'all', error: 'It is away.' });
+    await circuits().failed(caller('one'), { opensFor: 'all', error: 'It is away.' });
     expect(await tried('two')).toBe(false);
     advance(1);
     expect(await tried('three')).toBe(false);
@@ -202,12 +202,12 @@ describe('whoever tries a model', () => {
   });
 
   test('is another where the project whose turn it is has nothing to ask any more', async () => {
-    await providers().failed(caller('gone'), { opensFor: 'all', error: 'It is away.' });
+    await circuits().failed(caller('gone'), { opensFor: 'all', error: 'It is away.' });
     advance(1_000);
-    await providers().failed(caller('one'), { opensFor: 'all', error: 'It is away.' });
+    await circuits().failed(caller('one'), { opensFor: 'all', error: 'It is away.' });
     advance(4_000);
     expect(await tried('one')).toBe(false);
-    expect([...providers().away('gone').values(), ...providers().away('one').values()]).toEqual([nowMs, nowMs + 5_000]);
+    expect([...circuits().away('gone').values(), ...circuits().away('one').values()]).toEqual([nowMs, nowMs + 5_000]);
     advance(5_000);
     expect(await tried('one')).toBe(true);
     advance(10_000);
@@ -215,16 +215,16 @@ describe('whoever tries a model', () => {
   });
 
   test('and finds only that its own question fails leaves it to the next, and opens it for nobody else', async () => {
-    await providers().failed(caller('one'), { opensFor: 'all', error: 'It is away.' });
+    await circuits().failed(caller('one'), { opensFor: 'all', error: 'It is away.' });
     expect(await tried('two')).toBe(false);
     advance(10_000);
-    expect(await providers().admit(caller('one'), 20_000)).toEqual({ ask: true, probe: true });
-    expect(await providers().admit(caller('two'), 20_000)).toMatchObject({ ask: false });
-    await providers().failed(caller('one'), { opensFor: 'project', error: 'A strange question.' });
-    expect(await providers().admit(caller('two'), 20_000)).toEqual({ ask: true, probe: true });
-    expect(await providers().admit(caller('one'), 20_000)).toMatchObject({ lastError: 'A strange question.' });
-    expect(await providers().answered(circuit)).toBe(true);
-    expect(await providers().admit(caller('one'), 20_000)).toEqual({ ask: true, probe: false });
+    expect(await circuits().admit(caller('one'), 20_000)).toEqual({ ask: true, probe: true });
+    expect(await circuits().admit(caller('two'), 20_000)).toMatchObject({ ask: false });
+    await circuits().failed(caller('one'), { opensFor: 'project', error: 'A strange question.' });
+    expect(await circuits().admit(caller('two'), 20_000)).toEqual({ ask: true, probe: true });
+    expect(await circuits().admit(caller('one'), 20_000)).toMatchObject({ lastError: 'A strange question.' });
+    expect(await circuits().answered(circuit)).toBe(true);
+    expect(await circuits().admit(caller('one'), 20_000)).toEqual({ ask: true, probe: false });
   });
 
   test('is the turn of a project that has not tried for longest', async () => {
@@ -232,7 +232,7 @@ describe('whoever tries a model', () => {
     const project = await create('one');
     const wanting = () =>
       bench.testing.store(project, ({ reader }) =>
-        deliverableTurns(reader, nowMs, providers().away(project)).map(({ turn }) => turn),
+        deliverableTurns(reader, nowMs, circuits().away(project)).map(({ turn }) => turn),
       );
     const first = await bench.begin(project, 'worker-1');
     const second = await bench.begin(project, 'worker-2');
@@ -249,32 +249,29 @@ describe('whoever tries a model', () => {
   });
 
   test('keeps others waiting for a minute at most, however long its question may take; then the next in turn tries', async () => {
-    await providers().failed(caller('one'), { opensFor: 'all', error: 'It is away.' });
+    await circuits().failed(caller('one'), { opensFor: 'all', error: 'It is away.' });
     expect(await tried('two')).toBe(false);
     advance(1);
     expect(await tried('three')).toBe(false);
     advance(5_000);
     const sinceMs = nowMs;
-    expect(await providers().admit(caller('two'), 20_000)).toEqual({ ask: true, probe: true });
+    expect(await circuits().admit(caller('two'), 20_000)).toEqual({ ask: true, probe: true });
     for (let beat = 0; beat < 11; beat += 1) {
       advance(5_000);
-      await providers().extendProbe(caller('two'), 20_000, sinceMs);
+      await circuits().extendProbe(caller('two'), 20_000, sinceMs);
       expect(await tried('three')).toBe(false);
     }
     advance(5_000);
-    await providers().extendProbe(caller('two'), 20_000, sinceMs);
-    expect([...providers().away('two').values(), ...providers().away('three').values()]).toEqual([
-      nowMs + 5_000,
-      nowMs,
-    ]);
+    await circuits().extendProbe(caller('two'), 20_000, sinceMs);
+    expect([...circuits().away('two').values(), ...circuits().away('three').values()]).toEqual([nowMs + 5_000, nowMs]);
     expect(await tried('two')).toBe(false);
     expect(await tried('three')).toBe(true);
   });
 
   test('is forgotten a day after nobody has tried any more', async () => {
-    await providers().failed(caller('one'), { opensFor: 'all', error: 'It is away.' });
+    await circuits().failed(caller('one'), { opensFor: 'all', error: 'It is away.' });
     advance(24 * 3_600_000 + 10_000);
-    await providers().failed({ ...caller('one'), circuit: 'other.test#01234567/m' }, { opensFor: 'all', error: 'No.' });
-    expect([...providers().away('one').keys()]).toEqual(['other.test#01234567/m']);
+    await circuits().failed({ ...caller('one'), circuit: 'other.test#01234567/m' }, { opensFor: 'all', error: 'No.' });
+    expect([...circuits().away('one').keys()]).toEqual(['other.test#01234567/m']);
   });
 });

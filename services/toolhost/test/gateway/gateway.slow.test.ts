@@ -333,8 +333,8 @@ describe('a provider that is away', () => {
     const { project, ada } = await start();
     bench.testing.setNow(noon);
     expect(await ask(ada, '0', question())).toMatchObject({ status: 424 });
-    const { providers } = bench.testing.cell.catalog;
-    expect([...providers.away(project).values()].map((until) => until - noon).sort()).toEqual([5_000, pauseMs].sort());
+    const { circuits } = bench.testing.cell.catalog;
+    expect([...circuits.away(project).values()].map((until) => until - noon).sort()).toEqual([5_000, pauseMs].sort());
   });
 
   test('lets one call try it after a pause, and all when that went well', async () => {
@@ -344,12 +344,12 @@ describe('a provider that is away', () => {
     const ben = await bench.begin(project, 'ben');
     bench.testing.setNow(noon);
     await ask(ada, '0', question());
-    const { providers } = bench.testing.cell.catalog;
-    expect(providers.away(project).size).toBe(2);
+    const { circuits } = bench.testing.cell.catalog;
+    expect(circuits.away(project).size).toBe(2);
     bench.testing.setNow(noon + 6_000);
-    const [circuit = ''] = providers.away(project).keys();
+    const [circuit = ''] = circuits.away(project).keys();
     const [first, ...others] = await Promise.all(
-      Array.from({ length: 5 }, (_, n) => providers.admit({ circuit, project, call: `call-${n}` }, 60_000)),
+      Array.from({ length: 5 }, (_, n) => circuits.admit({ circuit, project, call: `call-${n}` }, 60_000)),
     );
     expect([first, ...others].filter((admission) => admission?.ask)).toHaveLength(1);
     otherBehaviour = { text: 'Back.' };
@@ -393,7 +393,7 @@ describe('a provider that is away', () => {
       expect(said(await ask(ada, '0', question()))).toBe('From the other.');
       otherBehaviour = given;
       expect((await ask(ada, '1', question())).json.code).toBe('provider-refused');
-      expect(bench.testing.cell.catalog.providers.away(project).size).toBe(0);
+      expect(bench.testing.cell.catalog.circuits.away(project).size).toBe(0);
       const [turn] = await rows<{ status: string; failure_json: string }>(
         project,
         'SELECT status, failure_json FROM turns',

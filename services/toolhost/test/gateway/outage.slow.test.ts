@@ -39,9 +39,9 @@ afterEach(async () => {
 /** What scheduler and workers do in a moment: every turn that is due is claimed, asks its model, and ends. */
 async function moment(nowMs: number): Promise<void> {
   bench.testing.setNow(nowMs);
-  const { providers } = bench.testing.cell.catalog;
+  const { circuits } = bench.testing.cell.catalog;
   const due = await bench.testing.store(project, (store) =>
-    deliverableTurns(store.reader, nowMs, providers.away(project)),
+    deliverableTurns(store.reader, nowMs, circuits.away(project)),
   );
   for (const { turn, delivery } of due) {
     const delivered = await bench.testing.write(project, (tx) => deliverTurn(tx, turn, delivery));

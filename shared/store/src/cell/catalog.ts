@@ -1,7 +1,7 @@
 import type { Labels } from '@suzumio/contract/model/labels';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
-import { Providers } from '../models/providers.js';
+import { Circuits } from '../models/circuits.js';
 import { ReachedHosts } from '../models/reached-hosts.js';
 import { Spending } from '../models/spending.js';
 import { epochFrom, filePlace, placeOf, samePlace } from '../projects/file-place.js';
@@ -78,7 +78,7 @@ export class Catalog {
   readonly profiles: Profiles;
   readonly teams: Teams;
 
-  readonly providers: Providers;
+  readonly circuits: Circuits;
   readonly reached: ReachedHosts;
   readonly spending: Spending;
   readonly pause: CellPause;
@@ -98,7 +98,7 @@ export class Catalog {
     this.deletions = new ProjectDeletions(db);
     this.profiles = new Profiles(db);
     this.teams = new Teams(db);
-    this.providers = new Providers(db);
+    this.circuits = new Circuits(db);
     this.reached = new ReachedHosts(db);
     this.spending = new Spending(db);
     this.pause = new CellPause(db);

@@ -1,6 +1,6 @@
 import type { CellFacts, ServiceFacts } from '@suzumio/core/why/facts';
 import { readCellPause } from './cell-pause.js';
-import { readOpenCircuits } from '../models/providers.js';
+import { readOpenCircuits } from '../models/circuits.js';
 import { readDayBudget } from '../models/spending.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { readWaitingLine } from './waiting-line.js';

@@ -20,7 +20,7 @@ export interface QueuedTurn {
 }
 
 /** Open circuits, and when each may be probed; a day's exhausted budget by its gate. */
-export type ProvidersAway = ReadonlyMap<string, number>;
+export type OpenCircuits = ReadonlyMap<string, number>;
 
 /**
  * Queued turns that need a job now, the most urgent first. Turns of external agents never get one: their handlers claim
@@ -31,7 +31,7 @@ export type ProvidersAway = ReadonlyMap<string, number>;
 export function deliverableTurns(
   reader: SqlReader,
   nowMs: number,
-  away: ProvidersAway = new Map(),
+  away: OpenCircuits = new Map(),
   maxConcurrentTurns = Infinity,
 ): QueuedTurn[] {
   const project = projectRow(reader);

@@ -2,11 +2,11 @@ import type { Failure } from '@suzumio/protocol/failure-codes';
 import { isQueued, projectRow, turnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
-import type { ProvidersAway } from './deliver-turn.js';
+import type { OpenCircuits } from './deliver-turn.js';
 import { failTurn } from './fail-attempt.js';
 
 /** Turns whose patience is over while their model is still unavailable. */
-export function impatientTurns(reader: SqlReader, nowMs: number, away: ProvidersAway): string[] {
+export function impatientTurns(reader: SqlReader, nowMs: number, away: OpenCircuits): string[] {
   const project = projectRow(reader);
   if (project.status !== 'running' || project.paused_json !== null) return [];
   return reader
@@ -20,7 +20,7 @@ export function impatientTurns(reader: SqlReader, nowMs: number, away: Providers
 }
 
 /** Fails {@link impatientTurns} with the provider's last error: another attempt would only repeat it. */
-export function giveUpWaiting(tx: Tx, away: ProvidersAway): void {
+export function giveUpWaiting(tx: Tx, away: OpenCircuits): void {
   for (const id of impatientTurns(tx, tx.nowMs, away)) {
     const turn = turnRow(tx, id);
     const last = tx.get<{ failure: string | null }>(

@@ -280,7 +280,7 @@ describe('a turn that waits', () => {
   test('for a provider says for which, and until when', async () => {
     const here = await team();
     const { turn, attempt } = await here.work('ada');
-    const { untilMs } = await here.testing.cell.catalog.providers.failed(
+    const { untilMs } = await here.testing.cell.catalog.circuits.failed(
       { circuit: 'models.test#01234567/big-1', project: 'another', call: 'call-1' },
       { opensFor: 'all', error: 'Too many requests.' },
     );
@@ -298,7 +298,7 @@ describe('a turn that waits', () => {
         next: 'watch team',
       },
     ]);
-    await here.testing.cell.catalog.providers.answered('models.test#01234567/big-1');
+    await here.testing.cell.catalog.circuits.answered('models.test#01234567/big-1');
     expect(await codes(here, 'ada')).toEqual(['about-to-start']);
   });
 

@@ -75,7 +75,7 @@ const forgottenAfterMs = 24 * 3_600_000;
  * doubles; then one call probes, and its result decides for all. Projects take turns at probing, so that a project
  * whose calls always fail blocks no other.
  */
-export class Providers {
+export class Circuits {
   constructor(private readonly db: CatalogDatabase) {}
 
   /**
