@@ -335,7 +335,7 @@ afterAll(async () => {
 
 async function play(mode: Mode, name: string, one: Case): Promise<string> {
   const world = worlds[mode];
-  const made = world.api.cell.catalog.projects().map(({ id }) => id);
+  const made = world.api.cell.catalog.projects.all().map(({ id }) => id);
   for (const [project, state] of Object.entries(one.with ?? {})) {
     if (!made.includes(project)) await world.project(project, state);
   }

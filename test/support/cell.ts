@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import type { StorageLimits } from '@suzumio/contract/model/storage';
-import type { NewEntry } from '@suzumio/store/cell/catalog';
+import type { NewEntry } from '@suzumio/store/cell/project-index';
 import { Cell } from '@suzumio/store/cell/cell';
 import { type StoreContext, systemContext } from '@suzumio/store/sqlite/context';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
@@ -98,7 +98,7 @@ export async function testCell({ parent = tmpdir(), startMs, ...options }: TestC
       const { config } = loadProjectText(yaml, 'test.yaml');
       await cell.createProject({ config, source: yaml, actor: 'test' });
       if (start) {
-        await cell.catalog.noteRunning(config.name);
+        await cell.catalog.projects.noteRunning(config.name);
         await testing.write(config.name, (tx) => startProject(tx, 'test'));
       }
       return config.name;

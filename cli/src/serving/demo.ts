@@ -105,7 +105,7 @@ async function chooseBackend(session: Session, image: string): Promise<Backend> 
 
 /** Makes the project under a name that is free, so that a data directory may see several demos. */
 async function createDemo(cell: Cell, { config, sourceText }: LoadedProject, kind: Backend): Promise<string> {
-  const taken = new Set(cell.catalog.projects().map(({ id }) => id));
+  const taken = new Set(cell.catalog.projects.all().map(({ id }) => id));
   let name = config.name;
   for (let number = 2; taken.has(name); number++) name = `${config.name}-${number}`;
   await createFrom(cell, { sourceText, config: { ...config, name, backend: { ...config.backend, kind } } });

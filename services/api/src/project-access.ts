@@ -31,7 +31,7 @@ export async function orUnknown<Result>(
   } catch (error) {
     if (!isSuzumioError(error, 'project-unknown')) throw error;
     const shown = project.slice(0, 80);
-    const known = cell.catalog.projects().map(({ id }) => id);
+    const known = cell.catalog.projects.all().map(({ id }) => id);
     // It may be the wrong directory.
     const where = unserved ? ` in ${cell.directory.root}.` : hintFrom(project, known);
     throw new SuzumioError('project-unknown', `There is no project "${shown}"${where}`, { project: shown });

@@ -133,11 +133,11 @@ describe('the inbox', () => {
 
 describe('a tick', () => {
   test('wakes a project, also one that the catalog took for settled', async () => {
-    await api.cell.catalog.noteStatus('team', () => ({ status: 'stopped', settled: true }));
-    expect(api.cell.catalog.unsettledProjects()).toEqual([]);
+    await api.cell.catalog.projects.noteStatus('team', () => ({ status: 'stopped', settled: true }));
+    expect(api.cell.catalog.projects.unsettled()).toEqual([]);
     const answer = await api.post(`${path}/tick`);
     expect([answer.status, tickAnswer.parse(answer.json)]).toEqual([200, { id: 'team', status: 'running' }]);
     expect(api.wakes).toEqual(['team']);
-    expect(api.cell.catalog.unsettledProjects()).toEqual(['team']);
+    expect(api.cell.catalog.projects.unsettled()).toEqual(['team']);
   });
 });

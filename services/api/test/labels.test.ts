@@ -37,7 +37,7 @@ describe('labels', () => {
     expect(told).toEqual([
       { actor: expect.not.stringMatching(/^admin$/), data: { set: { env: 'live', 'a/b': 'x y' }, removed: ['team'] } },
     ]);
-    expect(api.cell.catalog.unsettledProjects()).toEqual([]);
+    expect(api.cell.catalog.projects.unsettled()).toEqual([]);
   });
 
   test('that are so already leave no event, and a key makes a repetition harmless', async () => {
@@ -75,15 +75,15 @@ describe('labels', () => {
   });
 
   test('that the catalog was not told of, because its process died, are left for a sweep to compare', async () => {
-    jest.spyOn(api.cell.catalog, 'noteStatus').mockRejectedValueOnce(new Error('killed'));
+    jest.spyOn(api.cell.catalog.projects, 'noteStatus').mockRejectedValueOnce(new Error('killed'));
     expect((await label({ set: { env: 'live' } })).status).toBe(200);
     expect(await filedUnder('env=live')).toEqual([]);
-    expect(api.cell.catalog.unsettledProjects()).toEqual(['team']);
+    expect(api.cell.catalog.projects.unsettled()).toEqual(['team']);
     await api.store('team', (store) => {
       expect(api.cell.isNoted(store)).toBe(false);
     });
     await api.cell.noteStatus('team');
-    expect([await filedUnder('env=live'), api.cell.catalog.unsettledProjects()]).toEqual([['team'], []]);
+    expect([await filedUnder('env=live'), api.cell.catalog.projects.unsettled()]).toEqual([['team'], []]);
     await api.store('team', (store) => {
       expect(api.cell.isNoted(store)).toBe(true);
     });

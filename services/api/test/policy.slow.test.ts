@@ -66,7 +66,7 @@ describe('a posted file', () => {
     expect(detail).toContain(`${field}: `);
     expect(detail).toContain(`(policy: ${rule})`);
     expect(answer.json).toMatchObject({ rules: [rule] });
-    expect(api.cell.catalog.projects()).toEqual([]);
+    expect(api.cell.catalog.projects.all()).toEqual([]);
   });
 
   test("is not told what this machine's variables hold", async () => {

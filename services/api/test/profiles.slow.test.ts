@@ -244,7 +244,7 @@ describe('a standing project', () => {
     await up('research', { file: standingYaml('desk') });
     await api.post('/api/projects/desk/stop');
     expect(standUpAnswer.parse((await up('research')).json).project.status).toBe('running');
-    expect(api.cell.catalog.projects()).toContainEqual({ id: 'desk', status: 'running' });
+    expect(api.cell.catalog.projects.all()).toContainEqual({ id: 'desk', status: 'running' });
   });
 
   test('may have members in places of their own: the pattern is for the others', async () => {

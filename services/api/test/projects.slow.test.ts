@@ -50,8 +50,8 @@ describe('making a project', () => {
     expect(created.project).toMatchObject({ status: 'running', messages: 1 });
     expect(created.message?.recipients).toEqual(['ben']);
     expect(api.wakes).toContain('begun');
-    expect(api.cell.catalog.projects()).toContainEqual({ id: 'begun', status: 'running' });
-    expect(api.cell.catalog.unsettledProjects()).toContain('begun');
+    expect(api.cell.catalog.projects.all()).toContainEqual({ id: 'begun', status: 'running' });
+    expect(api.cell.catalog.projects.unsettled()).toContain('begun');
     expect(await api.rows('begun', 'SELECT type, actor FROM events')).toEqual([
       { type: 'project.initialized', actor: 'admin' },
       { type: 'message.created', actor: 'admin' },
@@ -71,7 +71,7 @@ describe('making a project', () => {
       code: 'sender-forged',
     });
     expect((await api.get('/api/projects/unmade')).status).toBe(404);
-    expect(api.cell.catalog.projects().map(({ id }) => id)).not.toContain('unmade');
+    expect(api.cell.catalog.projects.all().map(({ id }) => id)).not.toContain('unmade');
   });
 
   test('the same key gets the same answer, and another body or no key a refusal', async () => {
@@ -260,7 +260,7 @@ describe('labels', () => {
 
   test('come back from the project when the catalog has lost them', async () => {
     await api.post('/api/projects', { file: named('relabelled'), labels });
-    await api.cell.catalog.removeProject('relabelled');
+    await api.cell.catalog.projects.remove('relabelled');
     await api.cell.recover();
     expect((await list('label=team=river%20desk')).items.map(({ id }) => id)).toContain('relabelled');
   });

@@ -36,7 +36,7 @@ test('a process that starts leaves alone what another one is just making', async
   }
   expect(await answer).toMatchObject({ status: 201 });
   expect(recoveries).toBeGreaterThan(3);
-  expect(api.cell.catalog.projects()).toEqual([{ id: 'team', status: 'running' }]);
+  expect(api.cell.catalog.projects.all()).toEqual([{ id: 'team', status: 'running' }]);
   expect((await api.get('/api/projects/team')).status).toBe(200);
 });
 
@@ -47,12 +47,12 @@ test('a process that starts puts right what a crash left', async () => {
   const longAgo = Date.now() - 2 * 60 * 60 * 1000;
   await utimes(left ?? '', longAgo / 1000, longAgo / 1000);
   api.setNow(longAgo);
-  await api.cell.catalog.addProject('never-made', entryOf('running'));
+  await api.cell.catalog.projects.add('never-made', entryOf('running'));
   await api.post('/api/projects', { file: teamYaml, start: true });
-  await api.cell.catalog.removeProject('team');
+  await api.cell.catalog.projects.remove('team');
 
   await other.recover();
   expect(await readdir(api.cell.directory.projectsDir)).toEqual(['.new-ba9876543210', 'team']);
-  expect(other.catalog.projects()).toEqual([{ id: 'team', status: 'running' }]);
-  expect(other.catalog.unsettledProjects()).toEqual(['team']);
+  expect(other.catalog.projects.all()).toEqual([{ id: 'team', status: 'running' }]);
+  expect(other.catalog.projects.unsettled()).toEqual(['team']);
 });

@@ -16,7 +16,7 @@ afterEach(() => api.close());
 
 const path = '/api/projects/team';
 const status = async () => projectAnswer.parse((await api.get(path)).json).project.status;
-const listed = () => api.cell.catalog.projects().find(({ id }) => id === 'team')?.status;
+const listed = () => api.cell.catalog.projects.all().find(({ id }) => id === 'team')?.status;
 
 describe('a project', () => {
   test('is started, submitted, sent back, submitted again and approved', async () => {
@@ -43,7 +43,7 @@ describe('a project', () => {
       reportVersion: 2,
     });
     expect(listed()).toBe('completed');
-    expect(api.cell.catalog.unsettledProjects()).toEqual([]);
+    expect(api.cell.catalog.projects.unsettled()).toEqual([]);
     expect(api.wakes).toHaveLength(2);
   });
 
@@ -56,12 +56,12 @@ describe('a project', () => {
     });
     expect(listed()).toBe('stopped');
     // Its turn still runs, so the sweep still looks after it.
-    expect(api.cell.catalog.unsettledProjects()).toEqual(['team']);
+    expect(api.cell.catalog.projects.unsettled()).toEqual(['team']);
 
     await api.post(`${path}/start`);
     expect(projectAnswer.parse((await api.post(`${path}/stop`, { now: true })).json).project.turns.active).toBe(0);
     expect(await api.rows('team', `SELECT status FROM turns WHERE id = '${turn}'`)).toEqual([{ status: 'cancelled' }]);
-    expect(api.cell.catalog.unsettledProjects()).toEqual([]);
+    expect(api.cell.catalog.projects.unsettled()).toEqual([]);
   });
 
   test('refuses what its status does not allow, and says in which it would', async () => {

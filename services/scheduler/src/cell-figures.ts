@@ -46,7 +46,7 @@ export class CellFigures {
 
   #tellStorage(): void {
     const { cell, metrics } = this;
-    const projects = new Set(cell.catalog.projects().map(({ id }) => id));
+    const projects = new Set(cell.catalog.projects.all().map(({ id }) => id));
     for (const project of [...this.#stored.keys()]) if (!projects.has(project)) this.#stored.delete(project);
     const sums = [...this.#stored.values()].map(({ sum }) => sum);
     for (const kind of storedKinds) {

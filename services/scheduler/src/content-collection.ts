@@ -25,7 +25,7 @@ export class ContentCollection {
   async run(): Promise<void> {
     const { catalog, context, directory } = this.cell;
     if (this.#left.length === 0 && context.now() >= this.#nextPassMs) {
-      this.#left = catalog.projects().map(({ id }) => id);
+      this.#left = catalog.projects.all().map(({ id }) => id);
       this.#nextPassMs = context.now() + passMs;
     }
     const project = this.#left.pop();

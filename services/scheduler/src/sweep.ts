@@ -44,7 +44,7 @@ export class Sweep {
       running: 0,
     };
     this.#queueIsBack = false;
-    const unsettled = catalog.unsettledProjects();
+    const unsettled = catalog.projects.unsettled();
     await this.visits.each(unsettled, (project) =>
       this.#quiet.visit(project, directory.projectFile(project), async () => {
         const isQuiet = await this.visits.one('sweep', project, (store) => this.#visit(store, found));
@@ -63,8 +63,8 @@ export class Sweep {
    */
   async search(onFound: () => void): Promise<void> {
     const { catalog } = this.cell;
-    const known = new Set(catalog.unsettledProjects());
-    const others = catalog.projects().filter(({ id }) => !known.has(id));
+    const known = new Set(catalog.projects.unsettled());
+    const others = catalog.projects.all().filter(({ id }) => !known.has(id));
     const visit = async (store: ProjectStore) => {
       this.figures.note(store);
       if (this.cell.isNoted(store)) return;

@@ -156,7 +156,7 @@ describe('leases', () => {
   test('a project that cannot be opened does not keep the others waiting', async () => {
     const made = await bench();
     const { testing, mail, jobs, work, scheduler, logs, metrics } = made;
-    await testing.cell.catalog.addProject('broken', entryOf('running'));
+    await testing.cell.catalog.projects.add('broken', entryOf('running'));
     await mkdir(testing.cell.directory.projectDir('broken'));
     await writeFile(testing.cell.directory.projectFile('broken'), 'this is no database, whatever its name says');
     const project = await testing.create();

@@ -352,22 +352,22 @@ export function schedulerContract(connect: () => Transport): void {
       await testing.write(project, (tx) =>
         submitReport(tx, { path: 'reports/1.md', agent: 'ada', turn, promptSeq: 2 }),
       );
-      expect(catalog.unsettledProjects()).toEqual([project]);
+      expect(catalog.projects.unsettled()).toEqual([project]);
       await testing.write(project, (tx) => approveProject(tx, 'test'));
-      await eventually('it is settled', () => catalog.unsettledProjects().length === 0);
-      expect(catalog.projects()).toEqual([{ id: project, status: 'completed' }]);
+      await eventually('it is settled', () => catalog.projects.unsettled().length === 0);
+      expect(catalog.projects.all()).toEqual([{ id: project, status: 'completed' }]);
     });
 
     test('a project that runs although the catalog calls it settled is found at the start', async () => {
       const { testing, jobs, work, scheduler, mail } = await bench();
       const { catalog } = testing.cell;
       const project = await testing.create();
-      await catalog.noteStatus(project, () => ({ status: 'stopped', settled: true }));
+      await catalog.projects.noteStatus(project, () => ({ status: 'stopped', settled: true }));
       await mail(project, 'ada');
       await work();
       await scheduler();
       await eventually('the job arrives', () => jobs.length === 1);
-      expect(catalog.projects()).toEqual([{ id: project, status: 'running' }]);
+      expect(catalog.projects.all()).toEqual([{ id: project, status: 'running' }]);
     });
 
     test.each(['before', 'after'])(
@@ -381,7 +381,7 @@ export function schedulerContract(connect: () => Transport): void {
         if (when === 'before') await change();
         await scheduler({ sweepIntervalMs: 10 });
         if (when === 'after') await change();
-        const listed = () => catalog.listProjects({ labels: [['env', 'live']], limit: 10 }).map(({ id }) => id);
+        const listed = () => catalog.projects.list({ labels: [['env', 'live']], limit: 10 }).map(({ id }) => id);
         await eventually('the catalog has them', () => listed().length === 1);
         expect(listed()).toEqual([project]);
       },

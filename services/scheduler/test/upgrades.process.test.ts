@@ -17,7 +17,7 @@ test.each(['running', 'stopped'] as const)(
     const other = await testing.create(teamYaml.replace('name: team', 'name: other'));
     const release = holdDatabase(await makeOld(testing, old));
     if (status === 'stopped') {
-      await testing.cell.catalog.noteStatus(old, () => ({ status, settled: true }));
+      await testing.cell.catalog.projects.noteStatus(old, () => ({ status, settled: true }));
     }
     await work();
     await scheduler({ sweepIntervalMs: 5 });

@@ -245,7 +245,7 @@ describe('completion.submit', () => {
     expect(row?.status).toBe('submitted');
     const file = join(bench.testing.cell.directory.projectDir(project), row?.report_path ?? '');
     expect(existsSync(file) && readFileSync(file, 'utf8')).toBe('# Level\n3.2 m\n');
-    expect(bench.testing.cell.catalog.projects()).toEqual([{ id: project, status: 'submitted' }]);
+    expect(bench.testing.cell.catalog.projects.all()).toEqual([{ id: project, status: 'submitted' }]);
     const after = await attempt.tool('messages.send', { recipient: 'ben', body: 'one more thing' });
     expect(after).toMatchObject({ status: 409, body: { code: 'turn-ended' } });
     expect((await attempt.report('complete', { output: { text: 'Submitted.' } })).body).toEqual({ turn: 'completed' });

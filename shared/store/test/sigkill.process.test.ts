@@ -66,8 +66,8 @@ describe('a process that is killed at any moment', () => {
         expect(onDisk.filter((name) => name.startsWith('.'))).toEqual([]);
         expect(onDisk).toEqual(expect.arrayContaining(made));
         expect(
-          cell.catalog
-            .projects()
+          cell.catalog.projects
+            .all()
             .map(({ id }) => id)
             .sort(),
         ).toEqual(onDisk.sort());

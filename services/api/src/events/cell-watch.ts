@@ -81,7 +81,7 @@ export class CellWatch {
       await this.#note(hinted);
       if (!this.#searches) continue;
       this.#searches = false;
-      const all = this.cell.catalog.projects().map(({ id }) => id);
+      const all = this.cell.catalog.projects.all().map(({ id }) => id);
       for (let from = 0; from < all.length; from += slice) {
         await this.#note(all.slice(from, from + slice));
         await nextTick();

@@ -40,7 +40,7 @@ export const pauseRuns: Runs<typeof pauses> = {
   async resumeCell({ context: { cell, logger, transport }, actor, key }) {
     await cell.catalog.pause.end(key);
     logger.info({ actor }, 'the whole cell is resumed');
-    for (const project of cell.catalog.unsettledProjects()) transport.wake(project);
+    for (const project of cell.catalog.projects.unsettled()) transport.wake(project);
     return { paused: null };
   },
 };

@@ -2,7 +2,7 @@ import { setImmediate as turnOfOthers } from 'node:timers/promises';
 import type { Response } from 'express';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectDetailAnswer, ProjectListAnswer } from '@suzumio/contract/operations/projects';
-import type { ListedProject } from '@suzumio/store/cell/catalog';
+import type { ListedProject } from '@suzumio/store/cell/project-index';
 import { listAgents } from '@suzumio/store/projects/agents';
 import { storageReached } from '@suzumio/store/content/storage';
 import { budgetsReached } from '@suzumio/store/budgets/read-budgets';

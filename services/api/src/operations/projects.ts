@@ -15,7 +15,7 @@ export const projectRuns: Runs<typeof projects> = {
   async listProjects({ context, response, identity, query }) {
     const { label: labels, status: statuses, include, after, limit } = query;
     const only = identity.project ?? undefined;
-    const listed = context.cell.catalog.listProjects({ only, labels, statuses, after, limit: limit + 1 });
+    const listed = context.cell.catalog.projects.list({ only, labels, statuses, after, limit: limit + 1 });
     const part = listed.slice(0, limit);
     const { items, last } =
       include === undefined

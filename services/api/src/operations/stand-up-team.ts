@@ -58,7 +58,7 @@ async function startAgain(context: ApiContext, response: Response, project: stri
   const { cell } = context;
   await withProject(context, response, project, async (store) => {
     if (projectRow(store.reader).status === 'running') return;
-    await cell.catalog.noteRunning(project);
+    await cell.catalog.projects.noteRunning(project);
     await store.write((tx) => {
       if (projectRow(tx).status !== 'running') startProject(tx, actor);
     });

@@ -17,8 +17,8 @@ export async function transition<Answer extends Json>(
   const { project } = call.params;
   const { cell, transport } = context;
   const { answer } = await call.withProject(async (store) => {
-    if (to === 'running') await cell.catalog.noteRunning(project);
-    if (to === 'labelled') await cell.catalog.noteChange(project);
+    if (to === 'running') await cell.catalog.projects.noteRunning(project);
+    if (to === 'labelled') await cell.catalog.projects.noteChange(project);
     try {
       return await commitOnce(store, key, verb);
     } finally {

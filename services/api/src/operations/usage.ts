@@ -27,7 +27,7 @@ export const usageRuns: Runs<typeof usage> = {
     const only = project ?? own;
     if (only !== undefined) await add(only);
     else {
-      for (const { id } of cell.catalog.projects()) {
+      for (const { id } of cell.catalog.projects.all()) {
         // The client has disconnected.
         if (response.closed) break;
         try {

@@ -366,7 +366,7 @@ describe('refusing as described', () => {
 test('what happened meanwhile is told as the table of events says', async () => {
   const { cell } = world.api;
   const seen = new Set<EventType>();
-  for (const { id } of cell.catalog.projects()) {
+  for (const { id } of cell.catalog.projects.all()) {
     for (const event of await cell.stores.use(id, (store) => listEvents(store.reader, { limit: 10_000 }))) {
       seen.add(event.type);
       expect(contradiction(event)).toBeUndefined();

@@ -31,7 +31,7 @@ interface Turn {
 async function askAt(baseURL: string, agent = 'worker-1'): Promise<Turn> {
   bench ??= await toolhostBench(allowing({ baseURL }));
   const project =
-    bench.testing.cell.catalog.projects()[0]?.id ??
+    bench.testing.cell.catalog.projects.all()[0]?.id ??
     (await bench.testing.create(`
 name: thinkers
 task: Think.

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
 import { projectId } from '@suzumio/protocol/ids';
-import { Catalog, type NewEntry } from './catalog.js';
+import { Catalog } from './catalog.js';
 import { type StoreContext, systemContext } from '../sqlite/context.js';
 import type { NewProject } from './create-project.js';
 import { DataDirectory } from './data-directory.js';
@@ -17,6 +17,7 @@ import {
 import { DiskSpace } from '../sqlite/disk-space.js';
 import { placeOf } from '../projects/file-place.js';
 import { ProjectStore, type ProjectStoreHooks } from '../projects/project-store.js';
+import type { NewEntry } from './project-index.js';
 import { ProjectStores } from './project-stores.js';
 import { readEntry, readLabels, readStatus } from '../projects/read-project.js';
 import { projectRow } from '../rows.js';
@@ -65,10 +66,12 @@ export class Cell {
         options.hooks?.onRestored?.(project, change);
         // If this fails, workers keep unused workspaces for longer, nothing else. The catalog waits for it when it
         // closes.
-        void catalog.noteEpoch(project, change).catch(() => undefined);
+        void catalog.projects.noteEpoch(project, change).catch(() => undefined);
       },
     };
-    const stores = new ProjectStores(directory, context, hooks, options.maxOpen, (project) => catalog.knows(project));
+    const stores = new ProjectStores(directory, context, hooks, options.maxOpen, (project) =>
+      catalog.projects.knows(project),
+    );
     return new Cell(options.id ?? directory.cellId(), directory, catalog, stores, disk, context, hooks);
   }
 
@@ -129,10 +132,10 @@ export class Cell {
     const { constructionMs, removeUnfinishedProjects } = await creation();
     await removeUnfinishedProjects(this.directory, nowMs);
     const broken = await finishDeletions(this);
-    const known = new Map(this.catalog.projects().map(({ id, status }) => [id, status]));
+    const known = new Map(this.catalog.projects.all().map(({ id, status }) => [id, status]));
     const onDisk = (await readdir(this.directory.projectsDir)).filter((name) => !name.startsWith('.'));
     for (const project of onDisk) {
-      if (known.delete(project) || this.catalog.knows(project)) continue;
+      if (known.delete(project) || this.catalog.projects.knows(project)) continue;
       try {
         await this.#addMissing(project);
       } catch (error) {
@@ -141,19 +144,19 @@ export class Cell {
       }
     }
     for (const project of known.keys()) {
-      await this.catalog.removeProject(project, { addedBeforeMs: nowMs - constructionMs });
+      await this.catalog.projects.remove(project, { addedBeforeMs: nowMs - constructionMs });
     }
     return broken;
   }
 
   /** Whether the catalog says of a project what its own database does. */
   isNoted({ project, reader }: ProjectStore): boolean {
-    return this.catalog.says(project, readEntry(reader));
+    return this.catalog.projects.says(project, readEntry(reader));
   }
 
   /** Updates a project's status and labels in the catalog from its own database. */
   async noteStatus(project: string): Promise<void> {
-    await this.stores.use(project, (store) => this.catalog.noteStatus(project, () => readEntry(store.reader)));
+    await this.stores.use(project, (store) => this.catalog.projects.noteStatus(project, () => readEntry(store.reader)));
   }
 
   /**
@@ -166,7 +169,7 @@ export class Cell {
     const entry = await this.#entryOf(project, file);
     if (!entry) return discardDeleted(this, project);
     try {
-      await this.catalog.addProject(project, entry);
+      await this.catalog.projects.add(project, entry);
     } catch (error) {
       // Another process is deleting it.
       if (isSuzumioError(error, 'project-exists')) return;

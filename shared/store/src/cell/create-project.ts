@@ -9,10 +9,11 @@ import type { Labels } from '@suzumio/contract/model/labels';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { Grant } from '@suzumio/core/policy/grant';
 import { grantFileName } from './grants.js';
-import type { Catalog, NewEntry } from './catalog.js';
+import type { Catalog } from './catalog.js';
 import { ContentStore, syncDirectory } from '../content/content-store.js';
 import type { StoreContext } from '../sqlite/context.js';
 import type { DataDirectory } from './data-directory.js';
+import type { NewEntry } from './project-index.js';
 import { placeOf } from '../projects/file-place.js';
 import { ProjectStore } from '../projects/project-store.js';
 import { projectRow } from '../rows.js';
@@ -68,8 +69,8 @@ export async function createProject(
   const building = join(directory.projectsDir, `${temporaryPrefix}${randomBytes(6).toString('hex')}`);
   await mkdir(join(building, 'artifacts'), { recursive: true, mode: 0o700 });
   try {
-    const entry = await build(building, context, project, catalog.firstEpoch(name));
-    await catalog.addProject(name, entry, (tx) => {
+    const entry = await build(building, context, project, catalog.projects.firstEpoch(name));
+    await catalog.projects.add(name, entry, (tx) => {
       project.named?.(tx);
       renameTo(building, target, name);
     });

@@ -55,11 +55,11 @@ describe('a database', () => {
       await mkdir(join(file, '..'), { recursive: true });
       await cp(fileOf('other'), file);
       await damage(file);
-      await testing.cell.catalog.removeProject('other');
+      await testing.cell.catalog.projects.remove('other');
       const broken = await testing.cell.recover();
       expect(broken).toMatchObject([{ project: 'stray', error: { code } }]);
       // The one beside it that the catalog lacks, too, is added all the same.
-      expect(testing.cell.catalog.projects().map(({ id }) => id)).toEqual(['other']);
+      expect(testing.cell.catalog.projects.all().map(({ id }) => id)).toEqual(['other']);
     },
   );
 

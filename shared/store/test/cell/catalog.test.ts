@@ -15,24 +15,24 @@ const catalog = () => testing.cell.catalog;
 
 describe('what the catalog says of a project', () => {
   test('errs toward running around a start that another word crosses', async () => {
-    await catalog().addProject('team', entryOf('stopped'));
-    await catalog().noteRunning('team');
-    expect(catalog().unsettledProjects()).toEqual(['team']);
+    await catalog().projects.add('team', entryOf('stopped'));
+    await catalog().projects.noteRunning('team');
+    expect(catalog().projects.unsettled()).toEqual(['team']);
     // The start commits between this note's reading and its writing.
     const readings = [
       { status: 'stopped', settled: true },
       { status: 'running', settled: false },
     ] as const;
     let read = 0;
-    await catalog().noteStatus('team', () => readings[Math.min(read++, 1)] ?? readings[1]);
-    expect(catalog().projects()).toEqual([{ id: 'team', status: 'running' }]);
-    expect(catalog().unsettledProjects()).toEqual(['team']);
+    await catalog().projects.noteStatus('team', () => readings[Math.min(read++, 1)] ?? readings[1]);
+    expect(catalog().projects.all()).toEqual([{ id: 'team', status: 'running' }]);
+    expect(catalog().projects.unsettled()).toEqual(['team']);
   });
 
   test('is forgotten with it', async () => {
-    await catalog().addProject('team', entryOf('running'));
-    await catalog().removeProject('team');
-    expect(catalog().projects()).toEqual([]);
+    await catalog().projects.add('team', entryOf('running'));
+    await catalog().projects.remove('team');
+    expect(catalog().projects.all()).toEqual([]);
   });
 });
 

@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => testing.close());
 
-const catalogued = () => testing.cell.catalog.projects();
+const catalogued = () => testing.cell.catalog.projects.all();
 const onDisk = () => readdir(testing.cell.directory.projectsDir);
 function project(change: Partial<NewProject> = {}, yaml = teamYaml): NewProject {
   const { config } = loadProjectText(yaml, 'team.yaml');
@@ -34,7 +34,7 @@ describe('making a project', () => {
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
     expect((await stat(join(directory, 'source.yaml'))).mode & 0o777).toBe(0o600);
     expect(catalogued()).toEqual([{ id: 'team', status: 'initialized' }]);
-    expect(testing.cell.catalog.unsettledProjects()).toEqual([]);
+    expect(testing.cell.catalog.projects.unsettled()).toEqual([]);
     expect(await onDisk()).toEqual(['team']);
     await testing.store('team', (store) => {
       expect(store.config.name).toBe('team');
@@ -56,7 +56,7 @@ describe('making a project', () => {
     };
     await testing.cell.createProject(project({ begin }));
     expect(catalogued()).toEqual([{ id: 'team', status: 'running' }]);
-    expect(testing.cell.catalog.unsettledProjects()).toEqual(['team']);
+    expect(testing.cell.catalog.projects.unsettled()).toEqual(['team']);
     expect(await testing.rows('team', 'SELECT recipient FROM inbox')).toEqual([{ recipient: 'ada' }]);
   });
 
@@ -85,12 +85,12 @@ describe('making a project', () => {
 
   test('that fails does not hide the same project, which another process is just making', async () => {
     // The other's line in the catalog comes before its directory.
-    await testing.cell.catalog.addProject('team', entryOf('running'));
+    await testing.cell.catalog.projects.add('team', entryOf('running'));
     const begin = () => {
       throw new Error('no');
     };
     await expect(testing.cell.createProject(project({ begin }))).rejects.toThrow('no');
-    expect(testing.cell.catalog.unsettledProjects()).toEqual(['team']);
+    expect(testing.cell.catalog.projects.unsettled()).toEqual(['team']);
   });
 });
 
@@ -146,14 +146,14 @@ describe('after a crash', () => {
 
   test('a project that the catalog does not know is added with the status that it has', async () => {
     await testing.create();
-    await testing.cell.catalog.removeProject('team');
+    await testing.cell.catalog.projects.remove('team');
     await testing.cell.recover();
     expect(catalogued()).toEqual([{ id: 'team', status: 'running' }]);
-    expect(testing.cell.catalog.unsettledProjects()).toEqual(['team']);
+    expect(testing.cell.catalog.projects.unsettled()).toEqual(['team']);
   });
 
   test('a line in the catalog without a project goes when it is old', async () => {
-    await testing.cell.catalog.addProject('gone', entryOf('initialized'));
+    await testing.cell.catalog.projects.add('gone', entryOf('initialized'));
     await testing.cell.recover();
     expect(catalogued()).toHaveLength(1);
     testing.setNow(Date.now() + constructionMs + 60_000);
@@ -162,8 +162,8 @@ describe('after a crash', () => {
   });
 
   test('a name whose making was cut short can be used again at once, and is looked after', async () => {
-    await testing.cell.catalog.addProject('team', entryOf('initialized'));
+    await testing.cell.catalog.projects.add('team', entryOf('initialized'));
     await testing.cell.createProject(project({ begin: (tx) => startProject(tx, 'ann') }));
-    expect(testing.cell.catalog.unsettledProjects()).toEqual(['team']);
+    expect(testing.cell.catalog.projects.unsettled()).toEqual(['team']);
   });
 });

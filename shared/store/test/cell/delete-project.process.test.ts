@@ -47,8 +47,8 @@ describe('deleting a project', () => {
     await new ContentStore(testing.cell.directory.projectDir(project)).putBytes(Buffer.from('content'));
     await testing.cell.deleteProject(project, request);
     expect(await onDisk()).toEqual([]);
-    expect(testing.cell.catalog.projects()).toEqual([]);
-    expect(testing.cell.catalog.unsettledProjects()).toEqual([]);
+    expect(testing.cell.catalog.projects.all()).toEqual([]);
+    expect(testing.cell.catalog.projects.unsettled()).toEqual([]);
     await expect(testing.store(project, post)).rejects.toMatchObject(unknown);
     expect(() => new ReadOnlyCell(testing.root).read(project, () => 0)).toThrow(expect.objectContaining(unknown));
 
@@ -117,7 +117,7 @@ describe('deleting a project', () => {
     });
     expect(await testing.store('team', post)).toMatchObject({ seq: 1 });
     expect(await testing.store('team', epoch)).toBe(2);
-    expect(testing.cell.catalog.projects()).toEqual([{ id: 'team', status: 'running' }]);
+    expect(testing.cell.catalog.projects.all()).toEqual([{ id: 'team', status: 'running' }]);
   });
 
   test('keeps the name until its directory is out of the way', async () => {
@@ -128,13 +128,13 @@ describe('deleting a project', () => {
       async onStep(step) {
         if (step === 'unnamed') await testing.create();
         if (step !== 'announced' && step !== 'ended') return;
-        expect(testing.cell.catalog.projects()).toEqual([]);
+        expect(testing.cell.catalog.projects.all()).toEqual([]);
         refused.push(await testing.create().catch((error: unknown) => error));
       },
     });
     expect(refused).toMatchObject([{ code: 'project-exists' }, { code: 'project-exists' }]);
     expect(await onDisk()).toEqual(['team']);
-    expect(testing.cell.catalog.projects()).toEqual([{ id: 'team', status: 'running' }]);
+    expect(testing.cell.catalog.projects.all()).toEqual([{ id: 'team', status: 'running' }]);
   });
 
   test('while mail is posted has each message accepted before or refused after', async () => {
@@ -238,7 +238,7 @@ describe('a process that is killed while it deletes a project', () => {
     if (step === 'ended') await expect(testing.store('team', post)).rejects.toMatchObject(unknown);
     await testing.cell.recover();
     expect(await onDisk()).toEqual([]);
-    expect(testing.cell.catalog.projects()).toEqual([]);
+    expect(testing.cell.catalog.projects.all()).toEqual([]);
     expect(testing.cell.catalog.deletions.pending()).toEqual([]);
     await testing.create();
     expect(await testing.store('team', epoch)).toBe(2);
@@ -268,7 +268,7 @@ describe('at the next start', () => {
     });
     await testing.cell.recover();
     expect(await onDisk()).toEqual([]);
-    expect(testing.cell.catalog.projects()).toEqual([]);
+    expect(testing.cell.catalog.projects.all()).toEqual([]);
   });
 
   test('a deletion that moved the directory and did not get to say so is finished', async () => {

@@ -82,7 +82,7 @@ test('a team has the standing project that was made last, for as long as that is
 test('a standing project that the catalog has lost is found again', async () => {
   await teams().create({ name: 'research', description: '' });
   await stand('desk');
-  await testing.cell.catalog.removeProject('desk');
+  await testing.cell.catalog.projects.remove('desk');
   expect(teams().get('research').project).toBeNull();
   await testing.cell.recover();
   expect(teams().get('research').project).toBe('desk');

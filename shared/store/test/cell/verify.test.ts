@@ -116,7 +116,7 @@ describe('what is stored of a project', () => {
   });
 
   test('is not whole where the catalog says something else, other than that it runs', async () => {
-    await testing.cell.catalog.noteStatus('team', () => ({ status: 'stopped', settled: true }));
+    await testing.cell.catalog.projects.noteStatus('team', () => ({ status: 'stopped', settled: true }));
     expect(await flaws()).toEqual([
       'catalog.db: It says that team is stopped, and team is running; the next start of a server mends it.',
     ]);
@@ -124,7 +124,7 @@ describe('what is stored of a project', () => {
     await cp(cell.directory.projectDir('team'), cell.directory.projectDir('copy'), { recursive: true });
     await mkdir(cell.directory.projectDir('torn'));
     await writeFile(cell.directory.projectFile('torn'), 'no database '.repeat(100));
-    await testing.cell.catalog.removeProject('team');
+    await testing.cell.catalog.projects.remove('team');
     expect((await verifyCatalogue(cell)).map(({ what, detail }) => `${what}: ${detail}`).sort()).toEqual([
       'catalog.db: It lacks team; the next start of a server adds it.',
       expect.stringContaining('projects/copy: project-misplaced: '),

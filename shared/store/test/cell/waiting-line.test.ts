@@ -8,7 +8,7 @@ beforeEach(async () => {
   testing = await testCell();
   line = testing.cell.catalog.waitingLine;
   for (const project of ['a', 'b', 'c', 'd']) {
-    await testing.cell.catalog.addProject(project, entryOf('running'));
+    await testing.cell.catalog.projects.add(project, entryOf('running'));
     await line.join(project);
   }
 });

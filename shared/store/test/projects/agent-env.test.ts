@@ -50,7 +50,7 @@ test('a file whose values were hidden makes no project', async () => {
     code: 'invalid-config',
     message: expect.stringContaining('agents.zoe.env.DB_PASSWORD') as unknown,
   });
-  expect(testing.cell.catalog.projects()).toEqual([]);
+  expect(testing.cell.catalog.projects.all()).toEqual([]);
 });
 
 test('a project of an earlier version is brought to the same', () => {

@@ -152,7 +152,7 @@ describe('a data directory that was restored from a copy', () => {
     expect(await epoch(testing.cell)).toBe(1);
     const restored = await started(copy);
     expect(restored.catalog.copied).toBe(true);
-    expect(restored.catalog.firstEpoch('team')).toBeGreaterThan(1);
+    expect(restored.catalog.projects.firstEpoch('team')).toBeGreaterThan(1);
     expect((await started(copy)).catalog.copied).toBe(false);
   });
 
@@ -226,13 +226,13 @@ describe('a project that was put back from a copy', () => {
     await expect(epoch(testing.cell)).rejects.toMatchObject({ code: 'project-unknown' });
 
     await testing.cell.recover();
-    expect(testing.cell.catalog.projects()).toEqual([{ id: 'team', status: 'running' }]);
-    expect(testing.cell.catalog.unsettledProjects()).toEqual(['team']);
+    expect(testing.cell.catalog.projects.all()).toEqual([{ id: 'team', status: 'running' }]);
+    expect(testing.cell.catalog.projects.unsettled()).toEqual(['team']);
     expect(await epoch(testing.cell)).toBeGreaterThan(2);
     expect(await testing.rows('team', 'SELECT body FROM messages')).toEqual([{ body: 'Kept.' }]);
     // It can be deleted as any other.
     await testing.cell.deleteProject('team', { actor: 'ann' });
-    expect(testing.cell.catalog.projects()).toEqual([]);
+    expect(testing.cell.catalog.projects.all()).toEqual([]);
   });
 
   test('by moving it out of the way and back is listed again, too', async () => {
@@ -243,10 +243,10 @@ describe('a project that was put back from a copy', () => {
     await testing.restart();
     await testing.cell.catalog.deletions.announce('team', 1);
     await testing.cell.recover();
-    expect(testing.cell.catalog.projects()).toEqual([]);
+    expect(testing.cell.catalog.projects.all()).toEqual([]);
     await rename(aside, directory());
     await testing.cell.recover();
-    expect(testing.cell.catalog.projects()).toEqual([{ id: 'team', status: 'running' }]);
+    expect(testing.cell.catalog.projects.all()).toEqual([{ id: 'team', status: 'running' }]);
     expect(await epoch(testing.cell)).toBeGreaterThan(1);
   });
 
@@ -257,6 +257,6 @@ describe('a project that was put back from a copy', () => {
     await testing.restart();
     const problems = await testing.cell.recover();
     expect(problems).toMatchObject([{ project: 'team-backup', error: { code: 'project-misplaced' } }]);
-    expect(testing.cell.catalog.projects()).toEqual([{ id: 'team', status: 'running' }]);
+    expect(testing.cell.catalog.projects.all()).toEqual([{ id: 'team', status: 'running' }]);
   });
 });

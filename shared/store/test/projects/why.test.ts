@@ -308,7 +308,7 @@ describe('a turn that waits', () => {
     await here.schedule();
     const { catalog } = here.testing.cell;
     for (const project of ['first', 'second', 'team']) {
-      if (project !== 'team') await catalog.addProject(project, entryOf('running'));
+      if (project !== 'team') await catalog.projects.add(project, entryOf('running'));
       await catalog.waitingLine.join(project);
     }
     expect(await why(here, 'ada')).toMatchObject([
