@@ -140,7 +140,7 @@ async function play(session: Session, api: ApiClient, project: string, approvedW
   };
   const onEvent = ({ type, agent, turn, data }: ProjectEvent): boolean => {
     if (type === 'turn.failed') {
-      failures.push(new SuzumioError('internal', `A turn of ${agent ?? 'an agent'} failed: ${String(data.message)}`));
+      failures.push(new SuzumioError('internal', `A turn of ${agent ?? 'an agent'} failed: ${data.message}`));
     }
     if (type === 'project.submitted' && turn !== null) submissions.add(turn);
     if (type === 'turn.completed' && turn !== null && submissions.has(turn)) {
