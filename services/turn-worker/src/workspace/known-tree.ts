@@ -33,10 +33,6 @@ export interface KnownFile {
 
 export type KnownEntry = KnownDirectory | KnownFile | { kind: 'link'; target: string };
 
-export function emptyDirectory(): KnownDirectory {
-  return { kind: 'directory', entries: new Map() };
-}
-
 /** The manifest of a directory whose directories all have one. */
 export function manifestOf({ entries }: KnownDirectory): Uint8Array<ArrayBuffer> {
   return manifestBytes([...entries].map(([name, entry]) => ({ name, ...contentOf(entry) }) as DirectoryEntry));

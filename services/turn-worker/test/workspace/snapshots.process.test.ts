@@ -192,6 +192,51 @@ describe('a workspace', () => {
     expect(await readFile(join(other.directory, 'b'), 'utf8')).toBe('lost');
   });
 
+  test('whose snapshot an earlier version made, a flat list, uploads the manifests of its directories alone', async () => {
+    const flat = store.manifest(
+      { kind: 'directory', path: 'a' },
+      { kind: 'directory', path: 'a-b' },
+      store.file('a/x', 'text'),
+      { kind: 'link', path: 'l', target: 'a' },
+    );
+    const workspace = await open();
+    const id = await attempt(workspace, flat, () => Promise.resolve());
+    expect(id).not.toBe(flat);
+    expect(store.put).toHaveLength(3);
+    store.put = [];
+    expect(await attempt(await open(), id, () => Promise.resolve())).toBe(id);
+    expect(store.put).toEqual([]);
+    const other = await open('w2');
+    await other.bringTo(id, store.fetch);
+    expect(await readFile(join(other.directory, 'a/x'), 'utf8')).toBe('text');
+    await other.bringTo(flat, store.fetch);
+    expect((await capture(other)).id).toBe(id);
+  });
+
+  test('is read anew where the clock was set back', async () => {
+    const workspace = await open();
+    const id = await attempt(workspace, null, write('a', 'one'));
+    await restart();
+    // What is known is of a moment to come, and claims of the file what is not so.
+    const tree = join(directory, 'w/snapshots/cell-1/paper.1/writer.tree');
+    const known = JSON.parse(await readFile(tree, 'utf8')) as { atMs: number };
+    const { ino, dev, size, mtimeMs, ctimeMs } = await lstat(join(workspace.directory, 'a'));
+    const seen = { ino, dev, size, mtimeMs, ctimeMs, sure: true };
+    const wrong = ['f', 'a', createHash('sha256').update('two').digest('hex'), 3, false, seen];
+    await writeFile(tree, JSON.stringify({ ...known, root: [null, [wrong]] }));
+    const one = createHash('sha256').update('one').digest('hex');
+    const fetchedAt = async (atMs: number) => {
+      await restart();
+      await writeFile(tree, JSON.stringify({ ...known, atMs, snapshot: null, root: [null, [wrong]] }));
+      store.fetched = [];
+      await (await open()).bringTo(id, store.fetch);
+      return store.fetched.includes(one);
+    };
+    // Where it is not, the file is read, and found to be as it should be.
+    expect(await fetchedAt(known.atMs + 3_600_000)).toBe(false);
+    expect(await fetchedAt(known.atMs)).toBe(true);
+  });
+
   test('is fetched again where somebody removed its directory', async () => {
     const workspace = await open();
     const id = await attempt(workspace, null, write('a', 'a'));
