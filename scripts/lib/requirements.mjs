@@ -55,6 +55,17 @@ const requirements = [
     provide: () => install('--no-install-recommends', 'zsh', 'fish'),
   },
   {
+    name: 'programs',
+    title: 'Git, ripgrep and Python 3, for agents that run as processes',
+    byHand:
+      'install them (Debian, Ubuntu: apt-get install git ripgrep python3; macOS: brew install git ripgrep python)',
+    present: async () => {
+      const found = await Promise.all(['git', 'rg', 'python3'].map((program) => which(program)));
+      return found.every(Boolean);
+    },
+    provide: () => install('--no-install-recommends', 'git', 'ripgrep', 'python3'),
+  },
+  {
     name: 'docker',
     title: 'a Docker engine that answers',
     byHand: 'install it (https://docs.docker.com/engine/install), start it, and see that `docker version` works',

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { z } from 'zod';
 import type { FileAgentConfig, FileConfig, mountConfig, ProjectConfig } from '@suzumio/contract/model/project-config';
 import { agentCount, expandAgentId } from './agent-ids.js';
-import { configDefaults } from './defaults.js';
+import { configDefaults, programDefaults } from './defaults.js';
 import type { SourceAgent, SourceConfig } from './source-schema.js';
 
 /**
@@ -23,6 +23,9 @@ export function completeConfig(source: SourceConfig, directory: string): FileCon
     for (const [id, config] of expanded) agents[id] = config;
   }
   const everyone = Object.keys(agents);
+  const toolpacks = completeToolpacks(source.tools?.toolpacks, directory);
+  const { timeout, memory } = programDefaults;
+  const runsPrograms = toolpacks.includes('shell');
   return {
     rendered: 1,
     name: source.name,
@@ -33,10 +36,10 @@ export function completeConfig(source: SourceConfig, directory: string): FileCon
       return { name: channel.name, members: [...new Set(members ?? everyone)] };
     }),
     scheduler: withDefaults(configDefaults.scheduler, source.scheduler),
-    backend: completeBackend(source.backend, directory),
+    backend: completeBackend(source.backend, directory, runsPrograms ? { memory } : {}),
     agents,
-    tools: { toolpacks: completeToolpacks(source.tools?.toolpacks, directory) },
-    turn: withDefaults(configDefaults.turn, source.turn),
+    tools: { toolpacks },
+    turn: withDefaults({ ...configDefaults.turn, ...(runsPrograms ? { timeout } : {}) }, source.turn),
     ...(source.budget && { budget: source.budget }),
     ...(source.protection && { protection: source.protection }),
     observability: {
@@ -61,7 +64,11 @@ function expandAgent(base: string, source: SourceAgent, directory: string): [str
   });
 }
 
-function completeBackend(source: SourceConfig['backend'], directory: string): ProjectConfig['backend'] {
+function completeBackend(
+  source: SourceConfig['backend'],
+  directory: string,
+  dockerDefaults: { readonly memory?: number },
+): ProjectConfig['backend'] {
   const { kind, docker, runner, ...rest } = source ?? {};
   const { mounts, ...dockerRest } = docker ?? {};
   const { models, ...runnerRest } = runner ?? {};
@@ -69,7 +76,10 @@ function completeBackend(source: SourceConfig['backend'], directory: string): Pr
   return {
     ...withDefaults(defaults, rest),
     kind: kind === 'docker-chat' ? 'docker' : (kind ?? defaults.kind),
-    docker: { ...withDefaults(defaults.docker, dockerRest), mounts: completeMounts(mounts ?? [], directory) },
+    docker: {
+      ...withDefaults({ ...defaults.docker, ...dockerDefaults }, dockerRest),
+      mounts: completeMounts(mounts ?? [], directory),
+    },
     runner: {
       ...withDefaults(defaults.runner, runnerRest),
       ...(models && { models: { providers: models.providers ?? {}, presets: models.presets ?? {} } }),

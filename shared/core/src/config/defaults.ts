@@ -45,3 +45,6 @@ export const configDefaults: Defaults = {
   },
   observability: { http: { enabled: true, host: '127.0.0.1', port: 39_400 }, webui: { enabled: true } },
 };
+
+/** What holds instead where turns run programs: a build takes longer than talk, and more memory. */
+export const programDefaults = { timeout: HOUR_MS, memory: 4096 * MIB } as const;

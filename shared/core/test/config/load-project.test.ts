@@ -25,6 +25,22 @@ describe('a project file', () => {
     expect(load(text).config).toEqual(config);
   });
 
+  test.each([
+    ['[files]', '', { timeout: 900_000, memory: 1024 ** 3 }],
+    ['[shell]', '', { timeout: 3_600_000, memory: 4 * 1024 ** 3 }],
+    [
+      '[shell]',
+      'turn: { timeout: 5m }\nbackend: { docker: { memory: 256m } }\n',
+      { timeout: 300_000, memory: 256 * 1024 ** 2 },
+    ],
+  ])(
+    'whose toolpacks are %s gets time and memory for what it runs, unless it says otherwise: %j',
+    (packs, more, expected) => {
+      const { config } = load(`${minimal()}\ntools: { toolpacks: ${packs} }\n${more}`);
+      expect({ timeout: config.turn.timeout, memory: config.backend.docker.memory }).toEqual(expected);
+    },
+  );
+
   test('that says the least gets the defaults', () => {
     const { config } = load(minimal());
     expect(config).toEqual({
