@@ -41,10 +41,10 @@ test('/api/projects opens none', async () => {
 });
 
 test('a part of a list with details opens 250 projects at the most', async () => {
-  const [one] = api.cell.catalog.projects.list({ limit: 1 });
+  const [one] = api.cell.catalog.projects.list({ limit: 1 }).items;
   if (!one) throw new Error('there is no project');
   const many = Array.from({ length: 300 }, (_, at) => ({ ...one, createdAtMs: at }));
-  jest.spyOn(api.cell.catalog.projects, 'list').mockReturnValue(many);
+  jest.spyOn(api.cell.catalog.projects, 'list').mockReturnValue({ items: many });
   const { items, next } = projectListAnswer.parse((await api.get('/api/projects?include=detail')).json);
   expect([items.length, seen.used.length, next]).toEqual([250, 250, `249.${one.id}`]);
 });

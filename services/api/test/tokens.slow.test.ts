@@ -26,7 +26,7 @@ const make = async (body: Record<string, unknown>, options: CallOptions = {}) =>
   createdTokenAnswer.parse((await api.post('/api/tokens', body, options)).json);
 const list = async () => tokenListAnswer.parse((await api.get('/api/tokens')).json).items;
 const revoke = (name: string, options?: CallOptions) => api.call('DELETE', `/api/tokens/${name}`, options);
-const audit = () => api.cell.catalog.audit.list({ limit: 100 });
+const audit = () => api.cell.catalog.audit.list({ limit: 100 }).items;
 const mail = { recipient: 'ada', body: 'Hello.' };
 
 describe('an administrator', () => {

@@ -381,7 +381,7 @@ export function schedulerContract(connect: () => Transport): void {
         if (when === 'before') await change();
         await scheduler({ sweepIntervalMs: 10 });
         if (when === 'after') await change();
-        const listed = () => catalog.projects.list({ labels: [['env', 'live']], limit: 10 }).map(({ id }) => id);
+        const listed = () => catalog.projects.list({ labels: [['env', 'live']], limit: 10 }).items.map(({ id }) => id);
         await eventually('the catalog has them', () => listed().length === 1);
         expect(listed()).toEqual([project]);
       },

@@ -47,7 +47,7 @@ async function tokenFor(name: string, agents: string[]): Promise<string> {
   return (await made).secret;
 }
 
-const audit = () => bench.testing.cell.catalog.audit.list({ limit: 10 });
+const audit = () => bench.testing.cell.catalog.audit.list({ limit: 10 }).items;
 const mail = (recipient: string, body = 'Go.') =>
   bench.testing.write(project, (tx) => {
     postMessage(tx, { sender: 'user', recipient, priority: 'P1', body, actor: 'test' });

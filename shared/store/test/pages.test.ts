@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => testing.close());
 
 const seqs = (page: { limit: number; after?: number }) =>
-  testing.store(project, ({ reader }) => listMessages(reader, page).map(({ seq }) => seq));
+  testing.store(project, ({ reader }) => listMessages(reader, page).items.map(({ seq }) => seq));
 
 test('a part of a list ends before it has more text than can be sent at once, and the next goes on there', async () => {
   const parts: number[][] = [];
@@ -59,12 +59,12 @@ agents:
     });
   }
   await testing.store(crowd, ({ reader }) => {
-    const part = listMessages(reader, { limit: 1_000 });
+    const part = listMessages(reader, { limit: 1_000 }).items;
     expect(part.map(({ seq }) => seq)).toEqual(Array.from({ length: 67 }, (_, index) => index + 4));
     expect(new Set(part.map(({ recipients }) => recipients.length))).toEqual(new Set([50]));
     expect(part[0]?.delivery).toEqual({ recipients: 300, read: 0, undelivered: 0 });
     expect(findMessage(reader, id)?.recipients).toHaveLength(300);
-    const [own] = listInbox(reader, { limit: 1, agent: 'agent-99', undelivered: false });
+    const [own] = listInbox(reader, { limit: 1, agent: 'agent-99', undelivered: false }).items;
     expect(own?.recipients.map(({ agent }) => agent)).toContain('agent-99');
   });
 });

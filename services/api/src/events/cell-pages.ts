@@ -72,8 +72,8 @@ async function eventsOf(
   try {
     return await cell.stores.use(project, (store) =>
       store.snapshot((reader) =>
-        listEvents(reader, { after, upTo, limit: upTo - after })
-          .filter(({ id }) => id.startsWith(`${epoch}-`))
+        listEvents(reader, { after, before: upTo + 1, limit: upTo - after })
+          .items.filter(({ id }) => id.startsWith(`${epoch}-`))
           .map((event): CellEvent => ({ project, ...event })),
       ),
     );

@@ -166,7 +166,7 @@ export class EventHub {
     return this.dependencies.cell.stores.use(project, (store) =>
       store.snapshot((reader) => {
         const { epoch, seq: newest } = eventPosition(reader);
-        const events = listEvents(reader, { after, limit: pageSize });
+        const { items: events } = listEvents(reader, { after, limit: pageSize });
         return { epoch, newest, frames: events.map(frameOf), last: events.at(-1)?.seq ?? after };
       }),
     );

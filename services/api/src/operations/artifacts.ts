@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { USER_ID } from '@suzumio/contract/model/project-config';
 import type { ArtifactView } from '@suzumio/contract/model/views';
 import type { artifacts } from '@suzumio/contract/operations/artifacts';
 import { filesOf } from '@suzumio/protocol/artifacts';
@@ -7,16 +8,21 @@ import { ContentStore } from '@suzumio/store/content/content-store';
 import { publishedDirectory } from '@suzumio/store/content/directories';
 import { findArtifact, listArtifacts, requireContent } from '@suzumio/store/content/artifacts';
 import { redactableArtifact } from '@suzumio/store/redaction/redact-artifact';
+import { agentRow } from '@suzumio/store/rows';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import type { Runs } from '../routes.js';
 import { redactNow } from './redact-now.js';
-import { listAnswer } from './list-answer.js';
 import { type NamedContent, sendArchive, sendContent } from './send-content.js';
 import { sendReport } from './send-report.js';
 import { uploadArtifact } from './upload-artifact.js';
 
 export const artifactRuns: Runs<typeof artifacts> = {
-  listArtifacts: (call) => call.read((reader) => listAnswer(listArtifacts(reader, call.query))),
+  listArtifacts: (call) =>
+    call.read((reader) => {
+      const { creator } = call.query;
+      if (creator !== undefined && creator !== USER_ID) agentRow(reader, creator);
+      return listArtifacts(reader, call.query);
+    }),
 
   uploadArtifact,
 

@@ -3,6 +3,7 @@ import type { EventType } from '@suzumio/contract/model/event';
 import type { CellEvent, cellEvents } from '@suzumio/contract/operations/cell-events';
 import { eventCursor, type EventCursor, type events } from '@suzumio/contract/operations/events';
 import { parse } from '@suzumio/runtime/http/validate';
+import { agentRow } from '@suzumio/store/rows';
 import { listEvents } from '@suzumio/store/projects/events';
 import { cellPage, newestOfCell } from '../events/cell-pages.js';
 import { CellWatch } from '../events/cell-watch.js';
@@ -12,7 +13,6 @@ import type { OpenAccess } from '../open-access.js';
 import type { Cell } from '@suzumio/store/cell/cell';
 import { operationFor } from '../operations-at.js';
 import type { Runs } from '../routes.js';
-import { listAnswer } from './list-answer.js';
 import { waitForStatus } from './wait-for-status.js';
 
 /** Routes a request for the list of events to the stream where it accepts one. */
@@ -28,7 +28,12 @@ export const streamWhereAccepted: RequestHandler = (request, response, next) => 
 
 export function eventRuns(hub: EventHub, access: OpenAccess): Runs<typeof events> {
   return {
-    listEvents: (call) => call.read((reader) => listAnswer(listEvents(reader, call.query))),
+    listEvents: (call) =>
+      call.read((reader) => {
+        const { agent } = call.query;
+        if (agent !== undefined) agentRow(reader, agent);
+        return listEvents(reader, call.query);
+      }),
 
     /** On reconnection `Last-Event-ID` says where the client was, and overrides the query. */
     async streamEvents(call) {

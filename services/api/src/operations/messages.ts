@@ -9,7 +9,7 @@ import { redeliverMessage } from '@suzumio/store/mail/redeliver-message';
 import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
 import type { Runs } from '../routes.js';
 import { redactNow } from './redact-now.js';
-import { listAnswer } from './list-answer.js';
+import { readIndexed } from './read-indexed.js';
 import { postFromUser } from './mail.js';
 
 export const messageRuns: Runs<typeof messages> = {
@@ -17,10 +17,10 @@ export const messageRuns: Runs<typeof messages> = {
     call.read((reader) => {
       const { agent } = call.query;
       if (agent !== undefined) agentRow(reader, agent);
-      return listAnswer(listInbox(reader, call.query));
+      return listInbox(reader, call.query);
     }),
 
-  listMessages: (call) => call.read((reader) => listAnswer(listMessages(reader, call.query))),
+  listMessages: (call) => readIndexed(call, (reader) => listMessages(reader, call.query)),
 
   sendMessage: (call) => call.write((tx) => postFromUser(tx, call.body, call.actor)),
 
@@ -43,5 +43,5 @@ export const messageRuns: Runs<typeof messages> = {
 
   redactMessage: (call) => redactNow(call, (reader) => redactableMessage(reader, call.params.message)),
 
-  listThread: (call) => call.read((reader) => listAnswer(listThread(reader, call.params.thread, call.query))),
+  listThread: (call) => call.read((reader) => listThread(reader, call.params.thread, call.query)),
 };

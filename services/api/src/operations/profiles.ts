@@ -6,14 +6,10 @@ import type { Tx } from '@suzumio/store/sqlite/tx';
 import { commitOnce } from '../commit-once.js';
 import { withProject } from '../project-access.js';
 import type { Runs } from '../routes.js';
-import { namedListAnswer } from './list-answer.js';
 import { postFromUser } from './mail.js';
 
 export const profileRuns: Runs<typeof profiles> = {
-  listProfiles({ context, query: { limit, ...which } }) {
-    const listed = context.cell.catalog.profiles.list({ ...which, limit: limit + 1 });
-    return namedListAnswer(listed, limit, ({ nickname }) => nickname);
-  },
+  listProfiles: ({ context, query }) => context.cell.catalog.profiles.list(query),
 
   async createProfile(call) {
     const profile = await call.context.cell.catalog.profiles.create(call.body, call.key);

@@ -4,6 +4,8 @@ import { parse } from '@suzumio/runtime/http/validate';
 import { labelProject } from '@suzumio/store/projects/label-project';
 import { readProject, readStatus } from '@suzumio/store/projects/read-project';
 import { approveProject, requestChanges, startProject, stopProject } from '@suzumio/store/projects/project-transitions';
+import { isBackwards, type Part } from '@suzumio/store/sqlite/page';
+import { placeOfProject } from '@suzumio/store/cell/project-index';
 import { requireProject } from '../auth.js';
 import { bodyOf } from '../call.js';
 import { orUnknown } from '../project-access.js';
@@ -13,16 +15,20 @@ import { transition } from './transitions.js';
 
 export const projectRuns: Runs<typeof projects> = {
   async listProjects({ context, response, identity, query }) {
-    const { label: labels, status: statuses, include, after, limit } = query;
+    const { label: labels, status: statuses, include, ...page } = query;
     const only = identity.project ?? undefined;
-    const listed = context.cell.catalog.projects.list({ only, labels, statuses, after, limit: limit + 1 });
-    const part = listed.slice(0, limit);
-    const { items, last } =
-      include === undefined
-        ? { items: part.map(({ id, status, labels }) => ({ id, status, labels })), last: part.at(-1) }
-        : await withDetails(context, response, part);
-    const more = last !== listed.at(-1);
-    return { items, ...(more && last ? { next: `${last.createdAtMs}.${last.id}` } : {}) };
+    const part = context.cell.catalog.projects.list({ only, labels, statuses, ...page });
+    if (include === undefined) {
+      return { ...shownPlaces(part), items: part.items.map(({ id, status, labels }) => ({ id, status, labels })) };
+    }
+    // Read from where the part begins to fill, so that it is short at its other end.
+    const backwards = isBackwards(page, false);
+    const turned = backwards !== (page.order === 'desc');
+    const listed = turned ? part.items.toReversed() : part.items;
+    const { items, last } = await withDetails(context, response, listed);
+    const end =
+      last === undefined || last === listed.at(-1) ? {} : { [backwards ? 'previous' : 'next']: placeOfProject(last) };
+    return { ...shownPlaces({ ...part, ...end }), items: turned ? items.reverse() : items };
   },
 
   async createProject(call) {
@@ -101,3 +107,12 @@ export const projectRuns: Runs<typeof projects> = {
     return { id, status };
   },
 };
+
+/** Places as they are given to clients, without the zeros that make them sort. */
+function shownPlaces({ next, previous }: Part<unknown, string>): { next?: string; previous?: string } {
+  const shown = (place: string) => place.replace(/^0+(?=\d)/, '');
+  return {
+    ...(next === undefined ? {} : { next: shown(next) }),
+    ...(previous === undefined ? {} : { previous: shown(previous) }),
+  };
+}

@@ -2,7 +2,7 @@ import type { WorkerView, service } from '@suzumio/contract/operations/service';
 import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { Runs } from '../routes.js';
 import { version } from '../version.js';
-import { namedListAnswer } from './list-answer.js';
+import { partOfNames } from '@suzumio/store/sqlite/page';
 
 /**
  * The operations on the server itself and on the fleet of workers.
@@ -21,14 +21,11 @@ export function serviceRuns({
   const description = () => (made ??= describe(publicUrl));
   return {
     /** Workers that serve other cells alone are only counted. */
-    async listWorkers({ context: { cell, transport }, query: { limit, after = '' } }) {
+    async listWorkers({ context: { cell, transport }, query }) {
       const fleet = await transport.fleet();
       const own = fleet.filter(({ cells }) => cells?.includes(cell.id) ?? true);
-      const listed = own
-        .filter(({ worker }) => worker > after)
-        .sort((one, other) => (one.worker < other.worker ? -1 : 1))
-        .map(viewOf);
-      return { ...namedListAnswer(listed, limit, ({ worker }) => worker), elsewhere: fleet.length - own.length };
+      const listed = own.sort((one, other) => (one.worker < other.worker ? -1 : 1)).map(viewOf);
+      return { ...partOfNames(listed, query, ({ worker }) => worker), elsewhere: fleet.length - own.length };
     },
 
     getHealth: () => ({ status: 'ok', version, access: open ? 'open' : 'tokens' }),

@@ -3,12 +3,9 @@ import type { teams } from '@suzumio/contract/operations/teams';
 import { parse } from '@suzumio/runtime/http/validate';
 import { bodyOf } from '../call.js';
 import type { Runs } from '../routes.js';
-import { namedListAnswer } from './list-answer.js';
 
 export const teamRuns: Runs<typeof teams> = {
-  listTeams({ context, query: { limit, after } }) {
-    return namedListAnswer(context.cell.catalog.teams.list({ after, limit: limit + 1 }), limit, ({ name }) => name);
-  },
+  listTeams: ({ context, query }) => context.cell.catalog.teams.list(query),
 
   async createTeam(call) {
     const team = await call.context.cell.catalog.teams.create(call.body, call.key);

@@ -1,7 +1,6 @@
 import type { tokens } from '@suzumio/contract/operations/tokens';
 import { refuseKey } from '../commit-once.js';
 import type { Runs } from '../routes.js';
-import { listAnswer } from './list-answer.js';
 
 export const tokenRuns: Runs<typeof tokens> = {
   listTokens: ({ context: { cell } }) => ({ items: cell.catalog.tokens.list() }),
@@ -19,5 +18,5 @@ export const tokenRuns: Runs<typeof tokens> = {
     return { token };
   },
 
-  listAudit: ({ context: { cell }, query }) => listAnswer(cell.catalog.audit.list(query)),
+  listAudit: ({ context: { cell }, query }) => cell.catalog.audit.list(query),
 };

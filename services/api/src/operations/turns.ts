@@ -8,14 +8,13 @@ import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import { readTurnLog } from '@suzumio/store/content/turn-logs';
 import { cancelActiveTurn } from '@suzumio/store/turns/cancel-turn';
 import type { Runs } from '../routes.js';
-import { listAnswer } from './list-answer.js';
 
 export const turnRuns: Runs<typeof turns> = {
   listTurns: (call) =>
     call.read((reader) => {
       const { agent } = call.query;
       if (agent !== undefined) agentRow(reader, agent);
-      return listAnswer(listTurns(reader, call.query));
+      return listTurns(reader, call.query);
     }),
 
   getTurn: (call) => call.read((reader) => knownTurn(reader, call.params.turn)),
@@ -36,7 +35,7 @@ export const turnRuns: Runs<typeof turns> = {
 
   getTurnConversation: (call) =>
     call.read((reader, { config }) =>
-      listAnswer(listConversation(reader, config, turnCalled(reader, call.params.turn).id, call.query)),
+      listConversation(reader, config, turnCalled(reader, call.params.turn).id, call.query),
     ),
 
   cancelTurn: (call) => call.write((tx) => cancelActiveTurn(tx, call.params.turn, call.actor)),
@@ -45,7 +44,8 @@ export const turnRuns: Runs<typeof turns> = {
     call.read((reader) => {
       const { turn, ...page } = call.query;
       const id = turn === undefined ? undefined : turnCalled(reader, turn).id;
-      return listAnswer(listToolCalls(reader, { ...page, turn: id }));
+      if (page.agent !== undefined) agentRow(reader, page.agent);
+      return listToolCalls(reader, { ...page, turn: id });
     }),
 };
 

@@ -208,6 +208,13 @@ const guards: Partial<Record<ErrorCode, Refuse>> = {
   'project-unknown': (operation, sample) => world.call(operation, { ...sample, project: 'nothing' }),
 };
 
+/** The parameters of lists that are an agent's name. */
+const agentIn: Readonly<Record<string, string>> = {
+  listTasks: 'assignee',
+  listMessages: 'sender',
+  listArtifacts: 'creator',
+};
+
 /** How those are made to refuse that look. */
 const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
   'agent-unknown': (operation, { body }) =>
@@ -215,7 +222,7 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
       ? world.call(operation, { body: { ...(body as object), agent: 'zoe' } })
       : world.call(operation, {
           agent: 'zoe',
-          query: queryFor(operation, operation.id === 'listTasks' ? 'assignee=zoe' : 'agent=zoe'),
+          query: queryFor(operation, `${agentIn[operation.id] ?? 'agent'}=zoe`),
         }),
   'turn-unknown': (operation) => world.call(operation, { turn: 'ada:9', query: queryFor(operation, 'turn=turn_1') }),
   'message-unknown': (operation, sample) =>
@@ -367,7 +374,7 @@ test('what happened meanwhile is told as the table of events says', async () => 
   const { cell } = world.api;
   const seen = new Set<EventType>();
   for (const { id } of cell.catalog.projects.all()) {
-    for (const event of await cell.stores.use(id, (store) => listEvents(store.reader, { limit: 10_000 }))) {
+    for (const event of await cell.stores.use(id, (store) => listEvents(store.reader, { limit: 10_000 }).items)) {
       seen.add(event.type);
       expect(contradiction(event)).toBeUndefined();
     }

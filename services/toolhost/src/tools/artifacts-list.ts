@@ -10,7 +10,7 @@ export const artifactsList = defineTool({
     'List the published files and directories, oldest first: id, name, size, who published it and its description.',
   input: z.strictObject({}),
   prepare: () => (tx) => {
-    const artifacts = listArtifacts(tx, { limit: maxListed }).map(
+    const artifacts = listArtifacts(tx, { limit: maxListed }).items.map(
       ({ id, name, kind, files, creator, sizeBytes, sha256, description, createdAt }) => ({
         id,
         name,

@@ -20,7 +20,7 @@ export const tasksList = defineTool({
       .describe('Only tasks that this agent assigned: its id, yours for those that you gave others.'),
   }),
   prepare: (filter) => (tx) => {
-    const tasks = listTasks(tx, { ...filter, limit: maxListed });
+    const { items: tasks } = listTasks(tx, { ...filter, limit: maxListed });
     return {
       output: tasks.length === 0 ? 'There are no such tasks.' : tasks.map(line).join('\n'),
       metadata: { tasks },

@@ -45,8 +45,9 @@ async function ask(step: string): Promise<number> {
 }
 
 const conversation = (page = {}) =>
-  bench.testing.store('thinkers', (store) =>
-    listConversation(store.reader, store.config, ada.turn, { limit: 100, ...page }),
+  bench.testing.store(
+    'thinkers',
+    (store) => listConversation(store.reader, store.config, ada.turn, { limit: 100, ...page }).items,
   );
 
 const unmade = {
@@ -62,7 +63,7 @@ test('calls of tools that there are not, and with inputs that are no JSON, are r
   behaviour = unmade;
   expect(await ask('0')).toBe(200);
   expect(await ask('0')).toBe(200);
-  const calls = await bench.testing.store('thinkers', ({ reader }) => listToolCalls(reader, { limit: 10 }));
+  const calls = await bench.testing.store('thinkers', ({ reader }) => listToolCalls(reader, { limit: 10 }).items);
   expect(calls).toMatchObject([
     { step: '0.0', tool: 'shell_run', status: 'refused', errorCode: 'tool-unknown', input: { command: 'ls' } },
     { step: '0.1', tool: 'artifacts_list', status: 'refused', errorCode: 'tool-input-invalid' },

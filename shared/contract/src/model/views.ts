@@ -8,6 +8,7 @@ import { agentStates, turnStatuses } from './states.js';
 import { pause } from './pause.js';
 import { projectStatuses } from './project-status.js';
 import { redaction } from './redaction.js';
+import { foundText } from './search.js';
 import { taskStates } from './task-states.js';
 
 const time = z.iso.datetime();
@@ -97,6 +98,7 @@ export const messageView = z.object({
     .describe(
       'How many agents it was addressed to, how many of them have read it, and how many of those have it undelivered.',
     ),
+  found: z.exactOptional(foundText).describe('In the answer to a search: where in the text it was found.'),
 });
 export type MessageView = z.infer<typeof messageView>;
 
@@ -119,6 +121,7 @@ export const taskView = z.object({
   stateMessage: z.string().nullable().describe('The reply that brought it into this state; null while it is open.'),
   createdAt: time,
   stateAt: time,
+  found: z.exactOptional(foundText).describe('In the answer to a search: where in the text it was found.'),
 });
 export type TaskView = z.infer<typeof taskView>;
 

@@ -4,11 +4,14 @@ import { artifactName, maxArtifactDescription } from '../model/artifact-name.js'
 import { artifactView } from '../model/views.js';
 import { redactedAnswer, redactRequest } from './messages.js';
 import { json, resource } from './operation.js';
-import { listOf, noQuery, numeral, page, request } from './request.js';
+import { listOf, noQuery, numeral, page, request, timeRange } from './request.js';
 
 export const artifactsQuery = request({
   ...page,
+  ...timeRange,
   name: z.string().max(200).optional().describe('Only those of this name, the newest last.'),
+  prefix: z.string().max(200).optional().describe('Only those whose names begin so.'),
+  creator: z.string().optional().describe('Only those that this agent, or `user`, has published.'),
 });
 
 export const contentQuery = request({
@@ -51,6 +54,7 @@ export const artifacts = resource('Artifacts', {
     summary: 'What has been published in a project, or what has one name.',
     query: artifactsQuery,
     answers: { 200: { description: 'A part of the list.', content: json(artifactListAnswer) } },
+    refusals: ['agent-unknown'],
   },
   uploadArtifact: {
     method: 'post',

@@ -4,11 +4,16 @@ import { eventType, projectEvent } from '../model/event.js';
 import { projectStatuses } from '../model/project-status.js';
 import { json, resource } from './operation.js';
 import { projectAnswer } from './projects.js';
-import { listOf, names, page, request } from './request.js';
+import { listOf, names, page, request, timeRange } from './request.js';
 
 const types = names(eventType).optional().describe('Only events of these types.');
 
-export const eventsQuery = request({ ...page, types });
+export const eventsQuery = request({
+  ...page,
+  ...timeRange,
+  types,
+  agent: z.string().optional().describe('Only those about this agent.'),
+});
 
 const notAnEvent = 'expected the id of an event, such as 1-42';
 
@@ -77,7 +82,7 @@ export const events = resource('Events', {
     answers: {
       200: { description: 'A part of the list.', content: { ...json(eventListAnswer), ...eventStream } },
     },
-    refusals: ['server-unreachable'],
+    refusals: ['agent-unknown', 'server-unreachable'],
   },
   streamEvents: {
     method: 'get',

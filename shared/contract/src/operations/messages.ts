@@ -5,9 +5,10 @@ import { z } from 'zod';
 import type { ErrorCode } from '../errors/codes.js';
 import { USER_ID } from '../model/project-config.js';
 import { redaction, redactionLeft, redactionReason } from '../model/redaction.js';
+import { searchMeaning, searchText } from '../model/search.js';
 import { messageDetail, messageView } from '../model/views.js';
 import { json, resource } from './operation.js';
-import { listOf, noQuery, page, pageQuery, request } from './request.js';
+import { listOf, noQuery, page, pageQuery, request, timeRange } from './request.js';
 
 export const inboxQuery = request({
   ...page,
@@ -17,6 +18,23 @@ export const inboxQuery = request({
     .default('false')
     .transform((text) => text === 'true')
     .describe('With `true`, mail that was read by turns which failed or were cancelled, in place of unread mail.'),
+});
+
+/** Only messages of which all of this holds. */
+export const messagesQuery = request({
+  ...page,
+  ...timeRange,
+  sender: z.string().optional().describe("An agent's id, `user` or `system`."),
+  recipient: z.string().optional().describe("Whom they are addressed to: an agent's id, or `user`."),
+  channel: z.string().max(200).optional().describe('The channel or team that they are addressed to.'),
+  priority: priority.optional().describe('Only those of this priority.'),
+  state: z
+    .enum(['unread', 'read', 'undelivered'])
+    .optional()
+    .describe(
+      '`unread`: an agent has still to read it; `undelivered`: a turn that failed or was cancelled has read it; `read`: every agent that it went to has read it.',
+    ),
+  search: searchText.optional().describe(searchMeaning),
 });
 
 export const messageBody = z
@@ -120,8 +138,9 @@ export const messages = resource('Mail', {
     method: 'get',
     path: '/api/projects/:project/messages',
     summary: 'All mail of a project.',
-    query: pageQuery,
+    query: messagesQuery,
     answers: { 200: { description: 'A part of the list.', content: json(messageListAnswer) } },
+    refusals: ['agent-unknown'],
   },
   sendMessage: {
     method: 'post',

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { nickname, profileFields, profileSummary, profileView } from '../model/profile.js';
 import { mailFields, postedMessage } from './messages.js';
 import { json, resource } from './operation.js';
-import { emptyRequest, namedPage, noQuery, request } from './request.js';
+import { emptyRequest, namedListOf, namedPage, noQuery, request } from './request.js';
 
 /** Those that are not retired; or, where `retired` is true, only those that are. By nickname. */
 export const profilesQuery = request({
@@ -47,7 +47,7 @@ export const profileAnswer = z.object({ profile: profileView });
 export type ProfileAnswer = z.infer<typeof profileAnswer>;
 
 /** Part of a list. `next` is the `after` with which the list goes on; the last part has none. */
-export const profileListAnswer = z.object({ items: z.array(profileSummary), next: z.exactOptional(z.string()) });
+export const profileListAnswer = namedListOf(profileSummary);
 export type ProfileListAnswer = z.infer<typeof profileListAnswer>;
 
 /** Where mail to a profile went: to its agent in the standing project of its team. */

@@ -9,9 +9,9 @@ import { storageReached } from '../model/storage.js';
 import { agentView, projectView } from '../model/views.js';
 import { attachments, mailRefusals, messageBody, postedMessage, sendMessageRequest } from './messages.js';
 import { json, resource } from './operation.js';
-import { emptyRequest, names, noQuery, numeral, request } from './request.js';
+import { emptyRequest, namedPage, names, noQuery, numeral, request } from './request.js';
 
-/** Projects that have all of the labels and one of the statuses, oldest first. `after` is the `next` of the part before. */
+/** Projects that have all of the labels and one of the statuses, by the moment of their making. */
 export const projectsQuery = request({
   label: names(labelWord)
     .refine((all) => all.length <= maxLabels, { error: `at most ${maxLabels} labels` })
@@ -25,13 +25,21 @@ export const projectsQuery = request({
     .optional()
     .describe('With `detail`, each with what a project by itself is read with: a part of the list may then be short.'),
   limit: numeral(1, 1000).default(1000).describe('How many the part has at the most.'),
-  after: z
-    .string()
-    .regex(/^\d{1,15}\.[a-z0-9][a-z0-9-]{0,62}$/, { error: 'expected the next of an earlier part' })
-    .transform((text) => ({ createdAtMs: Number.parseInt(text), id: text.slice(text.indexOf('.') + 1) }))
-    .optional()
-    .describe('The `next` of an earlier part.'),
+  order: namedPage.order,
+  after: place('next').describe('The `next` of another part: the part has what follows that place.'),
+  before: place('previous').describe(
+    'The `previous` of another part: the part has what is before that place, up to it.',
+  ),
 });
+
+/** The moment at which a project was made, and its id: filled up, it sorts as it stands. */
+function place(name: string) {
+  return z
+    .string()
+    .regex(/^\d{1,15}\.[a-z0-9][a-z0-9-]{0,62}$/, { error: `expected the ${name} of another part` })
+    .transform((text) => text.padStart(text.length + 15 - text.indexOf('.'), '0'))
+    .optional();
+}
 
 export const createProjectRequest = request({
   file: z
@@ -93,6 +101,7 @@ export const projectListAnswer = z.object({
     }),
   ),
   next: z.exactOptional(z.string()).describe('The `after` with which the list goes on; the last part has none.'),
+  previous: z.exactOptional(z.string()).describe('The `before` with which it goes back; the first part has none.'),
 });
 export type ProjectListAnswer = z.infer<typeof projectListAnswer>;
 

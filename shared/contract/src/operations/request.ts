@@ -44,17 +44,43 @@ export function names<Name extends z.ZodType>(name: Name) {
 
 export const noQuery = request({});
 
-const limit = numeral(1, 1000).default(100).describe('How many the part has at the most.');
+/** A day of UTC, or a moment. */
+export const moment = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })], { error: 'expected a day, such as 2026-11-21, or a moment' })
+  .transform((text) => Date.parse(text));
 
-/** Without `after`, the newest; with it, those that follow that place in the list. */
+const paging = {
+  limit: numeral(1, 1000).default(100).describe('How many the part has at the most.'),
+  order: z
+    .enum(['asc', 'desc'])
+    .default('asc')
+    .describe('Whether the part has what comes first in the list first, or last: `desc` is the newest first.'),
+};
+
+const afterText = "The `next` of another part, or an item's `seq`: the part has what follows that place.";
+const beforeText =
+  "The `previous` of another part, or an item's `seq`: the part has what is before that place, up to it.";
+const place = numeral(0, Number.MAX_SAFE_INTEGER).optional();
+
+/**
+ * A part of a list that grows: without `after` and `before`, its end. With both, what is between them: the end of that,
+ * where the order is `desc`, and else its beginning.
+ */
 export const page = {
-  limit,
-  after: numeral(0, Number.MAX_SAFE_INTEGER)
-    .optional()
-    .describe("The `next` of an earlier part, or an item's `seq`; without it, the part is the end of the list."),
+  ...paging,
+  after: place.describe(`${afterText} Without it and \`before\`, the part is the end of the list.`),
+  before: place.describe(beforeText),
 };
 
 export const pageQuery = request(page);
+
+/** Only what is from this moment on, and before that one. */
+export const timeRange = {
+  since: moment
+    .optional()
+    .describe('Only from this moment on, such as `2026-11-22T09:00:00Z`, or from the beginning of this day of UTC.'),
+  until: moment.optional().describe('Only before this moment, or before this day.'),
+};
 
 export const emptyRequest = request({});
 
@@ -62,14 +88,33 @@ export const idempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/, { error: 'expected 1 to 255 visible ASCII characters' });
 
-/** Part of a list. */
+/** Part of a list. It may be shorter than `limit` where texts are long, or where a filter left out many. */
 export function listOf<Item extends z.ZodType>(item: Item) {
-  const next = z.exactOptional(z.int()).describe('The `after` with which the list goes on; an empty part has none.');
-  return z.object({ items: z.array(item), next });
+  return z.object({
+    items: z.array(item),
+    next: z
+      .exactOptional(z.int())
+      .describe(
+        'The `after` with which the list goes on; a part without items has none, unless there is more to look at.',
+      ),
+    previous: z.exactOptional(z.int()).describe('The `before` with which it goes back; none where nothing is before.'),
+  });
 }
 
-/** Lists go on after the name that the part before ended with. */
+/** Part of a list by names. */
+export function namedListOf<Item extends z.ZodType>(item: Item) {
+  return z.object({
+    items: z.array(item),
+    next: z.exactOptional(z.string()).describe('The `after` with which the list goes on; the last part has none.'),
+    previous: z.exactOptional(z.string()).describe('The `before` with which it goes back; the first part has none.'),
+  });
+}
+
+const name = z.string().max(200).optional();
+
+/** A part of a list by names: without `after` and `before`, its beginning, or with `desc` its end. */
 export const namedPage = {
-  limit,
-  after: z.string().max(200).optional().describe('The `next` of an earlier part.'),
+  ...paging,
+  after: name.describe('The `next` of another part: the part has what follows that name.'),
+  before: name.describe('The `previous` of another part: the part has what is before that name, up to it.'),
 };

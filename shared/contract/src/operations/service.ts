@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { json, resource } from './operation.js';
-import { numeral, request } from './request.js';
+import { namedListOf, namedPage, numeral, request } from './request.js';
 
 export const healthAnswer = z.object({
   status: z.literal('ok'),
@@ -11,10 +11,10 @@ export const healthAnswer = z.object({
 });
 export type HealthAnswer = z.infer<typeof healthAnswer>;
 
-/** By name; the list goes on after the one that the part before ended with. */
+/** Workers by name. */
 export const workersQuery = request({
+  ...namedPage,
   limit: numeral(1, 100).default(100).describe('How many the part has at the most.'),
-  after: z.string().max(100).optional().describe('The `next` of an earlier part.'),
 });
 
 /** A worker, as it last told the fleet of itself. Null is what it has not told. */
@@ -31,9 +31,7 @@ export const workerView = z.object({
 });
 export type WorkerView = z.infer<typeof workerView>;
 
-export const workerListAnswer = z.object({
-  items: z.array(workerView),
-  next: z.exactOptional(z.string()),
+export const workerListAnswer = namedListOf(workerView).extend({
   elsewhere: z.int().describe('How many workers serve other cells only.'),
 });
 export type WorkerListAnswer = z.infer<typeof workerListAnswer>;

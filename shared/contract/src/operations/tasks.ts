@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { taskStates } from '../model/task-states.js';
 import { taskView } from '../model/views.js';
+import { searchMeaning, searchText } from '../model/search.js';
 import { mailFields, named, postedMessage } from './messages.js';
 import { json, resource } from './operation.js';
 import { listOf, page, request } from './request.js';
@@ -13,6 +14,7 @@ export const tasksQuery = request({
   assigner: z.string().optional().describe("An agent's id, or `user`."),
   role: z.string().optional().describe('The role that was asked for.'),
   team: z.string().optional().describe('The team that was asked for.'),
+  search: searchText.optional().describe(searchMeaning),
 });
 
 /** Work for the least loaded agent of a role. */

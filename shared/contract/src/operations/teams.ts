@@ -3,7 +3,7 @@ import { teamSummary, teamView } from '../model/profile.js';
 import { teamName } from '../model/team-name.js';
 import { json, resource } from './operation.js';
 import { projectAnswer } from './projects.js';
-import { namedPage, noQuery, request } from './request.js';
+import { namedListOf, namedPage, noQuery, request } from './request.js';
 
 export const teamsQuery = request(namedPage);
 
@@ -29,7 +29,7 @@ export const standUpRequest = request({
 export const teamAnswer = z.object({ team: teamView });
 export type TeamAnswer = z.infer<typeof teamAnswer>;
 
-export const teamListAnswer = z.object({ items: z.array(teamSummary), next: z.exactOptional(z.string()) });
+export const teamListAnswer = namedListOf(teamSummary);
 export type TeamListAnswer = z.infer<typeof teamListAnswer>;
 
 /** The name of the deleted team. */

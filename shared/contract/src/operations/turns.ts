@@ -1,11 +1,17 @@
 import { z } from 'zod';
+import { turnStatuses } from '../model/states.js';
 import { conversationEntry, toolCallView, turnDetail, turnView } from '../model/views.js';
 import { json, resource } from './operation.js';
-import { emptyRequest, listOf, noQuery, numeral, page, request } from './request.js';
+import { emptyRequest, listOf, noQuery, numeral, page, request, timeRange } from './request.js';
 
-export const turnsQuery = request({ ...page, agent: z.string().optional().describe('Only those of this agent.') });
+export const turnsQuery = request({
+  ...page,
+  ...timeRange,
+  agent: z.string().optional().describe('Only those of this agent.'),
+  status: z.enum(turnStatuses).optional().describe('Only those that are so.'),
+});
 
-/** Messages after the one of this place, oldest first; without `after` from the first on. */
+/** A conversation begins with its first message, unless `after`, `before` or the order say otherwise. */
 export const conversationQuery = request(page);
 
 export const turnLogQuery = request({
@@ -14,7 +20,11 @@ export const turnLogQuery = request({
 
 export const toolCallsQuery = request({
   ...page,
+  ...timeRange,
   turn: z.string().optional().describe('Only those of this turn: its id, or `agent:number`.'),
+  agent: z.string().optional().describe('Only those of this agent.'),
+  tool: z.string().max(200).optional().describe('Only those of this tool.'),
+  status: toolCallView.shape.status.optional().describe('Only those of which this became, such as `refused`.'),
 });
 
 export const cancelAnswer = z.object({ turn: z.string(), number: z.int(), agent: z.string() });
@@ -79,6 +89,6 @@ export const turns = resource('Turns', {
     summary: 'The tool calls of a project, or those of one turn.',
     query: toolCallsQuery,
     answers: { 200: { description: 'A part of the list.', content: json(toolCallListAnswer) } },
-    refusals: ['turn-unknown'],
+    refusals: ['turn-unknown', 'agent-unknown'],
   },
 });

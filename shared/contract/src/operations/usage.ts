@@ -4,12 +4,7 @@ import { budgetChange, budgetView } from '../model/budget.js';
 import { usageAnswer, usageGroups } from '../model/usage.js';
 import { summaryView } from '../model/views.js';
 import { json, resource } from './operation.js';
-import { noQuery, request } from './request.js';
-
-/** A day of UTC, or a moment. */
-const moment = z
-  .union([z.iso.date(), z.iso.datetime({ offset: true })], { error: 'expected a day, such as 2026-11-21, or a moment' })
-  .transform((text) => Date.parse(text));
+import { moment, noQuery, request } from './request.js';
 
 export const usageQuery = request({
   by: z.enum(usageGroups).default('project').describe('What calls are added up by.'),

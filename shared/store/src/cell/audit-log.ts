@@ -1,6 +1,6 @@
 import type { AuditEntry } from '@suzumio/contract/model/access-token';
 import type { CatalogDatabase } from '../sqlite/catalog-database.js';
-import { iso, type Page } from '../sqlite/page.js';
+import { iso, type Page, type Part, readPart } from '../sqlite/page.js';
 
 /** How many entries are kept. */
 const mostEntries = 10_000;
@@ -21,13 +21,21 @@ export class AuditLog {
   }
 
   /** Oldest first. */
-  list({ limit, after }: Page): AuditEntry[] {
-    const columns = 'SELECT seq, at_ms, token, method, route, project, code FROM audit';
-    const rows =
-      after === undefined
-        ? this.db.reader.all<AuditRow>(`${columns} ORDER BY seq DESC LIMIT :limit`, { limit }).reverse()
-        : this.db.reader.all<AuditRow>(`${columns} WHERE seq > :after ORDER BY seq LIMIT :limit`, { after, limit });
-    return rows.map(({ at_ms, ...row }) => ({ ...row, at: iso(at_ms) }));
+  list(page: Page): Part<AuditEntry> {
+    return readPart<AuditRow, AuditEntry>(
+      this.db.reader,
+      { from: 'audit', columns: 'seq, at_ms, token, method, route, project, code', key: 'seq' },
+      page,
+      ({ seq, at_ms, token, method, route, project, code }) => ({
+        seq,
+        token,
+        method,
+        route,
+        project,
+        code,
+        at: iso(at_ms),
+      }),
+    );
   }
 }
 

@@ -6,7 +6,7 @@ import type { Skill } from '@suzumio/contract/model/skill';
 import { checkPersona } from '@suzumio/core/profiles/persona';
 import type { ProfileRegistry } from '@suzumio/core/profiles/registry';
 import type { CatalogDatabase } from '../sqlite/catalog-database.js';
-import { iso } from '../sqlite/page.js';
+import { definedOf, iso, type Page, type Part, readPart } from '../sqlite/page.js';
 import { unknownTeam } from './teams.js';
 import { type IdempotencyKey } from '../sqlite/once.js';
 
@@ -25,14 +25,11 @@ export type NewProfile = ProfileFields & { nickname: string };
 export type ProfileChange = { [Field in keyof ProfileFields]?: ProfileFields[Field] | undefined };
 
 /** Which profiles are listed, in the order of their nicknames. */
-export interface ProfileListing {
+export interface ProfileListing extends Page<string> {
   role?: string | undefined;
   team?: string | undefined;
   /** Retired profiles instead of active ones. @default false */
   retired?: boolean | undefined;
-  /** The nickname after which the list continues. */
-  after?: string | undefined;
-  limit: number;
 }
 
 interface ProfileRow {
@@ -95,15 +92,23 @@ export class Profiles implements ProfileRegistry {
       .map(({ nickname }) => nickname);
   }
 
-  list({ role, team, retired = false, after, limit }: ProfileListing): ProfileSummary[] {
-    const rows = this.db.reader.all<ProfileRow>(
-      `SELECT * FROM profiles
-       WHERE nickname > :after AND (retired_at_ms IS NOT NULL) = :retired
-         AND (:role IS NULL OR role = :role) AND (:team IS NULL OR team = :team)
-       ORDER BY nickname LIMIT :limit`,
-      { role: role ?? null, team: team ?? null, retired: retired ? 1 : 0, after: after ?? '', limit },
+  list({ role, team, retired = false, ...page }: ProfileListing): Part<ProfileSummary, string> {
+    return readPart<ProfileRow, ProfileSummary, string>(
+      this.db.reader,
+      {
+        from: 'profiles',
+        key: 'nickname',
+        where: [
+          `retired_at_ms IS ${retired ? 'NOT NULL' : 'NULL'}`,
+          role === undefined ? undefined : 'role = :role',
+          team === undefined ? undefined : 'team = :team',
+        ],
+        params: definedOf({ role, team }),
+        grows: false,
+      },
+      page,
+      summaryOf,
     );
-    return rows.map(summaryOf);
   }
 
   /**

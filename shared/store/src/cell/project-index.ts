@@ -2,7 +2,7 @@ import type { Labels } from '@suzumio/contract/model/labels';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import type { CatalogDatabase, CatalogTx } from '../sqlite/catalog-database.js';
-import type { SqlParams } from '../sqlite/sql.js';
+import { definedOf, type Page, type Part, readPart } from '../sqlite/page.js';
 import type { ProjectDeletions } from './project-deletions.js';
 import type { Teams } from './teams.js';
 
@@ -16,16 +16,13 @@ export interface NewEntry {
 }
 
 /** Which projects are listed. */
-export interface ProjectListing {
+export interface ProjectListing extends Page<string> {
   /** Only this one. */
   only?: string | undefined;
   /** Only projects with all of these labels. */
   labels?: readonly (readonly [key: string, value: string])[] | undefined;
   /** Only projects with one of these statuses. */
   statuses?: readonly ProjectStatus[] | undefined;
-  /** The position after which the list continues: `next` of the previous page. */
-  after?: { createdAtMs: number; id: string } | undefined;
-  limit: number;
 }
 
 export interface ListedProject {
@@ -43,6 +40,11 @@ export interface Entry {
   readonly labels: Labels;
 }
 
+/** What projects are listed by: the moment of their making, then their id. */
+export function placeOfProject({ createdAtMs, id }: Pick<ListedProject, 'createdAtMs' | 'id'>): string {
+  return `${String(createdAtMs).padStart(15, '0')}.${id}`;
+}
+
 /** The projects of the catalog. Its status of a project may lag behind; it errs only toward `running`. */
 export class ProjectIndex {
   constructor(
@@ -58,39 +60,45 @@ export class ProjectIndex {
     );
   }
 
-  /** One page of projects, oldest first. */
-  list({ only, labels = [], statuses, after, limit }: ProjectListing): ListedProject[] {
-    const wanted = labels.map(
-      (_, i) => `AND EXISTS (SELECT 1 FROM json_each(labels_json) WHERE key = :key${i} AND value = :value${i})`,
-    );
-    const params: SqlParams = Object.fromEntries(
-      labels.flatMap(([key, value], i) => [
-        [`key${i}`, key],
-        [`value${i}`, value],
-      ]),
-    );
-    return this.db.reader
-      .all<{ id: string; status: ProjectStatus; labels_json: string; created_at_ms: number }>(
-        `SELECT id, status, labels_json, created_at_ms FROM projects
-         WHERE deleting_epoch IS NULL AND (created_at_ms, id) > (:afterMs, :afterId)
-           AND (:only IS NULL OR id = :only) AND (:statuses IS NULL OR status IN (SELECT value FROM json_each(:statuses)))
-           ${wanted.join(' ')}
-         ORDER BY created_at_ms, id LIMIT :limit`,
-        {
-          ...params,
-          only: only ?? null,
-          statuses: statuses === undefined ? null : JSON.stringify(statuses),
-          afterMs: after?.createdAtMs ?? -1,
-          afterId: after?.id ?? '',
-          limit,
+  /** A page of the projects, by {@link placeOfProject}. */
+  list({ only, labels = [], statuses, ...page }: ProjectListing): Part<ListedProject, string> {
+    return readPart<
+      { id: string; status: ProjectStatus; labels_json: string; created_at_ms: number },
+      ListedProject,
+      string
+    >(
+      this.db.reader,
+      {
+        from: 'projects',
+        columns: 'id, status, labels_json, created_at_ms',
+        key: `printf('%015d.%s', created_at_ms, id)`,
+        where: [
+          'deleting_epoch IS NULL',
+          only === undefined ? undefined : 'id = :only',
+          statuses === undefined ? undefined : 'status IN (SELECT value FROM json_each(:statuses))',
+          ...labels.map(
+            (_label, i) => `EXISTS (SELECT 1 FROM json_each(labels_json) WHERE key = :key${i} AND value = :value${i})`,
+          ),
+        ],
+        params: {
+          ...definedOf({ only, statuses: statuses && JSON.stringify(statuses) }),
+          ...Object.fromEntries(
+            labels.flatMap(([key, value], i) => [
+              [`key${i}`, key],
+              [`value${i}`, value],
+            ]),
+          ),
         },
-      )
-      .map((row) => ({
+        grows: false,
+      },
+      page,
+      (row) => ({
         id: row.id,
         status: row.status,
         labels: JSON.parse(row.labels_json) as Labels,
         createdAtMs: row.created_at_ms,
-      }));
+      }),
+    );
   }
 
   /** Projects that may need scheduling: running, or not running with turns that still run. */

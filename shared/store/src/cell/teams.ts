@@ -2,7 +2,7 @@ import { hintFrom } from '@suzumio/contract/errors/suggest';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { TeamSummary, TeamView } from '@suzumio/contract/model/profile';
 import type { CatalogDatabase, CatalogTx } from '../sqlite/catalog-database.js';
-import { iso } from '../sqlite/page.js';
+import { iso, type Page, type Part, readPart } from '../sqlite/page.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { type IdempotencyKey } from '../sqlite/once.js';
 
@@ -15,10 +15,10 @@ interface TeamRow {
   updated_at_ms: number;
 }
 
-const columns = `SELECT name, description, teams.created_at_ms, updated_at_ms,
+const teamColumns = `name, description, teams.created_at_ms, updated_at_ms,
     (SELECT id FROM projects WHERE id = project AND deleting_epoch IS NULL) AS project,
-    (SELECT count(*) FROM profiles WHERE team = name AND retired_at_ms IS NULL) AS members
-  FROM teams`;
+    (SELECT count(*) FROM profiles WHERE team = name AND retired_at_ms IS NULL) AS members`;
+const columns = `SELECT ${teamColumns} FROM teams`;
 
 /** The teams that profiles are in. */
 export class Teams {
@@ -52,10 +52,13 @@ export class Teams {
   }
 
   /** Teams by name, those after `after`. */
-  list({ after = '', limit }: { after?: string | undefined; limit: number }): TeamSummary[] {
-    return this.db.reader
-      .all<TeamRow>(`${columns} WHERE name > :after ORDER BY name LIMIT :limit`, { after, limit })
-      .map(summaryOf);
+  list(page: Page<string>): Part<TeamSummary, string> {
+    return readPart<TeamRow, TeamSummary, string>(
+      this.db.reader,
+      { from: 'teams', columns: teamColumns, key: 'name', grows: false },
+      page,
+      summaryOf,
+    );
   }
 
   /** @throws SuzumioError `team-unknown`, `idempotency-mismatch` */

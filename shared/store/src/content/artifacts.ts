@@ -3,7 +3,7 @@ import { redactedWords, type Redaction } from '@suzumio/contract/model/redaction
 import type { ArtifactView } from '@suzumio/contract/model/views';
 import type { ArtifactKind, Attachment } from '@suzumio/protocol/artifacts';
 import type { SqlReader } from '../sqlite/sql.js';
-import { iso, type Page, parsed } from '../sqlite/page.js';
+import { definedOf, inTime, iso, type Page, parsed, type Part, readPart } from '../sqlite/page.js';
 
 interface Row {
   seq: number;
@@ -22,21 +22,36 @@ interface Row {
   redacted_json: string | null;
 }
 
-/** Artifacts in order of publication, all or those of one name; `after` is a position in that order. */
-export function listArtifacts(
-  reader: SqlReader,
-  { limit, after, name }: Page & { name?: string | undefined },
-): ArtifactView[] {
-  const wanted = name === undefined ? 'true' : 'name = :name';
-  const params = { limit, ...(name === undefined ? {} : { name }) };
-  const rows =
-    after === undefined
-      ? reader.all<Row>(`SELECT * FROM artifacts WHERE ${wanted} ORDER BY seq DESC LIMIT :limit`, params).reverse()
-      : reader.all<Row>(`SELECT * FROM artifacts WHERE ${wanted} AND seq > :after ORDER BY seq LIMIT :limit`, {
-          ...params,
-          after,
-        });
-  return rows.map(artifactView);
+/** Which artifacts are wanted: those of which all of this holds. */
+export interface ArtifactPage extends Page {
+  name?: string | undefined;
+  /** What their names begin with. */
+  prefix?: string | undefined;
+  /** An agent's id, or `user`. */
+  creator?: string | undefined;
+  since?: number | undefined;
+  until?: number | undefined;
+}
+
+/** Artifacts in order of publication. */
+export function listArtifacts(reader: SqlReader, page: ArtifactPage): Part<ArtifactView> {
+  const { name, prefix, creator } = page;
+  const time = inTime(reader, { table: 'artifacts', column: 'created_at_ms' }, page);
+  return readPart<Row, ArtifactView>(
+    reader,
+    {
+      from: 'artifacts',
+      key: 'artifacts.seq',
+      where: [...time.where, name === undefined ? undefined : 'name = :name'],
+      filters: [
+        prefix === undefined ? undefined : 'substr(name, 1, length(:prefix)) = :prefix',
+        creator === undefined ? undefined : 'creator = :creator',
+      ],
+      params: { ...time.params, ...definedOf({ name, prefix, creator }) },
+    },
+    page,
+    artifactView,
+  );
 }
 
 /** One artifact by its id, or the newest of that name. */

@@ -1,7 +1,7 @@
 import { chunkBits } from './search-schema.js';
-import { untilFull } from '../sqlite/page.js';
+import { isBackwards, type Page, untilFull } from '../sqlite/page.js';
 import type { SqlReader } from '../sqlite/sql.js';
-import type { Tx } from '../sqlite/tx.js';
+import type { Database, Tx } from '../sqlite/tx.js';
 
 /** Messages by their numbers, both ends outside. */
 export interface MessageRange {
@@ -90,4 +90,20 @@ export function emptyIndex(tx: Tx): void {
   if (!tx.get('SELECT 1 FROM indexed_messages LIMIT 1')) return;
   tx.run(`INSERT INTO message_words (message_words) VALUES ('delete-all')`);
   tx.run('DELETE FROM indexed_messages');
+}
+
+/** The text that one request adds to the index, in bytes: that takes about a second. */
+const requestBytes = 8 * 1024 * 1024;
+/** The most transactions of a request. */
+const requestSteps = 100;
+
+/** Adds to the index what a search would miss, a little at a time; the next request goes on where this one ends. */
+export async function indexFor(store: Database, page: Page, range: MessageRange): Promise<void> {
+  if (!store.reader.get(`SELECT 1 FROM sqlite_schema WHERE name = 'indexed_messages'`)) return;
+  const backwards = isBackwards(page);
+  let bytes = 0;
+  for (let step = 0; step < requestSteps && bytes < requestBytes; step += 1) {
+    if (indexedPart(store.reader, range, backwards).gap === undefined) return;
+    bytes += (await store.write((tx) => indexMessages(tx, range, backwards))) ?? 0;
+  }
 }

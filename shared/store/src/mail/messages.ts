@@ -1,12 +1,26 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Redaction } from '@suzumio/contract/model/redaction';
+import { SYSTEM_ID, USER_ID } from '@suzumio/contract/model/project-config';
 import { maxListedRecipients, type MessageView } from '@suzumio/contract/model/views';
 import type { Priority } from '@suzumio/protocol/ids';
 import type { MessageKind } from '@suzumio/protocol/message-kind';
-import { isUndelivered } from '../rows.js';
-import type { SqlParams, SqlReader } from '../sqlite/sql.js';
+import type { Search } from '@suzumio/contract/model/search';
+import { agentRow, isUndelivered } from '../rows.js';
+import type { SqlReader } from '../sqlite/sql.js';
 import { listAttachments } from '../content/artifacts.js';
-import { iso, type Page, pageBytes, parsed, untilFull } from '../sqlite/page.js';
+import {
+  definedOf,
+  inTime,
+  iso,
+  type ListedRows,
+  type Page,
+  pageBytes,
+  parsed,
+  type Part,
+  readPart,
+} from '../sqlite/page.js';
+import type { MessageRange } from './index-messages.js';
+import { searching, type Searching } from './search-messages.js';
 
 export interface MessageRow {
   seq: number;
@@ -26,9 +40,88 @@ export interface MessageRow {
   redacted_json: string | null;
 }
 
-/** Messages in order of writing. */
-export function listMessages(reader: SqlReader, page: Page): MessageView[] {
-  return messagesWhere(reader, 'true', page, {});
+/** Which messages are wanted: those of which all of this holds. */
+export interface MessagePage extends Page {
+  /** An agent's id, `user` or `system`. */
+  sender?: string | undefined;
+  /** Whom it is addressed to: an agent's id, or `user`. */
+  recipient?: string | undefined;
+  channel?: string | undefined;
+  priority?: Priority | undefined;
+  /**
+   * `unread` by some agent that it went to, `undelivered` to some, because a failed or cancelled turn read it; or `read`:
+   * neither, where it went to agents.
+   */
+  state?: 'unread' | 'read' | 'undelivered' | undefined;
+  /** From this moment on, and before that one. */
+  since?: number | undefined;
+  until?: number | undefined;
+  search?: Search | undefined;
+}
+
+const isUnread = 'messages.seq IN (SELECT message_seq FROM inbox)';
+const undeliveredTo = (whom: string) =>
+  `messages.id IN (SELECT message_id FROM turns JOIN message_reads ON turn_id = turns.id
+     WHERE turns.${isUndelivered} AND voided_at_ms IS NULL AND ${whom})`;
+
+/** Conditions on the state of messages, and whether they say themselves which messages to look at. */
+const ofState = {
+  unread: { where: [isUnread] },
+  undelivered: { where: [undeliveredTo('true')] },
+  read: {
+    filters: [
+      'EXISTS (SELECT 1 FROM message_reads WHERE message_id = messages.id AND voided_at_ms IS NULL)',
+      'NOT EXISTS (SELECT 1 FROM inbox WHERE message_seq = messages.seq)',
+      `NOT EXISTS (SELECT 1 FROM message_reads JOIN turns ON turns.id = turn_id
+         WHERE message_id = messages.id AND turns.${isUndelivered} AND voided_at_ms IS NULL)`,
+    ],
+  },
+} as const satisfies Record<string, Pick<ListedRows, 'where' | 'filters'>>;
+
+/**
+ * Messages in order of writing. Of what is searched for, only that is found which is indexed.
+ *
+ * @throws SuzumioError `agent-unknown`
+ */
+export function listMessages(reader: SqlReader, page: MessagePage): Part<MessageView> {
+  const { sender, recipient, channel, priority, state, search } = page;
+  for (const name of [sender, recipient]) {
+    if (name !== undefined && name !== USER_ID && name !== SYSTEM_ID) agentRow(reader, name);
+  }
+  const key = search?.match === undefined ? 'messages.seq' : 'message_words.rowid';
+  const time = inTime(reader, { table: 'messages', column: 'created_at_ms', key }, page);
+  const found = search && searching(reader, search, page, { range: messageRange(reader, page), seq: 'messages.seq' });
+  const ofPage: Pick<ListedRows, 'where' | 'filters'> = state === undefined ? {} : ofState[state];
+  // One of them is found by its index, and the others are looked at row by row.
+  const bySender = sender === undefined ? undefined : 'messages.sender = :sender';
+  return messagesWhere(
+    reader,
+    {
+      where: [...time.where, ...(found ? [] : [bySender]), ...(ofPage.where ?? [])],
+      filters: [
+        found ? bySender : undefined,
+        recipient === undefined ? undefined : 'messages.recipient = :recipient',
+        channel === undefined ? undefined : 'messages.channel = :channel',
+        priority === undefined ? undefined : 'messages.priority = :priority',
+        ...(ofPage.filters ?? []),
+      ],
+      params: { ...time.params, ...definedOf({ sender, recipient, channel, priority }) },
+    },
+    page,
+    { found },
+  );
+}
+
+/** A page of messages, or of what has their numbers. */
+export type NumberedPage = Page & Pick<MessagePage, 'since' | 'until'>;
+
+/** Between which messages such a page lies. */
+export function messageRange(reader: SqlReader, page: NumberedPage): MessageRange {
+  const { params } = inTime(reader, { table: 'messages', column: 'created_at_ms' }, page);
+  return {
+    after: Math.max(page.after ?? 0, (params['sinceSeq'] ?? 1) - 1),
+    before: Math.min(page.before ?? Number.MAX_SAFE_INTEGER, params['untilSeq'] ?? Number.MAX_SAFE_INTEGER),
+  };
 }
 
 /** Which mail of the inboxes is wanted. */
@@ -40,14 +133,13 @@ export interface InboxPage extends Page {
 }
 
 /** Messages that some agent still has unread or undelivered, in order of writing. */
-export function listInbox(reader: SqlReader, { agent, undelivered, ...page }: InboxPage): MessageView[] {
+export function listInbox(reader: SqlReader, { agent, undelivered, ...page }: InboxPage): Part<MessageView> {
   const wanted = undelivered
-    ? `id IN (SELECT message_id FROM turns JOIN message_reads ON turn_id = turns.id
-         WHERE turns.${isUndelivered} AND voided_at_ms IS NULL AND (:agent IS NULL OR agent_id = :agent))`
-    : 'seq IN (SELECT message_seq FROM inbox WHERE :agent IS NULL OR recipient = :agent)';
+    ? undeliveredTo('(:agent IS NULL OR agent_id = :agent)')
+    : 'messages.seq IN (SELECT message_seq FROM inbox WHERE :agent IS NULL OR recipient = :agent)';
   const isMeant = (one: Recipient) =>
     (undelivered ? one.undelivered : one.turn === null) && one.agent === (agent ?? one.agent);
-  return messagesWhere(reader, wanted, page, { agent: agent ?? null }, isMeant);
+  return messagesWhere(reader, { where: [wanted], params: { agent: agent ?? null } }, page, { isMeant });
 }
 
 /**
@@ -55,8 +147,9 @@ export function listInbox(reader: SqlReader, { agent, undelivered, ...page }: In
  *
  * @throws SuzumioError `thread-unknown`
  */
-export function listThread(reader: SqlReader, name: string, page: Page): MessageView[] {
-  return messagesWhere(reader, 'thread_id = :thread', page, { thread: threadCalled(reader, name) });
+export function listThread(reader: SqlReader, name: string, page: Page): Part<MessageView> {
+  const params = { thread: threadCalled(reader, name) };
+  return messagesWhere(reader, { where: ['messages.thread_id = :thread'], params }, page);
 }
 
 /**
@@ -108,29 +201,40 @@ const recipientsInPage = 20_000;
 const recipientBytes = 120;
 const attachmentBytes = 300;
 
-/** @param isMeant tells the recipients that the list is about: they are shown first where there are too many */
+/**
+ * @param isMeant tells the recipients that the list is about: they are shown first where there are too many
+ * @param found what was searched for, besides
+ */
 function messagesWhere(
   reader: SqlReader,
-  wanted: string,
+  rows: Pick<ListedRows, 'where' | 'filters' | 'params'>,
   page: Page,
-  params: SqlParams,
-  isMeant: (one: Recipient) => boolean = () => true,
-): MessageView[] {
-  const { limit, after } = page;
-  const order = `seq ${after === undefined ? 'DESC' : 'ASC'}`;
-  const rows = `SELECT * FROM messages WHERE ${wanted} AND seq > :after ORDER BY ${order} LIMIT :limit`;
-  const filling = { ...params, after: after ?? 0, limit, bytes: pageBytes };
-  const views: MessageView[] = [];
+  { isMeant = () => true, found }: { isMeant?: (one: Recipient) => boolean; found?: Searching | undefined } = {},
+): Part<MessageView> {
   let [bytes, recipients] = [0, 0];
-  for (const row of reader.all<MessageRow>(`${untilFull(rows, order, 'body')} ORDER BY ${order}`, filling)) {
-    const view = messageView(reader, row);
-    const shown = firstOf(view.recipients, isMeant);
-    views.push({ ...view, recipients: shown });
-    recipients += view.recipients.length;
-    bytes += Buffer.byteLength(row.body) + shown.length * recipientBytes + view.attachments.length * attachmentBytes;
-    if (bytes >= pageBytes || recipients >= recipientsInPage) break;
-  }
-  return views.sort((a, b) => a.seq - b.seq);
+  const searched = found?.rows;
+  return readPart<MessageRow & { snippet?: string }, MessageView>(
+    reader,
+    {
+      ...searched,
+      from: `${searched?.index ?? ''}messages`,
+      columns: `messages.*${searched?.columns ?? ''}`,
+      key: searched?.key ?? 'messages.seq',
+      where: [...(rows.where ?? []), ...(searched?.where ?? [])],
+      filters: [...(rows.filters ?? []), ...(searched?.filters ?? [])],
+      params: { ...rows.params, ...searched?.params },
+      texts: ['body'],
+    },
+    page,
+    (row) => {
+      const view = messageView(reader, row);
+      const shown = firstOf(view.recipients, isMeant);
+      recipients += view.recipients.length;
+      bytes += Buffer.byteLength(row.body) + shown.length * recipientBytes + view.attachments.length * attachmentBytes;
+      return { ...view, recipients: shown, ...(found ? { found: found.found(row) } : {}) };
+    },
+    () => bytes >= pageBytes || recipients >= recipientsInPage,
+  );
 }
 
 type Recipient = MessageView['recipients'][number];

@@ -1,7 +1,7 @@
 import type { EventType, ProjectEvent } from '@suzumio/contract/model/event';
 import { projectRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
-import { iso, type Page } from '../sqlite/page.js';
+import { definedOf, inTime, isBackwards, iso, mostLooks, type Page, type Part, readPart } from '../sqlite/page.js';
 
 interface Row {
   seq: number;
@@ -13,36 +13,53 @@ interface Row {
   created_at_ms: number;
 }
 
-/** A page of the timeline. */
+/** Which part of the timeline is wanted: the events of which all of this holds. */
 export interface EventsPage extends Page {
   /** Only events of these types. @default all */
   types?: readonly EventType[] | undefined;
-  /** The last number. @default the newest */
-  upTo?: number;
+  agent?: string | undefined;
+  since?: number | undefined;
+  until?: number | undefined;
 }
 
 /** The timeline, in order. Commits are ordered, so a reader never sees a gap that is filled later. */
-export function listEvents(reader: SqlReader, page: EventsPage): ProjectEvent[] {
+export function listEvents(reader: SqlReader, page: EventsPage): Part<ProjectEvent> {
   const { epoch } = projectRow(reader);
-  const ofTypes = page.types ? 'type IN (SELECT value FROM json_each(:types))' : 'true';
-  const params = {
-    limit: page.limit,
-    upTo: page.upTo ?? Number.MAX_SAFE_INTEGER,
-    ...(page.types ? { types: JSON.stringify(page.types) } : {}),
+  const { agent } = page;
+  const time = inTime(reader, { table: 'events', column: 'created_at_ms' }, page);
+  const types = page.types && ofTypes([...new Set(page.types)], page, time.where);
+  return readPart<Row, ProjectEvent>(
+    reader,
+    {
+      from: 'events',
+      key: 'events.seq',
+      where: [...time.where, types?.where],
+      filters: [agent === undefined ? undefined : 'agent_id = :agent'],
+      params: { ...time.params, ...types?.params, ...definedOf({ agent }) },
+    },
+    page,
+    (row) => eventOf(row, epoch),
+  );
+}
+
+/** Each type has its events in an index, in order; the page is among the first of all of them. */
+function ofTypes(types: readonly EventType[], page: EventsPage, time: readonly string[]) {
+  const bounds = [
+    ...time,
+    ...(page.after === undefined ? [] : ['events.seq > :after']),
+    ...(page.before === undefined ? [] : ['events.seq < :before']),
+  ].map((bound) => ` AND ${bound}`);
+  const first = types.map(
+    (_type, at) => `SELECT seq FROM (SELECT seq FROM events WHERE type = :type${String(at)}${bounds.join('')}
+      ORDER BY seq ${isBackwards(page) ? 'DESC' : 'ASC'} LIMIT :perType)`,
+  );
+  return {
+    where: `events.seq IN (${first.join(' UNION ALL ')})`,
+    params: {
+      perType: page.agent === undefined ? page.limit + 1 : mostLooks,
+      ...Object.fromEntries(types.map((type, at) => [`type${String(at)}`, type])),
+    },
   };
-  const rows =
-    page.after === undefined
-      ? reader
-          .all<Row>(`SELECT * FROM events WHERE seq <= :upTo AND ${ofTypes} ORDER BY seq DESC LIMIT :limit`, params)
-          .reverse()
-      : reader.all<Row>(
-          `SELECT * FROM events WHERE seq > :after AND seq <= :upTo AND ${ofTypes} ORDER BY seq LIMIT :limit`,
-          {
-            ...params,
-            after: page.after,
-          },
-        );
-  return rows.map((row) => eventOf(row, epoch));
 }
 
 /** What another version wrote is passed on as it is. */

@@ -10,7 +10,7 @@ import { type RecordedAnswer, type RecordedResult, resultAt } from '../journal.j
 import type { FrozenInput } from './frozen-input.js';
 import { readHistory } from './history.js';
 import { listModelCalls } from './list-model-calls.js';
-import { type Page, pageBytes } from '../sqlite/page.js';
+import { type Page, type Part, partOfRows } from '../sqlite/page.js';
 
 /** The longest text of one entry, and of one call's arguments, in UTF-16 code units. */
 const maxTextChars = 48 * 1024;
@@ -30,19 +30,17 @@ export function listConversation(
   reader: SqlReader,
   config: ProjectConfig,
   turn: string,
-  { limit, after = 0 }: Page,
-): ConversationEntry[] {
-  const part: ConversationEntry[] = [];
+  page: Page,
+): Part<ConversationEntry> {
+  return partOfRows(numbered(entriesOf(reader, config, turn)), page);
+}
+
+function* numbered(entries: Iterable<Entry>): Generator<ConversationEntry> {
   let seq = 0;
-  let bytes = 0;
-  for (const entry of entriesOf(reader, config, turn)) {
+  for (const entry of entries) {
     seq += 1;
-    if (seq <= after) continue;
-    bytes += Buffer.byteLength(JSON.stringify(entry));
-    if (part.length > 0 && (part.length >= limit || bytes > pageBytes)) break;
-    part.push({ seq, ...entry });
+    yield { seq, ...entry };
   }
-  return part;
 }
 
 function* entriesOf(reader: SqlReader, config: ProjectConfig, id: string): Generator<Entry> {

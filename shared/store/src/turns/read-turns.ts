@@ -5,7 +5,7 @@ import type { Priority } from '@suzumio/protocol/ids';
 import type { TurnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { listModelCalls } from './list-model-calls.js';
-import { iso, type Page, pageBytes, parsed, untilFull } from '../sqlite/page.js';
+import { definedOf, inTime, iso, type Page, pageBytes, parsed, type Part, readPart } from '../sqlite/page.js';
 
 interface Row {
   seq: number;
@@ -43,18 +43,33 @@ export function countActiveTurns(reader: SqlReader): ActiveTurns {
   return { queued: count('queued'), running: count('running') };
 }
 
+/** Which turns are wanted: those of which all of this holds. */
+export interface TurnPage extends Page {
+  agent?: string | undefined;
+  status?: TurnStatus | undefined;
+  /** Queued from this moment on, and before that one. */
+  since?: number | undefined;
+  until?: number | undefined;
+}
+
 /** Turns in the order in which they were queued; `after` is a position in it. */
-export function listTurns(reader: SqlReader, page: Page & { agent?: string | undefined }): TurnView[] {
-  const order = `seq ${page.after === undefined ? 'DESC' : 'ASC'}`;
-  const wanted = `SELECT ${columns} FROM turns WHERE seq > :after AND (:agent IS NULL OR agent_id = :agent)
-    ORDER BY ${order} LIMIT :limit`;
-  const rows = reader.all<Row>(`${untilFull(wanted, order, 'output_text', 'usage_json')} ORDER BY seq`, {
-    agent: page.agent ?? null,
-    after: page.after ?? 0,
-    limit: page.limit,
-    bytes: pageBytes,
-  });
-  return rows.map(turnView);
+export function listTurns(reader: SqlReader, page: TurnPage): Part<TurnView> {
+  const { agent, status } = page;
+  const time = inTime(reader, { table: 'turns', column: 'queued_at_ms' }, page);
+  return readPart<Row, TurnView>(
+    reader,
+    {
+      from: 'turns',
+      columns,
+      key: 'turns.seq',
+      where: [...time.where, agent === undefined ? undefined : 'agent_id = :agent'],
+      filters: [status === undefined ? undefined : 'status = :status'],
+      params: { ...time.params, ...definedOf({ agent, status }) },
+      texts: ['output_text', 'usage_json'],
+    },
+    page,
+    turnView,
+  );
 }
 
 /** The most text of the calls that are shown with a turn: the newest. */
@@ -73,7 +88,7 @@ export function findTurn(reader: SqlReader, name: string): TurnDetail | undefine
     prompt: row.prompt,
     reads: reads.map(({ message_id }) => message_id),
     attempts: listAttempts(reader, row.id),
-    calls: listToolCalls(reader, { limit: 10_000, turn: row.id }, detailBytes),
+    calls: listToolCalls(reader, { limit: 10_000, turn: row.id }, detailBytes).items,
     modelCalls: listModelCalls(reader, row.id),
   };
 }
@@ -101,52 +116,84 @@ function rowCalled<Found>(reader: SqlReader, selected: string, name: string): Fo
   });
 }
 
+/** Which tool calls are wanted: those of which all of this holds. */
+export interface ToolCallPage extends Page {
+  turn?: string | undefined;
+  agent?: string | undefined;
+  tool?: string | undefined;
+  status?: ToolCallView['status'] | undefined;
+  since?: number | undefined;
+  until?: number | undefined;
+}
+
+/** Those that did not succeed are few, and found by their index. */
+const isUnsuccessful = (status: ToolCallView['status']) => status !== 'succeeded' && status !== 'running';
+
 /** Tool calls in the order in which they were made. */
-export function listToolCalls(
-  reader: SqlReader,
-  page: Page & { turn?: string | undefined },
-  bytes = pageBytes,
-): ToolCallView[] {
-  const order = `seq ${page.after === undefined ? 'DESC' : 'ASC'}`;
-  const rows = `SELECT * FROM tool_calls WHERE ${page.turn === undefined ? ':turn IS NULL' : 'turn_id = :turn'}
-    AND seq > :after ORDER BY ${order} LIMIT :limit`;
-  return reader
-    .all<{
-      seq: number;
-      id: string;
-      turn_id: string;
-      turn_number: number;
-      agent_id: string;
-      attempt: number;
-      step: string;
-      tool: string;
-      input_json: string;
-      status: ToolCallView['status'];
-      output_json: string | null;
-      error_code: string | null;
-      started_at_ms: number;
-      ended_at_ms: number | null;
-    }>(
-      `SELECT calls.*, turns.number AS turn_number FROM (${untilFull(rows, order, 'input_json', 'output_json')}) AS calls
-         JOIN turns ON turns.id = calls.turn_id ORDER BY calls.seq`,
-      { turn: page.turn ?? null, after: page.after ?? 0, limit: page.limit, bytes },
-    )
-    .map((row) => ({
-      id: row.id,
-      seq: row.seq,
-      turn: row.turn_id,
-      turnNumber: row.turn_number,
-      agent: row.agent_id,
-      attempt: row.attempt,
-      step: row.step,
-      tool: row.tool,
-      input: JSON.parse(row.input_json) as unknown,
-      status: row.status,
-      output: parsed<unknown>(row.output_json),
-      errorCode: row.error_code,
-      startedAt: iso(row.started_at_ms),
-      endedAt: iso(row.ended_at_ms),
-    }));
+export function listToolCalls(reader: SqlReader, page: ToolCallPage, bytes = pageBytes): Part<ToolCallView> {
+  const { turn, agent, tool, status } = page;
+  const time = inTime(reader, { table: 'tool_calls', column: 'started_at_ms' }, page);
+  const byStatus = status !== undefined && turn === undefined && isUnsuccessful(status);
+  return readPart<CallRow, ToolCallView>(
+    reader,
+    {
+      from: 'tool_calls',
+      columns: 'tool_calls.*, (SELECT number FROM turns WHERE turns.id = turn_id) AS turn_number',
+      key: 'tool_calls.seq',
+      where: [
+        ...time.where,
+        turn === undefined ? undefined : 'turn_id = :turn',
+        // The index is a partial one: it is used where the statement says which status is meant.
+        byStatus ? `status = '${status}'` : undefined,
+      ],
+      filters: [
+        agent === undefined ? undefined : 'agent_id = :agent',
+        tool === undefined ? undefined : 'tool = :tool',
+        status === undefined || byStatus ? undefined : 'status = :status',
+      ],
+      params: { ...time.params, ...definedOf({ turn, agent, tool, status: byStatus ? undefined : status }) },
+      texts: ['input_json', 'output_json'],
+      bytes,
+    },
+    page,
+    callView,
+  );
+}
+
+interface CallRow {
+  seq: number;
+  id: string;
+  turn_id: string;
+  turn_number: number;
+  agent_id: string;
+  attempt: number;
+  step: string;
+  tool: string;
+  input_json: string;
+  status: ToolCallView['status'];
+  output_json: string | null;
+  error_code: string | null;
+  started_at_ms: number;
+  ended_at_ms: number | null;
+}
+
+function callView(row: CallRow): ToolCallView {
+  return {
+    id: row.id,
+    seq: row.seq,
+    turn: row.turn_id,
+    turnNumber: row.turn_number,
+    agent: row.agent_id,
+    attempt: row.attempt,
+    step: row.step,
+    tool: row.tool,
+    input: JSON.parse(row.input_json) as unknown,
+    status: row.status,
+    output: parsed<unknown>(row.output_json),
+    errorCode: row.error_code,
+    startedAt: iso(row.started_at_ms),
+    endedAt: iso(row.ended_at_ms),
+  };
 }
 
 /** The attempts of a turn, in their order. */

@@ -210,17 +210,17 @@ describe('the audit', () => {
     const { audit } = testing.cell.catalog;
     await audit.add(entry);
     await audit.add({ ...entry, project: 'team' });
-    const [first, second] = audit.list({ limit: 10 });
+    const [first, second] = audit.list({ limit: 10 }).items;
     expect(first).toEqual({ ...entry, seq: 1, at: '2026-11-21T20:00:00.000Z' });
     expect(second).toMatchObject({ seq: 2, project: 'team' });
-    expect(audit.list({ limit: 1 })).toEqual([second]);
-    expect(audit.list({ limit: 1, after: 0 })).toEqual([first]);
+    expect(audit.list({ limit: 1 })).toEqual({ items: [second], next: 2, previous: 2 });
+    expect(audit.list({ limit: 1, after: 0 })).toEqual({ items: [first], next: 1 });
   });
 
   test('forgets what is older than its ten thousand newest entries', async () => {
     const { audit } = testing.cell.catalog;
     await Promise.all(Array.from({ length: 10_003 }, () => audit.add(entry)));
-    const kept = audit.list({ limit: 20_000, after: 0 });
+    const kept = audit.list({ limit: 20_000, after: 0 }).items;
     expect([kept.length, kept[0]?.seq]).toEqual([10_000, 4]);
   });
 });

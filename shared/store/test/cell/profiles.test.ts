@@ -121,7 +121,7 @@ test('profiles are listed by role, by team and part by part, the retired ones ap
   const names = (listing: object) =>
     catalog()
       .profiles.list({ limit: 10, ...listing })
-      .map((one) => one.nickname);
+      .items.map((one) => one.nickname);
   expect(names({})).toEqual(['Akari', 'Mio', 'Ren']);
   expect(names({ role: 'researcher' })).toEqual(['Akari', 'Ren']);
   expect(names({ team: 'research' })).toEqual(['Mio', 'Ren']);

@@ -30,7 +30,7 @@ test('a team is its name, what it is for, and the profiles that are in it', asyn
     { id: expect.any(String), nickname: 'Akari', role: 'researcher' },
     { id, nickname: 'Ren', role: 'researcher' },
   ]);
-  expect(teams().list({ limit: 10 })).toMatchObject([{ name: 'research', members: 2 }]);
+  expect(teams().list({ limit: 10 }).items).toMatchObject([{ name: 'research', members: 2 }]);
   expect(await teams().update('research', { description: 'Asks.' })).toMatchObject({ description: 'Asks.' });
 });
 
@@ -39,12 +39,12 @@ test('teams are listed by name, part by part', async () => {
   expect(
     teams()
       .list({ limit: 2 })
-      .map(({ name }) => name),
+      .items.map(({ name }) => name),
   ).toEqual(['a', 'b']);
   expect(
     teams()
       .list({ limit: 2, after: 'b' })
-      .map(({ name }) => name),
+      .items.map(({ name }) => name),
   ).toEqual(['c']);
 });
 
@@ -62,7 +62,7 @@ test('a team is deleted when nobody is in it any more', async () => {
   await expect(teams().delete('research')).rejects.toMatchObject({ code: 'team-not-empty' });
   await profiles().retire('Akari');
   await teams().delete('research');
-  expect(teams().list({ limit: 10 })).toEqual([]);
+  expect(teams().list({ limit: 10 }).items).toEqual([]);
   expect(profiles().get('Akari').team).toBeNull();
 });
 

@@ -29,7 +29,7 @@ describe('a task', () => {
     expect(of.rows('SELECT id, kind, recipient, thread_id, reply_to FROM messages')).toEqual([
       { id, kind: 'task', recipient: 'dan', thread_id: id, reply_to: null },
     ]);
-    expect(listTasks(of.store.reader, { limit: 10 })).toMatchObject([
+    expect(listTasks(of.store.reader, { limit: 10 }).items).toMatchObject([
       {
         id,
         assigner: 'boss',
@@ -178,7 +178,7 @@ describe('a list of tasks', () => {
     const ids: string[] = [];
     for (const sender of ['boss', 'user', 'boss']) ids.push((await assign(of, 'researcher', { sender })).id);
     const list = (filter: Partial<Parameters<typeof listTasks>[1]>) =>
-      listTasks(of.store.reader, { limit: 10, ...filter }).map(({ id }) => ids.indexOf(id));
+      listTasks(of.store.reader, { limit: 10, ...filter }).items.map(({ id }) => ids.indexOf(id));
     expect(list({})).toEqual([0, 1, 2]);
     expect(list({ limit: 2 })).toEqual([1, 2]);
     expect(list({ limit: 2, after: 0 })).toEqual([0, 1]);

@@ -16,7 +16,8 @@ const retry = (of: Team, agent: string) => of.write((tx) => retryTurn(tx, agent,
 const cancel = (of: Team, turn: string) => of.write((tx) => cancelActiveTurn(tx, turn, 'test'));
 const reset = (of: Team, agent: string) => of.write((tx) => resetAgent(tx, agent, 'test', { redeliver: false }));
 const receipts = (of: Team, message: string) => readMessageDetail(of.store.reader, message).receipts;
-const undelivered = (of: Team) => listInbox(of.store.reader, { limit: 10, undelivered: true }).map(({ id }) => id);
+const undelivered = (of: Team) =>
+  listInbox(of.store.reader, { limit: 10, undelivered: true }).items.map(({ id }) => id);
 
 /** Two messages for ada, in one turn that was cancelled while it worked, or that failed. */
 async function leftBehind(how: 'cancelled' | 'failed') {

@@ -165,7 +165,7 @@ describe('a reply about a task', () => {
     return task;
   };
   const answer = (id: string, task: TaskMove, sender = 'dan') => reply(id, sender, { task });
-  const taskOf = (id: string) => listTasks(of.store.reader, { limit: 10 }).find((task) => task.id === id);
+  const taskOf = (id: string) => listTasks(of.store.reader, { limit: 10 }).items.find((task) => task.id === id);
 
   test('moves it, step by step, each with an event', async () => {
     const { id } = await assigned();

@@ -23,7 +23,7 @@ test('what another version wrote is read as it was written', async () => {
     }),
   );
   await earlier.close();
-  const events = await testing.store(project, ({ reader }) => listEvents(reader, { limit: 10 }));
+  const { items: events } = await testing.store(project, ({ reader }) => listEvents(reader, { limit: 10 }));
   expect(events.slice(1)).toMatchObject([
     { type: 'turn.failed', data: { number: 1 } },
     { type: 'weather.changed', data: { wind: ['north', 3] } },

@@ -205,7 +205,7 @@ describe('redacting a message', () => {
     const of = await team();
     const { id } = await of.mail('ada', { body: secret });
     await redactMessage(of, id);
-    expect(listInbox(of.store.reader, { limit: 10, undelivered: false })).toMatchObject([{ id, body: sentence }]);
+    expect(listInbox(of.store.reader, { limit: 10, undelivered: false }).items).toMatchObject([{ id, body: sentence }]);
     await of.schedule();
     const begun = await of.begin(of.activeTurn('ada') ?? '');
     expect(findTurn(of.store.reader, begun.turn)?.prompt).toContain(`| ${sentence}`);

@@ -51,7 +51,7 @@ describe('the mailbox', () => {
   test('gives each agent an inbox that outlives the process', async () => {
     const { id } = await send('user', 'amy');
     await restart();
-    expect(listInbox(reader(), { ...page, agent: 'amy', undelivered: false })).toMatchObject([
+    expect(listInbox(reader(), { ...page, agent: 'amy', undelivered: false }).items).toMatchObject([
       { id, body: 'From user.', recipients: [{ agent: 'amy', turn: null }] },
     ]);
     await turn('amy');
@@ -62,11 +62,11 @@ describe('the mailbox', () => {
     const first = await send('boss', 'amy');
     await turn('amy', () => reply('amy', first.id));
     const announced = await announce('north');
-    const before = listMessages(reader(), page);
+    const before = listMessages(reader(), page).items;
     await restart();
-    expect(listMessages(reader(), page)).toEqual(before);
+    expect(listMessages(reader(), page).items).toEqual(before);
     expect(findMessage(reader(), first.id)?.recipients).toMatchObject([{ agent: 'amy', readAt: expect.any(String) }]);
-    expect(listThread(reader(), first.id, page)).toMatchObject([{ id: first.id }, { replyTo: first.id }]);
+    expect(listThread(reader(), first.id, page).items).toMatchObject([{ id: first.id }, { replyTo: first.id }]);
     expect(findMessage(reader(), announced.id)?.recipients).toMatchObject([{ agent: 'bob', turn: null }]);
     await turn('boss');
     expect(desk.unread('boss')).toBe(0);
@@ -81,7 +81,10 @@ describe('the mailbox', () => {
     await desk.write((tx) => startAgent(tx, 'amy', 'test'));
     await turn('amy', () => reply('amy', id));
     await turn('boss');
-    expect(listThread(reader(), id, page)).toMatchObject([{ sender: 'boss' }, { sender: 'amy', recipient: 'boss' }]);
+    expect(listThread(reader(), id, page).items).toMatchObject([
+      { sender: 'boss' },
+      { sender: 'amy', recipient: 'boss' },
+    ]);
   });
 
   test('hides nothing: every message can be looked at, followed to its thread, and read once more', async () => {
@@ -91,18 +94,18 @@ describe('the mailbox', () => {
     expect(findMessage(reader(), id)).toMatchObject({ recipients: [{ agent: 'amy', undelivered: true }] });
     await desk.write((tx) => redeliverMessage(tx, id, { actor: 'test' }));
     expect(desk.unread('amy')).toBe(1);
-    const created = listEvents(reader(), page).filter(({ type }) => type === 'message.created');
+    const created = listEvents(reader(), page).items.filter(({ type }) => type === 'message.created');
     expect(created).toMatchObject([{ agent: 'boss', data: { message: id, kind: 'direct', thread: id } }]);
   });
 });
 
 describe('a message of the kind', () => {
-  const written = () => listMessages(reader(), { limit: 1 })[0];
+  const written = () => listMessages(reader(), { limit: 1 }).items[0];
 
   test('task gives one agent a piece of work', async () => {
     const { id, assignee } = await assign('writer');
     expect(written()).toMatchObject({ id, kind: 'task', sender: 'boss', recipient: assignee });
-    expect(listTasks(reader(), page)).toMatchObject([{ id, assignee: 'dan', state: 'open' }]);
+    expect(listTasks(reader(), page).items).toMatchObject([{ id, assignee: 'dan', state: 'open' }]);
   });
 
   test('reply is tied to the message that it follows up', async () => {
@@ -114,7 +117,7 @@ describe('a message of the kind', () => {
   test('broadcast reaches all of a team but its sender, as one message', async () => {
     await announce('north');
     expect(written()).toMatchObject({ kind: 'broadcast', recipient: '@north', recipients: [{ agent: 'bob' }] });
-    expect(listMessages(reader(), page)).toHaveLength(1);
+    expect(listMessages(reader(), page).items).toHaveLength(1);
   });
 
   test('event tells what the system itself has to say', async () => {
@@ -133,7 +136,7 @@ describe('the dispatcher', () => {
     await turn('amy', () => reply('amy', sent.id));
     await announce('north');
     await assign('writer');
-    expect(listMessages(reader(), page).map(({ kind, recipient }) => [kind, recipient])).toEqual([
+    expect(listMessages(reader(), page).items.map(({ kind, recipient }) => [kind, recipient])).toEqual([
       ['direct', 'amy'],
       ['reply', 'boss'],
       ['broadcast', '@north'],
@@ -158,7 +161,7 @@ describe('the dispatcher', () => {
   test('lets a manager hand out work and sum up the answers without doing any of it', async () => {
     const tasks = [await assign('researcher'), await assign('researcher'), await assign('researcher')];
     for (const { id, assignee } of tasks) await turn(assignee, () => reply(assignee, id, 'done'));
-    expect(listTasks(reader(), { ...page, assigner: 'boss', state: 'done' })).toHaveLength(3);
+    expect(listTasks(reader(), { ...page, assigner: 'boss', state: 'done' }).items).toHaveLength(3);
     await desk.schedule();
     const { turn: id } = await desk.begin(desk.activeTurn('boss') ?? '');
     expect(desk.turn(id)?.prompt).toContain('# Unread mail: 3\n');
@@ -176,10 +179,10 @@ describe('the dispatcher', () => {
     });
     await restart();
     await turn('boss');
-    expect(listThread(reader(), id, page).map(({ kind, sender }) => [kind, sender])).toEqual([
+    expect(listThread(reader(), id, page).items.map(({ kind, sender }) => [kind, sender])).toEqual([
       ['task', 'boss'],
       ['reply', 'dan'],
     ]);
-    expect(listTasks(reader(), page)).toMatchObject([{ id, state: 'done' }]);
+    expect(listTasks(reader(), page).items).toMatchObject([{ id, state: 'done' }]);
   });
 });

@@ -16,7 +16,7 @@ const retry = (of: Team, agent: string) => of.write((tx) => retryTurn(tx, agent,
 const cancel = (of: Team, turn: string) => of.write((tx) => cancelActiveTurn(tx, turn, 'test'));
 const viewOf = (of: Team, agent: string) => listAgents(of.store.reader).find(({ id }) => id === agent);
 const undelivered = (of: Team, agent: string) =>
-  listInbox(of.store.reader, { limit: 10, agent, undelivered: true }).map(({ id }) => id);
+  listInbox(of.store.reader, { limit: 10, agent, undelivered: true }).items.map(({ id }) => id);
 
 async function failed(agent = 'ada') {
   const of = await team();
