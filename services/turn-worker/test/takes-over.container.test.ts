@@ -58,7 +58,7 @@ describe('a worker that was killed starts again', () => {
     await writer(`${here.directory}/w/turns/turn.1-abcdef`);
     await here.worker.start();
     expect(here.worker.ready).toBe(true);
-    expect(here.lines.filter(({ msg }) => String(msg).includes('still writes'))).toMatchObject([
+    expect(here.lines.filter(({ msg }) => String(msg).includes('is still written to'))).toMatchObject([
       { path: `${here.directory}/w/turns/turn.1-abcdef` },
     ]);
     expect((await here.run({ backend: 'process' })).completed?.output.text).toBe('done');
