@@ -10,7 +10,7 @@ import { toolsRouter } from '../../services/toolhost/src/tools-router.js';
 import type { ClaimAnswer } from '../../shared/protocol/src/attempts.js';
 import { claimRequest, completeRequest, failRequest, goneProjects } from '../../shared/protocol/src/attempts.js';
 import { handlerClaimRequest, handlersProtocol } from '../../shared/protocol/src/handlers.js';
-import { endStepRequest, scriptSteps } from '../../shared/protocol/src/sandbox-steps.js';
+import { endStepRequest } from '../../shared/protocol/src/sandbox-steps.js';
 import { coreToolNames, toolsOfPacks } from '../../shared/protocol/src/tool-names.js';
 import type { Transport } from '../../shared/runtime/src/queue/transport.js';
 import { brokenInvariants, openProject } from '../support/project.js';
@@ -49,7 +49,7 @@ const details: Readonly<Record<string, Partial<Route>>> = {
   },
   'DELETE /projects/:project/handlers/claims/:claimId': { token: '~handler~' },
   'POST /tool': { body: toolCallsOf(coreToolNames), token: '~tool~' },
-  'POST /tool/begin': { body: toolCallsOf([...scriptSteps, ...toolsOfPacks(['files', 'shell'])]), token: '~tool~' },
+  'POST /tool/begin': { body: toolCallsOf(toolsOfPacks(['files', 'shell'])), token: '~tool~' },
   'POST /tool/end': { body: schema(endStepRequest), token: '~tool~' },
   'GET /content/:sha256': { token: '~tool~' },
   'PUT /content/:sha256': { bytes: 'application/octet-stream', token: '~tool~' },
