@@ -36,6 +36,19 @@ export default tseslint.config(
     },
   },
   {
+    files: ['{shared,services}/*/src/**/*.ts', 'cli/src/**/*.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'ImportExpression > Literal[value=/^(?!\\.|@suzumio\\u002f|node:)/]',
+          message:
+            'The bundled command gets no named exports of a CommonJS package this way: import the package in a module, and that module here.',
+        },
+      ],
+    },
+  },
+  {
     // The environment is read in one place per process.
     files: ['shared/*/src/**/*.ts', 'services/*/src/**/*.ts'],
     ignores: ['**/main.ts'],

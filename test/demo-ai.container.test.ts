@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { type Behaviour, type ModelServer, type Reply, startModelServer } from './support/model-server.js';
 
-const command = fileURLToPath(new URL('../cli/dist/main.js', import.meta.url));
+const command = fileURLToPath(new URL('../cli/bin/suzumio.js', import.meta.url));
 let root: string;
 let server: ModelServer;
 

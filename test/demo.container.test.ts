@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { docker } from './support/images.js';
 import { brokenInvariants, openProject } from './support/project.js';
 
-const command = fileURLToPath(new URL('../cli/dist/main.js', import.meta.url));
+const command = fileURLToPath(new URL('../cli/bin/suzumio.js', import.meta.url));
 
 /** Where no engine is. */
 const noEngine = 'unix:///nonexistent/docker.sock';

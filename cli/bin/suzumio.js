@@ -9,5 +9,5 @@ if (Number.parseInt(process.versions.node, 10) < required) {
   );
   process.exitCode = 1;
 } else {
-  await import('../dist/main.js');
+  await import('../bundle/dist/main.js');
 }

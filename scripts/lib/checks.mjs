@@ -1,11 +1,12 @@
 import process from 'node:process';
 import { run } from './steps.mjs';
 
-/** Compiles every package and bundles the runner and the SDK; only what changed. */
+/** Compiles every package and bundles the runner, the SDK and the command; only what changed. */
 export async function build() {
   await run('tsc', ['--build']);
   await run(process.execPath, ['scripts/bundle-runner.mjs']);
   await run(process.execPath, ['scripts/bundle-sdk.mjs']);
+  await run(process.execPath, ['scripts/bundle-cli.mjs']);
 }
 
 const cacheIn = (name) => ['--cache', '--cache-strategy', 'content', '--cache-location', `.cache/${name}`];

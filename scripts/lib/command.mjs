@@ -11,7 +11,7 @@ import { main, step } from './steps.mjs';
 export async function becomeSuzumio(...args) {
   await main(prepare);
   if (process.exitCode) return;
-  const command = join(root, 'cli/dist/main.js');
+  const command = join(root, 'cli/bundle/dist/main.js');
   process.argv.splice(1, process.argv.length, command, ...args);
   await import(pathToFileURL(command).href);
 }

@@ -1,4 +1,4 @@
-import type { RateLimiterRes } from 'rate-limiter-flexible';
+import { BurstyRateLimiter, RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 /** Requests per second; 0 means no limit. */
@@ -31,10 +31,13 @@ export interface RateLimiter {
 /** @param burst how many more are allowed at once, once a minute */
 export function createRateLimiter(perSecond: number, burst: number): RateLimiter {
   if (perSecond === 0) return unlimited;
-  const loaded = load(perSecond, burst);
+  const steady = new RateLimiterMemory({ points: perSecond, duration: 1 });
+  const limiter =
+    burst === 0
+      ? steady
+      : new BurstyRateLimiter(steady, new RateLimiterMemory({ points: burst, duration: burstEverySeconds }));
   return {
     async count(sender) {
-      const limiter = await loaded;
       try {
         await limiter.consume(sender);
       } catch (error) {
@@ -42,14 +45,6 @@ export function createRateLimiter(perSecond: number, burst: number): RateLimiter
       }
     },
   };
-}
-
-/** A process that bounds nothing does without the library. */
-async function load(perSecond: number, burst: number) {
-  const { BurstyRateLimiter, RateLimiterMemory } = await import('rate-limiter-flexible');
-  const steady = new RateLimiterMemory({ points: perSecond, duration: 1 });
-  if (burst === 0) return steady;
-  return new BurstyRateLimiter(steady, new RateLimiterMemory({ points: burst, duration: burstEverySeconds }));
 }
 
 const unlimited: RateLimiter = { count: () => Promise.resolve() };
