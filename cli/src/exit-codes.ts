@@ -13,6 +13,8 @@ export const exitCodes = {
   refused: 3,
   /** No server is running, or none answers. */
   unreachable: 4,
+  /** What was waited for has not come in time, and may still come. */
+  timedOut: 5,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];

@@ -9,6 +9,7 @@ const interfaces = {
   'client/make-client.d.ts': ['ApiAddress', 'AskOptions'],
   'client/follow-events.d.ts': ['Follow'],
   'client/until-status.d.ts': ['UntilStatus'],
+  'client/until-reply.d.ts': ['UntilReply'],
 };
 
 /**

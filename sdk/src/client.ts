@@ -3,9 +3,10 @@ import { HttpRefusal, HttpUnavailable } from '@suzumio/protocol/http-failures';
 import { failureOf } from '@suzumio/contract/client/failures';
 import { followEvents as follow } from '@suzumio/contract/client/follow-events';
 import { makeClient } from '@suzumio/contract/client/make-client';
+import { untilReply as untilReplied } from '@suzumio/contract/client/until-reply';
 import { untilStatus as until } from '@suzumio/contract/client/until-status';
 import { SuzumioError as ServerError } from '@suzumio/contract/errors/suzumio-error';
-import type { ApiAddress, Client, Event, Follow, UntilStatus, WaitAnswer } from './api.js';
+import type { ApiAddress, Client, Event, Follow, ReplyAnswer, UntilReply, UntilStatus, WaitAnswer } from './api.js';
 import { calls } from './calls.js';
 import { SuzumioError } from './errors.js';
 
@@ -45,6 +46,16 @@ export async function* followEvents(
  */
 export function untilStatus(api: Pick<Client, 'waitForStatus'>, options: UntilStatus): Promise<WaitAnswer> {
   return until(api, options);
+}
+
+/**
+ * Waits until a message has a reply to its sender, or none is expected. A server that stops meanwhile is asked again
+ * for a minute.
+ *
+ * @returns the reply; why none is expected; or that one may still come when the time was up
+ */
+export function untilReply(api: Pick<Client, 'waitForReply'>, options: UntilReply): Promise<ReplyAnswer> {
+  return untilReplied(api, options);
 }
 
 /**

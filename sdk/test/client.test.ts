@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { allItems, createClient, followEvents, untilStatus } from '../src/index.js';
+import { allItems, createClient, followEvents, untilReply, untilStatus } from '../src/index.js';
 import { SuzumioError } from '../src/client.js';
 
 let server: Server;
@@ -61,6 +61,19 @@ test('a wait longer than one request may take asks again, and ends in time', asy
   };
   expect(await untilStatus(api, { project: 'news', status: 'stopped' })).toMatchObject({ reached: 'stopped' });
   expect(asked.at(-1)).toMatch(/timeout=50000ms$/);
+});
+
+test('a wait for a reply asks again for as long as one may come, and where the server is away', async () => {
+  let times = 0;
+  answer = (response) => {
+    times += 1;
+    response.setHeader('content-type', 'application/json');
+    if (times === 2) response.statusCode = 503;
+    response.end(JSON.stringify({ message: 'm', state: times < 4 ? 'waiting' : 'replied', reply: null, reasons: [] }));
+  };
+  expect(await untilReply(api, { project: 'news', message: '7' })).toMatchObject({ state: 'replied' });
+  expect(times).toBe(4);
+  expect(asked.at(-1)).toMatch(/\/messages\/7\/reply\?timeout=50000ms$/);
 });
 
 test('an event of a type that is not known yet is given, too, and a refusal is of the same class', async () => {

@@ -83,7 +83,7 @@ const requests = (some: readonly Route[]) =>
   );
 
 /** Operations that may let a client wait for what it asked for. */
-const patient = new Set(['waitForStatus']);
+const patient = new Set(['waitForStatus', 'waitForReply']);
 
 let world: World;
 let placeholders: Placeholders;

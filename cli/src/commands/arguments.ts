@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { type Labels, labels, labelWord } from '@suzumio/contract/model/labels';
 import { type ProjectStatus, projectStatuses } from '@suzumio/contract/model/project-status';
+import { MAX_DURATION_MS, parseDuration } from '@suzumio/protocol/duration';
 import { priority, type Priority } from '@suzumio/protocol/ids';
 import { pairOfWord, type ProviderPair } from '../providers/provider-pair.js';
 
@@ -24,6 +25,13 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
     if (/^\d+$/.test(text) && value >= min && value <= max) return value;
     throw new InvalidArgumentError(`It is a whole number from ${min} to ${max}.`);
   };
+}
+
+/** Reads a duration with its unit, as milliseconds. */
+export function timeSpan(text: string): number {
+  const value = /[a-z]$/.test(text) ? parseDuration(text) : undefined;
+  if (value !== undefined && value <= MAX_DURATION_MS) return value;
+  throw new InvalidArgumentError('It is a duration, such as 30s, 10m or 1h.');
 }
 
 /** Reads an amount of money. */

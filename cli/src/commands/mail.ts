@@ -3,12 +3,15 @@ import type { Command } from 'commander';
 import { SYSTEM_ID, USER_ID } from '@suzumio/contract/model/project-config';
 import type { MessageView } from '@suzumio/contract/model/views';
 import type { Priority } from '@suzumio/protocol/ids';
+import type { ExitCode } from '../exit-codes.js';
 import { findReads, requireApi } from '../reach/reach.js';
 import { renderMessage, renderThread } from '../render/message.js';
 import { inboxTable, messageTable, type WaitingMail } from '../render/tables.js';
 import { sayHint, sayJson, say, sayNext, type Session } from '../session.js';
+import { UsageError } from '../usage-error.js';
 import type { Register } from './action.js';
-import { collected, parsePriority } from './arguments.js';
+import { collected, parsePriority, timeSpan } from './arguments.js';
+import { awaitReply } from './await-reply.js';
 import { registerDispatch } from './dispatch.js';
 import { examples } from './help.js';
 import { sayRows, withLimit } from './list.js';
@@ -27,10 +30,13 @@ export const registerMail: Register = (program, action) => {
       .argument('<recipient>', 'an agent, or a channel such as "#newsroom"')
       .argument('<priority>', 'P0 (first) to P3', parsePriority)
       .argument('<message...>')
-      .option('--attach <artifact>', 'an artifact for the reader, by its id or name; may be given again', collected),
+      .option('--attach <artifact>', 'an artifact for the reader, by its id or name; may be given again', collected)
+      .option('--wait', 'wait for the first reply and print only that')
+      .option('--timeout <duration>', 'how long to wait for it, 10m unless told', timeSpan),
     ['send newsroom editor P1 "Tonight\'s bulletin, please."'],
     ['send newsroom "#newsroom" P2 Please keep it short', 'to all of a channel'],
     ['send newsroom checker P1 "These, please." --attach draft.md', 'with what has been published'],
+    ['send newsroom checker P1 "Is it true?" --wait --timeout 5m', 'prints the reply; exit code 3: none is expected'],
   ).action(action(send));
   const mail: Command = examples(
     withLimit(program.command('messages <project>').description('list mail, or show one message')),
@@ -67,20 +73,30 @@ export const registerMail: Register = (program, action) => {
   registerRedeliver(program, action);
 };
 
+interface SendOptions {
+  attach?: string[];
+  wait?: boolean;
+  timeout?: number;
+}
+
+const usualWaitMs = 600_000;
+
 async function send(
   session: Session,
   project: string,
   to: string,
   priority: Priority,
   words: string[],
-  { attach }: { attach?: string[] },
-): Promise<undefined> {
+  { attach, wait = false, timeout }: SendOptions,
+): Promise<ExitCode | undefined> {
+  if (timeout !== undefined && !wait) throw new UsageError('--timeout is for --wait.', 'send --help');
   const api = await requireApi(session);
   const address = to.startsWith('#') ? { channel: to } : { recipient: to };
   const message = await api.sendMessage({
     project,
     body: { ...address, priority, body: words.join(' '), attachments: attach },
   });
+  if (wait) return awaitReply(session, api, { project, message: message.id, timeoutMs: timeout ?? usualWaitMs });
   const { status } = (await api.getProject({ project })).project;
   const unread = message.recipients.length === 0 ? '' : `, unread by ${message.recipients.join(', ')}`;
   const sent = `Sent to ${to} as ${message.id}${unread}.`;
@@ -89,6 +105,7 @@ async function send(
     const { said, next } = mailWaits(project, status);
     tell(session, message, [sent, said], next);
   }
+  return undefined;
 }
 
 async function show(session: Session, project: string, name: string): Promise<undefined> {

@@ -57,7 +57,7 @@ export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions):
   const runs: Runs<Operations> = {
     ...projectRuns,
     ...agentRuns,
-    ...messageRuns,
+    ...messageRuns(hub, access),
     ...taskRuns,
     ...turnRuns,
     ...artifactRuns,

@@ -2,14 +2,13 @@ import type { ServerResponse } from 'node:http';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectEvent } from '@suzumio/contract/model/event';
 import type { CellNotice } from '@suzumio/contract/operations/cell-events';
-import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import { eventPosition, listEvents } from '@suzumio/store/projects/events';
 import type { ApiDependencies } from '../context.js';
 import { cellPage, type CellEntry } from './cell-pages.js';
 import { CellWatch } from './cell-watch.js';
+import { EventWaiter } from './event-waiter.js';
 import type { Follower, Frame } from './follower.js';
 import { type EventPage, ProjectFeed } from './project-feed.js';
-import { StatusWaiter } from './status-waiter.js';
 import { StreamFollower, type StreamOptions } from './stream-follower.js';
 
 export interface EventHubOptions {
@@ -112,23 +111,23 @@ export class EventHub {
   }
 
   /**
-   * Waits until a project reaches one of `statuses` after a position in its timeline.
+   * Waits for an event of a project, after a position in its timeline, in which `find` finds something.
    *
    * @returns undefined when `signal` ended the wait
    * @throws SuzumioError `server-unreachable` when this process is stopping, or cannot read the project any more;
    *   `project-unknown` when it was deleted
    */
-  async waitForStatus(
+  async waitFor<Found>(
     project: string,
     from: { epoch: number; seq: number },
-    statuses: readonly ProjectStatus[],
+    find: (frame: Frame) => Found | undefined,
     signal: AbortSignal,
-  ): Promise<ProjectStatus | undefined> {
+  ): Promise<Found | undefined> {
     const feed = this.#feedOf(project);
-    const waiter = new StatusWaiter(from, statuses);
+    const waiter = new EventWaiter(from, find);
     feed.add(waiter);
     try {
-      return await Promise.race([waiter.reached, aborted(signal)]);
+      return await Promise.race([waiter.found, aborted(signal)]);
     } finally {
       this.#leave(project, feed, waiter);
     }
@@ -196,7 +195,8 @@ function aborted(signal: AbortSignal): Promise<undefined> {
 
 function frameOf(event: ProjectEvent): Frame {
   const { seq, type, agent } = event;
-  return { seq, type, agent, text: eventText(event.id, type, event) };
+  const answers = type === 'message.created' ? event.data.replyTo : undefined;
+  return { seq, type, agent, answers, text: eventText(event.id, type, event) };
 }
 
 /** An event as it goes over the wire. */

@@ -7,6 +7,8 @@ export interface Frame {
   /** Undefined for a notice about a project, which everybody gets who may hear of the project. */
   type: EventType | undefined;
   agent: string | null;
+  /** The message that is answered, where the event is a reply. */
+  answers?: string | undefined;
   /** The labels of its project, where followers of several projects share a feed. */
   labels?: Labels;
   text: string;

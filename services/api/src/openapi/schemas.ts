@@ -3,6 +3,7 @@ import { auditEntry, tokenView } from '@suzumio/contract/model/access-token';
 import { profileSummary, profileView, teamSummary, teamView } from '@suzumio/contract/model/profile';
 import { eventSchemas, eventType, otherEvent, projectEvent } from '@suzumio/contract/model/event';
 import { projectConfig } from '@suzumio/contract/model/project-config';
+import { noReplyReason, replyAnswer } from '@suzumio/contract/model/reply';
 import { budgetReached, budgetView } from '@suzumio/contract/model/budget';
 import { storageReached, storedView } from '@suzumio/contract/model/storage';
 import { pause } from '@suzumio/contract/model/pause';
@@ -83,6 +84,8 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   MessageList: messages.messageListAnswer,
   MessageDetail: views.messageDetail,
   Receipt: views.messageReceipt,
+  ReplyAnswer: replyAnswer,
+  NoReplyReason: noReplyReason,
   RedeliveredMessage: messages.redeliveredMessage,
   Redacted: messages.redactedAnswer,
   PostedMessage: messages.postedMessage,

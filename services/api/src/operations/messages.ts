@@ -7,12 +7,15 @@ import { broadcast } from '@suzumio/store/mail/broadcast';
 import { redactableMessage } from '@suzumio/store/redaction/redact-message';
 import { redeliverMessage } from '@suzumio/store/mail/redeliver-message';
 import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
+import type { EventHub } from '../events/event-hub.js';
+import type { OpenAccess } from '../open-access.js';
 import type { Runs } from '../routes.js';
 import { redactNow } from './redact-now.js';
 import { readIndexed } from './read-indexed.js';
 import { postFromUser } from './mail.js';
+import { waitForReply } from './wait-for-reply.js';
 
-export const messageRuns: Runs<typeof messages> = {
+export const messageRuns = (hub: EventHub, access: OpenAccess): Runs<typeof messages> => ({
   listInbox: (call) =>
     call.read((reader) => {
       const { agent } = call.query;
@@ -36,6 +39,8 @@ export const messageRuns: Runs<typeof messages> = {
 
   getMessage: (call) => call.read((reader) => readMessageDetail(reader, call.params.message)),
 
+  waitForReply: (call) => waitForReply(call, hub, access),
+
   redeliverMessage: (call) =>
     call.write((tx) => ({
       ...redeliverMessage(tx, call.params.message, { agent: call.body.agent, actor: call.actor }),
@@ -44,4 +49,4 @@ export const messageRuns: Runs<typeof messages> = {
   redactMessage: (call) => redactNow(call, (reader) => redactableMessage(reader, call.params.message)),
 
   listThread: (call) => call.read((reader) => listThread(reader, call.params.thread, call.query)),
-};
+});

@@ -81,6 +81,7 @@ const states: Readonly<Record<string, ProjectState>> = {
 
 const queries: Readonly<Record<string, string>> = {
   waitForStatus: 'status=running',
+  waitForReply: 'timeout=50ms',
   uploadArtifact: 'name=levels.csv',
 };
 
@@ -281,7 +282,7 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
   },
   'server-unreachable': async ({ id, path }) => {
     const query = id === 'waitForStatus' ? '?status=completed' : '';
-    const url = `${world.stoppingUrl}${path.replace(':project', 'team')}${query}`;
+    const url = `${world.stoppingUrl}${path.replace(':project', 'team').replace(':message', '1')}${query}`;
     const { adminToken } = world.api;
     const response = await fetch(url, {
       headers: { authorization: `Bearer ${adminToken}`, accept: 'text/event-stream' },

@@ -1,5 +1,5 @@
-import { longestWaitMs } from '../operations/events.js';
 import type { Operation } from '../operations/operation.js';
+import { longestWaitMs } from '../operations/wait-timeout.js';
 
 /** What a client has to know of an operation to ask for it: plain data, so that it can be carried where zod is not. */
 export interface Call {

@@ -78,6 +78,7 @@ async function* messagesIn(chunks: AsyncIterable<Uint8Array>, silence: AbortCont
   }
 }
 
-function mayBeTriedAgain(error: unknown): boolean {
+/** Whether the same request may succeed later. */
+export function mayBeTriedAgain(error: unknown): boolean {
   return error instanceof Error && 'retryable' in error && error.retryable === true;
 }

@@ -1,10 +1,10 @@
-import { duration } from '@suzumio/protocol/duration';
 import { z } from 'zod';
 import { eventType, projectEvent } from '../model/event.js';
 import { projectStatuses } from '../model/project-status.js';
 import { json, resource } from './operation.js';
 import { projectAnswer } from './projects.js';
 import { listOf, names, page, request, timeRange } from './request.js';
+import { waitTimeout } from './wait-timeout.js';
 
 const types = names(eventType).optional().describe('Only events of these types.');
 
@@ -29,19 +29,9 @@ export type EventCursor = z.output<typeof eventCursor>;
 
 export const streamQuery = request({ after: eventCursor.optional(), types });
 
-/** The longest wait that one request may ask for. */
-const maxWaitMs = 60_000;
-
-/** The longest that it is kept waiting: what stands in front of a server gives up after 60 s, as a rule. */
-export const longestWaitMs = 50_000;
-
 export const waitQuery = request({
   status: names(z.enum(projectStatuses)).describe('The statuses that are waited for.'),
-  timeout: duration
-    .pipe(z.int().max(maxWaitMs, { error: 'at most 60s' }))
-    .default(30_000)
-    .transform((ms) => Math.min(ms, longestWaitMs))
-    .describe('The longest wait, such as `30s`.'),
+  timeout: waitTimeout,
 });
 
 export const waitAnswer = projectAnswer.extend({

@@ -5,10 +5,12 @@ import { z } from 'zod';
 import type { ErrorCode } from '../errors/codes.js';
 import { USER_ID } from '../model/project-config.js';
 import { redaction, redactionLeft, redactionReason } from '../model/redaction.js';
+import { replyAnswer } from '../model/reply.js';
 import { searchMeaning, searchText } from '../model/search.js';
 import { messageDetail, messageView } from '../model/views.js';
 import { json, resource } from './operation.js';
 import { listOf, noQuery, page, pageQuery, request, timeRange } from './request.js';
+import { waitTimeout } from './wait-timeout.js';
 
 export const inboxQuery = request({
   ...page,
@@ -96,6 +98,8 @@ export const redactRequest = request({
   because: redactionReason.optional().describe('Why, in a few words that are kept and shown.'),
 });
 
+export const replyQuery = request({ timeout: waitTimeout });
+
 /** Who removed it first, and what is not removed yet. */
 export const redactedAnswer = z.object({
   id: z.string(),
@@ -182,6 +186,17 @@ export const messages = resource('Mail', {
     query: noQuery,
     answers: { 200: { description: 'The message.', content: json(messageDetail) } },
     refusals: ['message-unknown'],
+  },
+  waitForReply: {
+    method: 'get',
+    path: '/api/projects/:project/messages/:message/reply',
+    summary:
+      'Answers when a message has, or gets, a reply to its sender, when none is expected, or when the time is up.',
+    description:
+      'The first reply of any agent counts. None is expected once no agent that has the message can write one, as things are. A request waits for 50 seconds at the most, whatever `timeout` says; then `state` is `waiting`, and the client asks again.',
+    query: replyQuery,
+    answers: { 200: { description: 'The reply, or why there is none.', content: json(replyAnswer) } },
+    refusals: ['message-unknown', 'server-unreachable'],
   },
   redeliverMessage: {
     method: 'post',

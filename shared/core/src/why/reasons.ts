@@ -1,4 +1,5 @@
 import type { Pause } from '@suzumio/contract/model/pause';
+import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import type { WhyAnswer, WhyCode, WhyReason } from '@suzumio/contract/model/why';
 import type { StorageReached } from '@suzumio/contract/model/storage';
 import { type DayBudget, daySpentMessage, isDaySpent } from '../budgets/day-budget.js';
@@ -80,22 +81,36 @@ function heldUp(facts: ProjectFacts, cell: CellFacts): WhyReason[] {
     ...(cell.paused ? [pausedReason('cell-paused', 'Every project', cell.paused, 'resume --all')] : []),
     ...(project.paused ? [pausedReason('project-paused', 'The project', project.paused, `resume ${project.id}`)] : []),
     ...(agent.paused ? [agentPaused(project.id, agent.id, agent.paused)] : []),
-    ...(agent.state === 'failed' ? [agentFailed(facts)] : []),
-    ...(agent.state === 'stopped'
-      ? [
-          {
-            code: 'agent-stopped' as const,
-            sentence: 'It was stopped, and starts no turns until it is started.',
-            next: `agents start ${project.id} ${agent.id}`,
-          },
-        ]
-      : []),
+    ...ofAgent(facts),
   ];
 }
 
-function ofProject({ project, agent }: Pick<ProjectFacts, 'project' | 'agent'>): WhyReason[] {
+/** The states of a project and of an agent in which the agent gets no turns until a person does something. */
+export interface StateFacts {
+  project: Pick<ProjectFacts['project'], 'id' | 'status'>;
+  agent: Pick<ProjectFacts['agent'], 'id' | 'state' | 'failure'>;
+}
+
+export type StateReason = WhyReason & {
+  code: `project-${Exclude<ProjectStatus, 'running'>}` | 'agent-failed' | 'agent-stopped';
+};
+
+/** Why the states of a project and of an agent keep the agent from turns; empty where they do not. */
+export function stateReasons(facts: StateFacts): StateReason[] {
+  return [...ofProject(facts), ...ofAgent(facts)];
+}
+
+function ofAgent(facts: StateFacts): StateReason[] {
+  const { project, agent } = facts;
+  if (agent.state === 'failed') return [agentFailed(facts)];
+  if (agent.state !== 'stopped') return [];
+  const sentence = 'It was stopped, and starts no turns until it is started.';
+  return [{ code: 'agent-stopped', sentence, next: `agents start ${project.id} ${agent.id}` }];
+}
+
+function ofProject({ project, agent }: StateFacts): StateReason[] {
   const { id, status } = project;
-  const reason = (sentence: string, next: string): WhyReason[] =>
+  const reason = (sentence: string, next: string): StateReason[] =>
     status === 'running' ? [] : [{ code: `project-${status}`, sentence, next }];
   switch (status) {
     case 'running':
@@ -126,7 +141,7 @@ function agentPaused(project: string, agent: string, pause: Pause): WhyReason {
   return pausedReason(code, 'It', pause, `resume ${project} ${agent}`);
 }
 
-function agentFailed({ project, agent }: ProjectFacts): WhyReason {
+function agentFailed({ project, agent }: StateFacts): StateReason {
   const { failure } = agent;
   const how =
     failure === null
