@@ -86,6 +86,8 @@ describe.each(['socket', 'stdio'] as const)('four services over Redis and Docker
       expect(types.map(({ type }) => type)).toEqual([
         'turn.queued',
         'turn.started',
+        // Its script writes a file, and publishes it.
+        'tool.called',
         'tool.called',
         'artifact.published',
         'tool.called',

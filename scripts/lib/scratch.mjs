@@ -15,7 +15,8 @@ export async function withScratch(work) {
   try {
     return await work(directory);
   } finally {
-    await rm(directory, { recursive: true, force: true });
+    // What a suite left in use, as a mounted disk, is told beside the results, not in their place.
+    await rm(directory, { recursive: true, force: true }).catch((error) => console.log(`    ${error.message}`));
   }
 }
 

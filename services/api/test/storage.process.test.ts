@@ -54,6 +54,8 @@ describe('a disk that fills up', () => {
     await start({ reserve: { files: 16 * mib, rows: 8 * mib, mail: 4 * mib } }, disk.path);
   });
   afterEach(async () => {
+    // What ends writes that it has ended.
+    await disk.empty();
     await api.close();
     await disk.close();
   });

@@ -63,7 +63,8 @@ test('nothing is removed while the ToolHost cannot be asked, nor what is not a p
   await mkdir(`${here.directory}/w/workspaces/${here.cell}/notes`);
   here.toolhost.gone.add('paper.1');
   here.toolhost.intercept = () => ({ status: 503 });
-  const warned = () => here.lines.filter(({ msg }) => String(msg).startsWith('it is not known which projects')).length;
+  const warned = () =>
+    here.lines.filter(({ msg }) => String(msg).startsWith('the ToolHost could not say which projects')).length;
   await until(() => warned() >= 2, 'two sweeps');
   expect(left(here, 'paper.1')).toHaveLength(3);
   here.toolhost.intercept = () => undefined;
