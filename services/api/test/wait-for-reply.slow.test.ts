@@ -10,7 +10,7 @@ import { failAttempt } from '@suzumio/store/turns/fail-attempt';
 import { uncut } from '../../../test/support/bounds.js';
 import { eventually } from '../../../test/support/poll.js';
 import { type TestApi, testApi } from './support/api.js';
-import { beginTurn } from './support/play.js';
+import { beginTurn, submit } from './support/play.js';
 import { refusal } from './support/refusal.js';
 
 // Real processes, disks and sockets, on machines that may be busy.
@@ -211,6 +211,23 @@ describe('no reply is expected', () => {
       state: 'not-expected',
       reasons: [{ agent: 'ada', code: 'project-stopped', next: 'start team' }],
     });
+  });
+
+  test('when the project hands in its report, and when that is approved', async () => {
+    const { seq, id } = (await api.post(`${path}/messages`, { recipient: 'cat', body: 'Well?' })).json as {
+      seq: number;
+      id: string;
+    };
+    const answer = begin(id);
+    await waiting();
+    await submit(api, 'team', 'ada', '# Report\n');
+    const reasons = (code: string, next: string) => ({
+      state: 'not-expected',
+      reasons: [{ agent: 'cat', code, next }],
+    });
+    expect(await answer).toMatchObject(reasons('project-submitted', 'report team'));
+    await api.post(`${path}/approve`, {});
+    expect(await ask(String(seq))).toMatchObject(reasons('project-completed', 'request-changes team cat "…"'));
   });
 
   test('when nobody can answer', async () => {
