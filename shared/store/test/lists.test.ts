@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { searchText } from '@suzumio/contract/model/search';
 import { listArtifacts } from '@suzumio/store/content/artifacts';
 import { publishArtifact } from '@suzumio/store/content/publish-artifact';
+import { assignTask } from '@suzumio/store/mail/assign-task';
 import { indexFor } from '@suzumio/store/mail/index-messages';
 import { listMessages, type MessagePage, messageRange } from '@suzumio/store/mail/messages';
 import { postMessage } from '@suzumio/store/mail/post-message';
+import { listTasks } from '@suzumio/store/mail/tasks';
 import { listEvents } from '@suzumio/store/projects/events';
 import { type Page, type Part, partOfNames, partOfRows } from '@suzumio/store/sqlite/page';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
@@ -139,6 +141,26 @@ describe('messages', () => {
   ])('are not searched for %j', (text, why) => {
     expect(searchText.safeParse(text).error?.issues[0]?.message).toContain(why);
   });
+});
+
+test('tasks are found by the words of their messages', async () => {
+  await testing.write(project, (tx) => {
+    for (const body of ['Read the south gauge.', 'Read the north gauge.', 'Rest.']) {
+      assignTask(tx, { sender: 'ada', role: 'reader', priority: 'P1', body, actor: 'test' });
+    }
+  });
+  const found = async (text: string, page: object = {}) => {
+    const wanted = { limit: 10, ...page, search: searchText.parse(text) };
+    await testing.store(project, (store) => indexFor(store, wanted, messageRange(store.reader, wanted)));
+    const { items } = await read((reader) => listTasks(reader, wanted));
+    return items.map(({ excerpt, found: pieces }) => [excerpt, pieces?.find(({ matched }) => matched)?.text]);
+  };
+  expect(await found('GAUGE', { order: 'desc' })).toEqual([
+    ['Read the north gauge.', 'gauge'],
+    ['Read the south gauge.', 'gauge'],
+  ]);
+  expect(await found('sou*', { assignee: 'ben', state: 'open' })).toEqual([['Read the south gauge.', 'south']]);
+  expect(await found('gauge', { assigner: 'user' })).toEqual([]);
 });
 
 test('a filter that nothing answers to looks at so many rows, and says where the next part goes on', async () => {

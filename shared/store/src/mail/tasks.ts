@@ -58,7 +58,7 @@ export function listTasks(reader: SqlReader, page: TaskPage): Part<TaskView> {
     {
       ...found?.rows,
       from: `${found?.rows.index ?? ''}tasks JOIN messages ON messages.id = message_id`,
-      columns: `tasks.*, priority, substr(body, 1, 1000) AS beginning${found ? `, messages.body${found.rows.columns}` : ''}`,
+      columns: `tasks.*, priority, substr(messages.body, 1, 1000) AS beginning${found ? `, messages.body${found.rows.columns}` : ''}`,
       key: found?.rows.key ?? 'tasks.seq',
       where: found?.rows.where ?? [],
       filters: [
