@@ -107,8 +107,9 @@ describe('messages', () => {
     };
     const found = async (text: string, page?: Partial<MessagePage>) =>
       (await search(text, page)).items.map(({ seq }) => seq);
+    const since = noon + 9 * 60_000;
     const unindexed = await read((reader) =>
-      listMessages(reader, { limit: 2, search: searchText.parse('PARSER "fails on"') }),
+      listMessages(reader, { limit: 2, since, search: searchText.parse('PARSER "fails on"') }),
     );
     expect(unindexed.items.map(({ seq, found: pieces }) => [seq, pieces?.[1]])).toEqual([
       [24, { text: 'parser', matched: true }],

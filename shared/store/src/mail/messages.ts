@@ -88,9 +88,9 @@ export function listMessages(reader: SqlReader, page: MessagePage): Part<Message
   for (const name of [sender, recipient]) {
     if (name !== undefined && name !== USER_ID && name !== SYSTEM_ID) agentRow(reader, name);
   }
-  const key = search?.match === undefined ? 'messages.seq' : 'message_words.rowid';
-  const time = inTime(reader, { table: 'messages', column: 'created_at_ms', key }, page);
   const found = search && searching(reader, search, page, { range: messageRange(reader, page), seq: 'messages.seq' });
+  const key = found?.rows.key ?? 'messages.seq';
+  const time = inTime(reader, { table: 'messages', column: 'created_at_ms', key }, page);
   const ofPage: Pick<ListedRows, 'where' | 'filters'> = state === undefined ? {} : ofState[state];
   // One of them is found by its index, and the others are looked at row by row.
   const bySender = sender === undefined ? undefined : 'messages.sender = :sender';
