@@ -113,7 +113,7 @@ const commands: readonly (readonly [heading: string, ...Register[]])[] = [
 export function buildProgram(context: CliContext, action: Action, { silent = false } = {}): Command {
   const colors = paint(context.out);
   const help = Object.assign(new Help(), { showGlobalOptions: true });
-  const program = new Command('suzumio')
+  const program: Command = new Command('suzumio')
     .version(version, '--version', 'print the version')
     .description('Runs teams of AI agents as durable messages and isolated turns.')
     .option('--root <dir>', 'the data directory (SUZUMIO_ROOT; by default suzumio below your data home)')
@@ -122,7 +122,10 @@ export function buildProgram(context: CliContext, action: Action, { silent = fal
     .addHelpText('after', exitCodeHelp)
     .configureHelp({
       showGlobalOptions: true,
-      visibleGlobalOptions: (command) => help.visibleGlobalOptions(command).filter(({ long }) => long !== '--version'),
+      visibleGlobalOptions: (command) =>
+        help
+          .visibleGlobalOptions(command)
+          .filter((option) => program.options.includes(option) && option.long !== '--version'),
       subcommandTerm: (command) => command.name(),
       optionDescription: (option) =>
         option.defaultValue === false ? option.description : help.optionDescription(option),

@@ -57,6 +57,22 @@ describe('what may stand where the cursor is', () => {
       ['tasks', 'newsroom', '--state', 'd'],
       ['done', 'declined'],
     ],
+    [
+      ['messages', 'newsroom', '--from', ''],
+      ['editor', 'checker', 'user'],
+    ],
+    [
+      ['messages', 'newsroom', '--state', 'un'],
+      ['unread', 'undelivered'],
+    ],
+    [['turns', 'newsroom', '--status', 'f'], ['failed']],
+    [
+      ['events', 'newsroom', '--type', 'turn.c'],
+      ['turn.completed', 'turn.cancelled'],
+    ],
+    [['status', '--state', 'sub'], ['submitted']],
+    [['teams', 'up', 'desk', '--from', ''], 'files'],
+    [['usage', '--from', ''], []],
     [['thread', 'newsroom', '1'], ['12']],
     [['redeliver', 'newsroom', '12', '--agent', 'c'], ['checker']],
     [
@@ -72,6 +88,8 @@ describe('what may stand where the cursor is', () => {
       ['newsroom', 'weekly'],
     ],
     [['stop', '--js'], ['--json']],
+    [['messages', 'newsroom', '--since'], ['--since']],
+    [['messages', 'show', 'newsroom', '--since'], []],
     [['--root', '/data', 'status', 'w'], ['weekly']],
     [['--root', '/da'], 'files'],
     [['init', ''], 'files'],

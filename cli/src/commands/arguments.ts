@@ -1,6 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { type Labels, labels, labelWord } from '@suzumio/contract/model/labels';
+import { hintFrom } from '@suzumio/contract/errors/suggest';
+import { type EventType, eventType, eventTypes } from '@suzumio/contract/model/event';
 import { type ProjectStatus, projectStatuses } from '@suzumio/contract/model/project-status';
 import { MAX_DURATION_MS, parseDuration } from '@suzumio/protocol/duration';
 import { priority, type Priority } from '@suzumio/protocol/ids';
@@ -51,10 +53,30 @@ export function amount(text: string): number | 'unlimited' {
 
 /** Reads a day of UTC, or a moment, as milliseconds: one that names no zone is of UTC, too. */
 export function moment(text: string): number {
+  const value = momentOf(text);
+  if (value !== undefined) return value;
+  throw new InvalidArgumentError('It is a day, such as 2026-11-21, or a moment, such as 2026-11-21T20:00:00Z.');
+}
+
+function momentOf(text: string): number | undefined {
   const utc = /T[\d:.]+$/.test(text) ? `${text}Z` : text;
   const value = /^\d{4}-\d{2}-\d{2}(T.+)?$/.test(text) ? Date.parse(utc) : Number.NaN;
-  if (!Number.isNaN(value)) return value;
-  throw new InvalidArgumentError('It is a day, such as 2026-11-21, or a moment, such as 2026-11-21T20:00:00Z.');
+  return Number.isNaN(value) ? undefined : value;
+}
+
+/** A moment in milliseconds, by a clock that says `nowMs`. */
+export type When = (nowMs: number) => number;
+
+/** Reads how long ago a moment was, such as `90m`, or what {@link moment} reads. */
+export function when(text: string): When {
+  // A number alone would be milliseconds, which nobody means.
+  const agoMs = /[a-z]$/.test(text) ? parseDuration(text) : undefined;
+  if (agoMs !== undefined) return (nowMs) => Math.max(0, nowMs - agoMs);
+  const value = momentOf(text);
+  if (value !== undefined) return () => value;
+  throw new InvalidArgumentError(
+    'It is how long ago, such as 90m, 12h or 1d, or a day or moment of UTC, such as 2026-11-21 or 2026-11-21T20:00:00Z.',
+  );
 }
 
 /** Reads a price, in and out. */
@@ -90,4 +112,14 @@ export function gatherStatuses(text: string, before: ProjectStatus[] = []): Proj
   const parsed = z.array(z.enum(projectStatuses)).safeParse(text.split(','));
   if (parsed.success) return [...before, ...parsed.data];
   throw new InvalidArgumentError(`It is one of ${projectStatuses.join(', ')}, or several with commas between them.`);
+}
+
+/** Reads types of events, with commas between them. */
+export function gatherEventTypes(text: string, before: EventType[] = []): EventType[] {
+  const types = text.split(',').map((word) => {
+    const parsed = eventType.safeParse(word);
+    if (parsed.success) return parsed.data;
+    throw new InvalidArgumentError(`There is no type "${word}" of events${hintFrom(word, eventTypes)}`);
+  });
+  return [...before, ...types];
 }

@@ -11,15 +11,24 @@ import { count, size } from '../render/format.js';
 import type { Session } from '../session.js';
 import type { Register } from './action.js';
 import { examples } from './help.js';
-import { sayRows, withLimit } from './list.js';
+import { type OrderOptions, sayList, type TimeOptions, timesOf, withOrder, withTimes } from './list.js';
 import { registerRedactArtifact } from './redact.js';
 import { tell } from './tell.js';
 
 /** Artifacts: what was published, to a person's own files and from them. */
 export const registerArtifacts: Register = (program, action) => {
   const artifacts: Command = examples(
-    withLimit(program.command('artifacts <project>').description('list what was published, get it, or publish a file')),
+    withOrder(
+      withTimes(
+        program
+          .command('artifacts <project>')
+          .description('list what was published, get it, or publish a file')
+          .option('--by <who>', 'only what an agent or user has published')
+          .option('--prefix <text>', 'only what has a name that begins so'),
+      ),
+    ),
     ['artifacts newsroom', 'who published what'],
+    ['artifacts newsroom --by checker --prefix reports/ --since 1d'],
     ['artifacts newsroom --json', 'with ids, hashes and where they are stored'],
     ['artifacts get newsroom bulletin.md', 'the newest of that name'],
   ).action(action(list));
@@ -44,10 +53,17 @@ export const registerArtifacts: Register = (program, action) => {
   registerRedactArtifact(artifacts, action);
 };
 
-async function list(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {
+interface ArtifactsOptions extends OrderOptions, TimeOptions {
+  by?: string;
+  prefix?: string;
+}
+
+async function list(session: Session, project: string, options: ArtifactsOptions): Promise<undefined> {
+  const { by: creator, prefix } = options;
+  const filters = { ...timesOf(session, options), creator, prefix };
   const api = await findReads(session);
-  const { items } = await api.listArtifacts({ project, query: { limit } });
-  sayRows(session, items, `${project} has no artifacts yet.`, artifactTable);
+  const listing = { project, of: 'artifacts', filters, toTable: artifactTable };
+  await sayList(session, options, listing, (page) => api.listArtifacts({ project, query: { ...page, ...filters } }));
 }
 
 async function get(

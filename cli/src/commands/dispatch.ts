@@ -9,7 +9,7 @@ import { sayHint, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { collected, parsePriority } from './arguments.js';
 import { examples } from './help.js';
-import { sayRows, withLimit } from './list.js';
+import { type OrderOptions, sayList, withOrder, withSearch } from './list.js';
 import { mailWaits } from './mail-waits.js';
 import { tell } from './tell.js';
 
@@ -58,17 +58,21 @@ export const registerDispatch: Register = (program, action) => {
     ['assign newsroom "fact checker" --team desk Compare every figure'],
   ).action(action(assign));
   examples(
-    withLimit(
-      program
-        .command('tasks <project>')
-        .description('list work that was assigned, and how it stands')
-        .addOption(new Option('--state <state>', 'only what stands like this').choices(taskStates))
-        .option('--agent <agent>', 'only what one agent was assigned')
-        .option('--role <role>', 'only what was assigned to a role')
-        .option('--team <team>', 'only what was assigned to a team'),
+    withOrder(
+      withSearch(
+        program
+          .command('tasks <project>')
+          .description('list work that was assigned, and how it stands')
+          .addOption(new Option('--state <state>', 'only what stands like this').choices(taskStates))
+          .option('--agent <agent>', 'only what one agent was assigned')
+          .option('--role <role>', 'only what was assigned to a role')
+          .option('--team <team>', 'only what was assigned to a team')
+          .option('--by <who>', 'only what an agent or user has assigned'),
+      ),
     ),
     ['tasks newsroom'],
     ['tasks newsroom --state open --agent checker', 'what one agent has yet to begin'],
+    ['tasks newsroom --search "south gauge" --newest'],
   ).action(action(tasks));
 };
 
@@ -146,19 +150,22 @@ async function tellOfMail(
   }
 }
 
-interface TaskOptions {
-  limit: number;
+interface TaskOptions extends OrderOptions {
   state?: TaskState;
   agent?: string;
   role?: string;
   team?: string;
+  by?: string;
+  search?: string;
 }
 
-async function tasks(session: Session, project: string, { limit, agent, ...which }: TaskOptions): Promise<undefined> {
-  const wanted = { ...which, ...(agent === undefined ? {} : { assignee: agent }) };
-  const { items: rows } = await (await findReads(session)).listTasks({ project, query: { limit, ...wanted } });
-  const none = Object.keys(wanted).length === 0 ? 'has no tasks yet' : 'has no such tasks';
-  sayRows(session, rows, `${project} ${none}.`, taskTable);
-  const last = rows.at(-1);
+async function tasks(session: Session, project: string, options: TaskOptions): Promise<undefined> {
+  const { agent: assignee, by: assigner, state, role, team, search } = options;
+  const filters = { assignee, assigner, state, role, team, search };
+  const api = await findReads(session);
+  const listing = { project, of: 'tasks', filters, toTable: taskTable };
+  const last = await sayList(session, options, listing, (page) =>
+    api.listTasks({ project, query: { ...page, ...filters } }),
+  );
   sayHint(session, last ? `thread ${project} ${last.seq}` : `assign ${project} ROLE "…"`);
 }

@@ -1,8 +1,8 @@
 import type { Client } from '@suzumio/contract/client/client';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { SYSTEM_ID, USER_ID } from '@suzumio/contract/model/project-config';
 import type { MessageView } from '@suzumio/contract/model/views';
-import type { Priority } from '@suzumio/protocol/ids';
+import { priority, type Priority } from '@suzumio/protocol/ids';
 import type { ExitCode } from '../exit-codes.js';
 import { findReads, requireApi } from '../reach/reach.js';
 import { renderMessage, renderThread } from '../render/message.js';
@@ -14,11 +14,24 @@ import { collected, parsePriority, timeSpan } from './arguments.js';
 import { awaitReply } from './await-reply.js';
 import { registerDispatch } from './dispatch.js';
 import { examples } from './help.js';
-import { sayRows, withLimit } from './list.js';
+import {
+  type LimitOptions,
+  newestOf,
+  type OrderOptions,
+  sayList,
+  type TimeOptions,
+  timesOf,
+  withLimit,
+  withOrder,
+  withSearch,
+  withTimes,
+} from './list.js';
 import { registerRedactMessage } from './redact.js';
 import { registerRedeliver } from './redeliver.js';
 import { mailWaits } from './mail-waits.js';
 import { tell } from './tell.js';
+
+const messageStates = ['unread', 'read', 'undelivered'] as const;
 
 /** Mail: send it, list it, see what waits. */
 export const registerMail: Register = (program, action) => {
@@ -39,8 +52,22 @@ export const registerMail: Register = (program, action) => {
     ['send newsroom checker P1 "Is it true?" --wait --timeout 5m', 'prints the reply; exit code 3: none is expected'],
   ).action(action(send));
   const mail: Command = examples(
-    withLimit(program.command('messages <project>').description('list mail, or show one message')),
+    withOrder(
+      withTimes(
+        withSearch(
+          program
+            .command('messages <project>')
+            .description('list mail, find some, or show one message')
+            .option('--from <who>', 'only what an agent, user or system has sent')
+            .option('--to <who>', 'only what went to an agent, to user, or to a "#channel" or "@team"')
+            .addOption(new Option('--priority <priority>', 'only what is so urgent').choices(priority.options))
+            .addOption(new Option('--state <state>', 'only what stands like this').choices(messageStates)),
+        ),
+      ),
+    ),
     ['messages newsroom --limit 10'],
+    ['messages newsroom --from checker --to user --since 1d --newest', 'what it has told you lately'],
+    ['messages newsroom --search "gauge reading*"', 'with the place where it says so'],
     ["messages newsroom --json | jq -r '.[].body'", 'the whole text of each'],
     ['messages show newsroom 12', 'who has read it, and what became of that'],
   ).action(action(messages));
@@ -130,13 +157,9 @@ function replyTo(project: string, { seq, sender }: MessageView): string[] {
   return sender === USER_ID || sender === SYSTEM_ID ? [] : [`reply ${project} ${seq} "…"`];
 }
 
-async function thread(
-  session: Session,
-  project: string,
-  name: string,
-  { limit }: { limit: number },
-): Promise<undefined> {
-  const { items: messages } = await (await findReads(session)).listThread({ project, thread: name, query: { limit } });
+async function thread(session: Session, project: string, name: string, { limit }: LimitOptions): Promise<undefined> {
+  const api = await findReads(session);
+  const messages = await newestOf(session, limit, (query) => api.listThread({ project, thread: name, query }));
   sayJson(session, messages);
   say(session, ...renderThread(messages, session.context));
   if (session.context.out.isTerminal) say(session, '');
@@ -144,15 +167,27 @@ async function thread(
   if (last) sayHint(session, `messages show ${project} ${last.seq}`, ...replyTo(project, last));
 }
 
-async function messages(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {
-  const { items: rows } = await (await findReads(session)).listMessages({ project, query: { limit } });
-  sayRows(session, rows, `${project} has no messages yet.`, messageTable);
-  const last = rows.at(-1);
+interface MessagesOptions extends OrderOptions, TimeOptions {
+  from?: string;
+  to?: string;
+  priority?: Priority;
+  state?: (typeof messageStates)[number];
+  search?: string;
+}
+
+async function messages(session: Session, project: string, options: MessagesOptions): Promise<undefined> {
+  const { from, to, priority, state, search } = options;
+  const address = to !== undefined && /^[#@]/.test(to) ? { channel: to } : { recipient: to };
+  const filters = { ...timesOf(session, options), ...address, sender: from, priority, state, search };
+  const api = await findReads(session);
+  const listing = { project, of: 'messages', filters, toTable: messageTable };
+  const last = await sayList(session, options, listing, (page) =>
+    api.listMessages({ project, query: { ...page, ...filters } }),
+  );
   sayHint(session, ...(last ? [`messages show ${project} ${last.seq}`] : []), `inbox ${project}`);
 }
 
-interface InboxOptions {
-  limit: number;
+interface InboxOptions extends LimitOptions {
   undelivered: boolean;
 }
 
@@ -163,8 +198,8 @@ async function inbox(
   { limit, undelivered }: InboxOptions,
 ): Promise<undefined> {
   const api = await findReads(session);
-  const query = { limit, agent, undelivered: undelivered ? 'true' : 'false' } as const;
-  const { items: messages } = await api.listInbox({ project, query });
+  const which = { agent, undelivered: undelivered ? 'true' : 'false' } as const;
+  const messages = await newestOf(session, limit, (page) => api.listInbox({ project, query: { ...page, ...which } }));
   sayJson(session, messages);
   const mail: WaitingMail[] = messages.flatMap((message) =>
     message.recipients

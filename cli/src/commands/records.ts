@@ -1,18 +1,28 @@
+import type { EventType } from '@suzumio/contract/model/event';
 import { visibleLines } from '@suzumio/core/prompt/body';
 import { findReads } from '../reach/reach.js';
 import { eventTable } from '../render/tables.js';
 import { say, sayHint, sayJson, type Session } from '../session.js';
 import type { Register } from './action.js';
-import { wholeNumber } from './arguments.js';
+import { gatherEventTypes, wholeNumber } from './arguments.js';
 import { examples } from './help.js';
-import { sayRows, withLimit } from './list.js';
+import { type OrderOptions, sayList, type TimeOptions, timesOf, withOrder, withTimes } from './list.js';
 
 /** What a project leaves to be read. */
 export const registerRecords: Register = (program, action) => {
   examples(
-    withLimit(program.command('events <project>').description('list what happened')),
+    withOrder(
+      withTimes(
+        program
+          .command('events <project>')
+          .description('list what happened')
+          .option('--type <type>', 'only those of a type, or of several with commas between them', gatherEventTypes)
+          .option('--agent <agent>', 'only those about one agent'),
+      ),
+    ),
     ['events newsroom --limit 200'],
-    ['events newsroom --json | jq \'.[] | select(.type == "turn.failed")\'', 'what failed, and why'],
+    ['events newsroom --type turn.failed --since 1d', 'what failed, and why'],
+    ["events newsroom --json | jq '.[].data'", 'all that each says'],
   ).action(action(events));
   examples(
     program
@@ -24,9 +34,17 @@ export const registerRecords: Register = (program, action) => {
   ).action(action(report));
 };
 
-async function events(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {
-  const { items: rows } = await (await findReads(session)).listEvents({ project, query: { limit } });
-  sayRows(session, rows, `${project} has no events yet.`, eventTable);
+interface EventsOptions extends OrderOptions, TimeOptions {
+  type?: EventType[];
+  agent?: string;
+}
+
+async function events(session: Session, project: string, options: EventsOptions): Promise<undefined> {
+  const { type: types, agent } = options;
+  const filters = { ...timesOf(session, options), types, agent };
+  const api = await findReads(session);
+  const listing = { project, of: 'events', filters, toTable: eventTable };
+  await sayList(session, options, listing, (page) => api.listEvents({ project, query: { ...page, ...filters } }));
 }
 
 async function report(session: Session, project: string, options: { reportVersion?: number }): Promise<undefined> {

@@ -1,5 +1,7 @@
 import { allItems } from '@suzumio/contract/client/all-items';
-import type { Command } from 'commander';
+import { type TurnStatus, turnStatuses } from '@suzumio/contract/model/states';
+import { type Command, Option } from 'commander';
+import { type ToolCallView, toolCallView } from '@suzumio/contract/model/views';
 import { findReads, requireApi } from '../reach/reach.js';
 import { toolCallTable, turnTable } from '../render/tables.js';
 import { renderConversation } from '../render/conversation.js';
@@ -8,14 +10,25 @@ import { sayHint, sayJson, say, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { wholeNumber } from './arguments.js';
 import { examples } from './help.js';
-import { sayRows, withLimit } from './list.js';
+import { type OrderOptions, sayList, type TimeOptions, timesOf, withOrder, withTimes } from './list.js';
 import { tell } from './tell.js';
+
+const toolCallStatuses = toolCallView.shape.status.options;
 
 /** Turns: what they did, what they printed, and how to end one. */
 export const registerTurns: Register = (program, action) => {
   const turns: Command = examples(
-    withLimit(program.command('turns <project>').description('list turns, or show one')),
+    withOrder(
+      withTimes(
+        program
+          .command('turns <project>')
+          .description('list turns, or show one')
+          .option('--agent <agent>', 'only those of one agent')
+          .addOption(new Option('--status <status>', 'only those that are so').choices(turnStatuses)),
+      ),
+    ),
     ['turns newsroom', 'the newest, and how they ended'],
+    ['turns newsroom --agent checker --status failed --since 12h', 'what went wrong lately'],
     ['turns show newsroom editor:1', 'all of one'],
   ).action(action(list));
   examples(
@@ -27,14 +40,20 @@ export const registerTurns: Register = (program, action) => {
     ['turns show newsroom editor:1 --conversation', 'as its model saw it'],
   ).action(action(show));
   examples(
-    withLimit(
-      program
-        .command('tool-calls <project>')
-        .description('list what turns did outside their containers')
-        .option('--turn <turn>', 'only those of one turn, named by its id or as AGENT:NUMBER'),
+    withOrder(
+      withTimes(
+        program
+          .command('tool-calls <project>')
+          .description('list what turns did outside their containers')
+          .option('--turn <turn>', 'only those of one turn, named by its id or as AGENT:NUMBER')
+          .option('--agent <agent>', 'only those of one agent')
+          .option('--tool <tool>', 'only those of one tool')
+          .addOption(new Option('--status <status>', 'only those of which this became').choices(toolCallStatuses)),
+      ),
     ),
     ['tool-calls newsroom --limit 20'],
     ['tool-calls newsroom --turn editor:1', 'of one turn'],
+    ['tool-calls newsroom --status refused --since 1d', 'what agents were refused'],
   ).action(action(toolCalls));
   examples(
     program
@@ -58,10 +77,19 @@ export const registerTurns: Register = (program, action) => {
   ).action(action(cancel));
 };
 
-async function list(session: Session, project: string, { limit }: { limit: number }): Promise<undefined> {
-  const { items: rows } = await (await findReads(session)).listTurns({ project, query: { limit } });
-  sayRows(session, rows, `${project} has no turns yet.`, turnTable);
-  const last = rows.at(-1);
+interface TurnsOptions extends OrderOptions, TimeOptions {
+  agent?: string;
+  status?: TurnStatus;
+}
+
+async function list(session: Session, project: string, options: TurnsOptions): Promise<undefined> {
+  const { agent, status } = options;
+  const filters = { ...timesOf(session, options), agent, status };
+  const api = await findReads(session);
+  const listing = { project, of: 'turns', filters, toTable: turnTable };
+  const last = await sayList(session, options, listing, (page) =>
+    api.listTurns({ project, query: { ...page, ...filters } }),
+  );
   if (last) sayHint(session, `turns show ${project} ${last.agent}:${last.number}`);
 }
 
@@ -95,14 +123,21 @@ async function show(
   );
 }
 
-async function toolCalls(
-  session: Session,
-  project: string,
-  { limit, turn }: { limit: number; turn?: string },
-): Promise<undefined> {
-  const { items: rows } = await (await findReads(session)).listToolCalls({ project, query: { limit, turn } });
-  sayRows(session, rows, `${turn ?? project} has made no tool calls yet.`, toolCallTable);
-  const last = rows.at(-1);
+interface ToolCallsOptions extends OrderOptions, TimeOptions {
+  turn?: string;
+  agent?: string;
+  tool?: string;
+  status?: ToolCallView['status'];
+}
+
+async function toolCalls(session: Session, project: string, options: ToolCallsOptions): Promise<undefined> {
+  const { turn, agent, tool, status } = options;
+  const filters = { ...timesOf(session, options), turn, agent, tool, status };
+  const api = await findReads(session);
+  const listing = { project, of: 'tool calls', filters, toTable: toolCallTable };
+  const last = await sayList(session, options, listing, (page) =>
+    api.listToolCalls({ project, query: { ...page, ...filters } }),
+  );
   if (last) sayHint(session, `turns show ${project} ${last.agent}:${last.turnNumber}`);
 }
 

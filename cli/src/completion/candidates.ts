@@ -1,5 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
-import { taskStates } from '@suzumio/contract/model/task-states';
+import { eventTypes } from '@suzumio/contract/model/event';
+import { USER_ID } from '@suzumio/contract/model/project-config';
+import { projectStatuses } from '@suzumio/contract/model/project-status';
 import { priority } from '@suzumio/protocol/ids';
 
 /** A word that may be completed, and its meaning. */
@@ -40,11 +42,11 @@ interface Place {
 export async function complete(program: Command, words: readonly string[], names: Names): Promise<Completion> {
   const { command, given, pending } = placeOf(program, words.slice(0, -1));
   const typed = words.at(-1) ?? '';
-  if (pending) return startingWith(typed, await valuesOf(pending.attributeName(), projectOf(command, given), names));
+  if (pending) return startingWith(typed, await valuesOf(pending, projectOf(command, given), names));
   if (typed.startsWith('-')) return startingWith(typed, optionsOf(command));
   const subcommands = given.length === 0 ? subcommandsOf(command) : [];
   const argument = command.registeredArguments[given.length] ?? variadic(command);
-  const values = argument ? await valuesOf(argument.name(), projectOf(command, given), names) : [];
+  const values = argument ? await valuesOf(argument, projectOf(command, given), names) : [];
   if (values === 'files') return subcommands.length === 0 ? 'files' : startingWith(typed, subcommands);
   return startingWith(typed, [...subcommands, ...values]);
 }
@@ -82,8 +84,9 @@ function optionCalled(command: Command, word: string): Option | undefined {
     .find((option) => (option.long === word || option.short === word) && option.required);
 }
 
+/** A command's own options, and those of every command: what is between takes options that do nothing for it. */
 function optionsOf(command: Command): Candidate[] {
-  return [command, ...ancestors(command)]
+  return [command, ...ancestors(command).slice(-1)]
     .flatMap(({ options }) => options)
     .filter(({ hidden }) => !hidden)
     .map((option) => ({ word: option.long ?? option.short ?? '', meaning: option.description }))
@@ -111,15 +114,22 @@ function projectOf({ registeredArguments }: Command, [project = '']: readonly st
   return registeredArguments[0]?.name() === 'project' ? project : '';
 }
 
-/** The candidates for an argument or option of this name. */
-async function valuesOf(name: string, project: string, names: Names): Promise<Completion> {
-  switch (name) {
+/** What its value is called in the help. */
+function valueName(of: Argument | Option): string {
+  return 'flags' in of ? (/[<[]([^>\]]+)/.exec(of.flags)?.[1] ?? '') : of.name();
+}
+
+/** The candidates for the value of an argument or option: what is known of what it is called. */
+async function valuesOf(of: Argument | Option, project: string, names: Names): Promise<Completion> {
+  if (of.argChoices !== undefined) return asCandidates(of.argChoices);
+  switch (valueName(of)) {
     case 'project':
       return asCandidates(await names.projects());
     case 'agent':
     case 'recipient':
-    case 'to':
       return asCandidates(await names.agents(project));
+    case 'who':
+      return asCandidates([...(await names.agents(project)), USER_ID]);
     case 'turn':
       return asCandidates(await names.turns(project));
     case 'agent-or-turn':
@@ -131,20 +141,16 @@ async function valuesOf(name: string, project: string, names: Names): Promise<Co
       return asCandidates(await names.roles(project));
     case 'team':
       return asCandidates(await names.teams(project));
-    case 'state':
-      return asCandidates(taskStates);
+    case 'states':
+      return asCandidates(projectStatuses);
+    case 'type':
+      return asCandidates(eventTypes);
     case 'nickname':
       return asCandidates(await names.profiles());
     case 'priority':
       return asCandidates(priority.options);
-    case 'shell':
-      return asCandidates(['bash', 'zsh', 'fish']);
     case 'file':
-    case 'from':
-    case 'persona':
-    case 'skill':
-    case 'root':
-    case 'configRoot':
+    case 'dir':
       return 'files';
     default:
       return [];

@@ -73,6 +73,19 @@ export function cut(text: string, columns: number | undefined): string {
   return `${text.slice(0, end)}…`;
 }
 
+/** The end of a text, at most `columns` of a terminal wide, with a mark where it was cut. */
+export function cutStart(text: string, columns: number): string {
+  if (stringWidth(text) <= columns) return text;
+  let room = columns - 1;
+  let start = text.length;
+  for (const { segment, index } of [...graphemes.segment(text)].reverse()) {
+    room -= stringWidth(segment);
+    if (room < 0) break;
+    start = index;
+  }
+  return `…${text.slice(start)}`;
+}
+
 /** A text followed by spaces, as wide as `columns` of a terminal. */
 export function padded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - stringWidth(text)));

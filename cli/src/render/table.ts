@@ -3,8 +3,15 @@ import type { Output } from '../cli-context.js';
 import { paint, type Paint } from './colors.js';
 import { cut, padded } from './format.js';
 
-/** A cell's text, with a tone if it has one. */
-export type Cell = string | readonly [text: string, tone: Tone];
+export type Cell = Toned | Marked;
+/** A text, with a tone if it has one. */
+export type Toned = string | readonly [text: string, tone: Tone];
+/** A text with parts that stand out where there are colours. */
+export interface Marked {
+  readonly text: string;
+  /** Where each part begins and ends, in order. */
+  readonly marks: readonly (readonly [from: number, to: number])[];
+}
 export type Tone = 'good' | 'bad' | 'warning' | 'quiet';
 
 const gap = '  ';
@@ -47,11 +54,22 @@ function line(texts: readonly string[], widths: readonly number[], columns: numb
 /** Only the text itself: a colour that reaches into the gap would show where a terminal underlines or inverts. */
 function toned(cell: Cell | undefined, text: string, colors: Paint): string {
   if (cell === undefined || typeof cell === 'string') return text;
+  if ('marks' in cell) return marked(cell, text, colors);
   const inked = text.trimEnd();
   const tones = { good: colors.green, bad: colors.red, warning: colors.yellow, quiet: colors.dim };
   return `${tones[cell[1]](inked)}${text.slice(inked.length)}`;
 }
 
+/** As much of the text as is shown, with what is left of its parts in colour. */
+function marked({ marks }: Marked, text: string, { bold, yellow }: Paint): string {
+  const left = marks.filter(([from]) => from < text.length);
+  return left.reduceRight(
+    (shown, [from, to]) => `${shown.slice(0, from)}${bold(yellow(shown.slice(from, to)))}${shown.slice(to)}`,
+    text,
+  );
+}
+
 function textOf(cell: Cell | undefined): string {
-  return cell === undefined ? '' : typeof cell === 'string' ? cell : cell[0];
+  if (cell === undefined || typeof cell === 'string') return cell ?? '';
+  return 'marks' in cell ? cell.text : cell[0];
 }

@@ -9,8 +9,9 @@ import type {
 import type { ProjectEvent } from '@suzumio/contract/model/event';
 import { oneLine } from '@suzumio/core/prompt/body';
 import type { Session } from '../session.js';
+import { excerpt } from './excerpt.js';
 import { count, dayAndTime, duration, shortHash, size } from './format.js';
-import { type Cell, table, type Tone } from './table.js';
+import { type Cell, table, type Tone, type Toned } from './table.js';
 
 export function messageTable(messages: readonly MessageView[], { context }: Session): string[] {
   const kinds = !messages.every(isPlain);
@@ -24,7 +25,7 @@ export function messageTable(messages: readonly MessageView[], { context }: Sess
       ...(kinds ? [isPlain(message) ? '' : message.kind] : []),
       message.priority,
       readState(message),
-      oneLine(message.body),
+      message.found ? excerpt(message.found, context.out) : oneLine(message.body),
     ]),
     context.out,
   );
@@ -36,7 +37,7 @@ function isPlain({ kind }: MessageView): boolean {
 }
 
 /** The state of a message at its recipients, in a word. */
-export function readState({ delivery: { recipients, read, undelivered } }: MessageView): Cell {
+export function readState({ delivery: { recipients, read, undelivered } }: MessageView): Toned {
   if (recipients === 0) return '-';
   if (undelivered > 0) return ['undelivered', 'bad'];
   if (read === recipients) return ['read', 'quiet'];
@@ -81,7 +82,7 @@ export function taskTable(tasks: readonly TaskView[], { context }: Session): str
       oneLine(task.role) + (task.team === null ? '' : ` of ${task.team}`),
       task.priority,
       toned(task.state),
-      oneLine(task.excerpt),
+      task.found ? excerpt(task.found, context.out) : oneLine(task.excerpt),
     ]),
     context.out,
   );
