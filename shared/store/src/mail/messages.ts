@@ -61,7 +61,7 @@ export interface MessagePage extends Page {
 
 const isUnread = 'messages.seq IN (SELECT message_seq FROM inbox)';
 const undeliveredTo = (whom: string) =>
-  `messages.id IN (SELECT message_id FROM turns JOIN message_reads ON turn_id = turns.id
+  `messages.id IN (SELECT message_id FROM turns CROSS JOIN message_reads ON turn_id = turns.id
      WHERE turns.${isUndelivered} AND voided_at_ms IS NULL AND ${whom})`;
 
 /** Conditions on the state of messages, and whether they say themselves which messages to look at. */
