@@ -11,3 +11,15 @@ test.each([
 ])('%s is %s, wherever it is typed', (text, utc) => {
   expect(moment(text)).toBe(Date.parse(utc));
 });
+
+test.each([
+  '2026-02-31',
+  '2026-02-31T20:00Z',
+  '2026-13-01',
+  '2026-11-21T',
+  '2026-11-21T25:00',
+  '20261121',
+  '1763750000',
+])('%s is no moment', (text) => {
+  expect(() => moment(text)).toThrow('It is a day, such as 2026-11-21');
+});

@@ -59,9 +59,12 @@ export function moment(text: string): number {
 }
 
 function momentOf(text: string): number | undefined {
+  const [day] = /^\d{4}-\d{2}-\d{2}(?=T.|$)/.exec(text) ?? [];
   const utc = /T[\d:.]+$/.test(text) ? `${text}Z` : text;
-  const value = /^\d{4}-\d{2}-\d{2}(T.+)?$/.test(text) ? Date.parse(utc) : Number.NaN;
-  return Number.isNaN(value) ? undefined : value;
+  const value = Date.parse(utc);
+  // V8 takes the 31st of February for a day in March.
+  const isDay = day !== undefined && !Number.isNaN(value) && new Date(day).toISOString().startsWith(day);
+  return isDay ? value : undefined;
 }
 
 /** A moment in milliseconds, by a clock that says `nowMs`. */
