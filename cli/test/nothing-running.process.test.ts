@@ -55,7 +55,9 @@ describe('init', () => {
     const file = await world.write('web.yaml', `${notesProject('web')}tools: { toolpacks: [core, web] }\n`);
     const { code, err } = await world.run('init', file);
     expect(code).toBe(3);
-    expect(err).toContain('tools.toolpacks[1] is not supported yet: only the toolpack core is served yet');
+    expect(err).toContain(
+      'tools.toolpacks[1] is not supported yet: only the toolpacks core, files, shell are served yet',
+    );
   });
 
   test('is for the server that is named, and for its policy', async () => {
