@@ -19,7 +19,7 @@ const credential = async (scope: TokenScope, name: string) => {
   const bound = scope === 'handler' ? { project, agents: ['ada'] } : {};
   return (await bench.testing.cell.catalog.tokens.create({ name, scope, ...bound, actor: 'admin' })).secret;
 };
-const audit = () => bench.testing.cell.catalog.audit.list({ limit: 10 });
+const audit = () => bench.testing.cell.catalog.audit.list({ limit: 10 }).items;
 
 describe('a worker’s credential', () => {
   test('of its own claims turns, and is recorded with the attempt', async () => {
