@@ -69,6 +69,17 @@ function published(): { input: Record<string, unknown>; manifest: DirectoryManif
   return { input, manifest: directoryManifest.parse(JSON.parse(list?.toString() ?? 'null')) };
 }
 
+describe.each(Object.entries(runners))('publishing a text, by %s', (_name, call) => {
+  test('uploads nothing, and leaves the call as it is, also where that names a file as well', async () => {
+    await writeFile(inWorkspace('levels.md'), '3.2 m');
+    const input = { name: 'levels.md', content: '3.4 m' };
+    expect(await call('artifacts.publish', input)).toEqual({ output: 'did artifacts.publish' });
+    await call('artifacts.publish', { ...input, path: 'levels.md' });
+    expect(host.calls().map((made) => made['input'])).toEqual([input, { ...input, path: 'levels.md' }]);
+    expect(host.content.size).toBe(0);
+  });
+});
+
 describe.each(Object.entries(runners))('publishing a directory, by %s', (_name, call) => {
   test('uploads each file once, and then the list of them, in order', async () => {
     await mkdir(inWorkspace('site', 'img', 'empty'), { recursive: true });

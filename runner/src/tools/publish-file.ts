@@ -35,9 +35,10 @@ interface Content {
 /** Content was not uploaded, with the reason for the caller. */
 class NotUploaded extends Error {}
 
-/** Whether a call's content must be uploaded first: only this side of the door can read it. */
+/** Whether a call's file must be uploaded first: only this side of the door can read it. */
 export function needsFile(tool: string, input: unknown): input is { path: unknown } {
-  return tool === 'artifacts.publish' && isObject(input) && 'path' in input && !('sha256' in input);
+  if (tool !== 'artifacts.publish' || !isObject(input)) return false;
+  return 'path' in input && !('sha256' in input) && !('content' in input);
 }
 
 /**

@@ -8,67 +8,96 @@ import type { ContentStore } from '@suzumio/store/content/content-store';
 import { uploadedDirectory } from '@suzumio/store/content/directories';
 import { type NewArtifact, publishArtifact } from '@suzumio/store/content/publish-artifact';
 import { pathInWorkspace } from './path-in-workspace.js';
-import { defineTool } from './tool.js';
+import { defineTool, type ToolEnvironment } from './tool.js';
 import { uploadFacts } from './upload-facts.js';
 
-/** The facts of an artifact that come from the upload. */
-type Uploaded = Pick<NewArtifact, 'sha256' | 'sizeBytes' | 'directory'>;
+/** The longest text of a call: a redaction looks for copies of texts up to this size. */
+const maxTextBytes = 1024 * 1024;
 
-export const artifactsPublish = defineTool({
-  name: 'artifacts.publish',
-  description:
-    'Publish a file of your workspace, or a directory with all that is in it, so that the team and the person can read it. ' +
-    'A directory may hold files and directories, and no links.',
-  input: z.strictObject({
-    path: z.string().min(1).max(1024).describe('The file or directory, relative to your workspace.'),
-    name: artifactName.optional().describe('What to publish it as; by default its own name.'),
+const wanted = z
+  .strictObject({
+    path: z.string().min(1).max(1024).optional().describe('The file or directory, relative to your workspace.'),
+    content: z
+      .string()
+      .refine((text) => Buffer.byteLength(text) <= maxTextBytes, `at most ${String(maxTextBytes)} bytes`)
+      .refine((text) => text.isWellFormed() && !text.includes('\0'), 'no NUL, and no halves of characters')
+      .optional()
+      .describe('A text to publish as it is, instead of a path.'),
+    name: artifactName.optional().describe('What to publish it as; by default the own name of what is at the path.'),
     description: z.string().max(maxArtifactDescription).optional(),
     sha256: sha256.optional(),
     sizeBytes: z.int().nonnegative().optional(),
     kind: artifactKind.optional(),
-  }),
+  })
+  .refine(
+    ({ path, content }) => (path === undefined) !== (content === undefined),
+    'give the path of a file or directory, or the content and the name of a text, and not both',
+  )
+  .refine(({ content, name }) => content === undefined || name !== undefined, 'a text needs a name, such as summary.md')
+  .refine(
+    (input) => input.content === undefined || uploadFacts.every((fact) => input[fact] === undefined),
+    `${uploadFacts.join(', ')} are of files, and are left out with content`,
+  );
+type Wanted = z.output<typeof wanted>;
+
+export const artifactsPublish = defineTool({
+  name: 'artifacts.publish',
+  description:
+    'Publish a file of your workspace, or a directory with all that is in it, so that the team and the person can read it: give ' +
+    'its path. To publish a text that is in no file, give content and name. A directory may hold files and directories, and no links.',
+  input: wanted,
   hidden: uploadFacts,
-  async prepare(input, { content }) {
-    const path = pathInWorkspace(input.path);
-    const name = artifactName.safeParse(input.name ?? posix.basename(path));
-    if (!name.success) {
-      throw new SuzumioError('artifact-path-invalid', `"${input.path}" needs a name to be published as.`);
-    }
-    const uploaded = await uploadedAs(input.kind ?? 'file', input.sha256, content);
-    if (!uploaded) {
-      throw new SuzumioError(
-        'content-missing',
-        `The content of "${input.path}" was not uploaded before it was published; the runner uploads it and names its SHA-256.`,
-      );
-    }
-    const { sha256: hash, sizeBytes, directory } = uploaded;
-    if (input.sizeBytes !== undefined && input.sizeBytes !== sizeBytes) {
-      throw new SuzumioError(
-        'content-mismatch',
-        `"${input.path}" has ${String(sizeBytes)} bytes, not ${String(input.sizeBytes)}.`,
-      );
-    }
-    return (tx, site) => {
-      const { id } = publishArtifact(tx, {
-        ...uploaded,
-        creator: site.agent,
-        turn: site.turn,
-        name: name.data,
-        path: content.pathOf(hash),
-        workspacePath: path,
-        description: input.description,
-      });
+  async prepare(input, { content, store }) {
+    const made = input.content === undefined ? await fromWorkspace(input, content) : await fromText(input, store);
+    const { name, sha256: hash, sizeBytes, directory } = made;
+    const { description } = input;
+    return (tx, { agent: creator, turn }) => {
+      const { id } = publishArtifact(tx, { ...made, creator, turn, path: content.pathOf(hash), description });
       const files = directory ? { files: directory.files } : {};
-      return { output: `${name.data} (${id})`, metadata: { id, name: name.data, sha256: hash, sizeBytes, ...files } };
+      return { output: `${name} (${id})`, metadata: { id, name, sha256: hash, sizeBytes, ...files } };
     };
   },
 });
+
+/** What an artifact is made of. */
+type Made = Pick<NewArtifact, 'name' | 'workspacePath' | 'directory' | 'sha256' | 'sizeBytes'>;
+
+/** A file or directory that the runner has uploaded. */
+async function fromWorkspace(
+  { path = '', name: named, kind = 'file', ...told }: Wanted,
+  content: ContentStore,
+): Promise<Made> {
+  const workspacePath = pathInWorkspace(path);
+  const name = artifactName.safeParse(named ?? posix.basename(workspacePath));
+  if (!name.success) {
+    throw new SuzumioError('artifact-path-invalid', `"${path}" needs a name to be published as.`);
+  }
+  const uploaded = await uploadedAs(kind, told.sha256, content);
+  if (!uploaded) {
+    throw new SuzumioError(
+      'content-missing',
+      `The content of "${path}" was not uploaded before it was published; the runner uploads it and names its SHA-256.`,
+    );
+  }
+  if (told.sizeBytes !== undefined && told.sizeBytes !== uploaded.sizeBytes) {
+    throw new SuzumioError(
+      'content-mismatch',
+      `"${path}" has ${String(uploaded.sizeBytes)} bytes, not ${String(told.sizeBytes)}.`,
+    );
+  }
+  return { ...uploaded, name: name.data, workspacePath };
+}
+
+async function fromText({ content: text = '', name = '' }: Wanted, store: ToolEnvironment['store']): Promise<Made> {
+  const bytes = Buffer.from(text);
+  return { name, sha256: await store(bytes, 'content'), sizeBytes: bytes.length };
+}
 
 async function uploadedAs(
   kind: z.infer<typeof artifactKind>,
   hash: string | undefined,
   content: ContentStore,
-): Promise<Uploaded | undefined> {
+): Promise<Omit<Made, 'name'> | undefined> {
   if (hash === undefined) return undefined;
   if (kind === 'file') {
     const sizeBytes = await content.renew(hash);

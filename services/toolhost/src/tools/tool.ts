@@ -12,7 +12,7 @@ export interface ToolEnvironment {
   reader: SqlReader;
   content: ContentStore;
   /** Stores content of the call, charged to its agent, and returns its hash. */
-  store: (bytes: Buffer, kind: 'reports') => Promise<string>;
+  store: (bytes: Buffer, kind: 'reports' | 'content') => Promise<string>;
   agent: string;
   turn: string;
 }

@@ -50,7 +50,8 @@ function fileOf(call: Buffer, workspaceSeen: string) {
   const request = toolRequest.safeParse(json(call)).data;
   if (request?.tool !== 'artifacts.publish') return undefined;
   const input = request.input;
-  if (typeof input !== 'object' || input === null || 'sha256' in input || !('path' in input)) return undefined;
+  if (typeof input !== 'object' || input === null || !('path' in input)) return undefined;
+  if ('sha256' in input || 'content' in input) return undefined;
   if (typeof input.path !== 'string') return undefined;
   const prefix = `${workspaceSeen}/`;
   const relative = input.path.startsWith(prefix) ? input.path.slice(prefix.length) : input.path;

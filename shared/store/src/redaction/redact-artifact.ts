@@ -39,7 +39,7 @@ export async function redactableArtifact(artifact: ArtifactView, content: Conten
       if (isDirectory) await forgetDirectory(store, content, hashes);
       return leftOf(await removeContent(store, directory, hashes));
     },
-    redact: (tx, searched, asked) => redactArtifact(tx, { artifact, patterns, without, searched }, asked),
+    redact: (tx, searched, asked) => redactArtifact(tx, { artifact, texts, patterns, without, searched }, asked),
   };
 }
 
@@ -61,12 +61,15 @@ async function textsOf(
 
 interface Found {
   artifact: ArtifactView;
+  /** What it says, where that is text. */
+  texts: readonly string[];
   patterns: readonly string[];
   without: (text: string) => string;
   searched: SearchedRows;
 }
 
-function redactArtifact(tx: Tx, { artifact, patterns, without, searched }: Found, asked: Asked): Redacted {
+function redactArtifact(tx: Tx, found: Found, asked: Asked): Redacted {
+  const { artifact, patterns, searched } = found;
   const { id, name } = artifact;
   const row = tx.get<{ json: string | null }>('SELECT redacted_json AS json FROM artifacts WHERE id = :id', { id });
   const earlier = parsed<Redaction>(row?.json ?? null);
@@ -77,17 +80,14 @@ function redactArtifact(tx: Tx, { artifact, patterns, without, searched }: Found
     redacted: JSON.stringify(redacted),
     id,
   });
-  redactRows(tx, searched, patterns, rewriting(artifact, without, redacted));
+  redactRows(tx, searched, patterns, rewriting(found, redacted));
   tx.run('UPDATE projects SET wipes_due = wipes_due + 1');
   tx.emit({ type: 'artifact.redacted', actor, data: { artifact: id, name, because } });
   return { id, redacted };
 }
 
-function rewriting(
-  { id, description, turn }: ArtifactView,
-  text: (written: string) => string,
-  redacted: Redaction,
-): Rewriting {
+function rewriting({ artifact, texts, without: text }: Found, redacted: Redaction): Rewriting {
+  const { id, name, description, turn } = artifact;
   const sentence = redactedSentence('artifact', redacted);
   /** A call that read it says from now on what it would be told now: nobody can fetch it again. */
   const refused: RecordedResult = {
@@ -96,9 +96,13 @@ function rewriting(
     message: redactedWords('artifact', redacted),
     refused: false,
   };
+  /** Whether this is the input of the call that published it as a text, which may be too short to be known elsewhere. */
+  const isWritten = (value: Record<string, unknown>) =>
+    value['name'] === name && typeof value['content'] === 'string' && texts.includes(value['content']);
   const object =
     (byWriter: boolean): RedactObject =>
-    (value) => {
+    (written) => {
+      const value = byWriter && isWritten(written) ? { ...written, content: redactedMark } : written;
       const { response } = value;
       if (isObject(response) && isRead(response['metadata'])) return { ...refused };
       if ('output' in value && isRead(value['metadata'])) return { ...value, output: sentence };

@@ -132,6 +132,32 @@ describe('redacting an artifact', () => {
     expect(again).toMatchObject({ replayed: true, result: { ok: false, code: 'artifact-redacted' } });
   });
 
+  test('removes a short text from the call that published it, and from the answer that asked for the call', async () => {
+    const of = await team(withModel(teamYaml));
+    const begun = await of.work('ada');
+    const input = { name: 'pin.txt', content: 'szm4471' };
+    await answered(
+      of,
+      begun,
+      '1',
+      answerOf([{ id: 'p', name: 'artifacts_publish', arguments: JSON.stringify(input) }]),
+    );
+    const { id } = await publish(of, input.content, { name: input.name, creator: 'ada', turn: begun.turn });
+    const told = { output: `pin.txt (${id})`, metadata: { id, name: input.name } };
+    await call(of, begun, 'ada', '1.0', 'artifacts.publish', input, told);
+    await redactArtifact(of, id);
+    expect(findTurn(of.store.reader, begun.turn)?.calls).toMatchObject([
+      { input: { name: 'pin.txt', content: '[redacted]' }, output: `pin.txt (${id})` },
+    ]);
+    const [step] = of.rows<{ result: string }>(`SELECT result_json AS result FROM turn_steps WHERE key = '1'`);
+    expect(step?.result).toContain('[redacted]');
+    expect(step?.result).not.toContain('szm4471');
+    // Its writer makes the call again with what it knows now.
+    const next = await of.begin(begun.turn);
+    const again = await call(of, next, 'ada', '1.0', 'artifacts.publish', { ...input, content: '[redacted]' }, {});
+    expect(again).toMatchObject({ replayed: true, result: { ok: true, response: told } });
+  });
+
   test('is done once, and goes on with what the first time had to leave', async () => {
     const of = await team();
     const { id, sha256 } = await publish(of);
