@@ -8,6 +8,7 @@ import {
   type GoneProjects,
   goneProjects,
   maxLogBytes,
+  type MeasureAnswer,
 } from '@suzumio/protocol/attempts';
 import { maxOutputBytes } from '@suzumio/protocol/runner';
 import { projectId, turnId } from '@suzumio/protocol/ids';
@@ -24,6 +25,7 @@ import { claimRoute, type PresentedToken, requireWorker, withLease } from './aut
 import { claim, counted } from './claim.js';
 import { sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
+import { toMeasure } from './sandbox-seen.js';
 
 /** How long after its end an attempt's log is accepted. */
 const logGraceMs = 60_000;
@@ -45,10 +47,13 @@ export function attemptsRouter(context: ToolhostContext): Router {
     const body = parse(claimRequest, request.body, 'claim');
     context.cell.disk.require('rows');
     const { project, turn } = request.params;
-    const claimed = await context.cell.stores.use(project, (store) =>
-      counted(context, () => claim(context, store, turn, { ...body, credential })),
-    );
-    response.json(claimed.answer satisfies ClaimAnswer);
+    const answer = await context.cell.stores.use(project, async (store) => {
+      const measure = toMeasure(store, turn, body);
+      if (measure) return { measure } satisfies MeasureAnswer;
+      const claimed = await counted(context, () => claim(context, store, turn, { ...body, credential }));
+      return claimed.answer satisfies ClaimAnswer;
+    });
+    response.json(answer);
   });
 
   router.post(goneRoute, express.json({ limit: '256kb' }), async (request, response) => {

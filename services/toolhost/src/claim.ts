@@ -1,10 +1,8 @@
-import { backendOf, sandboxOf } from '@suzumio/core/config/sandbox-of';
 import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { contextLimitOf } from '@suzumio/core/budgets/presets';
-import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { sandboxDenials, type SandboxRequest } from '@suzumio/core/policy/check-sandbox';
 import { describeDenial } from '@suzumio/core/policy/denial';
-import { attemptsProtocol, type ClaimAnswer, type ClaimRequest } from '@suzumio/protocol/attempts';
+import { attemptsProtocol, type ClaimAnswer, type ClaimRequest, type MeasuredMount } from '@suzumio/protocol/attempts';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { runnerProtocol } from '@suzumio/protocol/runner';
 import { placeOf } from '@suzumio/runtime/queue/jobs';
@@ -20,6 +18,7 @@ import { forgetDelivery } from '@suzumio/store/turns/deliver-turn';
 import { failTurn } from '@suzumio/store/turns/fail-attempt';
 import { subscribers } from '@suzumio/store/turns/turn-notices';
 import type { ToolhostContext } from './context.js';
+import { sandboxRequest, sandboxSeen } from './sandbox-seen.js';
 import { toolDefinitions } from './tools/catalogue.js';
 
 /** How often new mail may make a claim render again before the worker has to repeat it. */
@@ -33,6 +32,8 @@ export interface Claimant {
   engine: string;
   /** The most messages in the turn's prompt. */
   batch?: number | undefined;
+  /** What its mounts have in them, as far as that is known. */
+  mounts?: readonly MeasuredMount[] | undefined;
 }
 
 /** A granted claim: the attempt, and its tokens. */
@@ -61,7 +62,11 @@ export async function claim(
   }
   const { agent_id: agent } = turnRow(store.reader, turn);
   try {
-    const { claimed, tokens } = await grant(context, store, turn, request);
+    const { mounts, ...claimant } = request;
+    const { claimed, tokens } = await grant(context, store, turn, {
+      ...claimant,
+      mounts: mounts === 'unmeasured' ? undefined : mounts,
+    });
     return { answer: answer(context, store, claimed, tokens), repeated: claimed.repeated };
   } finally {
     leaveQueue(context, store, { turn, agent });
@@ -93,7 +98,7 @@ export async function grant(
   context: ToolhostContext,
   store: ProjectStore,
   turn: string,
-  { batch, ...claimant }: Claimant,
+  { batch, mounts, ...claimant }: Claimant,
 ): Promise<Granted> {
   const tokens = (attempt: number, epoch: number) => {
     const of = { cell: context.cell.id, project: store.project, epoch, turn, attempt };
@@ -103,7 +108,7 @@ export async function grant(
     };
   };
   for (let rendering = 0; rendering < maxRenderings; rendering += 1) {
-    const prepared = await prepare(context, store, turn, batch);
+    const prepared = await prepare(context, store, turn, { batch, mounts });
     const claiming = store.write((tx) =>
       claimTurn(tx, {
         turn,
@@ -141,7 +146,7 @@ async function prepare(
   context: ToolhostContext,
   store: ProjectStore,
   turn: string,
-  batch: number | undefined,
+  { batch, mounts }: Pick<Claimant, 'batch' | 'mounts'>,
 ): Promise<PreparedTurn | undefined> {
   const { policyOf, host } = context;
   const row = turnRow(store.reader, turn);
@@ -158,8 +163,9 @@ async function prepare(
   }
   if (row.input_json !== null) return undefined;
   try {
+    const seen = await sandboxSeen(context, store, row.agent_id, mounts);
     return store.snapshot((reader) =>
-      prepareTurn(reader, store.config, turn, { batch, definitionsOf: toolDefinitions }),
+      prepareTurn(reader, store.config, turn, { batch, definitionsOf: toolDefinitions, seen }),
     );
   } catch (error) {
     const message = `The prompt could not be written: ${messageOf(error)}`;
@@ -225,13 +231,6 @@ function answer(
       limits: { timeoutMs: store.config.turn.timeout, doorPatienceMs: context.leaseMs },
     },
   };
-}
-
-/** What an agent's turns request of their host. */
-function sandboxRequest(config: ProjectConfig, id: string): SandboxRequest {
-  const agent = config.agents[id];
-  if (!agent) throw new Error(`the project has no agent ${id}`);
-  return { backend: backendOf(config, agent), sandbox: sandboxOf(config, agent), timeoutMs: config.turn.timeout };
 }
 
 /** The request for the host, with the values of variables, which nothing else is given. */

@@ -16,12 +16,30 @@ import { runnerTurnInput, turnOutput } from './runner.js';
  */
 export const attemptsProtocol = 2;
 
-/** A worker's claim of a turn. The same `claimId` always gets the same answer. */
+/** How many mounts are measured, and the longest target of one. */
+export const maxMeasuredMounts = 32;
+export const maxMeasuredTargetLength = 200;
+
+/** What a worker found in a mount, by its target; `more` where it did not count all of it. */
+export const measuredMount = z.object({
+  target: z.string().max(maxMeasuredTargetLength),
+  files: z.int().nonnegative(),
+  bytes: z.int().nonnegative(),
+  more: z.boolean(),
+});
+export type MeasuredMount = z.infer<typeof measuredMount>;
+
+/** A worker's claim of a turn. The same `claimId` always gets the same answer, once it is granted. */
 export const claimRequest = z.object({
   claimId: z.string().regex(/^[0-9a-f]{32}$/),
   worker: z.string().min(1).max(100),
   engine: z.string().min(1).max(100),
   protocol: z.int(),
+  /**
+   * What is in the turn's mounts, which only the worker's host knows, for the prompt. `unmeasured` where the worker does not know
+   * yet what they are: the answer may ask for it. Absent from workers that do not measure.
+   */
+  mounts: z.union([z.literal('unmeasured'), z.array(measuredMount).max(maxMeasuredMounts)]).optional(),
 });
 export type ClaimRequest = z.infer<typeof claimRequest>;
 
@@ -72,6 +90,12 @@ export const claimAnswer = z.object({
   input: runnerTurnInput.omit({ workspace: true, controllerUrl: true, token: true }),
 });
 export type ClaimAnswer = z.infer<typeof claimAnswer>;
+
+/** Nothing is granted yet: the worker is to claim the turn again, with the sizes of these mounts. */
+export const measureAnswer = z.object({
+  measure: claimAnswer.pick({ backend: true, sandbox: true, timeoutMs: true }),
+});
+export type MeasureAnswer = z.infer<typeof measureAnswer>;
 
 export const heartbeatAnswer = z.object({
   /** The time to the lease's deadline. */

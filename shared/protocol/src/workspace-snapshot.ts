@@ -68,6 +68,25 @@ export async function readSnapshot(
   return measured(linked(id, manifests), bounds);
 }
 
+/** What is at the top of a workspace. */
+export type TopEntry = { kind: 'directory' | 'link'; name: string } | { kind: 'file'; name: string; sizeBytes: number };
+
+/**
+ * What is at the top of a snapshot, by its first manifest alone.
+ *
+ * @throws SnapshotInvalid
+ */
+export function topOf(manifest: Uint8Array): TopEntry[] {
+  const { version, entries } = parseManifest(manifest);
+  if (version === 2) return entries.map((entry) => topEntry(entry.name, entry));
+  return entries.filter(({ path }) => !path.includes('/')).map((entry) => topEntry(entry.path, entry));
+}
+
+function topEntry(name: string, entry: WorkspaceEntry | DirectoryEntry): TopEntry {
+  if (entry.kind === 'file') return { kind: 'file', name, sizeBytes: entry.sizeBytes };
+  return { kind: entry.kind, name };
+}
+
 /** Everything in a snapshot with its path: a directory before what is in it. */
 export function* entriesOf(root: SnapshotDirectory, prefix = ''): Generator<{ path: string; entry: SnapshotEntry }> {
   for (const entry of root.entries) {

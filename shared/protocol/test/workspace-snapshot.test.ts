@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type DirectoryEntry, manifestBytes } from '@suzumio/protocol/workspace-manifest';
-import { byName, directoriesOf, entriesOf, readSnapshot } from '@suzumio/protocol/workspace-snapshot';
+import { byName, directoriesOf, entriesOf, readSnapshot, topOf } from '@suzumio/protocol/workspace-snapshot';
 
 /** Manifests by hash, as a ToolHost keeps them. */
 class Manifests {
@@ -164,5 +164,36 @@ describe('a snapshot', () => {
       }),
       { numRuns: 200 },
     );
+  });
+});
+
+describe('the top of a snapshot', () => {
+  const file = { kind: 'file' as const, sha256: 'a'.repeat(64), sizeBytes: 3, executable: false };
+
+  test('is known by its first manifest, of either kind', () => {
+    const top = [
+      { kind: 'file', name: 'a', sizeBytes: 3 },
+      { kind: 'link', name: 'b' },
+      { kind: 'directory', name: 'c' },
+    ];
+    const now: DirectoryEntry[] = [
+      { ...file, name: 'a' },
+      { kind: 'link', name: 'b', target: 'a' },
+      { kind: 'directory', name: 'c', sha256: 'c'.repeat(64) },
+    ];
+    expect(topOf(manifestBytes(now))).toEqual(top);
+    const before = [
+      { ...file, path: 'a' },
+      { kind: 'link', path: 'b', target: 'a' },
+      { kind: 'directory', path: 'c' },
+      { ...file, path: 'c/d' },
+    ];
+    expect(topOf(Buffer.from(JSON.stringify({ version: 1, entries: before })))).toEqual(top);
+  });
+
+  test('is not read from anything else', () => {
+    for (const text of ['', '{', '[]', '{"version":2,"entries":[{}]}']) {
+      expect(() => topOf(Buffer.from(text))).toThrow(expect.objectContaining({ name: 'SnapshotInvalid' }));
+    }
   });
 });

@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AttemptRef, type ClaimAnswer, maxGoneProjects, type ProjectRef } from '@suzumio/protocol/attempts';
+import {
+  type AttemptRef,
+  type ClaimAnswer,
+  type ClaimRequest,
+  maxGoneProjects,
+  type ProjectRef,
+} from '@suzumio/protocol/attempts';
 import { HttpRefusal } from '@suzumio/protocol/http-failures';
 import { retry } from '@suzumio/protocol/retry';
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
@@ -10,6 +16,7 @@ import { newClaimId, whileUnavailable } from '../toolhost/toolhost-client.js';
 import type { AttemptState } from './attempt-states.js';
 import { Attempt, type GrantedTurn } from './attempt.js';
 import type { Host } from './host.js';
+import { measureMounts } from './measure-mounts.js';
 import type { StopSwitch } from './stop-switch.js';
 import { Stopwatch } from './stopwatch.js';
 import type { WorkerContext } from './worker-context.js';
@@ -125,12 +132,17 @@ export class AttemptRunner {
   async #claim(job: TurnJob, cell: Cell, claimId: string, logger: Logger): Promise<ClaimAnswer | 'refused' | 'failed'> {
     const { worker, stopping } = this.context;
     const engine = Object.values(this.host.engines)[0]?.name ?? worker;
-    try {
-      return await retry(() => this.cells.ask(cell, () => cell.toolhost.claim(job, claimId, engine)), {
+    const ask = (mounts: ClaimRequest['mounts']) =>
+      retry(() => this.cells.ask(cell, () => cell.toolhost.claim(job, { claimId, engine, mounts })), {
         ...whileUnavailable,
         patienceMs: this.host.limits.claimPatienceMs,
         signal: stopping,
       });
+    try {
+      let answer = await ask('unmeasured');
+      if ('measure' in answer) answer = await ask(await measureMounts(this.host, job, answer.measure));
+      if ('measure' in answer) throw new Error('the ToolHost asks again for sizes that it was told');
+      return answer;
     } catch (error) {
       if (error instanceof HttpRefusal && (error.status === 409 || deleted.has(error.code))) {
         logger.debug({ code: error.code }, 'dropped a job whose turn cannot run now');

@@ -1,4 +1,4 @@
-import { sandboxDenials } from '@suzumio/core/policy/check-sandbox';
+import { sandboxDenials, type SandboxRequest } from '@suzumio/core/policy/check-sandbox';
 import { describeDenial } from '@suzumio/core/policy/denial';
 import type { HostPaths } from '@suzumio/core/policy/host-paths';
 import type { Policy } from '@suzumio/core/policy/policy';
@@ -38,9 +38,13 @@ type Mounts = SandboxLimits['mounts'];
  * @returns the mounts, with links resolved, as they were checked
  * @throws AttemptFailure `policy-denied` with each field and rule
  */
-export function requireAllowed({ policyOf, mountable }: Host, ref: AttemptRef, claim: ClaimAnswer): Mounts {
+export function requireAllowed(
+  { policyOf, mountable }: Pick<Host, 'policyOf' | 'mountable'>,
+  of: Pick<AttemptRef, 'cell' | 'project'>,
+  claim: SandboxRequest,
+): Mounts {
   const paths = mountable();
-  const denials = sandboxDenials(policyOf(ref), claim, paths);
+  const denials = sandboxDenials(policyOf(of), claim, paths);
   if (denials.length > 0) {
     throw new AttemptFailure(
       'policy-denied',

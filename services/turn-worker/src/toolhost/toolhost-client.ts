@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import * as z from 'zod';
 import {
   attemptsProtocol,
   type AttemptRef,
@@ -6,12 +7,15 @@ import {
   type AttemptEnded,
   type ClaimAnswer,
   claimAnswer,
+  type ClaimRequest,
   type CompleteRequest,
   type FailRequest,
   type GoneProjects,
   goneProjects,
   type HeartbeatAnswer,
   heartbeatAnswer,
+  type MeasureAnswer,
+  measureAnswer,
 } from '@suzumio/protocol/attempts';
 import type { TurnJob } from '@suzumio/protocol/turn-job';
 import { HttpClient, type HttpRequest, isServersFault } from '@suzumio/protocol/http-client';
@@ -19,6 +23,8 @@ import { HttpRefusal, HttpUnavailable } from '@suzumio/protocol/http-failures';
 import type { RetryOptions } from '@suzumio/protocol/retry';
 import type { CellConfig } from '../config.js';
 import { keepConnections, type KeptConnections, type StreamedBody } from './kept-connections.js';
+
+const claimed = z.union([claimAnswer, measureAnswer]);
 
 const callTimeoutMs = 10_000;
 /** A worker does not wait long for an unavailable ToolHost: jobs may come when it is back. */
@@ -56,17 +62,20 @@ export class ToolHostClient {
   }
 
   /**
-   * Claims a turn.
+   * Claims a turn, or is asked to measure its mounts first.
    *
    * @throws HttpRefusal when there is nothing to run for this job
    * @throws HttpUnavailable when the same claim may be retried
    */
-  async claim(job: TurnJob, claimId: string, engine: string): Promise<ClaimAnswer> {
-    return this.#http.json(claimAnswer, {
+  async claim(
+    job: TurnJob,
+    { claimId, engine, mounts }: Pick<ClaimRequest, 'claimId' | 'engine' | 'mounts'>,
+  ): Promise<ClaimAnswer | MeasureAnswer> {
+    return this.#http.json(claimed, {
       method: 'POST',
       path: `/projects/${job.project}/turns/${job.turn}/claim`,
       token: this.#credential,
-      json: { claimId, worker: this.worker, engine, protocol: attemptsProtocol },
+      json: { claimId, worker: this.worker, engine, protocol: attemptsProtocol, mounts } satisfies ClaimRequest,
       timeoutMs: callTimeoutMs,
     });
   }

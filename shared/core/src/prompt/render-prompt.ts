@@ -2,7 +2,9 @@ import type { SelectedMail } from './select-mail.js';
 import type { Skill } from '@suzumio/contract/model/skill';
 import { renderAttachments } from './attachments.js';
 import { oneLine, renderBody, visibleLines } from './body.js';
+import { renderDirectories, type PromptMount } from './directories.js';
 import { renderSkills } from './skills.js';
+import { renderWorkspace, type WorkspaceTop } from './workspace.js';
 
 /** A member of the team, as the others see it. */
 export interface TeamMember {
@@ -11,13 +13,6 @@ export interface TeamMember {
   readonly displayName?: string;
   /** Its team. */
   readonly team?: string;
-}
-
-/** A host directory mounted in the agent's container. */
-export interface PromptMount {
-  readonly target: string;
-  readonly readonly: boolean;
-  readonly description?: string;
 }
 
 /** The input of a turn's prompt. */
@@ -33,6 +28,8 @@ export interface PromptInput {
   readonly channels: readonly string[];
   /** The names of the agent's tools. */
   readonly tools: readonly string[];
+  /** What the agent finds in its workspace, if it has tools to use it. */
+  readonly workspace?: WorkspaceTop | undefined;
   /** Directories beside the workspace. */
   readonly mounts: readonly PromptMount[];
   readonly mail: readonly SelectedMail[];
@@ -59,7 +56,8 @@ export function renderPrompt(input: PromptInput): string {
     [...input.team.map((member) => teamEntry(member, agent.id)), 'user'].join(' | '),
     `Channels: ${list(input.channels)}        Tools: ${list(input.tools)}`,
     '',
-    ...directories(input.mounts),
+    ...renderWorkspace(input.workspace),
+    ...renderDirectories(input.mounts),
     `# Unread mail: ${String(input.mail.length)}${leftNote(input.unreadLeft)}`,
     ...input.mail.flatMap(frame),
     '',
@@ -83,16 +81,6 @@ function frame(mail: SelectedMail): string[] {
 function kindNote({ kind, replyTo }: SelectedMail): string {
   if (kind === 'direct' || kind === 'channel') return '';
   return kind === 'reply' ? `, in reply to ${token(replyTo ?? '')}` : `, ${kind}`;
-}
-
-function directories(mounts: readonly PromptMount[]): string[] {
-  if (mounts.length === 0) return [];
-  return ['# Directories', ...mounts.map(mountEntry), ''];
-}
-
-function mountEntry({ target, readonly, description }: PromptMount): string {
-  const entry = `${oneLine(target)}, ${readonly ? 'read-only' : 'writable'}`;
-  return description === undefined ? entry : `${entry}: ${oneLine(description)}`;
 }
 
 function leftNote(unreadLeft: number): string {

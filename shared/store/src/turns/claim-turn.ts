@@ -37,7 +37,7 @@ export interface Claimed {
  * freezes the input. The same `claimId` gets the same answer for as long as its attempt runs. Turns of external agents
  * go to handlers only.
  *
- * Returns `stale` when the inbox is not what the prompt was rendered from: render again.
+ * Returns `stale` when the inbox or the workspace is not what the prompt was rendered from: render again.
  *
  * @throws SuzumioError `claim-refused`, `attempt-over`, `turn-unknown`
  */
@@ -48,6 +48,8 @@ export function claimTurn(tx: Tx, claim: Claim): Claimed | 'stale' | 'nothing-to
   assertClaimable(tx, turn, claim);
   if (turn.input_json === null) {
     if (!claim.prepared || !sameMail(tx, turn.agent_id, claim.prepared.mail)) return 'stale';
+    const { snapshot } = claim.prepared;
+    if (snapshot !== undefined && snapshot !== agentRow(tx, turn.agent_id).snapshot) return 'stale';
     if (claim.prepared.mail.length === 0) {
       cancelTurn(tx, turn, 'there was no unread mail left', 'system');
       return 'nothing-to-do';

@@ -1,8 +1,10 @@
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { contextLimitOf } from '@suzumio/core/budgets/presets';
 import { mountsOf } from '@suzumio/core/config/sandbox-of';
+import type { MountSize } from '@suzumio/core/prompt/directories';
 import { type PromptInput, renderPrompt } from '@suzumio/core/prompt/render-prompt';
 import { type SelectedMail, selectMail } from '@suzumio/core/prompt/select-mail';
+import type { WorkspaceTop } from '@suzumio/core/prompt/workspace';
 import type { ToolDefinition } from '@suzumio/protocol/runner';
 import { unreadMail } from '../mail/unread-mail.js';
 import { agentRow, type AgentRow, projectRow, turnRow } from '../rows.js';
@@ -21,6 +23,16 @@ export interface PreparedTurn {
   inputJson: string;
   /** The tools' definitions for the model. */
   toolSet?: ToolSet | undefined;
+  /** The workspace's snapshot that the prompt tells of; absent where it tells of none. */
+  snapshot?: string | null | undefined;
+}
+
+/** What an agent with tools of the sandbox finds there. */
+export interface SandboxSeen {
+  readonly snapshot: string | null;
+  readonly workspace: WorkspaceTop | undefined;
+  /** The sizes of mounts, by target. */
+  readonly mounts: ReadonlyMap<string, MountSize>;
 }
 
 /**
@@ -28,6 +40,7 @@ export interface PreparedTurn {
  *
  * @param batch a limit on messages, where it is below the project's
  * @param definitionsOf the definitions of tools for the model
+ * @param seen what the prompt tells of the sandbox
  */
 export function prepareTurn(
   reader: SqlReader,
@@ -36,7 +49,12 @@ export function prepareTurn(
   {
     batch = Infinity,
     definitionsOf,
-  }: { batch?: number | undefined; definitionsOf?: (tools: readonly string[]) => ToolDefinition[] } = {},
+    seen,
+  }: {
+    batch?: number | undefined;
+    definitionsOf?: (tools: readonly string[]) => ToolDefinition[];
+    seen?: SandboxSeen | undefined;
+  } = {},
 ): PreparedTurn {
   const row = turnRow(reader, turn);
   const agent = agentRow(reader, row.agent_id);
@@ -45,7 +63,9 @@ export function prepareTurn(
   const unread = unreadMail(reader, agent.id, maxMessages);
   const mail = selectMail(unread.messages, { maxMessages, maxBytes: maxPromptBytes });
   const newest = reader.get<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM messages')?.seq ?? 0;
-  const prompt = renderPrompt(promptInput(reader, config, agent, mail, unread.count - mail.length));
+  const prompt = renderPrompt(
+    promptInput(reader, config, agent, { mail, unreadLeft: unread.count - mail.length, seen }),
+  );
   const isOurs = agent.external === 0;
   const toolSet = isOurs && definitionsOf ? toolSetOf(definitionsOf(toolNames(agent, config))) : undefined;
   const history =
@@ -53,15 +73,14 @@ export function prepareTurn(
       ? planHistory(reader, agent.id, row.number, contextLimitOf(config, agent.id))
       : undefined;
   const input = frozenInput(reader, config, row, { prompt, mail, toolSet: toolSet?.hash, history });
-  return { prompt, mail, promptSeq: newest, inputJson: JSON.stringify(input), toolSet };
+  return { prompt, mail, promptSeq: newest, inputJson: JSON.stringify(input), toolSet, snapshot: seen?.snapshot };
 }
 
 function promptInput(
   reader: SqlReader,
   config: ProjectConfig,
   agent: AgentRow,
-  mail: readonly SelectedMail[],
-  unreadLeft: number,
+  { mail, unreadLeft, seen }: Pick<PromptInput, 'mail' | 'unreadLeft'> & { seen: SandboxSeen | undefined },
 ): PromptInput {
   const project = projectRow(reader);
   const member = (row: Pick<AgentRow, 'id' | 'role' | 'display_name' | 'team'>) => ({
@@ -82,8 +101,14 @@ function promptInput(
       )
       .map(({ name }) => name),
     tools: toolNames(agent, config),
-    mounts: agent.external === 1 ? [] : mountsOf(config.backend.docker.mounts, config.agents[agent.id] ?? {}),
+    workspace: seen?.workspace,
+    mounts: agent.external === 1 ? [] : sizedMounts(config, agent.id, seen),
     mail,
     unreadLeft,
   };
+}
+
+function sizedMounts({ backend, agents }: ProjectConfig, agent: string, seen: SandboxSeen | undefined) {
+  const mounts = mountsOf(backend.docker.mounts, agents[agent] ?? {});
+  return mounts.map((mount) => ({ ...mount, size: seen?.mounts.get(mount.target) }));
 }

@@ -57,6 +57,18 @@ describe('the first claim', () => {
     expect(await of.claim(turn)).toMatchObject({ attempt: 1 });
   });
 
+  test('whose prompt tells of another workspace than the present one is stale', async () => {
+    const of = await team();
+    await of.mail('ada');
+    const [turn = ''] = await of.schedule();
+    const seen = { snapshot: null, workspace: [], mounts: new Map() };
+    const prepared = prepareTurn(of.store.reader, of.store.config, turn, { seen });
+    await of.write((tx) => tx.run('UPDATE agents SET snapshot = :snapshot', { snapshot: 'a'.repeat(64) }));
+    expect(await of.claim(turn, { prepared })).toBe('stale');
+    const again = prepareTurn(of.store.reader, of.store.config, turn, { seen: { ...seen, snapshot: 'a'.repeat(64) } });
+    expect(await of.claim(turn, { prepared: again })).toMatchObject({ attempt: 1 });
+  });
+
   test('does not mind mail that came after what was rendered: that starts the next turn', async () => {
     const of = await team();
     await of.mail('ada');

@@ -1,0 +1,68 @@
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import { backendOf, sandboxOf } from '@suzumio/core/config/sandbox-of';
+import type { SandboxRequest } from '@suzumio/core/policy/check-sandbox';
+import type { WorkspaceTop } from '@suzumio/core/prompt/workspace';
+import type { ClaimRequest, MeasuredMount } from '@suzumio/protocol/attempts';
+import { sandboxPacksOf } from '@suzumio/protocol/tool-names';
+import { topOf } from '@suzumio/protocol/workspace-snapshot';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
+import { agentRow, turnRow } from '@suzumio/store/rows';
+import { toolNames } from '@suzumio/store/turns/frozen-input';
+import type { SandboxSeen } from '@suzumio/store/turns/prepare-turn';
+import { contentOf } from './content.js';
+import type { ToolhostContext } from './context.js';
+
+/** The longest manifest that is read for a prompt: some two thousand entries, a few milliseconds. */
+const maxManifestBytes = 256 * 1024;
+
+/** What an agent's turns request of their host. */
+export function sandboxRequest(config: ProjectConfig, id: string): SandboxRequest {
+  const agent = config.agents[id];
+  if (!agent) throw new Error(`the project has no agent ${id}`);
+  return { backend: backendOf(config, agent), sandbox: sandboxOf(config, agent), timeoutMs: config.turn.timeout };
+}
+
+/** What a worker is to measure before its claim is granted: mounts that a prompt is about to tell of. */
+export function toMeasure(
+  store: ProjectStore,
+  turn: string,
+  { mounts }: Pick<ClaimRequest, 'mounts'>,
+): SandboxRequest | undefined {
+  if (mounts !== 'unmeasured') return undefined;
+  const { status, input_json: input, agent_id: agent } = turnRow(store.reader, turn);
+  if (status !== 'queued' || input !== null || !usesSandbox(store, agent)) return undefined;
+  const request = sandboxRequest(store.config, agent);
+  return request.backend === 'docker' && request.sandbox.mounts.length > 0 ? request : undefined;
+}
+
+/** What the prompt of an agent tells of its sandbox; nothing to agents that have no tools there. */
+export async function sandboxSeen(
+  context: ToolhostContext,
+  store: ProjectStore,
+  agent: string,
+  mounts: readonly MeasuredMount[] = [],
+): Promise<SandboxSeen | undefined> {
+  if (!usesSandbox(store, agent)) return undefined;
+  const { snapshot } = agentRow(store.reader, agent);
+  const workspace = snapshot === null ? [] : await topOfStored(context, store.project, snapshot);
+  return { snapshot, workspace, mounts: new Map(mounts.map((mount) => [mount.target, mount])) };
+}
+
+function usesSandbox({ reader, config }: ProjectStore, agent: string): boolean {
+  return sandboxPacksOf(toolNames(agentRow(reader, agent), config)).length > 0;
+}
+
+/** Undefined where it cannot be read: that is for the worker to meet, which restores it, and may be over by then. */
+async function topOfStored(
+  context: ToolhostContext,
+  project: string,
+  snapshot: string,
+): Promise<WorkspaceTop | undefined> {
+  try {
+    const manifest = await contentOf(context, project).readStart(snapshot, maxManifestBytes + 1);
+    return manifest.length > maxManifestBytes ? 'too-many' : topOf(manifest);
+  } catch (error) {
+    context.logger.warn({ err: error, project, snapshot }, 'a prompt cannot tell what is in a workspace');
+    return undefined;
+  }
+}

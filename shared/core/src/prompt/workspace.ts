@@ -1,0 +1,42 @@
+import type { TopEntry } from '@suzumio/protocol/workspace-snapshot';
+import { oneLine } from './body.js';
+
+/** What is at the top of a workspace; `too-many` where that is not known, for there is too much. */
+export type WorkspaceTop = readonly TopEntry[] | 'too-many';
+
+const maxEntries = 60;
+const maxBytes = 4 * 1024;
+
+/**
+ * The section on the workspace; nothing without one. Names are the agents' own, or of whoever wrote the files: each stands
+ * on one line, which is indented, so that none passes for a heading or a frame. Counts are in the heading for the same reason.
+ */
+export function renderWorkspace(top: WorkspaceTop | undefined): string[] {
+  if (top === undefined) return [];
+  if (top === 'too-many') return ['# Workspace: more entries than are listed here', ''];
+  if (top.length === 0) return ['# Workspace: empty', ''];
+  const lines = listed(top);
+  const count = `${String(top.length)} ${top.length === 1 ? 'entry' : 'entries'}`;
+  const note = lines.length < top.length ? `, ${String(lines.length)} of them here` : '';
+  return [`# Workspace: ${count}${note}`, ...lines, ''];
+}
+
+/** Directories first: they tell most of what is there. */
+function listed(top: readonly TopEntry[]): string[] {
+  const [directories, others] = [true, false].map((is) => top.filter(({ kind }) => (kind === 'directory') === is));
+  const lines: string[] = [];
+  let bytes = 0;
+  for (const entry of [...(directories ?? []), ...(others ?? [])].slice(0, maxEntries)) {
+    const line = `  ${lineOf(entry)}`;
+    bytes += Buffer.byteLength(line) + 1;
+    if (bytes > maxBytes) break;
+    lines.push(line);
+  }
+  return lines;
+}
+
+function lineOf(entry: TopEntry): string {
+  const name = oneLine(entry.name);
+  if (entry.kind === 'file') return `${name}, ${String(entry.sizeBytes)} bytes`;
+  return entry.kind === 'directory' ? `${name}/` : `${name}, link`;
+}
