@@ -71,6 +71,8 @@ export function storeHooks({
       events.forEach(count);
     },
     onTransaction: (outcome, durationMs) => metrics.storeTransactionDuration.observeMs({ outcome }, durationMs),
+    onHookFailed: (project, err) =>
+      logger.error({ err, project }, 'a transaction was committed, but announcing or counting it failed'),
     onOutdated: fail,
     onRestored(project, { epoch, before }) {
       logger.warn({ project, epoch, before }, 'a project was restored from a copy: it begins a new epoch');

@@ -25,6 +25,8 @@ export interface ProjectStoreHooks {
   onEvents?: (project: string, events: readonly AppendedEvent[]) => void;
   /** After a transaction: its outcome and its duration in milliseconds, waiting included. */
   onTransaction?: (outcome: TransactionOutcome, durationMs: number) => void;
+  /** Another callback threw after a transaction, whose outcome stands. @default the error ends the process */
+  onHookFailed?: (project: string, error: unknown) => void;
   /** A database was written by a later version: this process cannot continue. */
   onOutdated?: (error: unknown) => void;
   /** A project restored from a copy has begun a new epoch. */
@@ -52,6 +54,7 @@ export class ProjectStore {
     context: StoreContext,
     hooks: ProjectStoreHooks,
   ) {
+    const { onHookFailed } = hooks;
     this.#sql = sql;
     this.#context = context;
     this.storage = context.storage ?? defaultStorageLimits;
@@ -74,6 +77,7 @@ export class ProjectStore {
         if (this.#appended.length > 0) hooks.onEvents?.(project, this.#appended);
       },
       ...(hooks.onTransaction ? { observe: hooks.onTransaction } : {}),
+      ...(onHookFailed ? { hookFailed: (error: unknown) => onHookFailed(project, error) } : {}),
     });
   }
 

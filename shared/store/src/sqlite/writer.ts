@@ -14,6 +14,11 @@ export interface WriterOptions {
   patienceMs?: number;
   /** Called after each transaction with its outcome and its duration since it asked for the lock. */
   observe?: (outcome: TransactionOutcome, durationMs: number) => void;
+  /**
+   * Called with what `committed` or `observe` threw. The transaction's outcome stands, and its verbs are answered.
+   * @default thrown again where nothing catches it, which ends the process
+   */
+  hookFailed?: (error: unknown) => void;
 }
 
 /**
@@ -86,7 +91,7 @@ export class Writer {
       setTimeout(() => this.#flush(askedMs), 5 + this.options.random() * 45);
       return;
     }
-    this.options.observe?.(isBusy(error) ? 'busy' : 'rolled-back', performance.now() - askedMs);
+    this.#observe(isBusy(error) ? 'busy' : 'rolled-back', askedMs);
     const answer = isBusy(error)
       ? new SuzumioError(
           'store-busy',
@@ -111,12 +116,12 @@ export class Writer {
       this.sql.run('COMMIT');
     } catch (error) {
       if (this.sql.handle.inTransaction) this.sql.run('ROLLBACK');
-      this.options.observe?.('rolled-back', performance.now() - askedMs);
+      this.#observe('rolled-back', askedMs);
       for (const job of batch) job.reject(error);
       return;
     }
-    this.options.observe?.('committed', performance.now() - askedMs);
-    this.options.committed?.();
+    this.#observe('committed', askedMs);
+    this.#hook(() => this.options.committed?.());
     for (const settle of settled) settle();
   }
 
@@ -135,6 +140,19 @@ export class Writer {
     }
   }
 
+  #observe(outcome: TransactionOutcome, askedMs: number): void {
+    this.#hook(() => this.options.observe?.(outcome, performance.now() - askedMs));
+  }
+
+  #hook(call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      const { hookFailed = uncaught } = this.options;
+      hookFailed(error);
+    }
+  }
+
   #next(): void {
     if (this.#queue.length > 0) {
       setImmediate(() => this.#flush(performance.now()));
@@ -143,6 +161,12 @@ export class Writer {
     this.#flushing = false;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
+}
+
+function uncaught(error: unknown): void {
+  setImmediate(() => {
+    throw error;
+  });
 }
 
 function runAlone(job: Job): () => void {

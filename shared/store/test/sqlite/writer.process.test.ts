@@ -107,6 +107,31 @@ describe('group commit', () => {
     expect(notes()).toEqual(['b']);
   });
 
+  test('a hook that throws holds up nobody, and is told', async () => {
+    const failed: unknown[] = [];
+    const shared = writer({
+      observe: () => {
+        throw new Error('observe');
+      },
+      committed: () => {
+        throw new Error('committed');
+      },
+      hookFailed: (error) => failed.push((error as Error).message),
+    });
+    const answers = await Promise.allSettled([
+      shared.write(note('a')),
+      shared.write(() => {
+        throw new Error('no');
+      }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    await expect(shared.write(note('a'))).rejects.toThrow('UNIQUE');
+    await shared.write(note('b'));
+    await shared.idle();
+    expect(notes()).toEqual(['a', 'b']);
+    expect(failed).toEqual(['observe', 'committed', 'observe', 'observe', 'committed']);
+  });
+
   test('idle waits for everything that was asked for', async () => {
     const shared = writer();
     await shared.idle();
