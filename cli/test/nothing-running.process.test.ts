@@ -56,7 +56,7 @@ describe('init', () => {
     const { code, err } = await world.run('init', file);
     expect(code).toBe(3);
     expect(err).toContain(
-      'tools.toolpacks[1] is not supported yet: only the toolpacks core, files, shell are served yet',
+      'tools.toolpacks: the toolpack web is not supported yet: only core, files, shell are served yet',
     );
   });
 

@@ -120,7 +120,7 @@ describe('making a project', () => {
       'a field that is not enforced yet',
       named('bad', 'tools: { toolpacks: [web] }\n'),
       'not-supported-yet',
-      /^file:\d+:\d+ {2}tools\.toolpacks\[\d\] is not supported yet/,
+      /^file:\d+:\d+ {2}tools\.toolpacks: the toolpack web is not supported yet/,
     ],
   ])('refuses %s', async (_what, file, code, detail) => {
     const refused = refusal(await api.post('/api/projects', { file }));

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { duration } from '@suzumio/protocol/duration';
 import { agentId, projectId } from '@suzumio/protocol/ids';
 import { mockScript } from '@suzumio/protocol/mock-script';
-import { toolpackTools } from '@suzumio/protocol/tool-names';
+import { servedToolpacks, toolpackTools } from '@suzumio/protocol/tool-names';
 import type { BuiltInToolpack } from '@suzumio/protocol/tool-names';
 import { modelsConfig } from './models-config.js';
 import { decimal, flag, line, prose, wholeNumber } from './scalar-config.js';
@@ -170,20 +170,24 @@ export const atLeastOneAgent = 'a project needs at least one agent';
 const builtInToolpack = z.enum(Object.keys(toolpackTools) as [BuiltInToolpack, ...BuiltInToolpack[]]);
 
 /** A toolpack: one that comes with Suzumio, a directory of the host, or an MCP server. */
-export const toolpackConfig = z.union([
-  builtInToolpack,
-  z.strictObject({ id: nameLine, path: line(4096) }),
-  z.strictObject({
-    id: nameLine,
-    mcp: z.strictObject({
-      command: z.exactOptional(line(4096)),
-      args: z.exactOptional(z.array(z.string())),
-      env: z.exactOptional(z.record(z.string(), z.string())),
-      url: z.exactOptional(line(2048)),
-      headers: z.exactOptional(z.record(z.string(), z.string())),
+export const toolpackConfig = z.union(
+  [
+    builtInToolpack,
+    z.strictObject({ id: nameLine, path: line(4096) }),
+    z.strictObject({
+      id: nameLine,
+      mcp: z.strictObject({
+        command: z.exactOptional(line(4096)),
+        args: z.exactOptional(z.array(z.string())),
+        env: z.exactOptional(z.record(z.string(), z.string())),
+        url: z.exactOptional(line(2048)),
+        headers: z.exactOptional(z.record(z.string(), z.string())),
+      }),
     }),
-  }),
-]);
+  ],
+  // Only what is served is advised.
+  { error: `expected one of ${servedToolpacks.join(', ')}` },
+);
 
 /** Limits of a turn. Durations in milliseconds. */
 export const turnConfig = z.strictObject({

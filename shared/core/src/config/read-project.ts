@@ -5,7 +5,7 @@ import { checkReferences } from './check-references.js';
 import { refuseReadingThisMachine } from './check-literal.js';
 import { refuseSecrets, refuseSecretVariables } from './check-secrets.js';
 import { completeConfig } from './complete-config.js';
-import { childOf, type ConfigNode, locate, mapScalars, toPlain } from './config-node.js';
+import { childOf, type ConfigNode, type ConfigPath, itemsOf, locate, mapScalars, toPlain } from './config-node.js';
 import { ProblemList } from './config-problem.js';
 import { type Environment, isReadAtRunTime, substituteEnvironment, unescapeEnvironment } from './environment.js';
 import { unescapeImport } from './import-marker.js';
@@ -130,10 +130,19 @@ function sourceOf(
     files,
     warnings: warnings.sorted(),
     locate: (path) => {
-      const [section, id, ...rest] = path;
-      const agent = section === 'agents' && typeof id === 'string' ? config.agents[id] : undefined;
-      const found = locate(root, isRendered(root) || agent === undefined ? path : ['agents', agent.base, ...rest]);
+      const found = locate(root, isRendered(root) ? path : pathInFile(path, config, root));
       return found.complete ? found.node.place : (found.keyPlace ?? found.node.place);
     },
   };
+}
+
+/** The path in its file of a field of the completed config: agents of one entry share it, and `core` may have been added. */
+function pathInFile(path: ConfigPath, config: FileConfig, root: ConfigNode): ConfigPath {
+  const [section, entry, ...rest] = path;
+  const agent = section === 'agents' && typeof entry === 'string' ? config.agents[entry] : undefined;
+  if (agent) return ['agents', agent.base, ...rest];
+  if (section !== 'tools' || entry !== 'toolpacks' || typeof rest[0] !== 'number') return path;
+  const listed = itemsOf(childOf(childOf(root, 'tools'), 'toolpacks')).length;
+  const added = config.tools.toolpacks.length - listed;
+  return ['tools', 'toolpacks', rest[0] - added, ...rest.slice(1)];
 }

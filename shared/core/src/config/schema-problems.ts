@@ -65,7 +65,10 @@ class IssueReporter {
       const mismatches = issue.errors.flatMap((issues) => issues.filter(isTypeMismatch));
       const kinds = [...new Set(mismatches.map(expectation))].join(' or ');
       const message = issue.message === 'Invalid input' ? `expected ${kinds}` : issue.message;
-      const choices = mismatches.flatMap((inner) => (inner.code === 'invalid_value' ? inner.values.map(String) : []));
+      const choices = mismatches
+        .flatMap((inner) => (inner.code === 'invalid_value' ? inner.values.map(String) : []))
+        // A message of the schema's own leaves out what is refused later.
+        .filter((choice) => message.includes(choice));
       this.#say('value-invalid', node.place, path, `${message}, got ${nameOf(node)}${meantChoice(node, choices)}`);
       return;
     }

@@ -11,6 +11,8 @@ import { describePath } from './schema-problems.js';
 /** A field that this version knows but does not enforce. */
 export interface UnsupportedField {
   readonly path: ConfigPath;
+  /** What is not enforced, in a sentence. @default the path */
+  readonly subject?: string;
   readonly message: string;
   /** Whether the field itself is supported, but something that it needs is missing. */
   readonly missing?: boolean;
@@ -42,8 +44,11 @@ export function unsupportedFields(config: ProjectConfig): UnsupportedField[] {
   refuse(docker.passProviderKeys, ['backend', 'docker', 'passProviderKeys'], 'keys are not passed yet: write false');
   refuse(docker.warm !== undefined, ['backend', 'docker', 'warm'], 'containers are not kept warm yet: leave it out');
   tools.toolpacks.forEach((pack, index) => {
-    const message = `only the toolpacks ${servedToolpacks.join(', ')} are served yet`;
-    refuse(!isServedToolpack(pack), ['tools', 'toolpacks', index], message);
+    if (isServedToolpack(pack)) return;
+    // Its index says nothing: a file that leaves `core` out has it in front of its own.
+    const subject = `tools.toolpacks: the toolpack ${typeof pack === 'string' ? pack : pack.id}`;
+    const message = `only ${servedToolpacks.join(', ')} are served yet`;
+    found.push({ path: ['tools', 'toolpacks', index], subject, message });
   });
   refuse(
     !config.observability.http.enabled,
@@ -86,7 +91,7 @@ function isHttpUrl(text: string): boolean {
 export function refuseUnsupported(project: LoadedProject): void {
   // Agents of one counted entry share its position, and one message is enough.
   const problems = new Map<string, ConfigProblem>();
-  for (const { path, message, missing = false } of unsupportedFields(project.config)) {
+  for (const { path, subject = describePath(path), message, missing = false } of unsupportedFields(project.config)) {
     const place = project.locate(path);
     const key = `${path.at(-1) ?? ''} ${place.line}:${place.column} ${place.file}`;
     if (problems.has(key)) continue;
@@ -97,7 +102,7 @@ export function refuseUnsupported(project: LoadedProject): void {
         : {
             ...place,
             code: 'not-supported-yet',
-            message: `${describePath(path)} is not supported yet: ${message}`,
+            message: `${subject} is not supported yet: ${message}`,
           },
     );
   }

@@ -171,6 +171,20 @@ const cases: [string, string, string, ConfigProblemCode, RegExp][] = [
   ['two steps in one', '- wait: 200ms', '- »{ wait: 1, hang: true }', 'value-invalid', /expected one of/],
   ['a misspelt part of a step', 'input:', '»inptu:', 'field-unknown', /did you mean `input`/],
   ['a duration that is none in a step', '200ms', '»200 miles', 'value-invalid', /not a duration/],
+  [
+    'a misspelt toolpack',
+    '[core]',
+    '[core, »shel]',
+    'value-invalid',
+    /^tools\.toolpacks\[1\]: expected one of core, files, shell, got a text; did you mean shell\?$/,
+  ],
+  [
+    'a toolpack like one that is not served',
+    '[core]',
+    '[»wbe]',
+    'value-invalid',
+    /expected one of core, files, shell, got a text$/,
+  ],
   ['an unknown preset', 'model: any', 'model: »an', 'preset-unknown', /"an": did you mean any/],
   ['an unknown preset of the project', 'model: fast', 'model: »fats', 'preset-unknown', /did you mean fast/],
   [

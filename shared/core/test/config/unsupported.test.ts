@@ -30,7 +30,7 @@ const refused: [string, string][] = [
   ],
   ['observability.http.enabled', 'observability: { http: { enabled: false } }\nbackend: { runner: { mode: mock } }'],
   ['backend.docker.warm', 'backend: { docker: { warm: { max: 1, idle: 1m } }, runner: { mode: mock } }'],
-  ['tools.toolpacks[1]', 'tools: { toolpacks: [core, web] }\nbackend: { runner: { mode: mock } }'],
+  ['tools.toolpacks: the toolpack web', 'tools: { toolpacks: [core, web] }\nbackend: { runner: { mode: mock } }'],
 ];
 
 describe('what this version does not enforce', () => {
@@ -81,9 +81,13 @@ describe('what this version does not enforce', () => {
   });
 
   test('is told with its place, and how to go on', () => {
-    const { code, message } = refusalOf(`tools: { toolpacks: [web] }\nbackend: { runner: { mode: mock } }\n`);
+    const { code, message } = refusalOf(
+      `tools: { toolpacks: [files, web, shell] }\nbackend: { runner: { mode: mock } }\n`,
+    );
     expect(code).toBe('not-supported-yet');
-    expect(message).toMatch(/project\.yaml:\d+:\d+ {2}.*toolpacks.* is not supported yet: only/);
+    expect(message).toMatch(
+      /project\.yaml:7:29 {2}tools\.toolpacks: the toolpack web is not supported yet: only core, files, shell are served yet$/,
+    );
   });
 
   test('is told from a model that is missing: nothing else is wrong then', () => {
