@@ -1,4 +1,6 @@
 import type { ProjectEvent } from '@suzumio/contract/model/event';
+import { ownTokens } from '@suzumio/contract/model/access-token';
+import { USER_ID } from '@suzumio/contract/model/project-config';
 import { oneLine } from '@suzumio/core/prompt/body';
 import { count, cut, duration, shortHash, size } from './format.js';
 
@@ -26,6 +28,7 @@ const longestSentence = 200;
 export function describeEvent(project: string, event: ProjectEvent): EventDescription | undefined {
   const data = readerOf(event.data);
   const who = event.agent ?? event.actor;
+  const person = personOf(event);
   const turn = (label: string, detail: string) =>
     `${`turn ${data.number('number')} ${label}`.padEnd(labelWidth)} ${detail}`.trimEnd();
   switch (event.type) {
@@ -49,13 +52,13 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
     }
     case 'project.changes-requested':
       return {
-        who: 'user',
+        who: person,
         what: `sent version ${data.number('version')} back to ${data.text('recipient')}`,
         tone: 'plain',
       };
     case 'project.completed':
       return {
-        who: 'user',
+        who: person,
         what: `approved the report (version ${data.number('version')})`,
         tone: 'good',
         next: [`report ${project}`],
@@ -77,11 +80,11 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
         tone: 'plain',
       };
     case 'message.redacted':
-      return { who: event.actor, what: `redacted message ${data.number('seq')}${reason(data)}`, tone: 'plain' };
+      return { who: person, what: `redacted message ${data.number('seq')}${reason(data)}`, tone: 'plain' };
     case 'artifact.redacted':
-      return { who: event.actor, what: `redacted ${data.text('name')}${reason(data)}`, tone: 'plain' };
+      return { who: person, what: `redacted ${data.text('name')}${reason(data)}`, tone: 'plain' };
     case 'project.labelled':
-      return { who: event.actor, what: labelled(event.data), tone: 'plain' };
+      return { who: person, what: labelled(event.data), tone: 'plain' };
     case 'task.assigned':
       return {
         who: `${data.text('assigner')} -> ${who}`,
@@ -95,9 +98,7 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
     case 'task.declined':
       return { who, what: `declined the task of ${data.text('assigner')}`, tone: 'bad' };
     case 'turn.queued':
-      return event.data.retry === true
-        ? { who, what: turn('queued again', `by ${oneLine(event.actor)}`), tone: 'plain' }
-        : undefined;
+      return event.data.retry === true ? { who, what: turn('queued again', `by ${person}`), tone: 'plain' } : undefined;
     case 'turn.started':
       return { who, what: turn('started', startedDetail(data)), tone: 'quiet' };
     case 'turn.completed':
@@ -160,6 +161,11 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
   }
 }
 
+/** Who acts from outside: the owner is `user`, with the data directory's own token as without any; others are their tokens. */
+function personOf({ actor }: ProjectEvent): string {
+  return actor === ownTokens.admin ? USER_ID : oneLine(actor);
+}
+
 /** What a message is, where that does not show in whom it is from and to. */
 function kindOf(kind: string): string {
   return kind === 'reply' ? 'reply: ' : kind === 'event' ? 'notice: ' : '';
@@ -218,7 +224,7 @@ function pausedFor(data: DataReader): string {
 function labelled({ set, removed }: ProjectEvent['data']): string {
   const texts = Object.entries(set ?? {}).map(([key, value]) => oneLine(`${key}=${String(value)}`));
   const gone = (Array.isArray(removed) ? removed : []).map((key) => oneLine(`${String(key)}-`));
-  return `filed the project anew: ${[...texts, ...gone].join(' ')}`;
+  return `changed labels: ${[...texts, ...gone].join(' ')}`;
 }
 
 function reason(data: DataReader): string {

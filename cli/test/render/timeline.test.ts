@@ -122,6 +122,23 @@ describe('the timeline', () => {
     ]);
   });
 
+  test('calls the owner user, whatever they do, and everyone else by their token', () => {
+    const acts = [
+      ['project.changes-requested', { version: 1, recipient: 'editor' }],
+      ['project.completed', { version: 2 }],
+      ['project.labelled', { set: { team: 'river' }, removed: ['old'] }],
+      ['message.redacted', { seq: 3 }],
+      ['artifact.redacted', { name: 'north.md' }],
+    ] as const;
+    const by = (actor: string) =>
+      acts.map(([type, data]) => describeEvent('newsroom', event(type, '20:13:00', { actor, data }))?.who);
+    expect(by('admin')).toEqual(acts.map(() => 'user'));
+    expect(by('user')).toEqual(acts.map(() => 'user'));
+    expect(by('ci')).toEqual(acts.map(() => 'ci'));
+    const labelled = describeEvent('newsroom', event('project.labelled', '20:13:00', { data: acts[2][1] }));
+    expect(labelled?.what).toBe('changed labels: team=river old-');
+  });
+
   test('of the past, suggests only what is still to be done', () => {
     const open = openEnds(evening);
     expect(evening.filter(({ seq: number }) => open.has(number)).map(({ type }) => type)).toEqual([
