@@ -16,21 +16,11 @@ import { measureIdle } from './idle.js';
 import { measureMessages } from './messages.js';
 import { startModel } from './neighbours/crowd.js';
 import { measureNeighbours } from './neighbours/neighbours.js';
+import { options } from './options.js';
 import { type Results, report } from './report.js';
 import { measureTurns } from './turns.js';
 
-const { values } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    only: { type: 'string' },
-    out: { type: 'string' },
-    profile: { type: 'string' },
-  },
-});
-const parts = ['claim', 'turns', 'messages', 'followers', 'captures', 'docker', 'neighbours', 'idle'];
-if (values.only !== undefined && !parts.includes(values.only)) {
-  throw new Error(`--only ${values.only}: expected one of ${parts.join(', ')}`);
-}
+const { values } = parseArgs({ options });
 const wants = (part: string) => values.only === undefined || values.only === part;
 const { quick, profile } = values;
 const tokens = 16;

@@ -3,11 +3,14 @@ import process from 'node:process';
 import { build } from './lib/checks.mjs';
 import { bringImagesUpToDate } from './lib/images.mjs';
 import { onProjectNode } from './lib/project-node.mjs';
+import { readOptions } from './lib/options.mjs';
 import { provideRequirements } from './lib/requirements.mjs';
 import { main, run, step } from './lib/steps.mjs';
 
 await main(async () => {
   await onProjectNode();
+  const { mistakeIn, options, usage } = await import('../bench/options.ts');
+  readOptions(usage, { options }, mistakeIn);
   const missing = (await step('Requirements', provideRequirements)).filter((name) =>
     ['redis', 'docker'].includes(name),
   );

@@ -1,12 +1,16 @@
-// npm run images [-- --offline | --registry] [--tests] [--stack]: the runner's image, those that tests
-// use, and those of docker-compose.yml.
-import { parseArgs } from 'node:util';
+// npm run images: the runner's image, those that tests use, and those of docker-compose.yml.
 import { build } from './lib/checks.mjs';
 import { bringImagesUpToDate } from './lib/images.mjs';
 import { onProjectNode } from './lib/project-node.mjs';
+import { readOptions } from './lib/options.mjs';
 import { main, step } from './lib/steps.mjs';
 
-const { values } = parseArgs({
+const usage = `usage: npm run images [-- OPTIONS]
+  --offline   build from the packages of this machine alone
+  --registry  build from public base images alone (without either: whatever works)
+  --tests     also the images that tests use
+  --stack     also the images of docker-compose.yml`;
+const { values } = readOptions(usage, {
   options: {
     offline: { type: 'boolean' },
     registry: { type: 'boolean' },

@@ -1,19 +1,20 @@
-// npm run stack [-- --offline | --registry | --no-build] [--metrics] [--scale turn-worker=N] [--settings FILE]
-// npm run stack -- status | logs [SERVICE…] | env | down [--volumes]
+// npm run stack: the services in containers of their own, by docker-compose.yml.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { build } from './lib/checks.mjs';
 import { openStack, requireFreePort } from './lib/compose.mjs';
 import { engineAnswers } from './lib/docker.mjs';
 import { bringImagesUpToDate } from './lib/images.mjs';
 import { onProjectNode } from './lib/project-node.mjs';
 import { engineMissing, keepSetting, makePlaces, stackSettings, startedWith } from './lib/stack-settings.mjs';
+import { readOptions } from './lib/options.mjs';
 import { main, step } from './lib/steps.mjs';
 
 const healthyWithinMs = 120_000;
 
-const { values: options, positionals } = parseArgs({
+const usage = `usage: npm run stack [-- --offline | --registry | --no-build] [--metrics] [--scale turn-worker=N] [--settings FILE]
+       npm run stack -- status | logs [SERVICE…] [--follow] | env | down [--volumes]`;
+const { values: options, positionals } = readOptions(usage, {
   allowPositionals: true,
   options: {
     offline: { type: 'boolean' },
