@@ -57,14 +57,20 @@ async function makeHere(
 }
 
 /** A turn in a container needs its image on the engine's host, which may be another one than this. */
-async function warnOfImage({ context }: Session, { backend }: ProjectConfig): Promise<void> {
+async function warnOfImage({ context }: Session, { backend, tools }: ProjectConfig): Promise<void> {
   if (backend.kind === 'process') return;
   const { checkDocker } = await import('@suzumio/turn-worker');
-  const { problem } = await checkDocker({ image: backend.image });
-  if (problem?.code !== 'image-missing') return;
-  context.err.write(
-    `warning: the engine of this machine has no image ${backend.image}; turns that run here need it.\n`,
-  );
+  const { problem, missingToolpacks = [] } = await checkDocker({ image: backend.image });
+  const missing = missingToolpacks.filter((pack) => (tools.toolpacks as readonly unknown[]).includes(pack));
+  if (problem?.code === 'image-missing') {
+    context.err.write(
+      `warning: the engine of this machine has no image ${backend.image}; turns that run here need it.\n`,
+    );
+  } else if (missing.length > 0) {
+    context.err.write(
+      `warning: the runner in ${backend.image} has no tools of the toolpacks ${missing.join(' and ')}: npm run images.\n`,
+    );
+  }
 }
 
 async function makeThere(session: Session, source: ProjectSource, labels: Labels | undefined): Promise<void> {

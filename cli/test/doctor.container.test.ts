@@ -12,8 +12,10 @@ import type { Finding } from '@suzumio/cli/doctor/check';
 import { checkDataDirectory, checkFileSystem } from '@suzumio/cli/doctor/check-data';
 import { checkEngine } from '@suzumio/cli/doctor/check-engine';
 import { checkClock, checkInstallation, checkNode } from '@suzumio/cli/doctor/check-machine';
+import { checkPrograms } from '@suzumio/cli/doctor/check-programs';
 import { checkQueue } from '@suzumio/cli/doctor/check-queue';
 import { checkPort, serverClock } from '@suzumio/cli/doctor/check-server';
+import { missingPrograms } from '@suzumio/turn-worker';
 import { testApi } from '../../services/api/test/support/api.js';
 import { startRedis } from '../../test/support/redis.js';
 import { anyBackend, type CliWorld, createCliWorld } from './support/cli.js';
@@ -253,6 +255,20 @@ describe('doctor, of what containers and queues need, says what is broken and wh
     ]);
   });
 
+  test('an image of an earlier release, whose runner has none of the toolpacks', async () => {
+    const [, image, door] = await checkEngine(world.root, { image: 'suzumio-test-base:dev' });
+    expect([image, door?.state]).toEqual([
+      {
+        what: 'image',
+        state: 'broken',
+        detail:
+          'suzumio-test-base:dev is of an earlier release: its runner has no tools of the toolpacks files and shell',
+        remedy: 'npm run images',
+      },
+      'ok',
+    ]);
+  });
+
   asRoot('a data directory that containers cannot see', async () => {
     const hidden = 'mkdir -p "$SUZUMIO_ROOT"; mount -t tmpfs tmpfs "$SUZUMIO_ROOT";';
     const { code, findings } = await doctorIn(hidden);
@@ -292,6 +308,30 @@ describe('doctor, of what containers and queues need, says what is broken and wh
       await sound.stop();
     }
   });
+});
+
+test('doctor names the programs that turns as processes do not find here, if there may be such turns', async () => {
+  const bin = join(world.directory, 'bin');
+  await mkdir(bin);
+  for (const name of ['bash', 'git', 'jq', 'python3']) await writeFile(join(bin, name), '', { mode: 0o755 });
+  await writeFile(join(bin, 'curl'), 'not to be executed', { mode: 0o644 });
+  expect(missingPrograms(bin)).toEqual(['rg', 'curl', 'patch']);
+  expect(checkPrograms(['rg', 'curl'])).toEqual({
+    what: 'process',
+    state: 'broken',
+    detail: 'turns may run as processes, and do not find rg, curl on this machine; file.search needs rg',
+    remedy: expect.stringContaining('ripgrep'),
+  });
+  expect(checkPrograms(['jq'])).toEqual({
+    what: 'process',
+    state: 'ok',
+    detail: 'bash, git, rg, python3, curl, patch; not found, should agents want it: jq',
+  });
+  const looked = async () =>
+    about(JSON.parse((await world.run('doctor', '--json', '--port', '0')).out) as Finding[], 'process');
+  expect(await looked()).toMatchObject({ state: 'ok', detail: expect.stringContaining('git, rg, python3') });
+  await writeFile(join(world.directory, 'policy.yaml'), 'backends: [docker]\n');
+  expect(await looked()).toBeUndefined();
 });
 
 test('doctor finds a machine that has everything well, and leaves nothing behind', async () => {

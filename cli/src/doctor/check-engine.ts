@@ -39,12 +39,18 @@ export async function checkEngine(root: string, { image, dockerSocket }: EngineC
     if (report.image !== true) {
       return [docker, broken('image', problem, 'npm run images   (npm run images -- --offline without a registry)')];
     }
-    const found = [docker, ok('image', runner)];
+    const found = [docker, checkRunner(runner, report.missingToolpacks ?? [])];
     if (report.door !== undefined) return [...found, ok('door', doors[report.door])];
     return [...found, broken('door', problem, 'put the data directory where containers can see it, as SUZUMIO_ROOT')];
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+function checkRunner(image: string, missing: readonly string[]): Finding {
+  if (missing.length === 0) return ok('image', image);
+  const what = `${image} is of an earlier release: its runner has no tools of the toolpacks ${missing.join(' and ')}`;
+  return broken('image', what, 'npm run images');
 }
 
 /** In the data directory where that can be written to, else among temporary files. */

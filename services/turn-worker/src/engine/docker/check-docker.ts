@@ -1,6 +1,8 @@
 import Docker from 'dockerode';
+import { sandboxToolpacks } from '@suzumio/protocol/tool-names';
 import { AttemptFailure } from '../attempt-failure.js';
 import { engineFailure } from './engine-errors.js';
+import { toolpacksIn } from './labels.js';
 import { probeEngine } from './probe.js';
 import { sandboxOwner } from './sandbox-owner.js';
 
@@ -10,6 +12,8 @@ export interface DockerReport {
   version?: string;
   /** Whether the runner image exists; undefined where no engine answers. */
   image?: boolean;
+  /** The toolpacks of the sandbox that its runner lacks; undefined without an image. */
+  missingToolpacks?: readonly string[];
   /** How containers reach their worker, if one could be started. */
   door?: 'socket' | 'stdio';
   problem?: { code: string; message: string };
@@ -33,8 +37,11 @@ export async function checkDocker({ image, directory, dockerSocket }: DockerChec
     report.version = (await new Docker({ ...where, timeout: answerWithinMs }).version()).Version;
     const docker = new Docker(where);
     const images = await docker.listImages({ filters: { reference: [image] } });
-    report.image = images.length > 0;
-    if (!report.image) throw new AttemptFailure('image-missing', `The engine has no image ${image}.`);
+    const [found] = images;
+    report.image = found !== undefined;
+    if (!found) throw new AttemptFailure('image-missing', `The engine has no image ${image}.`);
+    const toolpacks = toolpacksIn(found.Labels);
+    report.missingToolpacks = sandboxToolpacks.filter((pack) => !toolpacks.includes(pack));
     if (directory === undefined) return report;
     const owner = sandboxOwner({});
     const probe = { docker, image, worker: 'doctor', workerDir: directory, owner };

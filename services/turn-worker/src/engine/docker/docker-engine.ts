@@ -21,7 +21,7 @@ import {
   keepForLabel,
   mayRun,
   projectOf,
-  toolpacksLabel,
+  toolpacksIn,
   turnLabels,
   workerLabel,
 } from './labels.js';
@@ -123,7 +123,7 @@ export class DockerEngine implements TurnEngine {
     return {
       owner,
       door: connection.door,
-      toolpacks: toolpacksOf(image),
+      toolpacks: toolpacksIn(image.Config.Labels),
       workspaceSeen: () => workspacePath,
       controllerUrl: (door) => connection.controllerUrl(door),
       start: async (start) => this.#start(start, { image: image.Id, owner, limits, connection }),
@@ -339,8 +339,4 @@ export class DockerEngine implements TurnEngine {
       });
     }
   }
-}
-
-function toolpacksOf(image: ImageInspectInfo): string[] {
-  return (image.Config.Labels as Record<string, string> | null)?.[toolpacksLabel]?.split(' ') ?? [];
 }

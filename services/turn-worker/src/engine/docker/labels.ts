@@ -8,9 +8,14 @@ export const workerLabel = (worker: string): string => `${prefix}worker=${worker
 /** The label of images with Suzumio's own runner, which needs no shim. */
 export const runnerLabel = `${prefix}runner`;
 /** The toolpacks whose tools an image's runner carries out, with spaces between. */
-export const toolpacksLabel = `${prefix}toolpacks`;
+const toolpacksLabel = `${prefix}toolpacks`;
 /** How long an ended container is kept, in milliseconds. */
 export const keepForLabel = `${prefix}keep-for-ms`;
+
+/** The toolpacks whose tools the runner of an image with these labels carries out. */
+export function toolpacksIn(labels: Readonly<Record<string, string>> | null | undefined): string[] {
+  return labels?.[toolpacksLabel]?.split(' ') ?? [];
+}
 
 /** The labels of a turn's container. */
 export function turnLabels(worker: string, ref: AttemptPlace, limits: SandboxLimits): Record<string, string> {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { access } from 'node:fs/promises';
-import { delimiter, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { once } from 'node:events';
 import type { ProjectRef, SandboxLimits } from '@suzumio/protocol/attempts';
 import { unixDoorPrefix } from '@suzumio/protocol/door';
@@ -10,6 +10,7 @@ import { LogTail } from '../log-tail.js';
 import type { PreparedSandbox, Sandbox, StartOptions, TurnEngine } from '../turn-engine.js';
 import { killMarked, turnMark } from './marked-processes.js';
 import { ProcessSandbox } from './process-sandbox.js';
+import { programPath } from './programs.js';
 
 export interface ProcessEngineOptions {
   worker: string;
@@ -78,7 +79,7 @@ export class ProcessEngine implements TurnEngine {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         ...env,
-        PATH: [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
+        PATH: programPath,
         HOME: options.home ?? options.turnDirectory,
         SUZUMIO_TURN_DIR: options.turnDirectory,
         [turnMark]: options.turnDirectory,

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { programsOfAgents } from '@suzumio/turn-worker';
+
+const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+const dockerfile = read('runner/Dockerfile');
+const words = (text: string | undefined) => (text ?? '').trim().split(/\s+/).sort();
+
+test('the runner image has the same packages of Debian from a registry and from this machine', () => {
+  const fromRegistry = words(/--no-install-recommends ([^\\]*)\\/.exec(dockerfile)?.[1]);
+  const offline = words(
+    /'(bash [^']*)'\.split\(' '\)\.concat\(pythonPackages\)/.exec(read('scripts/lib/offline-bases.mjs'))?.[1],
+  );
+  // Debian's image has coreutils; Python is cut into packages of which the machine may have another version.
+  expect(fromRegistry).toEqual([...offline.filter((name) => name !== 'coreutils'), 'python3'].sort());
+});
+
+test('what a base must have to be taken as it is, what doctor looks for, and what the docs say are the same programs', () => {
+  expect(words(/for program in ([^;]*);/.exec(dockerfile)?.[1])).toEqual([...programsOfAgents].sort());
+  const [sentence] = /The runner image has [^.]*/.exec(read('docs/tools.md')) ?? [];
+  const names = {
+    bash: 'usual commands',
+    git: 'Git',
+    rg: 'ripgrep',
+    python3: 'Python 3',
+    jq: 'jq',
+    curl: 'curl',
+    patch: 'patch',
+  };
+  for (const program of programsOfAgents) expect(sentence).toContain(names[program]);
+});
