@@ -29,7 +29,9 @@ export async function runTurn({ turnDir, self, env, write }: TurnHost): Promise<
   const door = new DoorClient(connector, { patienceMs, log: (line) => write(`suzumio-runner: ${line}\n`) });
   try {
     const steps = new SandboxSteps(door, input);
-    const tools = new TurnTools(createToolClient(door, input), () => openSandbox(input, steps, { env, log: write }));
+    const tools = new TurnTools(createToolClient(door, input, steps.write), () =>
+      openSandbox(input, steps, { env, log: write }),
+    );
     const output = await tools.during(() =>
       input.runner.mode === 'mock'
         ? playTurn(input, { tools, steps, control: processControl(self), env, log: write })

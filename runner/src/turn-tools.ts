@@ -1,6 +1,7 @@
 import { isSandboxTool } from '@suzumio/protocol/tool-names';
 import type { SandboxCaller } from './sandbox/sandbox-caller.js';
-import type { ToolCaller, ToolResult } from './tools/tool-client.js';
+import type { ToolResult } from './tools/tool-answer.js';
+import type { ToolCaller } from './tools/tool-client.js';
 
 /** The tools of one turn: those of the sandbox where they are, all others through the door. */
 export class TurnTools implements ToolCaller {

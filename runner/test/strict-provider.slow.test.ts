@@ -18,6 +18,7 @@ import { createModelClient } from '../src/ai/model-client.js';
 import { think } from '../src/ai/think.js';
 import { connectorTo } from '../src/door/connector.js';
 import { DoorClient } from '../src/door/door-client.js';
+import { SandboxSteps } from '../src/sandbox/sandbox-steps.js';
 import { createToolClient } from '../src/tools/tool-client.js';
 
 // A provider that refuses what the strictest of them do, and a model that writes what the worst of them do.
@@ -79,9 +80,10 @@ async function takeTurn(attempt: Begun): Promise<string> {
   };
   const connector = connectorTo(url, process);
   const log = () => undefined;
+  const door = new DoorClient(connector, { patienceMs: 500, log });
   const output = await think(input, {
     model: createModelClient(connector, { token: input.token, patienceMs: 500, timeoutMs: 10_000, log, onText: log }),
-    tools: createToolClient(new DoorClient(connector, { patienceMs: 500, log }), input),
+    tools: createToolClient(door, input, new SandboxSteps(door, input).write),
     log,
   });
   return output.text;

@@ -3,7 +3,7 @@ import type { ChatMessage, ModelAnswer } from '@suzumio/protocol/model-chat';
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import type { ModelResult, Question } from '../src/ai/model-client.js';
 import { think } from '../src/ai/think.js';
-import type { ToolResult } from '../src/tools/tool-client.js';
+import type { ToolResult } from '../src/tools/tool-answer.js';
 import { TurnFailure } from '../src/turn-failure.js';
 
 type Said = Partial<ModelAnswer> | { code: string };

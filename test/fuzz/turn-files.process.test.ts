@@ -119,6 +119,7 @@ test('a worker has a verdict on every ending, which the ToolHost takes', async (
     stopped: maybe(
       fc.constantFrom('time-limit' as const, 'disk-full' as const, 'shutdown' as const, 'lingering' as const),
     ),
+    captureFailure: maybe(nastyText.map((message) => ({ code: 'worker-lost' as const, message }))),
     tooLarge: maybe(nastyText),
     diskWasShort: fc.boolean(),
     disturbed: maybe(fc.constantFrom('signalled' as const, 'engine-away' as const)),

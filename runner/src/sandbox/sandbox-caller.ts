@@ -1,6 +1,6 @@
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import type { SandboxToolName } from '@suzumio/protocol/tool-names';
-import type { ToolResult } from '../tools/tool-client.js';
+import type { ToolResult } from '../tools/tool-answer.js';
 import { Roots } from './paths/roots.js';
 import { BackgroundProcesses } from './processes/background-processes.js';
 import { runSandboxTool } from './run-sandbox-tool.js';

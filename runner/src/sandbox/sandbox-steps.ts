@@ -1,39 +1,47 @@
+import { writeStep } from '@suzumio/protocol/ids';
 import { beginStepAnswer, endStepAnswer, type ScriptStep, type StepResult } from '@suzumio/protocol/sandbox-steps';
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import type { SandboxToolName } from '@suzumio/protocol/tool-names';
 import type { DoorAnswer, DoorClient } from '../door/door-client.js';
-import { jsonOf, localProblem, problemOf } from '../tools/tool-answer.js';
-import type { ToolResult } from '../tools/tool-client.js';
+import { jsonOf, localProblem, problemOf, type ToolResult } from '../tools/tool-answer.js';
+import { WriteFailed, type WriteInStep } from '../tools/call-tool.js';
+import { ContentRefused } from '../tools/write-artifact.js';
 import { TurnFailure } from '../turn-failure.js';
+import { LostProcesses } from './lost-processes.js';
 import { SandboxRefusal } from './paths/refusal.js';
 import type { SandboxResponse } from './sandbox.js';
 
 /** A step in the sandbox: what is done, with what, and its place in the turn. */
 export interface SandboxStep {
-  readonly tool: SandboxToolName | ScriptStep;
+  readonly tool: SandboxToolName | ScriptStep | 'artifacts.read';
   readonly input: unknown;
   readonly step: string;
 }
 
 /** Takes steps in the sandbox: each is on record at the ToolHost before it begins, and what came of it afterwards. */
 export class SandboxSteps {
+  readonly #lost = new LostProcesses();
+
   constructor(
-    private readonly door: DoorClient,
+    private readonly door: Pick<DoorClient, 'send'>,
     private readonly input: RunnerTurnInput,
   ) {}
 
   /**
    * Takes a step. A {@link SandboxRefusal} of `act` is what came of it; whatever else it throws ends the turn.
    *
-   * @returns the result on record; a step that this attempt has taken before is not taken again
+   * @returns the result on record; a step whose effects are in the workspace already is not taken again
    */
   async take({ tool, input, step }: SandboxStep, act: () => Promise<SandboxResponse>): Promise<ToolResult> {
     const begun = await this.#send('/tool/begin', { tool, input, step });
     if (begun.status >= 300) return { problem: problemOf(begun) };
     const answer = beginStepAnswer.safeParse(jsonOf(begun));
     if (!answer.success) throw new TurnFailure(`the answer to the beginning of ${tool} is none`);
-    if ('result' in answer.data) return resultOf(answer.data.result);
-    const result = await outcomeOf(act);
+    if ('result' in answer.data) {
+      this.#lost.note(tool, answer.data.result);
+      return resultOf(answer.data.result);
+    }
+    const result = this.#lost.told(await outcomeOf(act));
     const ended = await this.#send('/tool/end', { step, result });
     if (ended.status >= 300) {
       const { code, detail } = problemOf(ended);
@@ -43,6 +51,17 @@ export class SandboxSteps {
     if (!recorded.success) throw new TurnFailure(`the answer to the end of ${tool} is none`);
     return resultOf(recorded.data.result);
   }
+
+  /** Writes what a call was given into the workspace, in a step of its own. */
+  readonly write: WriteInStep = ({ tool, input, step }, write) =>
+    this.take({ tool, input, step: writeStep(step) }, async () => {
+      try {
+        return { output: await write() };
+      } catch (error) {
+        if (!(error instanceof ContentRefused || error instanceof WriteFailed)) throw error;
+        throw new SandboxRefusal('workspace-write-failed', error.message, { cause: error });
+      }
+    });
 
   #send(path: string, body: object): Promise<DoorAnswer> {
     const { project, agent, turn, token } = this.input;

@@ -1,10 +1,10 @@
-import { handedArtifact, writtenText } from '@suzumio/protocol/artifacts';
+import { type HandedArtifact, handedArtifact, writtenText } from '@suzumio/protocol/artifacts';
 import { type ToolRequest, type ToolResponse, toolResponse } from '@suzumio/protocol/runner';
 import type { DoorAnswer, DoorClient } from '../door/door-client.js';
 import { messageOf } from '../turn-failure.js';
 import { isSystemError } from './is-system-error.js';
 import { needsFile, publishFile } from './publish-file.js';
-import { jsonOf, localProblem, problemAnswer, problemOf } from './tool-answer.js';
+import { jsonOf, localProblem, problemAnswer, problemOf, type ToolResult } from './tool-answer.js';
 import { ArtifactWriter, ContentRefused } from './write-artifact.js';
 import { WorkspacePathError } from './workspace-path.js';
 
@@ -13,7 +13,15 @@ export interface CallSite {
   readonly door: DoorClient;
   readonly authorization: string;
   readonly workspace: string;
+  /** Where writing into the workspace is a step of its own. */
+  readonly writeInStep?: WriteInStep;
 }
+
+/** Writes what a call was given in a step; a {@link WriteFailed} or ContentRefused of `write` is what came of it. */
+export type WriteInStep = (
+  call: { tool: 'artifacts.read'; input: unknown; step: string },
+  write: () => Promise<string>,
+) => Promise<ToolResult>;
 
 /**
  * Calls a tool through the door, and does the workspace's part: reads published files from it, and writes artifacts
@@ -30,14 +38,14 @@ export async function callTool(site: CallSite, request: ToolRequest): Promise<Do
     headers: { authorization },
     json: { ...request, input: published.input },
   });
-  if (answer.status < 300) return isWrite(request) ? writeHanded(site, request.input.to, answer) : answer;
+  if (answer.status < 300) return isWrite(request) ? writeHanded(site, request, answer) : answer;
   if (published.reason === undefined) return answer;
   // Adds what only this side of the door knows about the refusal.
   const problem = problemOf(answer);
   return problemAnswer({ ...problem, detail: `${problem.detail} (${published.reason})` });
 }
 
-type Write = ToolRequest & { input: { to: string } };
+type Write = ToolRequest & { tool: 'artifacts.read'; input: { to: string } };
 
 function isWrite(request: ToolRequest): request is Write {
   const { tool, input } = request;
@@ -46,22 +54,46 @@ function isWrite(request: ToolRequest): request is Write {
 }
 
 /**
- * Writes the files that an answer names. Every attempt does so, also for a recorded answer: its workspace may be an
- * older snapshot.
+ * Writes the files that an answer names: as a step in the sandbox where its runner takes such steps. Otherwise every attempt
+ * does so, also for a recorded answer: its workspace is that of before the turn.
  */
-async function writeHanded(site: CallSite, to: string, answer: DoorAnswer): Promise<DoorAnswer> {
+async function writeHanded(site: CallSite, request: Write, answer: DoorAnswer): Promise<DoorAnswer> {
   const response = toolResponse.safeParse(jsonOf(answer));
   const handed = handedArtifact.safeParse(response.data?.metadata);
   if (!response.success || !handed.success) return answer;
-  const { door, authorization, workspace } = site;
+  const { tool, step, input } = request;
+  const write = () => written(site, handed.data, input.to);
+  if (site.writeInStep && step !== undefined) {
+    const result = await site.writeInStep({ tool, input, step }, write);
+    return 'problem' in result ? problemAnswer(result.problem) : { ...answer, body: bytesOf(result.response) };
+  }
   try {
-    const written = await new ArtifactWriter(door, authorization, workspace).write(handed.data, to);
-    const told: ToolResponse = { ...response.data, output: writtenText({ ...handed.data, ...written }, to) };
-    return { ...answer, body: Buffer.from(JSON.stringify(told)) };
+    return { ...answer, body: bytesOf({ ...response.data, output: await write() }) };
   } catch (error) {
     if (error instanceof ContentRefused) return problemAnswer(error.problem);
+    if (!(error instanceof WriteFailed)) throw error;
+    return problemAnswer(localProblem(422, 'workspace-write-failed', error.message));
+  }
+}
+
+const bytesOf = (response: ToolResponse): Buffer => Buffer.from(JSON.stringify(response));
+
+/** The workspace does not take an artifact. */
+export class WriteFailed extends Error {}
+
+/**
+ * Writes an artifact.
+ *
+ * @returns what the model is told
+ * @throws ContentRefused, WriteFailed
+ */
+async function written(site: CallSite, handed: HandedArtifact, to: string): Promise<string> {
+  const { door, authorization, workspace } = site;
+  try {
+    const facts = await new ArtifactWriter(door, authorization, workspace).write(handed, to);
+    return writtenText({ ...handed, ...facts }, to);
+  } catch (error) {
     if (!(error instanceof WorkspacePathError) && !isSystemError(error)) throw error;
-    const detail = `"${handed.data.name}" was not written: ${messageOf(error)}`;
-    return problemAnswer(localProblem(422, 'workspace-write-failed', detail));
+    throw new WriteFailed(`"${handed.name}" was not written: ${messageOf(error)}`, { cause: error });
   }
 }

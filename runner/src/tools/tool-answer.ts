@@ -1,5 +1,9 @@
 import { type Problem, problem } from '@suzumio/protocol/problem';
+import type { ToolResponse } from '@suzumio/protocol/runner';
 import type { DoorAnswer } from '../door/door-client.js';
+
+/** A call's result: an answer, or the reason why it was refused. */
+export type ToolResult = { readonly response: ToolResponse } | { readonly problem: Problem };
 
 /** The JSON of an answer; `undefined` where it is none. */
 export function jsonOf(answer: DoorAnswer): unknown {

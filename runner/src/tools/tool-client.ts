@@ -1,21 +1,18 @@
-import type { Problem } from '@suzumio/protocol/problem';
-import { type RunnerTurnInput, type ToolResponse, toolResponse } from '@suzumio/protocol/runner';
+import { type RunnerTurnInput, toolResponse } from '@suzumio/protocol/runner';
 import type { DoorClient } from '../door/door-client.js';
 import { TurnFailure } from '../turn-failure.js';
-import { callTool } from './call-tool.js';
-import { jsonOf, problemOf } from './tool-answer.js';
-
-/** A call's result: an answer, or the reason why it was refused. */
-export type ToolResult = { readonly response: ToolResponse } | { readonly problem: Problem };
+import { callTool, type WriteInStep } from './call-tool.js';
+import { jsonOf, problemOf, type ToolResult } from './tool-answer.js';
 
 /** Calls tools. `step` identifies the call in its turn: a repeated call gets the recorded result. */
 export interface ToolCaller {
   call(tool: string, input: unknown, step: string): Promise<ToolResult>;
 }
 
-/** Calls tools through the door, in the name of one turn. */
-export function createToolClient(door: DoorClient, turnInput: RunnerTurnInput): ToolCaller {
-  const site = { door, authorization: `Bearer ${turnInput.token}`, workspace: turnInput.workspace };
+/** Calls tools through the door, in the name of one turn. Where there is a sandbox, writing into it is a step there. */
+export function createToolClient(door: DoorClient, turnInput: RunnerTurnInput, writeInStep: WriteInStep): ToolCaller {
+  const { token, workspace, sandbox } = turnInput;
+  const site = { door, authorization: `Bearer ${token}`, workspace, ...(sandbox ? { writeInStep } : {}) };
   const caller = { project: turnInput.project, agent: turnInput.agent.id, turn: turnInput.turn.id };
   return {
     async call(tool, input, step) {

@@ -1,12 +1,14 @@
 import express, { type Request, type Router } from 'express';
 import { parse } from '@suzumio/runtime/http/validate';
 import {
+  captureRequest,
   type ClaimAnswer,
   claimRequest,
   completeRequest,
   failRequest,
   type GoneProjects,
   goneProjects,
+  markRequest,
   maxLogBytes,
   type MeasureAnswer,
 } from '@suzumio/protocol/attempts';
@@ -16,19 +18,24 @@ import { externalEngine } from '@suzumio/protocol/handlers';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { type AttemptRow, turnRow } from '@suzumio/store/rows';
 import { removeTurnLog, turnLogBytes, writeTurnLog } from '@suzumio/store/content/turn-logs';
+import { recordCapture } from '@suzumio/store/turns/captures';
 import { completeTurn } from '@suzumio/store/turns/complete-turn';
 import { extendLease, isFresh, isOverTime } from '@suzumio/store/turns/leases';
 import { failAttempt } from '@suzumio/store/turns/fail-attempt';
+import { markSteps } from '@suzumio/store/turns/sandbox-steps';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { authorizeLease, rejected } from '@suzumio/store/turns/authorize';
+import { assertRunning, authorizeLease, rejected } from '@suzumio/store/turns/authorize';
 import { claimRoute, type PresentedToken, requireWorker, withLease } from './auth.js';
 import { claim, counted } from './claim.js';
-import { sendContent, storeContent } from './content.js';
+import { contentOf, sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
 import { toMeasure } from './sandbox-seen.js';
 
 /** How long after its end an attempt's log is accepted. */
 const logGraceMs = 60_000;
+
+/** Room for as many steps as one request may name. */
+const maxNamedStepsBytes = '128kb';
 
 const goneRoute = '/projects/gone';
 
@@ -80,11 +87,34 @@ export function attemptsRouter(context: ToolhostContext): Router {
     );
   });
 
+  router.post(`${attempt}/capture`, express.json({ limit: maxNamedStepsBytes }), async (request, response) => {
+    await withLease(context, request, async (store, row, token) => {
+      const capture = parse(captureRequest, request.body, 'capture');
+      requireWorkspace(row);
+      context.cell.disk.require('rows');
+      await requireStored(context, store.project, capture.snapshot);
+      await store.write((tx) => recordCapture(tx, token, capture));
+    });
+    response.status(204).end();
+  });
+
+  router.post(`${attempt}/mark`, express.json({ limit: maxNamedStepsBytes }), async (request, response) => {
+    await withLease(context, request, async (store, _row, token) => {
+      const { steps } = parse(markRequest, request.body, 'list of steps');
+      await store.write((tx) => markSteps(tx, token, steps));
+    });
+    response.status(204).end();
+  });
+
   router.post(`${attempt}/complete`, express.json({ limit: maxOutputBytes + 65_536 }), async (request, response) => {
     response.json(
       await withLease(context, request, async (store, row, token) => {
         const report = parse(completeRequest, request.body, 'report');
-        if (report.snapshot !== undefined) requireWorkspace(row);
+        if (report.snapshot !== undefined) {
+          requireWorkspace(row);
+          // A repeated report may come when another turn's snapshot is the agent's.
+          if (row.status === 'running') await requireStored(context, store.project, report.snapshot);
+        }
         const ended = await store.write((tx) => completeTurn(tx, token, report));
         context.transport.wake(store.project);
         return ended;
@@ -119,14 +149,14 @@ export function attemptsRouter(context: ToolhostContext): Router {
     .route(`${attempt}/content/:sha256`)
     .get(async (request, response) => {
       await withLease(context, request, (_store, row, token) => {
-        requireRunning(row);
+        assertRunning(row, token);
         requireWorkspace(row);
         return sendContent(context, token.project, request.params['sha256'], request.method === 'HEAD', response);
       });
     })
     .put(async (request, response) => {
-      await withLease(context, request, (store, row) => {
-        requireRunning(row);
+      await withLease(context, request, (store, row, token) => {
+        assertRunning(row, token);
         requireWorkspace(row);
         const by = { owner: agentOf(store, row), kind: 'snapshots' } as const;
         return storeContent(context, store, by, request, response);
@@ -149,13 +179,13 @@ function agentOf(store: ProjectStore, attempt: AttemptRow): string {
 }
 
 /**
- * A lease token gives access to content while its attempt runs.
+ * A snapshot is stored before a row refers to it, and is not collected before that.
  *
- * @throws SuzumioError `attempt-over`
+ * @throws SuzumioError `content-missing`
  */
-function requireRunning({ status, number, turn_id }: AttemptRow): void {
-  if (status === 'running') return;
-  throw new SuzumioError('attempt-over', `Attempt ${String(number)} of ${turn_id} is over; nothing was changed.`);
+async function requireStored(context: ToolhostContext, project: string, snapshot: string | null): Promise<void> {
+  if (snapshot === null || (await contentOf(context, project).renew(snapshot)) !== undefined) return;
+  throw new SuzumioError('content-missing', `The manifest of the snapshot ${snapshot} has not been stored.`);
 }
 
 /**
@@ -166,7 +196,7 @@ function requireRunning({ status, number, turn_id }: AttemptRow): void {
  */
 function requireLogDue(row: AttemptRow, nowMs: number, keptBytes: number): void {
   if (keptBytes === 0 && nowMs - (row.ended_at_ms ?? nowMs) <= logGraceMs) return;
-  requireRunning(row);
+  assertRunning(row, { turn: row.turn_id, attempt: row.number });
 }
 
 /**

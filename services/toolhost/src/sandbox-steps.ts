@@ -1,5 +1,6 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { parse } from '@suzumio/runtime/http/validate';
+import { callOfWrite } from '@suzumio/protocol/ids';
 import { endStepRequest, isScriptStep, type StepResult } from '@suzumio/protocol/sandbox-steps';
 import { isSandboxTool } from '@suzumio/protocol/tool-names';
 import type { RecordedStep } from '@suzumio/store/journal';
@@ -41,7 +42,8 @@ export async function beginStep(
       throw new SuzumioError('invalid-request', 'A step in the sandbox is begun by its place: the call names no step.');
     }
     const call = { ...named, step };
-    if (!isSandboxTool(tool) && !isScriptStep(tool)) {
+    const isWrite = tool === 'artifacts.read' && callOfWrite(step) !== undefined;
+    if (!isSandboxTool(tool) && !isScriptStep(tool) && !isWrite) {
       const message = `"${tool}" is no tool of the sandbox; others are called with POST /tool.`;
       return refuseCall(context, store, call, 'tool-unknown', message);
     }
@@ -60,7 +62,7 @@ export async function beginStep(
 /**
  * Ends a step that this attempt has begun. What its runner says came of it is recorded, and nothing is done by it.
  *
- * @returns the result on record
+ * @returns the step, and the result on record
  * @throws SuzumioError `invalid-request`; `token-rejected`; `forbidden` when it names another turn than its token;
  *   `step-not-begun`; `step-ended`
  */
@@ -68,7 +70,7 @@ export async function endStep(
   context: ToolhostContext,
   token: PresentedToken,
   bytes: Uint8Array,
-): Promise<{ result: StepResult }> {
+): Promise<{ step: string; result: StepResult }> {
   const { project, agent, turn, step, result } = parse(endStepRequest, jsonBody(bytes, mostMembers), "step's result");
   return context.cell.stores.use(token.project, async (store) => {
     if (project !== token.project || turn !== token.turn || agent !== authorizeTool(store.reader, token).agent) {
@@ -77,7 +79,7 @@ export async function endStep(
     context.cell.disk.require('rows');
     const ended = await store.write((tx) => endSandboxStep(tx, { ...token, step }, result));
     context.metrics.toolCalls.inc({ tool: ended.tool, outcome: outcomeOf(ended.result, ended.replayed) });
-    return { result: told(ended.result) };
+    return { step, result: told(ended.result) };
   });
 }
 

@@ -1,5 +1,6 @@
 import express, { type Router } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { stepHeader } from '@suzumio/protocol/model-chat';
 import { maxStepResultBytes } from '@suzumio/protocol/sandbox-steps';
 import { allowsTool } from '@suzumio/protocol/tool-names';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
@@ -34,13 +35,17 @@ export function toolsRouter(context: ToolhostContext): Router {
     const over = closeOf(response);
     const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, over);
     const call = await context.reader.call(senderOf(token), body, over);
-    response.json(await beginStep(context, token, call));
+    const begun = await beginStep(context, token, call);
+    // For the worker's door, which reads no bodies.
+    if ('begun' in begun) response.set(stepHeader, call.step);
+    response.json(begun);
   });
 
   router.post('/tool/end', async (request, response) => {
     const token = await requireRunner(context, request);
     const body = await context.bodies.receive(request, senderOf(token), maxStepResultBytes, closeOf(response));
-    response.json(await endStep(context, token, body));
+    const { step, ...ended } = await endStep(context, token, body);
+    response.set(stepHeader, step).json(ended);
   });
 
   router

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { expireLease } from '@suzumio/store/turns/leases';
-import { closeTurn } from '@suzumio/store/turns/end-turn';
+import { cancelTurn, closeTurn } from '@suzumio/store/turns/end-turn';
 import { turnRow } from '@suzumio/store/rows';
 import { type Answer, type Begun, begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
@@ -61,6 +62,27 @@ async function taken(of: Begun, step: string, result: unknown = ran, input: unkn
   return end(of, step, result);
 }
 
+/** Commits a capture, as the worker does, and returns its snapshot. */
+async function capture(of: Begun, number: number, capturedSteps: string[], text = `capture ${String(number)}`) {
+  const snapshot = await storedManifest(of, text);
+  const { status, body } = await commit(of, { number, snapshot, steps: capturedSteps });
+  return { status, code: body['code'], snapshot };
+}
+
+async function storedManifest(of: Begun, text: string): Promise<string> {
+  const bytes = Buffer.from(text);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  expect((await bench.put(`${attemptUrl(of)}/content/${sha256}`, of.answer.leaseToken, bytes)).status).toBe(204);
+  return sha256;
+}
+
+const attemptUrl = (of: Begun) =>
+  `${bench.toolhost.workerUrl}/projects/${project}/turns/${of.turn}/attempts/${String(of.answer.attempt)}`;
+const commit = (of: Begun, body: object, token = of.answer.leaseToken) =>
+  bench.post(`${attemptUrl(of)}/capture`, token, body);
+const mark = (of: Begun, names: string[]) =>
+  bench.post(`${attemptUrl(of)}/mark`, of.answer.leaseToken, { steps: names });
+
 /** Ends the running attempt as a lost worker would, and claims the turn anew. */
 async function nextAttempt(of: Begun): Promise<Begun> {
   bench.testing.setNow(Date.now() + 60_000 * of.answer.attempt);
@@ -105,34 +127,40 @@ describe('a step', () => {
     expect(await calls()).toMatchObject([{ status: 'unknown' }]);
   });
 
-  test('of an earlier attempt is taken again, and replaces what is on record', async () => {
+  test('that no capture covers is taken again, replaces what is on record, and is counted once', async () => {
     const first = await started();
-    await taken(first, '0.0', { output: 'one' });
+    for (const step of ['0.0', '1.0', '2.0', '3.0']) await taken(first, step, { output: 'one' });
     const second = await nextAttempt(first);
     expect((await taken(second, '0.0', { output: 'two' })).body).toEqual({ result: { output: 'two' } });
-    expect(await calls()).toEqual([
-      { attempt: 2, step: '0.0', tool: 'shell.exec', status: 'succeeded', error_code: null },
-    ]);
-    expect(await steps()).toEqual([{ key: '0.0', attempt: 2 }]);
+    expect(await calls()).toHaveLength(4);
+    expect(await calls()).toContainEqual({
+      attempt: 2,
+      step: '0.0',
+      tool: 'shell.exec',
+      status: 'succeeded',
+      error_code: null,
+    });
+    expect(await steps()).toContainEqual({ key: '0.0', attempt: 2 });
   });
 
-  test('of an earlier attempt may be asked otherwise while nothing was built on it', async () => {
+  test('that no capture covers may be another call, whatever came after it', async () => {
     const first = await started();
     await taken(first, '0.0', { output: 'one' });
+    await first.tool('messages.send', { recipient: 'boss', body: 'one' }, { step: '1.0' });
     const second = await nextAttempt(first);
     const other = { command: 'make all' };
     expect((await taken(second, '0.0', ran, other)).status).toBe(200);
     expect(await begin(second, '0.0', 'shell.exec', other)).toMatchObject({ body: { result: ran } });
   });
 
-  test('that something was built on is taken again, and its result stands', async () => {
+  test('that was refused stays refused, unless another call is made there', async () => {
     const first = await started();
-    await taken(first, '0.0', { output: 'one' });
-    await first.tool('messages.send', { recipient: 'boss', body: 'one' }, { step: '1.0' });
+    expect((await begin(first, '0.0', 'shell.read', { handle: 'bg' })).status).toBe(403);
     const second = await nextAttempt(first);
-    expect((await begin(second, '0.0', 'shell.exec', { command: 'other' })).body['code']).toBe('journal-mismatch');
-    expect((await taken(second, '0.0', { output: 'two' })).body).toEqual({ result: { output: 'one' } });
-    expect(await end(second, '0.0', { output: 'two' })).toEqual({ status: 200, body: { result: { output: 'one' } } });
+    expect((await begin(second, '0.0', 'shell.read', { handle: 'bg' })).status).toBe(403);
+    expect(await calls()).toMatchObject([{ attempt: 1 }]);
+    expect((await taken(second, '0.0')).status).toBe(200);
+    expect(await calls()).toMatchObject([{ attempt: 2, status: 'succeeded' }]);
   });
 
   test('charges its agent for what is on record now, however often it was taken', async () => {
@@ -150,6 +178,163 @@ describe('a step', () => {
     const second = await nextAttempt(first);
     await taken(second, '0.0', { output: 'b'.repeat(10) });
     expect(await charged()).toBeLessThan(10_000);
+  });
+});
+
+describe('a capture', () => {
+  test('is what the next attempt begins with, and answers the steps that it covers', async () => {
+    const first = await started();
+    await taken(first, '0.0', { output: 'one' });
+    await taken(first, '0.1', { error: { code: 'file-unknown', message: 'Not there.' } });
+    const { snapshot } = await capture(first, 1, ['0.0', '0.1']);
+    await taken(first, '1.0', { output: 'three' });
+
+    const second = await nextAttempt(first);
+    expect(second.answer.snapshot).toBe(snapshot);
+    expect(await begin(second, '0.0')).toEqual({ status: 200, body: { result: { output: 'one' } } });
+    expect((await begin(second, '0.1')).body).toMatchObject({ result: { error: { code: 'file-unknown' } } });
+    expect((await begin(second, '0.0', 'shell.exec', { command: 'other' })).body['code']).toBe('journal-mismatch');
+    expect(await begin(second, '1.0')).toMatchObject({ body: { begun: true } });
+
+    // What is covered stays so in every later attempt, whichever captures come.
+    await end(second, '1.0', { output: 'again' });
+    await capture(second, 1, ['1.0']);
+    const third = await nextAttempt(second);
+    for (const [step, output] of Object.entries({ '0.0': 'one', '1.0': 'again' })) {
+      expect(await begin(third, step)).toMatchObject({ body: { result: { output } } });
+    }
+    expect((await calls()).filter(({ status }) => status !== 'refused')).toHaveLength(3);
+  });
+
+  test('of an empty workspace is one, too', async () => {
+    const first = await started();
+    await bench.testing.write(project, (tx) =>
+      tx.run(`UPDATE agents SET snapshot = :snapshot WHERE id = 'dev'`, { snapshot: 'a'.repeat(64) }),
+    );
+    await taken(first, '0.0');
+    expect((await commit(first, { number: 1, snapshot: null, steps: ['0.0'] })).status).toBe(204);
+    expect((await nextAttempt(first)).answer.snapshot).toBeNull();
+  });
+
+  test('that comes again changes nothing, also when others came before', async () => {
+    const of = await started();
+    await taken(of, '0.0');
+    const { snapshot } = await capture(of, 1, ['0.0']);
+    await taken(of, '1.0');
+    const newest = await capture(of, 2, ['1.0']);
+    await taken(of, '2.0');
+    expect((await commit(of, { number: 1, snapshot, steps: ['2.0'] })).status).toBe(204);
+    const next = await nextAttempt(of);
+    expect(next.answer.snapshot).toBe(newest.snapshot);
+    expect(await begin(next, '2.0')).toMatchObject({ body: { begun: true } });
+  });
+
+  test.each([
+    ['whose number is too far', { number: 2 }, 'invalid-request'],
+    ['of a step that still runs', { steps: ['0.0', '1.0'] }, 'invalid-request'],
+    ['of a step that there is not', { steps: ['0.0', '7.0'] }, 'invalid-request'],
+    ['of no step', { steps: [] }, 'invalid-request'],
+    ['that was not stored', { snapshot: 'b'.repeat(64) }, 'content-missing'],
+  ])('%s is refused, and leaves what was', async (_what, change, code) => {
+    const first = await started();
+    await taken(first, '0.0');
+    await begin(first, '1.0');
+    const snapshot = await storedManifest(first, 'x');
+    const { body } = await commit(first, { number: 1, snapshot, steps: ['0.0'], ...change });
+    expect(body['code']).toBe(code);
+    const second = await nextAttempt(first);
+    expect(second.answer.snapshot).toBeNull();
+    expect(await begin(second, '0.0')).toMatchObject({ body: { begun: true } });
+  });
+
+  test('of an attempt that is over is refused, and so is one with the token of the runner', async () => {
+    const first = await started();
+    await taken(first, '0.0');
+    const snapshot = await storedManifest(first, 'x');
+    const asked = { number: 1, snapshot, steps: ['0.0'] };
+    expect((await commit(first, asked, first.answer.toolToken)).status).toBe(401);
+    const second = await nextAttempt(first);
+    expect((await commit(first, asked)).body['code']).toBe('attempt-over');
+    expect((await mark(first, ['0.0'])).body['code']).toBe('attempt-over');
+    expect(await begin(second, '0.0')).toMatchObject({ body: { begun: true } });
+  });
+
+  test.each([
+    [
+      'cancelled',
+      (of: Begun) => bench.testing.write(project, (tx) => cancelTurn(tx, turnRow(tx, of.turn), 'why', 'me')),
+    ],
+    ['failed', (of: Begun) => of.report('fail', { failure: { code: 'time-limit', message: 'Too long.' } })],
+    [
+      'completed without room for the last',
+      (of: Begun) =>
+        of.report('complete', { output: { text: '' }, unsaved: { code: 'quota-exceeded', message: 'Full.' } }),
+    ],
+  ])('is what its agent goes on with when the turn is %s', async (_how, finish) => {
+    const of = await started();
+    await taken(of, '0.0');
+    const { snapshot } = await capture(of, 1, ['0.0']);
+    await finish(of);
+    const [agent] = await bench.testing.rows(project, `SELECT snapshot FROM agents WHERE id = 'dev'`);
+    expect(agent).toEqual({ snapshot });
+  });
+
+  test('is not what its agent goes on with when the turn completed', async () => {
+    const of = await started();
+    await taken(of, '0.0');
+    await capture(of, 1, ['0.0']);
+    const snapshot = await storedManifest(of, 'the end');
+    expect((await of.report('complete', { output: { text: '' }, snapshot })).status).toBe(200);
+    expect(await bench.testing.rows(project, `SELECT snapshot FROM agents WHERE id = 'dev'`)).toEqual([{ snapshot }]);
+  });
+
+  test('a turn is not completed with a snapshot that was not stored', async () => {
+    const of = await started();
+    const report = { output: { text: '' }, snapshot: 'c'.repeat(64) };
+    expect((await of.report('complete', report)).body['code']).toBe('content-missing');
+  });
+});
+
+describe('a step that reaches outside', () => {
+  test('is never repeated: without a capture its outcome is unknown, to this attempt and to later ones', async () => {
+    const first = await started();
+    await begin(first, '0.0');
+    expect((await mark(first, ['0.0'])).status).toBe(204);
+    const second = await nextAttempt(first);
+    const told = (await begin(second, '0.0')).body;
+    expect(told).toMatchObject({ result: { error: { code: 'outcome-unknown' } } });
+    expect(await begin(second, '0.0')).toEqual({ status: 200, body: told });
+    expect((await end(second, '0.0')).body['code']).toBe('step-ended');
+    const third = await nextAttempt(second);
+    expect(await begin(third, '0.0')).toEqual({ status: 200, body: told });
+    expect(await calls()).toMatchObject([{ step: '0.0', status: 'failed', error_code: 'outcome-unknown' }]);
+  });
+
+  test('is not repeated either when only its capture is missing, for its files are', async () => {
+    const first = await started();
+    await begin(first, '0.0');
+    await mark(first, ['0.0']);
+    await end(first, '0.0');
+    const second = await nextAttempt(first);
+    expect((await begin(second, '0.0')).body).toMatchObject({ result: { error: { code: 'outcome-unknown' } } });
+  });
+
+  test('has its result once it is captured', async () => {
+    const first = await started();
+    await begin(first, '0.0');
+    await mark(first, ['0.0']);
+    await mark(first, ['0.0']);
+    await end(first, '0.0');
+    await capture(first, 1, ['0.0']);
+    const second = await nextAttempt(first);
+    expect((await begin(second, '0.0')).body).toEqual({ result: ran });
+  });
+
+  test('is one that the attempt is taking', async () => {
+    const of = await started();
+    await taken(of, '0.0');
+    expect((await mark(of, ['0.0'])).body['code']).toBe('invalid-request');
+    expect((await mark(of, ['7.0'])).body['code']).toBe('invalid-request');
   });
 });
 
@@ -199,6 +384,16 @@ describe('what is refused', () => {
     expect((await begin({ ...of, answer: { ...of.answer, toolToken: of.answer.leaseToken } }, '0.0')).status).toBe(401);
   });
 
+  test('a call without a step, once the turn has taken one in the sandbox', async () => {
+    const of = await started();
+    const mail = { recipient: 'boss', body: 'x' };
+    await taken(of, '0.0');
+    for (const extra of [{}, { step: 'seq.7' }]) {
+      expect((await of.tool('messages.send', mail, extra)).body['code']).toBe('step-unnamed');
+    }
+    expect((await of.tool('messages.send', mail, { step: '1.0' })).status).toBe(200);
+  });
+
   test('an end that no beginning of this attempt came before', async () => {
     const of = await started();
     expect((await end(of, '0.0')).body['code']).toBe('step-not-begun');
@@ -244,6 +439,46 @@ describe('what is refused', () => {
     await bench.testing.write(project, (tx) => closeTurn(tx, turnRow(tx, of.turn), { status: 'cancelled' }));
     expect((await end(of, '0.0')).body['code']).toBe('token-rejected');
     expect((await begin(of, '1.0')).body['code']).toBe('token-rejected');
+  });
+});
+
+describe('writing what a call was given', () => {
+  const asked = { name: 'data.csv', to: 'data.csv' };
+  const published = async (of: Begun) => {
+    const uploaded = await of.upload('a,b');
+    expect((await of.tool('artifacts.publish', { path: 'data.csv', ...uploaded }, { step: '0.0' })).status).toBe(200);
+    return of.tool('artifacts.read', asked, { step: '1.0' });
+  };
+
+  test('is a step of its own, which counts as no call and is not taken again once it is captured', async () => {
+    const first = await started('boss');
+    expect((await published(first)).status).toBe(200);
+    expect((await begin(first, '1.0/to', 'artifacts.read', asked)).body).toEqual({ begun: true });
+    await end(first, '1.0/to', { output: 'Written.' });
+    await capture(first, 1, ['1.0/to']);
+    for (const step of ['2.0', '3.0']) await taken(first, step);
+    expect((await begin(first, '4.0')).body['code']).toBe('tool-limit-reached');
+    const second = await nextAttempt(first);
+    expect((await begin(second, '1.0/to', 'artifacts.read', asked)).body).toEqual({ result: { output: 'Written.' } });
+  });
+
+  test('is taken again where it is in no capture', async () => {
+    const first = await started('boss');
+    await published(first);
+    await begin(first, '1.0/to', 'artifacts.read', asked);
+    await end(first, '1.0/to', { output: 'Written.' });
+    const second = await nextAttempt(first);
+    expect((await begin(second, '1.0/to', 'artifacts.read', asked)).body).toEqual({ begun: true });
+  });
+
+  test.each([
+    ['before its call', '2.0/to', 'artifacts.read', asked, 'call-not-asked'],
+    ['of another call', '1.0/to', 'artifacts.read', { ...asked, to: 'other.csv' }, 'call-not-asked'],
+    ['by another tool', '1.0/to', 'messages.send', asked, 'tool-unknown'],
+  ])('%s is refused', async (_what, step, tool, input, code) => {
+    const of = await started('boss');
+    await published(of);
+    expect((await begin(of, step, tool, input)).body['code']).toBe(code);
   });
 });
 

@@ -37,6 +37,7 @@ beforeEach(async () => {
     onRefused: (code) => refused.push(code),
     runnerUrl: toolhost.runnerUrl,
     exchange: connections.exchange,
+    steps: { pass: (_route, send) => send() },
     logger: silentLogger(),
     maxContentBytes: 1_000_000,
     maxInFlight: 4,
@@ -210,6 +211,7 @@ describe('a door', () => {
       token: claim.toolToken,
       runnerUrl: toolhost.runnerUrl,
       exchange: connections.exchange,
+      steps: { pass: (_route, send) => send() },
       logger: silentLogger(),
       complete: (whole) => {
         seen.push(whole.length);

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { failure } from './failure-codes.js';
-import { agentId, projectId, sha256, turnId } from './ids.js';
+import { agentId, projectId, sha256, toolStep, turnId } from './ids.js';
 import { runnerTurnInput, turnOutput } from './runner.js';
 
 /**
@@ -10,6 +10,7 @@ import { runnerTurnInput, turnOutput } from './runner.js';
  * |---|---|
  * | `POST /projects/:project/turns/:turn/claim` | the worker's credential |
  * | `POST /projects/:project/turns/:turn/attempts/:attempt/heartbeat` | the lease token |
+ * | `POST …/attempts/:attempt/capture`, `POST …/mark` | the lease token |
  * | `POST …/attempts/:attempt/complete`, `POST …/fail`, `PUT …/log` | the lease token |
  * | `GET`, `HEAD`, `PUT …/attempts/:attempt/content/:sha256` | the lease token |
  * | `POST /projects/gone` | the worker's credential |
@@ -84,7 +85,7 @@ export const claimAnswer = z.object({
   timeoutMs: z.int().positive(),
   backend: z.enum(['docker', 'process']),
   sandbox: sandboxLimits,
-  /** The agent's workspace snapshot; null where it is empty. */
+  /** What the workspace is restored to: the turn's newest capture, or the agent's snapshot. Null where it is empty. */
   snapshot: sha256.nullable(),
   /** The frozen input, without the fields that the worker adds. */
   input: runnerTurnInput.omit({ workspace: true, controllerUrl: true, token: true }),
@@ -104,6 +105,26 @@ export const heartbeatAnswer = z.object({
   cancel: z.boolean(),
 });
 export type HeartbeatAnswer = z.infer<typeof heartbeatAnswer>;
+
+/** The most steps that one request names. */
+export const maxNamedSteps = 1_000;
+
+/**
+ * Commits a capture of the workspace, whose content is stored already. It covers these steps of the attempt, and all that were
+ * covered before; a later attempt begins with it.
+ */
+export const captureRequest = z.object({
+  /** Of the attempt's captures, from 1. A number that was taken before changes nothing. */
+  number: z.int().positive(),
+  /** Null where the workspace is empty. */
+  snapshot: sha256.nullable(),
+  steps: z.array(toolStep).min(1).max(maxNamedSteps),
+});
+export type CaptureRequest = z.infer<typeof captureRequest>;
+
+/** Notes that steps of the attempt are about to reach outside of the sandbox. */
+export const markRequest = z.object({ steps: z.array(toolStep).min(1).max(maxNamedSteps) });
+export type MarkRequest = z.infer<typeof markRequest>;
 
 /** The worker's measurements of an attempt: durations by stage, for metrics and `turns show`. */
 export const attemptStats = z.object({

@@ -19,8 +19,20 @@ export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 /** The step of a model call. A tool call's step has another form, because the journal holds its result there. */
 export const questionStep = z.string().regex(/^\d{1,6}$/);
 
-/** A step, such as `3` or `3.0`, or `seq.4` for a runner that names no steps. */
-const stepKey = z.string().regex(/^(?:\d{1,6}(?:\.\d{1,6})?|seq\.\d{1,6})$/);
+/** A step, such as `3` or `3.0`, or `seq.4` for a runner that names no steps; `3.0/to` where that writes what it was given. */
+const stepKey = z.string().regex(/^(?:\d{1,6}(?:\.\d{1,6}(?:\/to)?)?|seq\.\d{1,6})$/);
+
+const writeSuffix = '/to';
+
+/** The step in the sandbox by which a call's answer is written into the workspace. */
+export function writeStep(call: string): string {
+  return `${call}${writeSuffix}`;
+}
+
+/** The call whose answer a step writes; undefined for any other step. */
+export function callOfWrite(step: string): string | undefined {
+  return step.endsWith(writeSuffix) ? step.slice(0, -writeSuffix.length) : undefined;
+}
 
 /**
  * The step of a tool call. A handler has no model calls: its steps are `sdk.4`, by the number in the turn, or `key.`

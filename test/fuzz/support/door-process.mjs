@@ -9,7 +9,8 @@ import { Multiplexer } from '../../../shared/protocol/dist/stdio-frames.js';
 
 const { FUZZ_DOOR, FUZZ_FRAMES, FUZZ_SHIM_DOOR, RUNNER_URL, SHIM_TOKEN, TOOL_TOKEN } = process.env;
 const { exchange } = keepConnections(RUNNER_URL);
-const doorOf = (token) => new Door({ runnerUrl: RUNNER_URL, exchange, token, logger: silentLogger() });
+const steps = { pass: (_route, send) => send() };
+const doorOf = (token) => new Door({ runnerUrl: RUNNER_URL, exchange, steps, token, logger: silentLogger() });
 const door = doorOf(TOOL_TOKEN);
 await door.listen(FUZZ_DOOR);
 await doorOf(SHIM_TOKEN).listen(FUZZ_SHIM_DOOR);

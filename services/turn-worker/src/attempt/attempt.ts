@@ -8,6 +8,7 @@ import { type RunnerTurnInput, runnerProtocol } from '@suzumio/protocol/runner';
 import { sandboxPacksOf } from '@suzumio/protocol/tool-names';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import { createRedactor } from '@suzumio/runtime/observability/redactor';
+import { SandboxSteps } from '../door/sandbox-steps.js';
 import { AttemptFailure, failureOf } from '../engine/attempt-failure.js';
 import type {
   AttemptPlace,
@@ -23,7 +24,8 @@ import type { Workspace } from '../workspace/workspaces.js';
 import { bringToSnapshot, captureSnapshot, contentRetry } from './agent-workspace.js';
 import type { AttemptState } from './attempt-states.js';
 import { type Host, requireAllowed, requireUnmoved } from './host.js';
-import { isSignalDeath, judgeEnding } from './judge-ending.js';
+import { type Ending, isSignalDeath, judgeEnding } from './judge-ending.js';
+import { LiveCaptures } from './live-captures.js';
 import { openDoor } from './open-door.js';
 import { type Outcome, report, type Reported } from './report.js';
 import { StopSwitch } from './stop-switch.js';
@@ -130,7 +132,8 @@ export class Attempt {
   async #carryOut(engine: TurnEngine): Promise<Outcome> {
     const { stopwatch } = this.turn;
     const prepared = await this.#prepare(engine);
-    const { door, at } = await this.#openDoor(prepared);
+    const captures = this.#liveCaptures(prepared);
+    const { door, at } = await this.#openDoor(prepared, new SandboxSteps(captures));
     try {
       const input = this.#input(prepared, at);
       await prepared.directory.writeInput(input);
@@ -140,9 +143,10 @@ export class Attempt {
       stopwatch.lap('ran');
     } finally {
       await door.close();
+      await captures.settled();
     }
     if (this.stop.abandoned.aborted) return { kind: 'abandoned' };
-    return this.#conclude(prepared, this.#sandbox, this.#watched);
+    return this.#conclude(prepared, this.#sandbox, { ...this.#watched, captureFailure: captures.failure });
   }
 
   /** Prepares what the sandbox needs: disk space, its image, the agent's workspace at its snapshot, a directory. */
@@ -165,12 +169,21 @@ export class Attempt {
     return { engine, sandbox, workspace, home, directory: this.#directory };
   }
 
-  #openDoor({ sandbox, workspace, directory }: Prepared): ReturnType<typeof openDoor> {
+  #liveCaptures({ workspace }: Prepared): LiveCaptures {
+    const { stop, host } = this;
+    const { metrics, now } = this.context;
+    const { captureMs } = host.limits;
+    const { logger } = this.turn;
+    return new LiveCaptures({ workspace, client: this.#client, stop, captureMs, logger, metrics, now });
+  }
+
+  #openDoor({ sandbox, workspace, directory }: Prepared, steps: SandboxSteps): ReturnType<typeof openDoor> {
     const { claim, logger } = this.turn;
     const { runnerUrl, toRunners } = this.cell;
     return openDoor(sandbox, {
       runnerUrl,
       exchange: toRunners.exchange,
+      steps,
       onRefused: (code) => this.context.metrics?.requestsRefused.inc({ code }),
       token: claim.toolToken,
       logger,
@@ -240,7 +253,11 @@ export class Attempt {
   }
 
   /** Judges how the sandbox ended, sends its log, and keeps the workspace of a completed turn. */
-  async #conclude({ workspace, directory }: Prepared, sandbox: Sandbox, watched: Watched): Promise<Outcome> {
+  async #conclude(
+    { workspace, directory }: Prepared,
+    sandbox: Sandbox,
+    watched: Watched & Pick<Ending, 'captureFailure'>,
+  ): Promise<Outcome> {
     const { stop, host } = this;
     const { claim, logger, stopwatch } = this.turn;
     const said = await sandbox.log().catch((error: unknown) => {

@@ -11,6 +11,8 @@ export interface Ending {
   end: SandboxEnd;
   output: OutputRead;
   stopped: StopReason | undefined;
+  /** Why the workspace could not be captured, if that ended the attempt. */
+  captureFailure: Failure | undefined;
   /** How the directories exceed their limits, if they do. */
   tooLarge: string | undefined;
   /** Whether the worker's disk was full at the end, so that writing to it may have failed. */
@@ -57,6 +59,7 @@ function explain({
   end,
   output,
   stopped,
+  captureFailure,
   tooLarge,
   diskWasShort,
   disturbed,
@@ -74,6 +77,7 @@ function explain({
   if (stopped === 'shutdown') {
     return { code: 'worker-shutdown', message: 'The worker was shut down while the turn ran.' };
   }
+  if (captureFailure) return captureFailure;
   if (tooLarge !== undefined) {
     return { code: 'workspace-too-large', message: `The turn wrote more than it may: ${tooLarge}.` };
   }

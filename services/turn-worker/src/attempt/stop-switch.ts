@@ -6,9 +6,11 @@
  * - `fenced`: no ToolHost was heard for nearly a lease
  * - `superseded`: a later attempt of the same agent was given to this worker, or runs on its engine
  * - `disk-full`: the worker's disk is full, and this attempt uses most of it
+ * - `capture-failed`: its workspace could not be captured, so that nothing may leave its sandbox
  * - `lingering`: its output is complete, but its sandbox does not exit
  */
-export type StopReason = Abandonment | 'time-limit' | 'workspace-too-large' | 'disk-full' | 'shutdown' | 'lingering';
+export type StopReason =
+  Abandonment | 'time-limit' | 'workspace-too-large' | 'disk-full' | 'shutdown' | 'capture-failed' | 'lingering';
 export type Abandonment = (typeof abandonments)[number];
 
 const abandonments = ['cancelled', 'fenced', 'superseded'] as const;

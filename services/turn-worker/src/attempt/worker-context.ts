@@ -5,7 +5,14 @@ import type { AttemptStates } from './attempt-states.js';
 /** A worker's metrics of its attempts. */
 export type AttemptMetrics = Pick<
   Metrics,
-  'turnJobsTaken' | 'attemptsRunning' | 'attemptsStopped' | 'stageDuration' | 'requestsRefused'
+  | 'turnJobsTaken'
+  | 'attemptsRunning'
+  | 'attemptsStopped'
+  | 'stageDuration'
+  | 'requestsRefused'
+  | 'captures'
+  | 'capturedBytes'
+  | 'captureDuration'
 >;
 
 /** The worker, as its attempts use it. */

@@ -14,12 +14,15 @@ import type { PortRange } from '../config.js';
 import { errnoOf } from '../files/errno.js';
 import type { KeptConnections } from '../toolhost/kept-connections.js';
 import { forward } from './forward.js';
+import type { SandboxSteps } from './sandbox-steps.js';
 
 export interface DoorOptions {
   /** The ToolHost's listener for runners. */
   runnerUrl: string;
   /** Sends requests over kept-alive connections, which the doors of a cell share. */
   exchange: KeptConnections['exchange'];
+  /** Decides when requests are sent. */
+  steps: Pick<SandboxSteps, 'pass'>;
   /** The attempt's own tool token: only requests with it pass. */
   token: string;
   /** Completes the body of a tool call, where the runner's side of the door does not. */
@@ -160,7 +163,7 @@ export class Door {
   }
 
   async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { runnerUrl, exchange, complete, maxContentBytes = largestContent, maxInFlight = 16 } = this.options;
+    const { runnerUrl, exchange, steps, complete, maxContentBytes = largestContent, maxInFlight = 16 } = this.options;
     const maxBytes = allowance(request.method ?? '', request.url ?? '', maxContentBytes);
     if (maxBytes === undefined)
       throw new SuzumioError(
@@ -178,7 +181,7 @@ export class Door {
     try {
       const call = complete && request.url === '/tool' ? await shortBody(request, maxCompletedBytes) : undefined;
       const body = call?.whole && (await complete?.(call.whole));
-      await forward(request, response, { runnerUrl, exchange, maxBytes, body, source: call?.source });
+      await forward(request, response, { runnerUrl, exchange, steps, maxBytes, body, source: call?.source });
     } catch (error) {
       if (error instanceof RangeError) throw tooLarge(maxBytes);
       throw new SuzumioError(

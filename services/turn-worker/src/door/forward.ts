@@ -4,9 +4,11 @@ import { pipeline } from 'node:stream/promises';
 import type { HttpRequest } from '@suzumio/protocol/http-client';
 import { purposeHeader, stepHeader } from '@suzumio/protocol/model-chat';
 import type { KeptConnections } from '../toolhost/kept-connections.js';
+import type { SandboxSteps } from './sandbox-steps.js';
 
 export interface ForwardOptions extends Pick<KeptConnections, 'exchange'> {
   runnerUrl: string;
+  steps: Pick<SandboxSteps, 'pass'>;
   maxBytes: number;
   /** Sent instead of the request's own body. */
   body?: Buffer | undefined;
@@ -30,25 +32,27 @@ const answerHeaders = ['content-type', 'content-length', 'retry-after'] as const
  * Forwards one request, streaming both ways, with only the headers that the routes need. When the client disconnects,
  * the request is aborted.
  *
- * @throws RangeError when the body is longer than `maxBytes`
+ * @throws RangeError when the body is longer than `maxBytes`; what `steps` throws
  */
 export async function forward(
   request: IncomingMessage,
   response: ServerResponse,
-  { runnerUrl, exchange, maxBytes, body, source = request }: ForwardOptions,
+  { runnerUrl, exchange, steps, maxBytes, body, source = request }: ForwardOptions,
 ): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => {
     if (!response.writableFinished) gone.abort(new Error('the asking side went away'));
   });
-  const answer = await exchange({
-    method: request.method as HttpRequest['method'],
-    url: runnerUrl.replace(/\/+$/, '') + (request.url ?? ''),
-    headers: only(requestHeaders, (name) => request.headers[name]?.toString()),
-    body: body ?? { stream: () => bounded(source, maxBytes) },
-    timeoutMs: silenceMs,
-    signal: gone.signal,
-  });
+  const answer = await steps.pass(request.url ?? '', () =>
+    exchange({
+      method: request.method as HttpRequest['method'],
+      url: runnerUrl.replace(/\/+$/, '') + (request.url ?? ''),
+      headers: only(requestHeaders, (name) => request.headers[name]?.toString()),
+      body: body ?? { stream: () => bounded(source, maxBytes) },
+      timeoutMs: silenceMs,
+      signal: gone.signal,
+    }),
+  );
   response.writeHead(answer.status, only(answerHeaders, answer.header));
   await pipeline(answer.body, response);
 }

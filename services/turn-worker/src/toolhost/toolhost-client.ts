@@ -5,6 +5,7 @@ import {
   type AttemptRef,
   attemptEnded,
   type AttemptEnded,
+  type CaptureRequest,
   type ClaimAnswer,
   claimAnswer,
   type ClaimRequest,
@@ -14,6 +15,7 @@ import {
   goneProjects,
   type HeartbeatAnswer,
   heartbeatAnswer,
+  type MarkRequest,
   type MeasureAnswer,
   measureAnswer,
 } from '@suzumio/protocol/attempts';
@@ -136,6 +138,14 @@ export class AttemptClient {
   fail(request: FailRequest): Promise<AttemptEnded> {
     const report = { method: 'POST', json: request, timeoutMs: callTimeoutMs } as const;
     return this.http.json(attemptEnded, this.#at('fail', report));
+  }
+
+  async capture(request: CaptureRequest): Promise<void> {
+    await this.http.send(this.#at('capture', { method: 'POST', json: request, timeoutMs: callTimeoutMs }));
+  }
+
+  async mark(request: MarkRequest): Promise<void> {
+    await this.http.send(this.#at('mark', { method: 'POST', json: request, timeoutMs: callTimeoutMs }));
   }
 
   async putLog(body: Buffer): Promise<void> {

@@ -79,6 +79,7 @@ export const errorCodes = {
   'turn-ended': { status: 409, retryable: false },
   'stale-submit': { status: 409, retryable: false },
   'journal-mismatch': { status: 409, retryable: false },
+  'step-unnamed': { status: 409, retryable: false },
   'step-not-begun': { status: 409, retryable: false },
   'step-ended': { status: 409, retryable: false },
   'artifact-unknown': { status: 404, retryable: false },

@@ -15,10 +15,12 @@
  * - `patch-mismatch`, `patch-ambiguous`: what is to be changed is not in the file, or there more than once
  * - `pattern-invalid`: no regular expression
  * - `program-missing`: the image has not the program that does it
+ * - `outcome-unknown`: the turn was interrupted while it ran; it had reached outside, so it is not repeated
  * - `output-gone`: output of an earlier command that is not kept any more
  * - `handle-unknown`: no background command of this attempt has that handle
  * - `too-many-processes`: as many background commands as may run do
  * - `step-failed`: a step of a mock script did not do what it was to do
+ * - `workspace-write-failed`: an artifact could not be written into the workspace
  * - `cancelled`: the turn ended
  * - `system-error`: the system refused for another reason, which the sentence names
  */
@@ -43,10 +45,12 @@ export const sandboxRefusalCodes = [
   'patch-ambiguous',
   'pattern-invalid',
   'program-missing',
+  'outcome-unknown',
   'output-gone',
   'handle-unknown',
   'too-many-processes',
   'step-failed',
+  'workspace-write-failed',
   'cancelled',
   'system-error',
 ] as const;

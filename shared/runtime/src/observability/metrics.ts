@@ -14,6 +14,7 @@ const stopReasons = [
   'workspace-too-large',
   'disk-full',
   'shutdown',
+  'capture-failed',
   'lingering',
 ] as const;
 
@@ -112,6 +113,22 @@ export function createMetrics(service: string) {
       name: 'suzumio_attempts_stopped_total',
       help: 'Attempts that a worker stopped before their own end, by why.',
       labels: { reason: stopReasons },
+    }),
+    captures: defineCounter(registry, {
+      name: 'suzumio_captures_total',
+      help: 'Captures of workspaces while their turns ran, by what became of them; one that fails ends its attempt.',
+      labels: { outcome: ['taken', 'failed'] },
+    }),
+    capturedBytes: defineCounter(registry, {
+      name: 'suzumio_captured_bytes_total',
+      help: 'What captures of workspaces uploaded while their turns ran.',
+      labels: {},
+    }),
+    captureDuration: defineHistogram(registry, {
+      name: 'suzumio_capture_duration_seconds',
+      help: 'How long captures of workspaces took while their turns ran, uploads included.',
+      labels: {},
+      bucketsMs: [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000, 15_000, 60_000],
     }),
     leasesExpired: defineCounter(registry, {
       name: 'suzumio_leases_expired_total',

@@ -10,6 +10,7 @@ import type { Tx } from '../sqlite/tx.js';
 import { authorizeTool } from '../turns/authorize.js';
 import { noteContradiction } from '../turns/refusal-limits.js';
 import { failTurn } from '../turns/fail-attempt.js';
+import { hasSandboxSteps, unnamedRefusal } from '../turns/tool-call-refusal.js';
 import { type AnsweredBy, giveUpLostCalls, type LostCall } from './model-call-costs.js';
 
 /** A question to a model, as the gateway takes it from a runner. */
@@ -81,11 +82,11 @@ export function beginModelCall(
     },
   );
   if (running.some((other) => other.step === step)) return { state: 'asked-by-another', step, lost };
-  const refusal = refusalOf(tx, turn, { ...question, step });
+  const refusal = refusalOf(tx, turn, { ...question, step }, question.step);
   if (refusal === 'held-back' || (!refusal && running.length >= runningCallsPerTurn)) {
     return { state: 'held-back', step, lost };
   }
-  if (refusal) return { state: 'refused', ...refusal, lost };
+  if (refusal) return { state: 'refused', code: refusal.code, message: refusal.message, lost };
   const call = tx.newId('call');
   const { sent } = question;
   tx.insert('model_calls', {
@@ -117,11 +118,13 @@ function refusalOf(
   tx: Tx,
   turn: TurnRow,
   question: ModelQuestion & { step: string },
+  named: string | undefined,
 ): { code: ErrorCode; message: string } | 'held-back' | undefined {
   if (turn.ended_by_tool !== null) {
     return { code: 'turn-ended', message: `This turn has ended with ${turn.ended_by_tool}.` };
   }
   if (projectRow(tx).status === 'completed') return { code: 'project-closed', message: 'The project is completed.' };
+  if (named === undefined && hasSandboxSteps(tx, turn.id)) return unnamedRefusal;
   const { maxSteps } = tx.config.turn;
   const asked = tx.get<{ count: number }>(
     `SELECT count(DISTINCT step) AS count FROM model_calls WHERE turn_id = :turn AND status <> 'lost' AND step <> :step`,

@@ -287,4 +287,21 @@ ALTER TABLE tool_calls ADD COLUMN request_hash TEXT;
 ALTER TABLE tool_calls ADD COLUMN result_hash TEXT;
 `,
   },
+  {
+    // The newest capture of each turn's workspace, by attempt and number; the steps in the sandbox that it covers; and those
+    // that have reached outside.
+    version: 19,
+    sql: `
+CREATE TABLE turn_captures (
+  turn_id TEXT PRIMARY KEY REFERENCES turns (id),
+  attempt INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  -- Null where the workspace is empty.
+  snapshot TEXT,
+  captured_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+ALTER TABLE tool_calls ADD COLUMN captured INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE tool_calls ADD COLUMN marked INTEGER NOT NULL DEFAULT 0;
+`,
+  },
 ];

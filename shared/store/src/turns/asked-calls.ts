@@ -1,4 +1,5 @@
 import { callInput } from '@suzumio/protocol/call-input';
+import { callOfWrite } from '@suzumio/protocol/ids';
 import { functionName } from '@suzumio/protocol/conversation';
 import type { ModelToolCall } from '@suzumio/protocol/model-chat';
 import { jsonAt, type RecordedAnswer, requestHash } from '../journal.js';
@@ -25,7 +26,7 @@ const searchedChars = 8 * 1024 * 1024;
 export function wasAskedFor(reader: SqlReader, call: MadeCall): boolean {
   const questions = questionsOf(reader, call.turn);
   if (call.step === undefined) return questions.length === 0 || isInNewest(reader, questions, call);
-  const [question, index] = call.step.split('.');
+  const [question, index] = (callOfWrite(call.step) ?? call.step).split('.');
   const answer = question !== undefined && questions.includes(question) && answerTo(reader, call.turn, question);
   const asked = answer ? answer.calls[Number(index)] : undefined;
   return asked !== undefined && isThat(asked, call);

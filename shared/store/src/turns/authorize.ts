@@ -3,9 +3,13 @@ import { attemptRow, type AttemptRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { sameHash } from './tokens.js';
 
-interface TokenOf {
+/** The attempt that a request is about. */
+export interface AttemptId {
   turn: string;
   attempt: number;
+}
+
+interface TokenOf extends AttemptId {
   tokenHash: string;
 }
 
@@ -33,6 +37,15 @@ export function authorizeLease(reader: SqlReader, token: TokenOf): AttemptRow {
   const attempt = attemptRow(reader, token.turn, token.attempt);
   if (!attempt || !sameHash(attempt.lease_token_hash, token.tokenHash)) throw rejected();
   return attempt;
+}
+
+/** @throws SuzumioError `attempt-over` */
+export function assertRunning(attempt: AttemptRow | undefined, id: AttemptId): asserts attempt is AttemptRow {
+  if (attempt?.status === 'running') return;
+  throw new SuzumioError('attempt-over', `Attempt ${String(id.attempt)} of ${id.turn} is over; nothing was changed.`, {
+    turn: id.turn,
+    attempt: id.attempt,
+  });
 }
 
 /** One sentence for every reason: it does not reveal what is wrong with a token. */

@@ -5,6 +5,7 @@ import { externalEngine } from '@suzumio/protocol/handlers';
 import { unreadMail } from '../mail/unread-mail.js';
 import { agentRow, projectRow, turnRow, type TurnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
+import { newestCapture } from './captures.js';
 import { assertClaimable, type Claimant } from './claimable.js';
 import { cancelTurn } from './end-turn.js';
 import type { FrozenInput } from './frozen-input.js';
@@ -26,6 +27,7 @@ export interface Claim extends Claimant {
 export interface Claimed {
   attempt: number;
   epoch: number;
+  /** The turn's newest capture; before the first, its agent's snapshot. */
   snapshot: string | null;
   input: FrozenInput;
   /** Whether this repeats a claim that was granted before. */
@@ -158,7 +160,7 @@ function claimed(tx: Tx, turn: TurnRow, attempt: number): Omit<Claimed, 'repeate
   return {
     attempt,
     epoch: projectRow(tx).epoch,
-    snapshot: agentRow(tx, turn.agent_id).snapshot,
+    snapshot: (newestCapture(tx, turn.id) ?? agentRow(tx, turn.agent_id)).snapshot,
     input: { ...input, turn: { ...input.turn, attempt } },
   };
 }

@@ -3,8 +3,9 @@ import type { TurnOutput } from '@suzumio/protocol/runner';
 import { watchTurnEnd } from '../protection/watch.js';
 import { attemptRow, turnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
+import { assertRunning, type AttemptId } from './authorize.js';
+import { keepCapture, setSnapshot } from './captures.js';
 import { closeAttempt, closeTurn } from './end-turn.js';
-import { assertRunning, type AttemptId } from './fail-attempt.js';
 import { noticeTurn } from './turn-notices.js';
 
 /**
@@ -27,12 +28,9 @@ export function completeTurn(
     text: report.output.text,
     usage: report.output.usage ? JSON.stringify(report.output.usage) : null,
   });
+  // A workspace that could not be stored at the end may have been captured before.
   const changed =
-    report.snapshot !== undefined &&
-    tx.run('UPDATE agents SET snapshot = :snapshot WHERE id = :agent AND snapshot IS NOT :snapshot', {
-      snapshot: report.snapshot,
-      agent: turn.agent_id,
-    }).changes > 0;
+    report.snapshot === undefined ? keepCapture(tx, turn) : setSnapshot(tx, turn.agent_id, report.snapshot);
   closeTurn(tx, turn, { status: 'completed' });
   const made = madeBy(tx, turn.id);
   tx.emit({

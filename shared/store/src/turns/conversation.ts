@@ -3,10 +3,11 @@ import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { ConversationEntry, ModelAnswerFacts } from '@suzumio/contract/model/views';
 import { toolMessage } from '@suzumio/protocol/conversation';
 import { beginningOf } from '@suzumio/protocol/cut-text';
+import { writeStep } from '@suzumio/protocol/ids';
 import type { ChatMessage } from '@suzumio/protocol/model-chat';
 import { turnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
-import { type RecordedAnswer, type RecordedResult, resultAt } from '../journal.js';
+import { type RecordedAnswer, type RecordedStep, resultAt } from '../journal.js';
 import type { FrozenInput } from './frozen-input.js';
 import { readHistory } from './history.js';
 import { listModelCalls } from './list-model-calls.js';
@@ -106,7 +107,7 @@ function* stepsOf(reader: SqlReader, turn: string): Generator<Entry> {
     };
     for (const [index, { id, name }] of calls.entries()) {
       const place = `${key}.${String(index)}`;
-      ofAnswers.add(place);
+      ofAnswers.add(place).add(writeStep(place));
       yield resultOf(reader, turn, place, { id, name });
     }
   }
@@ -121,7 +122,8 @@ function resultOf(reader: SqlReader, turn: string, place: string, call?: { id: s
     'SELECT tool, attempt, error_code, output_json FROM tool_calls WHERE turn_id = :turn AND step = :place ORDER BY seq LIMIT 1',
     { turn, place },
   );
-  const journaled = resultAt<RecordedResult>(reader, turn, place);
+  const journaled =
+    resultAt<RecordedStep>(reader, turn, writeStep(place)) ?? resultAt<RecordedStep>(reader, turn, place);
   const refusal =
     journaled === undefined && row?.output_json ? (JSON.parse(row.output_json) as { message?: string }) : undefined;
   const result =

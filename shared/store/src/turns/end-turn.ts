@@ -1,6 +1,7 @@
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import type { Tx } from '../sqlite/tx.js';
 import type { AttemptRow, TurnRow } from '../rows.js';
+import { keepCapture } from './captures.js';
 import { noticeTurn } from './turn-notices.js';
 
 /** How an attempt ended, for its row. */
@@ -40,7 +41,10 @@ export function closeAttempt(tx: Tx, attempt: AttemptRow, end: AttemptEnd): void
   });
 }
 
-/** Ends a turn. Its agent is free again, or stopped as requested, or failed until an operator acts. */
+/**
+ * Ends a turn. Its agent is free again, or stopped as requested, or failed until an operator acts. Unless the turn completed,
+ * the agent goes on with its newest capture.
+ */
 export function closeTurn(
   tx: Tx,
   turn: TurnRow,
@@ -55,6 +59,7 @@ export function closeTurn(
       now: tx.nowMs,
     },
   );
+  if (end.status !== 'completed') keepCapture(tx, turn);
   const failed = end.status === 'failed' && end.failure !== undefined;
   tx.run(
     `UPDATE agents SET state = CASE WHEN :state = 'quiet' AND stopping = 1 THEN 'stopped' ELSE :state END, stopping = 0,

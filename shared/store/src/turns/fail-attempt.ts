@@ -1,18 +1,12 @@
-import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { decideFailure } from '@suzumio/core/failures/failure-policy';
 import type { AttemptEnded, AttemptStats } from '@suzumio/protocol/attempts';
 import { type Failure, type FailureCode, failureCodes } from '@suzumio/protocol/failure-codes';
 import { externalEngine } from '@suzumio/protocol/handlers';
 import { attemptRow, type AttemptRow, turnRow, type TurnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
+import { assertRunning, type AttemptId } from './authorize.js';
 import { closeAttempt, closeTurn } from './end-turn.js';
 import { noticeTurn } from './turn-notices.js';
-
-/** The attempt that a report is about. */
-export interface AttemptId {
-  turn: string;
-  attempt: number;
-}
 
 /**
  * Ends an attempt that failed; {@link decideFailure} says whether the turn waits for another.
@@ -139,13 +133,4 @@ function history(tx: Tx, turn: TurnRow, current: AttemptRow) {
 /** Whether a failure means that the turn waits for something without a deadline. */
 function isWait(code: FailureCode): boolean {
   return failureCodes[code] === 'day' || failureCodes[code] === 'mount';
-}
-
-/** @throws SuzumioError `attempt-over` */
-export function assertRunning(attempt: AttemptRow | undefined, id: AttemptId): asserts attempt is AttemptRow {
-  if (attempt?.status === 'running') return;
-  throw new SuzumioError('attempt-over', `Attempt ${String(id.attempt)} of ${id.turn} is over; nothing was changed.`, {
-    turn: id.turn,
-    attempt: id.attempt,
-  });
 }

@@ -8,6 +8,7 @@ import {
   toolMessage,
   transcriptText,
 } from '@suzumio/protocol/conversation';
+import { writeStep } from '@suzumio/protocol/ids';
 import { tokensOf } from '@suzumio/protocol/estimated-tokens';
 import type { ChatMessage, ModelAnswer, ModelToolCall } from '@suzumio/protocol/model-chat';
 import { toldNotes, toldTranscript, transcriptRoom } from '@suzumio/protocol/notes';
@@ -157,7 +158,8 @@ function stepMessages(key: string, answer: ModelAnswer, results: ReadonlyMap<str
     assistantMessage(answer),
     ...answer.toolCalls.map((call, index) => {
       const { id } = call;
-      const written = results.get(`${key}.${index}`);
+      const step = `${key}.${index}`;
+      const written = results.get(writeStep(step)) ?? results.get(step);
       const result = written === undefined ? undefined : (JSON.parse(written) as RecordedTool);
       if (result?.ok === false) return toolMessage(id, result);
       return toolMessage(id, result?.response ? { output: toldOutput(call, result.response) } : notMade);
@@ -167,7 +169,7 @@ function stepMessages(key: string, answer: ModelAnswer, results: ReadonlyMap<str
 
 /**
  * What an agent was told of a successful call: the tool's output, unless its runner wrote a file that the tool named
- * into the workspace.
+ * into the workspace, and not as a step of its own.
  */
 function toldOutput(call: ModelToolCall, { output, metadata }: ToolResponse): unknown {
   if (call.name !== functionName('artifacts.read')) return output;

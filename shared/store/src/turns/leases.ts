@@ -3,7 +3,8 @@ import { externalEngine } from '@suzumio/protocol/handlers';
 import { attemptRow, type AttemptRow, turnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
-import { type AttemptId, endByFailure } from './fail-attempt.js';
+import type { AttemptId } from './authorize.js';
+import { endByFailure } from './fail-attempt.js';
 
 /**
  * Whether an attempt has exceeded the turn's time limit. A worker enforces the limit itself from its container's start;

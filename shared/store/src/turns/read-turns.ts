@@ -27,7 +27,7 @@ interface Row {
   calls: number;
 }
 
-const columns = `turns.*, (SELECT count(*) FROM tool_calls WHERE turn_id = turns.id) AS calls`;
+const columns = `turns.*, (SELECT count(*) FROM tool_calls WHERE turn_id = turns.id AND step NOT LIKE '%/to') AS calls`;
 
 /** How many turns are queued, and how many run. */
 export interface ActiveTurns {

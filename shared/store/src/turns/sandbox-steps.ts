@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { callOfWrite } from '@suzumio/protocol/ids';
 import type { StepResult } from '@suzumio/protocol/sandbox-steps';
 import {
   anyRequest,
@@ -9,18 +10,19 @@ import {
   replaceStep,
   resultAt,
 } from '../journal.js';
-import { turnRow } from '../rows.js';
+import { attemptRow, turnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
-import { authorizeTool } from './authorize.js';
+import { assertRunning, type AttemptId, authorizeTool } from './authorize.js';
 import { contradicted } from './record-tool-call.js';
 import { noteRefusedCall } from './refusal-limits.js';
 import { emitCalled, isRecorded, statusOf } from './refuse-tool-call.js';
 import { limitReached, recordedCalls, refusalOf, type ToolCall } from './tool-call-refusal.js';
 
 // A step in the sandbox takes effect where no transaction reaches. It is on record before it begins, and what came of it
-// once it has ended. An attempt that comes later begins with the workspace as it was before the turn, so it takes the step
-// again; what it comes to then replaces what is recorded.
+// once it has ended. A later attempt begins with the newest capture of the workspace: steps that the capture covers are
+// answered from the journal, and later ones are taken again. What they come to then replaces what is recorded: nothing in the
+// journal depends on them, because the workspace is captured before a question or call leaves the sandbox.
 
 /** A call that names its step. */
 export type SandboxCall = ToolCall & { step: string };
@@ -35,6 +37,10 @@ interface StepRow {
   status: 'running' | 'succeeded' | 'failed' | 'refused' | 'unknown';
   request_hash: string;
   result_hash: string | null;
+  /** 1 where a later attempt is given its result: its effects are in the turn's newest capture. */
+  captured: number;
+  /** 1 where it has reached outside of the sandbox. */
+  marked: number;
 }
 
 /**
@@ -50,6 +56,7 @@ export function beginSandboxStep(tx: Tx, call: SandboxCall, known?: RecordedRefu
   if (contradiction) return { result: contradicted(tx, turn, call, contradiction), replayed: false };
   if (row?.attempt === call.attempt && row.status === 'running') return 'begun';
   if (recorded) return { result: recorded, replayed: true };
+  if (row?.marked && row.attempt !== call.attempt) return { result: leftUnknown(tx, row, call), replayed: false };
 
   const made = madeBefore(tx, call, row);
   if (!isRecorded(tx, made)) {
@@ -114,15 +121,32 @@ export function endSandboxStep(
   }
   const result = recordable(told);
   endRow(tx, row.id, result, hash);
-  const standing = isBuiltOn(tx, turn, step) ? resultAt<RecordedStep>(tx, turn, step) : undefined;
-  if (!standing) replaceStep(tx, { turn, step, attempt, requestHash: row.request_hash }, result);
+  replaceStep(tx, { turn, step, attempt, requestHash: row.request_hash }, result);
   emitCalled(tx, { agent, turn, attempt, tool: row.tool }, step, result);
-  return { tool: row.tool, result: standing ?? result, replayed: false };
+  return { tool: row.tool, result, replayed: false };
 }
 
-/** How many calls of the turn count against its limit. A step that was taken before was within it. */
-function madeBefore(reader: SqlReader, { turn }: SandboxCall, row: StepRow | undefined): number {
-  if (row && row.status !== 'refused') return 0;
+/**
+ * Notes that steps of an attempt reach outside of the sandbox, before they do: they are never repeated.
+ *
+ * @throws SuzumioError `attempt-over`; `invalid-request` for a step that the attempt is not taking
+ */
+export function markSteps(tx: Tx, id: AttemptId, steps: readonly string[]): void {
+  const { turn, attempt } = id;
+  assertRunning(attemptRow(tx, turn, attempt), id);
+  for (const step of steps) {
+    const { changes } = tx.run(
+      `UPDATE tool_calls SET marked = 1 WHERE turn_id = :turn AND step = :step AND attempt = :attempt
+         AND request_hash IS NOT NULL AND status = 'running'`,
+      { turn, attempt, step },
+    );
+    if (changes !== 1) throw new SuzumioError('invalid-request', `This attempt is not taking a step ${step}.`);
+  }
+}
+
+/** How many calls of the turn count against its limit. A step that was taken before, or belongs to a call, is within it. */
+function madeBefore(reader: SqlReader, { turn, step }: SandboxCall, row: StepRow | undefined): number {
+  if ((row && row.status !== 'refused') || callOfWrite(step) !== undefined) return 0;
   return recordedCalls(reader, turn) - (row ? 1 : 0);
 }
 
@@ -135,19 +159,28 @@ interface KnownStep {
 
 function stepAt(reader: SqlReader, call: SandboxCall): KnownStep {
   const row = stepRow(reader, call.turn, call.step);
-  if (row?.attempt === call.attempt) {
-    if (![call.requestHash, anyRequest].includes(row.request_hash)) return { row, contradiction: mismatch(call) };
-    return { row, recorded: row.status === 'running' ? undefined : resultAt(reader, call.turn, call.step) };
+  if (!row) return recordedElsewhere(reader, call);
+  const isOwn = row.attempt === call.attempt;
+  if (!isOwn && isTakenAgain(row)) return { row };
+  if (![call.requestHash, anyRequest].includes(row.request_hash)) {
+    // What was refused has done nothing: after a step that came out otherwise, another call may be made there.
+    return !isOwn && row.status === 'refused' ? { row } : { row, contradiction: mismatch(call) };
   }
-  // What nothing was built on may also be asked otherwise.
-  if (row && !isBuiltOn(reader, call.turn, call.step)) return { row };
+  const isOpen = isOwn ? row.status === 'running' : row.captured === 0 && row.status !== 'refused';
+  return { row, recorded: isOpen ? undefined : resultAt(reader, call.turn, call.step) };
+}
+
+/** Whether a later attempt takes a step again: no capture has its effects, and there were none outside of the workspace. */
+function isTakenAgain({ status, captured, marked }: StepRow): boolean {
+  return status !== 'refused' && captured === 0 && marked === 0;
+}
+
+/** What is recorded at a step that was never begun in the sandbox. */
+function recordedElsewhere(reader: SqlReader, call: SandboxCall): KnownStep {
   try {
-    const recorded = recordedResult(reader, call);
-    // What was refused has done nothing; all else is to be done again.
-    const isGiven = !row || (recorded?.ok === false && recorded.refused);
-    return { row, recorded: isGiven ? recorded : undefined };
+    return { recorded: recordedResult(reader, call) };
   } catch (error) {
-    if (isSuzumioError(error, 'journal-mismatch')) return { row, contradiction: error };
+    if (isSuzumioError(error, 'journal-mismatch')) return { contradiction: error };
     throw error;
   }
 }
@@ -157,25 +190,26 @@ function mismatch({ turn, step }: SandboxCall): SuzumioError {
 }
 
 /**
- * Whether something in the journal may be built on a step: a question that was asked, or a call that was made, further on in
- * the turn. Whoever comes there again has to come with the same, so the step's result stays what it was, although the step is
- * taken again.
+ * Ends a step that reached outside and is in no capture: it is never repeated, and its result, if there is one, was told to
+ * nobody. Later attempts are told the same.
  */
-function isBuiltOn(reader: SqlReader, turn: string, step: string): boolean {
-  const further = reader.get(
-    `SELECT 1 FROM turn_steps WHERE turn_id = :turn AND CAST(key AS INTEGER) > CAST(:step AS INTEGER)
-       AND key NOT IN (SELECT step FROM tool_calls WHERE turn_id = :turn AND request_hash IS NOT NULL)
-     UNION ALL SELECT 1 FROM model_calls WHERE turn_id = :turn AND status = 'running'
-       AND CAST(step AS INTEGER) > CAST(:step AS INTEGER)
-     LIMIT 1`,
-    { turn, step },
-  );
-  return further !== undefined;
+function leftUnknown(tx: Tx, { id, tool }: StepRow, call: SandboxCall): RecordedStep {
+  const result: RecordedStep = {
+    ok: false,
+    code: 'outcome-unknown',
+    message: `${tool} had reached outside of the sandbox when the turn was interrupted, so it is not repeated, and nobody knows what came of it. Files that it wrote may be missing. Find out before you do it again.`,
+    refused: false,
+  };
+  endRow(tx, id, result);
+  tx.run('UPDATE tool_calls SET attempt = :attempt, captured = 1 WHERE id = :id', { id, attempt: call.attempt });
+  replaceStep(tx, call, result);
+  emitCalled(tx, call, call.step, result);
+  return result;
 }
 
 function stepRow(reader: SqlReader, turn: string, step: string): StepRow | undefined {
   return reader.get<StepRow>(
-    `SELECT id, tool, attempt, status, request_hash, result_hash FROM tool_calls
+    `SELECT id, tool, attempt, status, request_hash, result_hash, captured, marked FROM tool_calls
      WHERE turn_id = :turn AND step = :step AND request_hash IS NOT NULL`,
     { turn, step },
   );

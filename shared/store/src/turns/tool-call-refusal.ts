@@ -1,5 +1,6 @@
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import { callOfWrite } from '@suzumio/protocol/ids';
 import { isScriptStep } from '@suzumio/protocol/sandbox-steps';
 import { allowsTool, canonicalToolName, isSandboxTool } from '@suzumio/protocol/tool-names';
 import { passedQuota } from '../content/stored-bytes.js';
@@ -44,12 +45,24 @@ export function refusalOf(
     return refused('turn-ended', `This turn has ended with ${turn.ended_by_tool}.`);
   }
   if (projectRow(reader).status === 'completed') return refused('project-closed', 'The project is completed.');
+  const written = callOfWrite(call.step ?? '');
+  if (written !== undefined && !isAnswered(reader, { ...call, step: written })) {
+    return refused('call-not-asked', `No call of ${call.tool} at step ${written} was answered with anything to write.`);
+  }
   if (config.backend.runner.mode === 'ai' && agent.external === 0 && !wasAskedFor(reader, placed(call))) {
     return refused('call-not-asked', `The model's answer asks for no such call of ${call.tool} at this step.`);
   }
+  if (placed(call).step === undefined && hasSandboxSteps(reader, call.turn)) return unnamedRefusal;
   if (made >= config.turn.maxToolCalls) return limitReached(config);
   const passed = passedQuota(reader, storage, call.agent, 'rows');
   return passed && refused('quota-exceeded', passed.message);
+}
+
+/** Whether a call has succeeded: what it was given is written by a step of its own. */
+function isAnswered(reader: SqlReader, { turn, step, requestHash }: ToolCall): boolean {
+  const answered = `SELECT 1 FROM turn_steps WHERE turn_id = :turn AND key = :step AND request_hash IN (:requestHash, '')
+    AND result_json ->> 'ok'`;
+  return reader.get(answered, { turn, step: step ?? '', requestHash }) !== undefined;
 }
 
 /** Why an agent may not use a tool; undefined where it may. Steps of a script are its author's, and on no allowlist. */
@@ -70,8 +83,23 @@ function forbiddenBy(agent: AgentRow, config: ProjectConfig, tool: string): stri
 }
 
 /** A call with the step that its runner named. A number from the shim is no such step. */
-function placed({ step, ...call }: ToolCall) {
+function placed({ step, ...call }: ToolCall): Omit<ToolCall, 'step'> & { step?: string } {
   return step === undefined || step.startsWith(unnamedPrefix) ? call : { ...call, step };
+}
+
+/** Why a call or a question without a step is refused in a turn that has taken steps in the sandbox by name. */
+export const unnamedRefusal = {
+  ok: false,
+  code: 'step-unnamed',
+  message:
+    'This turn names its steps in the sandbox, so each of its calls and questions has to name its step, too: one that names none could be another program repeating it.',
+  refused: true,
+} as const satisfies RecordedRefusal;
+
+/** Whether a turn has taken steps in the sandbox. Its runner names all steps then. */
+export function hasSandboxSteps(reader: SqlReader, turn: string): boolean {
+  const taken = `SELECT 1 FROM tool_calls WHERE turn_id = :turn AND request_hash IS NOT NULL AND status <> 'refused' LIMIT 1`;
+  return reader.get(taken, { turn }) !== undefined;
 }
 
 export function limitReached(config: ProjectConfig): RecordedRefusal {
@@ -79,8 +107,9 @@ export function limitReached(config: ProjectConfig): RecordedRefusal {
   return { ok: false, code: 'tool-limit-reached', message, refused: true };
 }
 
-/** How many recorded calls a turn has. */
+/** How many recorded calls a turn has. Writing what a call was given belongs to it. */
 export function recordedCalls(reader: SqlReader, turn: string): number {
-  const row = reader.get<{ count: number }>('SELECT count(*) AS count FROM tool_calls WHERE turn_id = :turn', { turn });
+  const count = `SELECT count(*) AS count FROM tool_calls WHERE turn_id = :turn AND step NOT LIKE '%/to'`;
+  const row = reader.get<{ count: number }>(count, { turn });
   return row?.count ?? 0;
 }

@@ -1,0 +1,105 @@
+import { maxNamedSteps } from '@suzumio/protocol/attempts';
+import type { Failure } from '@suzumio/protocol/failure-codes';
+import { HttpRefusal } from '@suzumio/protocol/http-failures';
+import { retry } from '@suzumio/protocol/retry';
+import type { Logger } from '@suzumio/runtime/observability/logger';
+import type { StepJournal } from '../door/sandbox-steps.js';
+import { AttemptFailure, failureOf } from '../engine/attempt-failure.js';
+import type { AttemptClient } from '../toolhost/toolhost-client.js';
+import { upload } from '../workspace/content-exchange.js';
+import type { Content } from '../workspace/read-file.js';
+import type { Workspace } from '../workspace/workspaces.js';
+import { contentRetry } from './agent-workspace.js';
+import type { StopSwitch } from './stop-switch.js';
+import type { AttemptMetrics } from './worker-context.js';
+
+export interface LiveCapturesOptions {
+  workspace: Pick<Workspace, 'capture'>;
+  client: Pick<AttemptClient, 'capture' | 'mark' | 'hasContent' | 'putContent'>;
+  stop: StopSwitch;
+  /** The longest time that a capture may take. */
+  captureMs: number;
+  logger: Logger;
+  metrics: AttemptMetrics | undefined;
+  now: () => number;
+}
+
+/** Refusals that mean that the attempt is over. */
+const over: readonly string[] = ['attempt-over', 'token-rejected'];
+
+/** Captures of an attempt's workspace while its sandbox runs. One that fails stops the attempt. */
+export class LiveCaptures implements StepJournal {
+  #number = 0;
+  #running: Promise<void> = Promise.resolve();
+  #failure: Failure | undefined;
+
+  constructor(private readonly options: LiveCapturesOptions) {}
+
+  /** Why the attempt was stopped, if a capture failed. */
+  get failure(): Failure | undefined {
+    return this.#failure;
+  }
+
+  capture(steps: readonly string[]): Promise<void> {
+    const capturing = this.#capture(steps);
+    this.#running = capturing.catch(() => undefined);
+    return capturing;
+  }
+
+  async mark(steps: readonly string[]): Promise<void> {
+    const { client, stop } = this.options;
+    await retry(() => client.mark({ steps: [...steps] }), contentRetry(stop));
+  }
+
+  /** Resolves when no capture runs. The attempt has to be stopped, or its door closed. */
+  async settled(): Promise<void> {
+    await this.#running;
+  }
+
+  async #capture(steps: readonly string[]): Promise<void> {
+    const { stop, metrics, now, logger } = this.options;
+    const startedMs = now();
+    try {
+      const uploadedBytes = await this.#take(steps);
+      const tookMs = now() - startedMs;
+      metrics?.captures.inc({ outcome: 'taken' });
+      metrics?.capturedBytes.inc({}, uploadedBytes);
+      metrics?.captureDuration.observeMs({}, tookMs);
+      logger.debug({ steps: steps.length, uploadedBytes, tookMs }, 'captured a workspace');
+    } catch (error) {
+      if (stop.stopped.aborted) throw error;
+      metrics?.captures.inc({ outcome: 'failed' });
+      if (error instanceof HttpRefusal && over.includes(error.code)) {
+        stop.stop('cancelled');
+        throw error;
+      }
+      logger.warn({ err: error }, 'a workspace could not be captured; the attempt is stopped');
+      this.#failure = failureOf(explained(error), true);
+      stop.stop('capture-failed');
+      throw error;
+    }
+  }
+
+  /** @returns how many bytes were uploaded */
+  async #take(steps: readonly string[]): Promise<number> {
+    const { workspace, client, stop, captureMs } = this.options;
+    let uploadedBytes = 0;
+    const store = async (content: Content) => {
+      await retry(() => upload(content, client), contentRetry(stop));
+      uploadedBytes += content.sizeBytes;
+    };
+    const signal = AbortSignal.any([stop.stopped, AbortSignal.timeout(captureMs)]);
+    const { id: snapshot } = await workspace.capture({ store, live: true, signal });
+    for (let first = 0; first < steps.length; first += maxNamedSteps) {
+      const number = ++this.#number;
+      const some = steps.slice(first, first + maxNamedSteps);
+      await retry(() => client.capture({ number, snapshot, steps: some }), contentRetry(stop));
+    }
+    return uploadedBytes;
+  }
+}
+
+function explained(error: unknown): unknown {
+  if (!(error instanceof HttpRefusal) || error.code !== 'quota-exceeded') return error;
+  return new AttemptFailure('quota-exceeded', `The workspace could not be captured: ${error.message}`);
+}

@@ -1,0 +1,128 @@
+import type { HttpAnswer } from '@suzumio/protocol/http-client';
+import { chatPath, stepHeader } from '@suzumio/protocol/model-chat';
+
+/** Commits what a later attempt has to know of an attempt's steps in the sandbox. */
+export interface StepJournal {
+  /** Captures the workspace. The capture covers these steps. */
+  capture(steps: readonly string[]): Promise<void>;
+  /** Notes that these steps are about to reach outside. */
+  mark(steps: readonly string[]): Promise<void>;
+}
+
+/** Sends a request to the ToolHost. */
+type Send = () => Promise<HttpAnswer>;
+
+/**
+ * Keeps captures and steps in the sandbox apart. A call that leaves the sandbox waits until no step is open; if steps have
+ * ended since the last capture, the workspace is captured before the call is sent. No step begins meanwhile: the steps of a
+ * capture are exactly those that have ended, and a call waits for no step that was begun after it came.
+ */
+export class SandboxSteps {
+  readonly #open = new Set<string>();
+  /** Ended since the last capture. */
+  readonly #ended = new Set<string>();
+  readonly #marked = new Set<string>();
+  /** How many beginnings and ends are being sent. */
+  #moving = 0;
+  /** How many calls wait, or are sent once a capture is there. */
+  #leaving = 0;
+  #capturing: Promise<void> | undefined;
+  #waiting: (() => void)[] = [];
+
+  constructor(private readonly journal: StepJournal) {}
+
+  /**
+   * Sends a request of a runner at the moment that its route allows.
+   *
+   * @throws what `send` and the journal throw
+   */
+  async pass(route: string, send: Send): Promise<HttpAnswer> {
+    switch (route) {
+      case '/tool/begin':
+        return this.#begin(send);
+      case '/tool/end':
+        return this.#end(send);
+      case '/tool':
+      case chatPath:
+        await this.leave();
+        return send();
+      default:
+        return send();
+    }
+  }
+
+  /**
+   * Resolves when everything that has happened in the sandbox is captured, as before a call that leaves it.
+   *
+   * @throws what the journal throws
+   */
+  async leave(): Promise<void> {
+    this.#leaving += 1;
+    try {
+      while (this.#open.size > 0 || this.#moving > 0) await this.#change();
+      if (this.#ended.size > 0) await (this.#capturing ??= this.#capture());
+    } finally {
+      this.#leaving -= 1;
+      this.#changed();
+    }
+  }
+
+  /**
+   * Resolves when something in the sandbox may reach outside: the open steps are marked, and never repeated. Without an open
+   * step it is a process that an earlier one has left running, which is captured then.
+   *
+   * @throws what the journal throws
+   */
+  async reachOutside(): Promise<void> {
+    if (this.#open.size === 0) return this.leave();
+    const steps = [...this.#open].filter((step) => !this.#marked.has(step));
+    if (steps.length > 0) await this.journal.mark(steps);
+    for (const step of steps) this.#marked.add(step);
+  }
+
+  async #begin(send: Send): Promise<HttpAnswer> {
+    while (this.#leaving > 0) await this.#change();
+    const { answer } = await this.#move(send, (step) => this.#open.add(step));
+    return answer;
+  }
+
+  /** A step that has reached outside is captured before its result is told. */
+  async #end(send: Send): Promise<HttpAnswer> {
+    const { answer, step } = await this.#move(send, (ended) => {
+      if (this.#open.delete(ended)) this.#ended.add(ended);
+    });
+    if (step !== undefined && this.#marked.has(step)) await this.leave();
+    return answer;
+  }
+
+  /** @param moved called with the step that has begun or ended by the answer */
+  async #move(send: Send, moved: (step: string) => void): Promise<{ answer: HttpAnswer; step: string | undefined }> {
+    this.#moving += 1;
+    try {
+      const answer = await send();
+      const step = answer.status < 300 ? answer.header(stepHeader) : undefined;
+      if (step !== undefined) moved(step);
+      return { answer, step };
+    } finally {
+      this.#moving -= 1;
+      this.#changed();
+    }
+  }
+
+  async #capture(): Promise<void> {
+    try {
+      await this.journal.capture([...this.#ended]);
+      this.#ended.clear();
+    } finally {
+      this.#capturing = undefined;
+    }
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #changed(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,191 @@
+import { describe, expect, test } from '@jest/globals';
+import type { HttpAnswer } from '@suzumio/protocol/http-client';
+import { chatPath, stepHeader } from '@suzumio/protocol/model-chat';
+import { SandboxSteps, type StepJournal } from '../src/door/sandbox-steps.js';
+
+/** A runner whose requests are sent to a ToolHost that says what a test says; everything that happens is noted in order. */
+class Bench {
+  readonly happened: string[] = [];
+  readonly steps: SandboxSteps;
+  /** Resolves or rejects the captures, where a test holds them. */
+  held: PromiseWithResolvers<void> | undefined;
+
+  constructor(journal: Partial<StepJournal> = {}) {
+    this.steps = new SandboxSteps({
+      capture: async (steps) => {
+        this.happened.push(`capture ${steps.join(' ')}`);
+        await this.held?.promise;
+        this.happened.push('captured');
+      },
+      mark: async (steps) => {
+        await Promise.resolve();
+        this.happened.push(`mark ${steps.join(' ')}`);
+      },
+      ...journal,
+    });
+  }
+
+  begin(step: string, answer: Promise<HttpAnswer> | HttpAnswer = answerOf(step)): Promise<HttpAnswer> {
+    return this.#pass('/tool/begin', `begin ${step}`, answer);
+  }
+
+  end(step: string, answer: Promise<HttpAnswer> | HttpAnswer = answerOf(step)): Promise<HttpAnswer> {
+    return this.#pass('/tool/end', `end ${step}`, answer);
+  }
+
+  send(route = '/tool'): Promise<HttpAnswer> {
+    return this.#pass(route, route, answerOf());
+  }
+
+  async take(step: string): Promise<void> {
+    await this.begin(step);
+    await this.end(step);
+  }
+
+  async #pass(route: string, what: string, answer: Promise<HttpAnswer> | HttpAnswer): Promise<HttpAnswer> {
+    const answered = await this.steps.pass(route, () => {
+      this.happened.push(what);
+      return Promise.resolve(answer);
+    });
+    this.happened.push(`${what} answered`);
+    return answered;
+  }
+}
+
+/** Of a step that has begun or ended; without one, of a step that is answered from the journal, or of a refusal. */
+function answerOf(step?: string, status = 200): HttpAnswer {
+  return {
+    status,
+    header: (name) => (name === stepHeader ? step : undefined),
+    body: (async function* () {})(),
+    discard: () => undefined,
+  };
+}
+
+/** Lets everything happen that can. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('a call that leaves the sandbox', () => {
+  test.each(['/tool', chatPath])(
+    'to %s is sent once the steps before it are captured, all of them at once',
+    async (route) => {
+      const bench = new Bench();
+      await bench.take('0.0');
+      await bench.take('0.1');
+      bench.happened.length = 0;
+      await bench.send(route);
+      await bench.send(route);
+      expect(bench.happened).toEqual([
+        'capture 0.0 0.1',
+        'captured',
+        route,
+        `${route} answered`,
+        route,
+        `${route} answered`,
+      ]);
+    },
+  );
+
+  test('is sent at once where nothing has run, and neither is content held up nor a list of models', async () => {
+    const bench = new Bench();
+    await bench.send();
+    await bench.begin('0.0', answerOf());
+    await bench.begin('1.0', answerOf('1.0', 403));
+    await bench.send();
+    await bench.take('2.0');
+    await bench.send('/v1/models');
+    await bench.send(`/content/${'a'.repeat(64)}`);
+    expect(bench.happened.filter((what) => what.startsWith('capture'))).toEqual([]);
+  });
+
+  test('waits until no step is open; a step that comes later waits until it is sent', async () => {
+    const bench = new Bench();
+    await bench.begin('0.0');
+    const beginning = Promise.withResolvers<HttpAnswer>();
+    const other = bench.begin('0.1', beginning.promise);
+    const call = bench.send();
+    await settled();
+    const late = bench.begin('0.2');
+    await settled();
+    await bench.end('0.0');
+    await settled();
+    expect(bench.happened.slice(-2)).toEqual(['end 0.0', 'end 0.0 answered']);
+    beginning.resolve(answerOf('0.1'));
+    await other;
+    await bench.end('0.1');
+    await Promise.all([call, late]);
+    const order = ['end 0.1', 'capture 0.0 0.1', 'captured', 'begin 0.2'];
+    expect(bench.happened.filter((what) => order.includes(what))).toEqual(order);
+    expect(bench.happened.indexOf('/tool')).toBeGreaterThan(bench.happened.indexOf('captured'));
+  });
+
+  test('shares the capture that another waits for', async () => {
+    const bench = new Bench();
+    await bench.take('0.0');
+    bench.held = Promise.withResolvers();
+    const calls = [bench.send(), bench.send(chatPath)];
+    await settled();
+    expect(bench.happened.filter((what) => what.startsWith('capture '))).toHaveLength(1);
+    expect(bench.happened).not.toContain('/tool');
+    bench.held.resolve();
+    await Promise.all(calls);
+    expect(bench.happened.filter((what) => what.startsWith('capture '))).toHaveLength(1);
+  });
+
+  test('is not sent when the capture fails', async () => {
+    const bench = new Bench();
+    await bench.take('0.0');
+    bench.held = Promise.withResolvers();
+    const call = bench.send();
+    bench.held.reject(new Error('no room'));
+    await expect(call).rejects.toThrow('no room');
+    expect(bench.happened).not.toContain('/tool');
+    // What has ended is captured the next time.
+    bench.held = undefined;
+    await bench.send();
+    expect(bench.happened.filter((what) => what === 'capture 0.0')).toHaveLength(2);
+  });
+
+  test('does not wait for a step whose beginning or end was not answered', async () => {
+    const bench = new Bench();
+    await expect(bench.begin('0.0', Promise.reject(new Error('away')))).rejects.toThrow('away');
+    await bench.send();
+    await bench.begin('0.0');
+    await expect(bench.end('0.0', Promise.reject(new Error('away')))).rejects.toThrow('away');
+    // It is still open until its end is known.
+    const call = bench.send();
+    await settled();
+    expect(bench.happened).not.toContain('capture 0.0');
+    await bench.end('0.0');
+    await call;
+    expect(bench.happened).toContain('capture 0.0');
+  });
+});
+
+describe('what reaches outside', () => {
+  test('marks the open steps, each once, and their results are told when they are captured', async () => {
+    const bench = new Bench();
+    await bench.begin('0.0');
+    await bench.steps.reachOutside();
+    await bench.steps.reachOutside();
+    expect(bench.happened.filter((what) => what.startsWith('mark'))).toEqual(['mark 0.0']);
+    await bench.end('0.0');
+    expect(bench.happened.slice(-4)).toEqual(['end 0.0', 'capture 0.0', 'captured', 'end 0.0 answered']);
+    await bench.begin('0.1');
+    await bench.end('0.1');
+    expect(bench.happened.slice(-2)).toEqual(['end 0.1', 'end 0.1 answered']);
+  });
+
+  test('without an open step it is something that an earlier one left running, which is captured before', async () => {
+    const bench = new Bench();
+    await bench.take('0.0');
+    await bench.steps.reachOutside();
+    expect(bench.happened.slice(-2)).toEqual(['capture 0.0', 'captured']);
+  });
+
+  test('waits until the mark is there', async () => {
+    const bench = new Bench({ mark: () => Promise.reject(new Error('away')) });
+    await bench.begin('0.0');
+    await expect(bench.steps.reachOutside()).rejects.toThrow('away');
+  });
+});
