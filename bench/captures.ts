@@ -48,6 +48,7 @@ export async function measureCaptures({ files, rounds }: CapturesPlan): Promise<
       const workspaces = new Workspaces({ workerDir: directory, boot: 'bench', bounds, threads });
       const workspace = await workspaces.open({ cell: 'c', project: 'p', epoch: 1, agent: 'a' }, undefined);
       await workspace.bringTo(null, () => Promise.reject(new Error('there is nothing to fetch')));
+      await workspace.expectWrites();
       fill(workspace.directory, count);
       figures.push(await measure(workspace, count, rounds));
     } finally {

@@ -17,6 +17,7 @@ export function createNoopEngine(): TurnEngine {
     owner: undefined,
     door: { kind: 'socket' },
     toolpacks: [],
+    announcesWrites: true,
     workspaceSeen: (directory) => directory,
     controllerUrl: ({ socket }) => `${unixDoorPrefix}${socket}`,
     start: (options) =>

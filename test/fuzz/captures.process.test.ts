@@ -109,12 +109,14 @@ test('captures read and write nothing outside, whatever is swapped, truncated an
   for (let left = casesOf('captures'), round = 0; left > 0; left -= capturesInRound, round += 1) {
     contents.clear();
     await workspace.bringTo(null, fetch);
+    await workspace.expectWrites();
     await besideAgents(workspace, Math.min(left, capturesInRound), round);
     expect(await everythingOutside()).toEqual(before);
 
     // What is captured when they have ended is exactly what is there.
     const { id } = await workspace.capture({ store });
     await elsewhere.bringTo(id, fetch);
+    await elsewhere.expectWrites();
     expect((await elsewhere.capture({ store })).id).toBe(id);
     expect(await everythingOutside()).toEqual(before);
   }

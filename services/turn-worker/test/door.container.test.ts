@@ -21,6 +21,7 @@ let door: Door;
 let socket: string;
 let claim: ClaimAnswer;
 let refused: string[];
+let beforeWrites: () => Promise<void>;
 
 beforeEach(async () => {
   directory = await mkdtemp('/tmp/suzumio-door-');
@@ -32,12 +33,14 @@ beforeEach(async () => {
   await world.close();
   toolhost.add(claim);
   refused = [];
+  beforeWrites = () => Promise.resolve();
   door = new Door({
     token: claim.toolToken,
     onRefused: (code) => refused.push(code),
     runnerUrl: toolhost.runnerUrl,
     exchange: connections.exchange,
     steps: { pass: (_route, send) => send() },
+    beforeWrites: () => beforeWrites(),
     logger: silentLogger(),
     maxContentBytes: 1_000_000,
     maxInFlight: 4,
@@ -102,6 +105,33 @@ describe('a door', () => {
       status: 422,
       headers: { 'content-type': 'application/problem+json' },
     });
+  });
+
+  test('says that the workspace may be written before a step begins in it or content is fetched, and not otherwise', async () => {
+    const { call, headers } = turn();
+    const content = `/content/${toolhost.put('text')}`;
+    const step = JSON.stringify({ ...(JSON.parse(call) as object), tool: 'file.write', step: '0.0' });
+    const told: string[] = [];
+    for (const [method, path, body] of [
+      ['POST', '/tool', call],
+      ['HEAD', content, ''],
+      ['PUT', content, 'text'],
+      ['GET', content, ''],
+      ['POST', '/tool/begin', step],
+    ] as const) {
+      const passed = toolhost.runnerRequests.length;
+      beforeWrites = () => {
+        expect(toolhost.runnerRequests).toHaveLength(passed);
+        return Promise.resolve(void told.push(`${method} ${path}`));
+      };
+      expect((await ask(method, path, body, { headers })).status).toBeLessThan(300);
+    }
+    expect(told).toEqual([`GET ${content}`, 'POST /tool/begin']);
+
+    beforeWrites = () => Promise.reject(new Error('it cannot be written down'));
+    const passed = toolhost.runnerRequests.length;
+    expect((await ask('POST', '/tool/begin', step, { headers })).status).toBe(500);
+    expect(toolhost.runnerRequests).toHaveLength(passed);
   });
 
   test('passes nothing with the token of another attempt, or none', async () => {

@@ -1,6 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { agentCommand, baseImage, deriveImage } from './support/images.js';
+import { agentCommand, baseImage, deriveImage, runnerImage } from './support/images.js';
 import { World } from './support/world.js';
 
 /** Counts its turns in a file, and fails in the middle when its prompt's script says so. */
@@ -59,6 +59,36 @@ test('an agent finds its files from turn to turn, whatever happens to its worker
   await world.worker.start();
   expect((await turn(third.snapshot)).text).toBe('4');
   expect(await readFile(`${files}/count`, 'utf8')).toBe('4');
+});
+
+test('a workspace is looked at where something may have written in it', async () => {
+  // What is built on Suzumio's image may write before its runner starts.
+  const built = await deriveImage(runnerImage, [
+    `ENTRYPOINT ["sh", "-c", "echo > /workspace/$HOSTNAME && exec node /opt/suzumio/runner.mjs"]`,
+  ]);
+  try {
+    for (const [name, scanned] of [
+      [runnerImage, false],
+      [built.name, true],
+    ] as const) {
+      const agent = scanned ? 'built' : 'ours';
+      const first = await world.run({ image: name, agent, steps: [{ write: { path: 'a', text: 'a' } }] });
+      const snapshot = first.completed?.snapshot ?? null;
+      expect(await world.toolhost.filesOf(snapshot)).toHaveProperty('a');
+      // What nobody may write is seen when it is looked at.
+      await writeFile(`${world.directory}/w/workspaces/${world.cell}/paper.1/${agent}/planted`, '');
+      const call = { tool: 'messages.send', input: { recipient: 'user', priority: 'P1', body: 'x' } };
+      const talk = await world.run({ image: name, agent, snapshot, steps: [call, { text: 'done' }] });
+      expect(talk.completed?.output.text).toBe('done');
+      if (scanned) expect(await world.toolhost.filesOf(talk.completed?.snapshot)).toHaveProperty('planted');
+      else expect(talk.completed?.snapshot).toBe(snapshot);
+      const steps = [{ run: { command: 'echo b > b' } }];
+      const ran = await world.run({ image: name, agent, snapshot: talk.completed?.snapshot ?? null, steps });
+      expect(await world.toolhost.filesOf(ran.completed?.snapshot)).toMatchObject({ a: {}, b: {}, planted: {} });
+    }
+  } finally {
+    await built.remove();
+  }
 });
 
 test('a snapshot that cannot be had fails the attempt before it starts', async () => {

@@ -164,6 +164,8 @@ export class Attempt {
     const workspace = await host.workspaces.open(ref, sandbox.owner);
     this.#workspace = workspace;
     await bringToSnapshot(workspace, claim.snapshot, { client: this.#client, stop });
+    // Without `sandbox` in its input, from a ToolHost of before, the runner does what a script says unannounced.
+    if (!sandbox.announcesWrites || claim.input.sandbox === undefined) await workspace.expectWrites();
     const home = packs.length === 0 ? undefined : await host.workspaces.home(ref, sandbox.owner);
     this.#directory = await TurnDirectory.create(host.paths, ref, sandbox.owner);
     return { engine, sandbox, workspace, home, directory: this.#directory };
@@ -185,6 +187,7 @@ export class Attempt {
       exchange: toRunners.exchange,
       steps,
       onRefused: (code) => this.context.metrics?.requestsRefused.inc({ code }),
+      beforeWrites: () => workspace.expectWrites(),
       token: claim.toolToken,
       logger,
       socket: directory.socket,

@@ -27,6 +27,8 @@ export interface DoorOptions {
   token: string;
   /** Completes the body of a tool call, where the runner's side of the door does not. */
   complete?: ((call: Buffer) => Promise<Buffer>) | undefined;
+  /** Called before each request after which Suzumio's own runner may write in the workspace. */
+  beforeWrites?: (() => Promise<void>) | undefined;
   /** Called for each request without the token. */
   onRefused?: ((code: RefusalCode) => void) | undefined;
   logger: Logger;
@@ -62,6 +64,10 @@ function allowance(method: string, url: string, maxContentBytes: number): number
   if ((method === 'GET' || method === 'HEAD') && content.test(url)) return 0;
   return undefined;
 }
+
+/** Whether the runner acts on the answer in its workspace: takes a step there, or writes what it fetched. */
+const announcesWrites = ({ method, url = '' }: IncomingMessage): boolean =>
+  method === 'POST' ? url === '/tool/begin' : method === 'GET' && content.test(url);
 
 /**
  * The only way out of an attempt's container: an HTTP server that forwards the runner's routes to the ToolHost, and
@@ -178,6 +184,7 @@ export class Door {
         `${maxInFlight} requests of this attempt are under way; ask again when one is answered.`,
         { retryAfterSeconds: busySeconds },
       );
+    if (announcesWrites(request)) await this.options.beforeWrites?.();
     try {
       const call = complete && request.url === '/tool' ? await shortBody(request, maxCompletedBytes) : undefined;
       const body = call?.whole && (await complete?.(call.whole));

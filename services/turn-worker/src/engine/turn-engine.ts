@@ -44,6 +44,11 @@ export interface PreparedSandbox {
   readonly door: DoorPlace;
   /** The toolpacks whose tools its runner carries out. */
   readonly toolpacks: readonly string[];
+  /**
+   * Whether all that may write in the workspace is announced at the door: Suzumio's own runner begins each step there, and
+   * nothing runs before it.
+   */
+  readonly announcesWrites: boolean;
   /** The runner's path of the workspace. */
   workspaceSeen(directory: string): string;
   /** The runner's address of the open door. */

@@ -36,6 +36,7 @@ export interface CaptureOptions {
 export interface Captured {
   /** The SHA-256 of the root's manifest, or null where the workspace is empty. */
   id: string | null;
+  /** The last known content itself where nothing of it changed. */
   root: KnownDirectory;
   /** How many entries no snapshot can hold. Unless live, they were removed, so that the directory equals the snapshot. */
   dropped: number;
@@ -109,8 +110,11 @@ class Walk {
       const entry = this.#unchanged(directory, name, before) ?? (await this.#entry(directory, name, path, before));
       if (entry) entries.set(name, entry);
     }
+    const isRoot = prefix === '';
+    const hasManifest = known?.sha256 !== undefined || (isRoot && entries.size === 0);
+    if (known && hasManifest && hasEntriesOf(known, entries)) return known;
     const result: KnownDirectory = { kind: 'directory', entries };
-    result.sha256 = isSame(result, known) ? known?.sha256 : await this.#storeManifest(result, prefix === '');
+    result.sha256 = isSame(result, known) ? known?.sha256 : await this.#storeManifest(result, isRoot);
     return result;
   }
 
@@ -138,7 +142,10 @@ class Walk {
         if (stat.isDirectory()) return await this.#subdirectory(directory, name, path, before, stat, look);
         if (stat.isFile()) return await this.#file(directory, name, path, stat, look);
         const target = stat.isSymbolicLink() ? readlinkSync(directory.at(name), { encoding: 'buffer' }) : undefined;
-        if (target && isText(target)) return { kind: 'link', target: target.toString('utf8') };
+        if (target && isText(target)) {
+          const link: KnownEntry = { kind: 'link', target: target.toString('utf8') };
+          return before && isEqual(link, before) ? before : link;
+        }
         this.#dropped += 1;
         if (!this.options.live) unlinkSync(directory.at(name));
         return undefined;
@@ -226,6 +233,13 @@ class Walk {
 
 /** An entry changed between two looks at it. */
 class Changed extends Error {}
+
+/** Whether these are the very entries that were known. */
+function hasEntriesOf(known: KnownDirectory, entries: KnownDirectory['entries']): boolean {
+  if (known.entries.size !== entries.size) return false;
+  for (const [name, entry] of entries) if (known.entries.get(name) !== entry) return false;
+  return true;
+}
 
 function isSame(directory: KnownDirectory, known: KnownDirectory | undefined): boolean {
   if (known?.sha256 === undefined || known.entries.size !== directory.entries.size) return false;

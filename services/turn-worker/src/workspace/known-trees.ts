@@ -22,20 +22,22 @@ export class KnownTrees {
     return tree;
   }
 
+  /** Remembers the content. */
   set(place: Place, tree: KnownTree): void {
     this.#keep(place, tree, false);
   }
 
-  /** Records the known content of a workspace, if it equals this snapshot. */
-  save(place: Place, snapshot: string | null): boolean {
-    const tree = this.get(place);
-    if (tree?.snapshot !== snapshot) return false;
+  /**
+   * Remembers the content, and stores it unless the file has it already.
+   *
+   * @returns whether the file has it
+   */
+  record(place: Place, tree: KnownTree): boolean {
     const kept = this.#kept.get(place.treeFile);
-    if (kept && !kept.isWritten) {
-      writeTree(place.treeFile, place.boot, tree);
-      kept.isWritten = true;
-    }
-    return true;
+    if (kept?.isWritten && kept.tree.root === tree.root && kept.tree.snapshot === tree.snapshot) return true;
+    const isWritten = this.#write(place.treeFile, place.boot, tree);
+    this.#keep(place, tree, isWritten);
+    return isWritten;
   }
 
   #keep({ treeFile, boot }: Place, tree: KnownTree, isWritten: boolean): void {
@@ -44,10 +46,16 @@ export class KnownTrees {
     const [oldest, forgotten] = this.#kept.entries().next().value ?? [];
     if (this.#kept.size <= mostKept || oldest === undefined || !forgotten) return;
     this.#kept.delete(oldest);
+    if (!forgotten.isWritten) this.#write(oldest, forgotten.boot, forgotten.tree);
+  }
+
+  #write(treeFile: string, boot: string, tree: KnownTree): boolean {
     try {
-      if (!forgotten.isWritten) writeTree(oldest, forgotten.boot, forgotten.tree);
+      writeTree(treeFile, boot, tree);
+      return true;
     } catch {
-      // Its project may be deleted. Otherwise its files are read once more.
+      // The project may be deleted, or the disk full. Then files are read once more.
+      return false;
     }
   }
 }

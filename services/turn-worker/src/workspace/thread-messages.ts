@@ -17,20 +17,16 @@ export interface WorkspacePlace {
 
 /** The jobs of a workspace's thread. */
 export interface Jobs {
-  /** Makes the directory equal a snapshot; does nothing if it was left so and nobody wrote since. */
-  restore: { snapshot: string | null; isUntouched: boolean; owner: Owner | undefined };
+  /** Makes the directory equal a snapshot. */
+  restore: { snapshot: string | null; owner: Owner | undefined };
   capture: { live: boolean };
-  /** Records the known content, if it equals this snapshot. */
-  save: { snapshot: string | null };
 }
 
-/** Their results. */
+/** Their results. `isRecorded`: whether the known content is stored, for the threads of a later process. */
 export interface Results {
-  restore: null;
-  /** The snapshot, and how many entries no snapshot can hold. */
-  capture: { id: string | null; dropped: number };
-  /** Whether it was recorded. */
-  save: boolean;
+  restore: { isRecorded: boolean };
+  /** The snapshot, how many entries no snapshot can hold, and whether the content is recorded; never if live. */
+  capture: { id: string | null; dropped: number; isRecorded: boolean };
 }
 
 export type JobKind = keyof Jobs;

@@ -155,18 +155,15 @@ async function resultOf(job: Job, at: RunningJob): Promise<Results[JobKind]> {
       return carryOutRestore(job.place, job, at);
     case 'capture':
       return carryOutCapture(job.place, job, at);
-    case 'save':
-      return trees.save(job.place, job.snapshot);
   }
 }
 
 async function carryOutRestore(
   place: WorkspacePlace,
-  { snapshot, isUntouched, owner }: Jobs['restore'],
+  { snapshot, owner }: Jobs['restore'],
   at: RunningJob,
-): Promise<null> {
+): Promise<Results['restore']> {
   const before = trees.get(place);
-  if (isUntouched && before?.snapshot === snapshot) return null;
   const { directory, temporary } = place;
   clear(temporary);
   const wanted = snapshot === null ? { sha256: undefined, entries: [] } : await wantedOf(place, snapshot, before, at);
@@ -181,8 +178,7 @@ async function carryOutRestore(
     },
     check: at.check,
   });
-  trees.set(place, { snapshot, atMs: clock().nowMs, root });
-  return null;
+  return { isRecorded: trees.record(place, { snapshot, atMs: clock().nowMs, root }) };
 }
 
 /** Requests only manifests that cannot be made of the known content. */
@@ -222,8 +218,9 @@ async function carryOutCapture(
     check,
   });
   await at.allStored();
-  trees.set(place, { snapshot: id, atMs: clock.nowMs, root });
-  return { id, dropped };
+  const tree = { snapshot: id, atMs: clock.nowMs, root };
+  if (live) trees.set(place, tree);
+  return { id, dropped, isRecorded: !live && trees.record(place, tree) };
 }
 
 /** If the clock was set back, later changes may have the times of earlier ones: then every file is read again. */

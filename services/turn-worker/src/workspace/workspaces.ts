@@ -4,12 +4,12 @@ import type { AttemptRef, ProjectRef } from '@suzumio/protocol/attempts';
 import { errnoOf } from '../files/errno.js';
 import { treeSize } from '../files/tree-size.js';
 import { removeTree } from '../files/remove-tree.js';
-import type { WorkspaceBounds } from './capture.js';
+import type { Captured, WorkspaceBounds } from './capture.js';
 import { download, downloadManifest, type FetchContent } from './content-exchange.js';
 import type { Content } from './read-file.js';
 import type { Owner } from './restore.js';
 import { nothingKnown, readSidecar, type Sidecar, writeSidecar } from './sidecar.js';
-import type { Results, WorkspacePlace } from './thread-messages.js';
+import type { WorkspacePlace } from './thread-messages.js';
 import type { WorkspaceThreads } from './workspace-threads.js';
 
 export interface WorkspacesOptions {
@@ -32,9 +32,7 @@ export class Workspaces {
     const directory = join(workerDir, directories.workspaces, name);
     const sidecar = join(workerDir, directories.sidecars, `${name}.json`);
     const temporary = join(workerDir, directories.temporary, name);
-    for (const path of [dirname(sidecar), temporary]) await mkdir(path, { recursive: true, mode: 0o700 });
-    const isNew = (await mkdir(directory, { recursive: true, mode: 0o700 })) !== undefined;
-    const { uid, gid } = await stat(directory);
+    const { isNew, uid, gid } = await this.#directory(directory, sidecar);
     const isAnothers = owner !== undefined && (uid !== owner.uid || gid !== owner.gid);
     if (isAnothers) await chown(directory, owner.uid, owner.gid);
     // Knowledge of a removed directory does not apply to the new one. Files of another user change their owner when the
@@ -42,6 +40,15 @@ export class Workspaces {
     const known = isNew || isAnothers ? nothingKnown(boot) : await readSidecar(sidecar, boot);
     const place = { directory, treeFile: `${sidecar.slice(0, -'.json'.length)}.tree`, temporary, boot, bounds };
     return new Workspace(place, sidecar, owner, threads, known);
+  }
+
+  async #directory(path: string, sidecar: string): Promise<{ isNew: boolean; uid: number; gid: number }> {
+    const found = await stat(path).catch(absent);
+    if (found) return { isNew: false, uid: found.uid, gid: found.gid };
+    // Last the directory itself: where it is, the others are.
+    for (const each of [dirname(sidecar), path]) await mkdir(each, { recursive: true, mode: 0o700 });
+    const { uid, gid } = await stat(path);
+    return { isNew: true, uid, gid };
   }
 
   /**
@@ -95,10 +102,11 @@ function nameOf({ cell, project, epoch }: ProjectRef): string {
 }
 
 async function namesIn(directory: string): Promise<string[]> {
-  return readdir(directory).catch((error: unknown) => {
-    if (errnoOf(error) === 'ENOENT') return [];
-    throw error;
-  });
+  return (await readdir(directory).catch(absent)) ?? [];
+}
+
+function absent(error: unknown): undefined {
+  if (errnoOf(error) !== 'ENOENT') throw error;
 }
 
 export interface CaptureTo {
@@ -109,8 +117,15 @@ export interface CaptureTo {
   signal?: AbortSignal;
 }
 
-/** One agent's files between and during its turns, for one user at a time. */
+/**
+ * One agent's files between and during its turns, for one user at a time. While its content is known, because nothing may have
+ * written in it, nothing of it is read.
+ */
 export class Workspace {
+  #noting: Promise<void> | undefined;
+  /** The last capture, if its content is recorded. */
+  #captured: Sidecar['at'];
+
   constructor(
     private readonly place: WorkspacePlace,
     private readonly sidecarPath: string,
@@ -124,12 +139,12 @@ export class Workspace {
   }
 
   /**
-   * Makes the directory equal `snapshot`, and records that something may write in it from now on.
+   * Makes the directory equal `snapshot`.
    *
    * @throws SnapshotInvalid when the snapshot does not match its id or violates the manifests' rules
    */
   async bringTo(snapshot: string | null, fetch: FetchContent, signal?: AbortSignal): Promise<void> {
-    const isUntouched = this.known.at?.snapshot === snapshot;
+    if (this.known.at?.snapshot === snapshot) return;
     // Recorded first: a power cut in the middle must not leave a false record.
     await this.#note(undefined);
     const content = {
@@ -137,7 +152,15 @@ export class Workspace {
       file: (file: Parameters<typeof download>[0], path: string, to: string) => download(file, path, to, fetch),
     };
     const { owner } = this;
-    await this.threads.run('restore', this.place, { snapshot, isUntouched, owner }, content, signal);
+    const { isRecorded } = await this.threads.run('restore', this.place, { snapshot, owner }, content, signal);
+    if (isRecorded) await this.#note({ snapshot });
+  }
+
+  /** Records that something may write in the directory from now on; called before it can. */
+  async expectWrites(): Promise<void> {
+    if (!this.known.at) return;
+    this.#noting ??= this.#note(undefined).finally(() => (this.#noting = undefined));
+    await this.#noting;
   }
 
   /**
@@ -145,18 +168,22 @@ export class Workspace {
    *
    * @throws WorkspaceTooLarge beyond the limits; what `store` throws, or what `signal` was aborted with
    */
-  capture({ store, live = false, signal }: CaptureTo): Promise<Results['capture']> {
-    return this.threads.run('capture', this.place, { live }, { store }, signal);
+  async capture({ store, live = false, signal }: CaptureTo): Promise<Pick<Captured, 'id' | 'dropped'>> {
+    const { at } = this.known;
+    if (at) return { id: at.snapshot, dropped: 0 };
+    const { id, dropped, isRecorded } = await this.threads.run('capture', this.place, { live }, { store }, signal);
+    this.#captured = isRecorded ? { snapshot: id } : undefined;
+    return { id, dropped };
   }
 
-  /** Records that the directory equals `snapshot`, as just captured. */
+  /** Records that nothing writes in the directory any more, and that it equals `snapshot`, as just captured. */
   async settle(snapshot: string | null): Promise<void> {
-    const isKnown = await this.threads.run('save', this.place, { snapshot });
-    await this.#note(isKnown ? { snapshot } : undefined);
+    if (!this.known.at && this.#captured?.snapshot === snapshot) await this.#note({ snapshot });
   }
 
   async #note(at: Sidecar['at']): Promise<void> {
-    this.known = { version: 2, boot: this.place.boot, ...(at && { at }) };
-    await writeSidecar(this.sidecarPath, this.known);
+    const known: Sidecar = { version: 2, boot: this.place.boot, ...(at && { at }) };
+    await writeSidecar(this.sidecarPath, known);
+    this.known = known;
   }
 }

@@ -12,6 +12,7 @@ import {
   goneProjects,
 } from '@suzumio/protocol/attempts';
 import { type ToolRequest, toolRequest } from '@suzumio/protocol/runner';
+import { beginStepRequest, endStepRequest } from '@suzumio/protocol/sandbox-steps';
 import { entriesOf, readSnapshot, type SnapshotEntry } from '@suzumio/protocol/workspace-snapshot';
 import { until } from './until.js';
 
@@ -172,7 +173,13 @@ export class TestToolHost {
     this.runnerRequests.push(`${request.method ?? ''} ${request.url ?? ''}`);
     if (this.#intercepted(request, response)) return;
     if (request.url?.startsWith('/content/')) return this.#answerContent(request, response, request.url.slice(9));
-    const body = toolRequest.parse(JSON.parse((await buffer(request)).toString()));
+    const said: unknown = JSON.parse((await buffer(request)).toString());
+    if (request.url === '/tool/begin') {
+      beginStepRequest.parse(said);
+      return json(response, 200, { begun: true });
+    }
+    if (request.url === '/tool/end') return json(response, 200, { result: endStepRequest.parse(said).result });
+    const body = toolRequest.parse(said);
     const turn = this.turns.get(body.turn);
     if (request.headers.authorization !== `Bearer ${turn?.answer.toolToken ?? ''}`)
       return problem(response, 401, 'token-rejected');

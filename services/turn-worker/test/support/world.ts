@@ -155,6 +155,7 @@ export class World {
         turn: { id: turn, prompt: 'Do it.', number: 1, attempt, mail: [] },
         runner: { mode: 'mock', script: [{ agent, steps: spec.steps ?? [{ text: 'done' }] }] },
         tools: [],
+        sandbox: { mounts: [] },
         limits: { timeoutMs, doorPatienceMs: 3_000 },
       },
     };

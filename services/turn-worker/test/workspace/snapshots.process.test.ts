@@ -1,6 +1,18 @@
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
-import { chmod, lstat, mkdir, mkdtemp, readFile, readlink, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -76,7 +88,17 @@ function open(worker = 'w', boot = 'boot-1'): Promise<Workspace> {
   return new Workspaces({ workerDir: join(directory, worker), bounds, boot, threads }).open(agent, undefined);
 }
 
-const capture = (workspace: Workspace) => workspace.capture({ store: (content) => upload(content, store.client) });
+/** What is in the directory, whatever is known of it. */
+async function capture(workspace: Workspace) {
+  await workspace.expectWrites();
+  return workspace.capture({ store: (content) => upload(content, store.client) });
+}
+
+/** The workspace as an attempt that may write in it begins with it. */
+async function begin(workspace: Workspace, from: string | null): Promise<void> {
+  await workspace.bringTo(from, store.fetch);
+  await workspace.expectWrites();
+}
 
 /** An attempt that ends well: the workspace at `from`, some work, the snapshot uploaded and taken. */
 async function attempt(
@@ -84,7 +106,7 @@ async function attempt(
   from: string | null,
   work: (root: string) => Promise<unknown>,
 ): Promise<string | null> {
-  await workspace.bringTo(from, store.fetch);
+  await begin(workspace, from);
   await work(workspace.directory);
   const { id } = await capture(workspace);
   await workspace.settle(id);
@@ -129,6 +151,54 @@ describe('a workspace', () => {
     expect(store.fetched).toEqual([]);
   });
 
+  test('is not looked at where nothing may have written in it', async () => {
+    const id = await attempt(await open(), null, write('a', 'a'));
+    const dead = { run: () => Promise.reject(new Error('a thread was asked')) } as unknown as WorkspaceThreads;
+    const workspaces = new Workspaces({ workerDir: join(directory, 'w'), bounds, boot: 'boot-1', threads: dead });
+    for (let turn = 1; turn <= 2; turn += 1) {
+      const workspace = await workspaces.open(agent, undefined);
+      await workspace.bringTo(id, store.fetch);
+      expect((await workspace.capture({ store: () => Promise.reject(new Error('nothing is new')) })).id).toBe(id);
+      await workspace.settle(id);
+    }
+    const written = await workspaces.open(agent, undefined);
+    await written.bringTo(id, store.fetch);
+    await Promise.all([written.expectWrites(), written.expectWrites()]);
+    await expect(capture(written)).rejects.toThrow('a thread was asked');
+    // Another process knows as little.
+    await expect((await workspaces.open(agent, undefined)).bringTo(id, store.fetch)).rejects.toThrow('was asked');
+  });
+
+  test('is not opened to writes before that is on record', async () => {
+    const id = await attempt(await open(), null, write('a', 'a'));
+    const workspace = await open();
+    await workspace.bringTo(id, store.fetch);
+    const records = join(directory, 'w/snapshots/cell-1');
+    await rename(records, `${records}-away`);
+    await expect(workspace.expectWrites()).rejects.toMatchObject({ code: 'ENOENT' });
+    await rename(`${records}-away`, records);
+    await workspace.expectWrites();
+    await write('a', 'torn')(workspace.directory);
+    const again = await open();
+    await again.bringTo(id, store.fetch);
+    expect(await readFile(join(again.directory, 'a'), 'utf8')).toBe('a');
+  });
+
+  test('has what is known of it written down only where that has changed', async () => {
+    const tree = join(directory, 'w/snapshots/cell-1/paper.1/writer.tree');
+    // Without files: whether one is read again depends on the file system's clock.
+    const id = await attempt(await open(), null, async (root) => {
+      await mkdir(join(root, 'd/d'), { recursive: true });
+      await symlink('d', join(root, 'l'));
+    });
+    const { ino } = await lstat(tree);
+    expect(await attempt(await open(), id, () => Promise.resolve())).toBe(id);
+    expect((await lstat(tree)).ino).toBe(ino);
+    const changed = await attempt(await open(), id, (root) => mkdir(join(root, 'd/e')));
+    expect(changed).not.toBe(id);
+    expect(JSON.parse(await readFile(tree, 'utf8'))).toMatchObject({ snapshot: changed });
+  });
+
   test('is brought back after an attempt that did not end well', async () => {
     const id = await attempt(await open(), null, async (root) => {
       await write('kept', 'kept')(root);
@@ -137,7 +207,7 @@ describe('a workspace', () => {
       await write('turned/into/file', 'x')(root);
     });
     const failed = await open();
-    await failed.bringTo(id, store.fetch);
+    await begin(failed, id);
     await writeFile(join(failed.directory, 'changed'), 'after!');
     await rm(join(failed.directory, 'removed'));
     await rm(join(failed.directory, 'turned'), { recursive: true });
@@ -183,7 +253,7 @@ describe('a workspace', () => {
   test('is uploaded anew where only a failed attempt had had the content', async () => {
     const workspace = await open();
     const first = await attempt(workspace, null, write('a', 'a'));
-    await workspace.bringTo(first, store.fetch);
+    await begin(workspace, first);
     await write('b', 'lost')(workspace.directory);
     await capture(workspace);
     const again = await attempt(await open(), first, write('b', 'lost'));
@@ -229,7 +299,9 @@ describe('a workspace', () => {
       await restart();
       await writeFile(tree, JSON.stringify({ ...known, atMs, snapshot: null, root: [null, [wrong]] }));
       store.fetched = [];
-      await (await open()).bringTo(id, store.fetch);
+      const again = await open();
+      await again.expectWrites();
+      await again.bringTo(id, store.fetch);
       return store.fetched.includes(one);
     };
     // Where it is not, the file is read, and found to be as it should be.
@@ -259,7 +331,7 @@ describe('a workspace', () => {
     ['a path', (root: string) => write(`${'a'.repeat(200)}/`.repeat(6) + 'x', '')(root)],
   ])('has bounds: %s', async (_what, work) => {
     const workspace = await open();
-    await workspace.bringTo(null, store.fetch);
+    await begin(workspace, null);
     await work(workspace.directory);
     await expect(capture(workspace)).rejects.toMatchObject({ name: 'WorkspaceTooLarge' });
     // And what is beyond them does not stand in the way of the next attempt.
@@ -269,7 +341,7 @@ describe('a workspace', () => {
 
   test('takes no file that a ToolHost would not store, and names it', async () => {
     const workspace = await open();
-    await workspace.bringTo(null, store.fetch);
+    await begin(workspace, null);
     await write('data/large.bin', 'x'.repeat(500_001))(workspace.directory);
     await expect(capture(workspace)).rejects.toMatchObject({
       name: 'WorkspaceTooLarge',
@@ -350,7 +422,7 @@ test('whatever agents do, and wherever their attempts fail, a worker and a new w
           for (const one of acts) await carryOut(root, one);
         };
         if (fails) {
-          await workspace.bringTo(current, store.fetch);
+          await begin(workspace, current);
           await work(workspace.directory);
         } else {
           current = await attempt(workspace, current, work);

@@ -20,6 +20,7 @@ beforeEach(async () => {
   const workspaces = new Workspaces({ workerDir: directory, boot: 'boot', bounds, threads });
   workspace = await workspaces.open({ cell: 'c', project: 'p', epoch: 1, agent: 'a' }, undefined);
   await workspace.bringTo(null, nothing);
+  await workspace.expectWrites();
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -109,6 +110,7 @@ test('workspaces are captured side by side', async () => {
       const agent = { cell: 'c', project: 'many', epoch: 1, agent: `a${String(n)}` };
       const one = await workspaces.open(agent, undefined);
       await one.bringTo(null, nothing);
+      await one.expectWrites();
       writeFileSync(join(one.directory, 'x'), String(n % 5));
       const { id } = await one.capture({ store: () => sleep(2) });
       await one.settle(id);

@@ -21,6 +21,7 @@ import {
   keepForLabel,
   mayRun,
   projectOf,
+  runnerEntrypoint,
   toolpacksIn,
   turnLabels,
   workerLabel,
@@ -120,10 +121,12 @@ export class DockerEngine implements TurnEngine {
       door: this.#door ?? 'socket',
       relayHost: this.options.relayHost,
     });
+    const toolpacks = toolpacksIn(image.Config.Labels);
     return {
       owner,
       door: connection.door,
-      toolpacks: toolpacksIn(image.Config.Labels),
+      toolpacks,
+      announcesWrites: toolpacks.length > 0 && startsRunner(image) && connection.door.kind !== 'elsewhere',
       workspaceSeen: () => workspacePath,
       controllerUrl: (door) => connection.controllerUrl(door),
       start: async (start) => this.#start(start, { image: image.Id, owner, limits, connection }),
@@ -339,4 +342,9 @@ export class DockerEngine implements TurnEngine {
       });
     }
   }
+}
+
+/** Whether an image starts Suzumio's own runner. An image that is built on it may start something else first. */
+function startsRunner({ Config: { Entrypoint: entrypoint } }: ImageInspectInfo): boolean {
+  return [entrypoint].flat().join(' ') === runnerEntrypoint;
 }

@@ -9,6 +9,8 @@ export const workerLabel = (worker: string): string => `${prefix}worker=${worker
 export const runnerLabel = `${prefix}runner`;
 /** The toolpacks whose tools an image's runner carries out, with spaces between. */
 const toolpacksLabel = `${prefix}toolpacks`;
+/** What images with Suzumio's own runner start, if nobody has changed it. */
+export const runnerEntrypoint = 'node /opt/suzumio/runner.mjs';
 /** How long an ended container is kept, in milliseconds. */
 export const keepForLabel = `${prefix}keep-for-ms`;
 

@@ -53,6 +53,7 @@ export class ProcessEngine implements TurnEngine {
       owner: undefined,
       door: { kind: 'socket' },
       toolpacks: sandboxToolpacks,
+      announcesWrites: true,
       workspaceSeen: (directory) => directory,
       controllerUrl: ({ socket }) => `${unixDoorPrefix}${socket}`,
       start: (options) => this.#start(options, env),
