@@ -166,7 +166,7 @@ export class Attempt {
     await bringToSnapshot(workspace, claim.snapshot, { client: this.#client, stop });
     // Without `sandbox` in its input, from a ToolHost of before, the runner does what a script says unannounced.
     if (!sandbox.announcesWrites || claim.input.sandbox === undefined) await workspace.expectWrites();
-    const home = packs.length === 0 ? undefined : await host.workspaces.home(ref, sandbox.owner);
+    const home = packs.includes('shell') ? await host.workspaces.home(ref, sandbox.owner) : undefined;
     this.#directory = await TurnDirectory.create(host.paths, ref, sandbox.owner);
     return { engine, sandbox, workspace, home, directory: this.#directory };
   }
