@@ -26,6 +26,7 @@ import { registerVerify } from './commands/verify.js';
 import { registerWatch } from './commands/watch.js';
 import { registerWhy } from './commands/why.js';
 import { registerWorkers } from './commands/workers.js';
+import { registerWorkspace } from './commands/workspace.js';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.js';
 import { paint } from './render/colors.js';
 import { wrap } from './render/format.js';
@@ -100,7 +101,7 @@ const commands: readonly (readonly [heading: string, ...Register[]])[] = [
   ['Profiles and teams', registerProfiles, registerTeams],
   ['Agents and turns', registerAgents, registerWhy, registerTurns],
   ['Cost', registerUsage, registerPause],
-  ['What a project leaves', registerArtifacts, registerRecords],
+  ['What a project leaves', registerArtifacts, registerWorkspace, registerRecords],
   ['Access', registerTokens],
   ['This installation', registerDoctor, registerWorkers, registerVerify, registerCompletion],
 ];

@@ -110,7 +110,7 @@ describe.each(ways)('artifacts get, %s', (_way, run) => {
     const file = join(api.cell.directory.projectDir('team'), stored?.path ?? '');
     await writeFile(file, '9.9 m\n');
     const changed = await run('artifacts', 'get', 'team', id, '--output', inHere('level.md'));
-    expect(changed).toMatchObject({ code: 1, out: '', err: expect.stringContaining('not what was published') });
+    expect(changed).toMatchObject({ code: 1, out: '', err: expect.stringContaining('not what was stored') });
     await unlink(file);
     expect((await run('artifacts', 'get', 'team', id, '--output', inHere('level.md'))).code).toBe(1);
     expect(await readdir(here)).toEqual([]);

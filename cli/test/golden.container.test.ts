@@ -137,6 +137,18 @@ const cases: Readonly<Record<string, Case>> = {
   'logs-silent': { args: ['logs', 'newsroom', 'editor:1'], with: newsroom },
   'logs-follow': { args: ['logs', 'newsroom', 'checker', '--follow'], with: newsroom, until: /no such figure/ },
   artifacts: { args: ['artifacts', 'newsroom'], with: newsroom },
+  'workspace-log': { args: ['workspace', 'log', 'drafts', 'editor'], with: { drafts: 'drafting' } },
+  'workspace-diff': { args: ['workspace', 'diff', 'drafts', 'editor'], with: { drafts: 'drafting' } },
+  'workspace-diff-names': {
+    args: ['workspace', 'diff', 'drafts', 'editor', '2', '--names'],
+    with: { drafts: 'drafting' },
+  },
+  'workspace-ls': { args: ['workspace', 'ls', 'drafts', 'editor'], with: { drafts: 'drafting' } },
+  'workspace-get-unknown': {
+    args: ['workspace', 'get', 'drafts', 'editor', 'draft.txt'],
+    with: { drafts: 'drafting' },
+  },
+  'turns-show-files': { args: ['turns', 'show', 'drafts', 'editor:2'], with: { drafts: 'drafting' } },
   events: { args: ['events', 'newsroom', '--limit', '6'], with: newsroom },
   'events-type': { args: ['events', 'newsroom', '--type', 'turn.faild'], with: newsroom },
   report: { args: ['report', 'newsroom'], with: newsroom },

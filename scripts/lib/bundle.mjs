@@ -26,6 +26,7 @@ export const programs = {
 export const threads = {
   body: { 'bodies/body-thread': 'services/toolhost/src/bodies/body-thread.ts' },
   migration: { 'migration-thread': 'shared/store/src/projects/migration-thread.ts' },
+  snapshot: { 'snapshot-thread': 'shared/store/src/workspaces/snapshot-thread.ts' },
   wipe: { 'wipe-thread': 'shared/store/src/redaction/wipe-thread.ts' },
   workspace: { 'workspace/workspace-thread': 'services/turn-worker/src/workspace/workspace-thread.ts' },
 };

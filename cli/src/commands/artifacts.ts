@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { artifactName } from '@suzumio/contract/model/artifact-name';
-import type { ArtifactView } from '@suzumio/contract/model/views';
 import type { DirectoryFile } from '@suzumio/protocol/artifacts';
-import { type Bytes, checked, saveDirectory, saveFile } from '../files/save-artifact.js';
+import { printBytes, saveDirectory, saveFile } from '../files/save-content.js';
 import { artifactCalled, publishFile, type PublishOptions } from '../reach/api-client.js';
 import { findReads, requireApi } from '../reach/reach.js';
 import { artifactTable } from '../render/tables.js';
@@ -78,7 +77,10 @@ async function get(
   const content = (file?: DirectoryFile) =>
     api.getArtifactContent({ project, artifact: artifact.id, query: { path: file?.path } });
   if (output === '-') {
-    await print(session, artifact, () => content());
+    if (artifact.kind === 'directory') {
+      throw new SuzumioError('invalid-request', `${artifact.name} is a directory: name a place for it with --output.`);
+    }
+    await printBytes(session, artifact, () => content());
     return;
   }
   if (path === undefined) {
@@ -96,19 +98,6 @@ async function get(
   tell(session, { ...artifact, output: path }, [
     `Wrote ${path}, ${files}${size(artifact.sizeBytes)}, as it was published.`,
   ]);
-}
-
-/** Writes the content unchanged to standard output, and nothing else. */
-async function print({ context, json }: Session, artifact: ArtifactView, content: () => Promise<Bytes>): Promise<void> {
-  const refuse = (message: string) => new SuzumioError('invalid-request', message);
-  if (json) throw refuse('Its bytes go to standard output, and JSON would, too: leave out --json, or name a file.');
-  if (artifact.kind === 'directory')
-    throw refuse(`${artifact.name} is a directory: name a place for it with --output.`);
-  if (context.out.isTerminal) throw refuse('A terminal is no place for bytes of any kind: name a file, or use a pipe.');
-  for await (const chunk of checked(content, artifact)) {
-    context.out.write(chunk);
-    await context.out.drained();
-  }
 }
 
 async function publish(session: Session, project: string, file: string, options: PublishOptions): Promise<undefined> {

@@ -119,6 +119,7 @@ async function show(
     session,
     `logs ${project} ${turn.agent}:${turn.number}`,
     `tool-calls ${project} --turn ${turn.agent}:${turn.number}`,
+    ...(turn.files === null ? [] : [`workspace diff ${project} ${turn.agent} ${turn.number}`]),
     ...(turn.modelCalls.length === 0 ? [] : [`turns show ${project} ${turn.agent}:${turn.number} --conversation`]),
   );
 }

@@ -1,8 +1,9 @@
 import type { ProjectEvent } from '@suzumio/contract/model/event';
 import { ownTokens } from '@suzumio/contract/model/access-token';
 import { USER_ID } from '@suzumio/contract/model/project-config';
+import { fileCounts } from '@suzumio/contract/model/workspace';
 import { oneLine } from '@suzumio/core/prompt/body';
-import { count, cut, duration, shortHash, size } from './format.js';
+import { changedFiles, count, cut, duration, shortHash, size } from './format.js';
 
 /** The tone of a timeline entry, which decides its colour. */
 export type Tone = 'plain' | 'quiet' | 'good' | 'bad';
@@ -193,6 +194,7 @@ function readerOf(data: ProjectEvent['data']) {
       return typeof value === 'number' ? value : 0;
     },
     has: (field: string) => typeof data[field] === 'number',
+    files: () => fileCounts.safeParse(data['files']).data,
     length: (field: string) => {
       const value = data[field];
       return Array.isArray(value) ? value.length : 0;
@@ -209,10 +211,12 @@ function startedDetail(data: DataReader): string {
 function completedDetail(data: DataReader): string {
   const messages = data.number('messages');
   const artifacts = data.number('artifacts');
+  const files = data.files();
   return [
     duration(data.number('durationMs')),
     ...(messages > 0 ? [count(messages, 'message')] : []),
     ...(artifacts > 0 ? [count(artifacts, 'artifact')] : []),
+    ...(files === undefined ? [] : [`files changed: ${changedFiles(files)}`]),
   ].join(', ');
 }
 

@@ -1,6 +1,7 @@
 import stringWidth from 'string-width';
 import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import { dollars as dollarsOf } from '@suzumio/core/budgets/model-cost';
+import type { FileCounts } from '@suzumio/contract/model/workspace';
 import type { CliContext } from '../cli-context.js';
 
 /** The time of day, in the person's own time zone. */
@@ -51,6 +52,11 @@ export function dollars(usd: number): string {
 /** `1 turn`, `2 turns`. */
 export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+}
+
+/** `+3 ~1 -0`: files that were added, changed and removed. */
+export function changedFiles({ added, changed, removed }: FileCounts): string {
+  return `+${added} ~${changed} -${removed}`;
 }
 
 /** The beginning of a hash: enough to tell two apart by eye. */

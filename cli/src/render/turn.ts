@@ -1,7 +1,7 @@
 import type { TurnDetail } from '@suzumio/contract/model/views';
 import { oneLine, visibleLines } from '@suzumio/core/prompt/body';
 import type { CliContext } from '../cli-context.js';
-import { dayAndTime, dollars, duration } from './format.js';
+import { changedFiles, dayAndTime, dollars, duration } from './format.js';
 import { table } from './table.js';
 
 /** Everything about one turn: what it was asked, what it did, how it ended. */
@@ -13,6 +13,7 @@ export function renderTurn(turn: TurnDetail, context: Pick<CliContext, 'out' | '
     ...(turn.failure === null
       ? []
       : [['failure', `${turn.failure.code}: ${oneLine(turn.failure.message)}`] as [string, string]]),
+    ...(turn.files === null ? [] : [['files', `changed: ${changedFiles(turn.files)}`] as [string, string]]),
     ['read', turn.reads.length === 0 ? 'no mail' : turn.reads.join(', ')],
   ];
   const attempts = turn.attempts.map((attempt) => [

@@ -32,7 +32,17 @@ const evening = [
   event('message.created', '20:14:03', {
     data: { sender: 'editor', recipient: 'reporter-1', priority: 'P1', excerpt: 'The north gauge, please.' },
   }),
-  event('turn.completed', '20:14:03', of('editor', { number: 1, durationMs: 1_130, messages: 2, artifacts: 0 })),
+  event(
+    'turn.completed',
+    '20:14:03',
+    of('editor', {
+      number: 1,
+      durationMs: 1_130,
+      messages: 2,
+      artifacts: 0,
+      files: { added: 3, changed: 1, removed: 0 },
+    }),
+  ),
   event(
     'tool.called',
     '20:14:04',
@@ -99,7 +109,7 @@ describe('the timeline', () => {
       '20:14:02  user -> editor         P1  "Tonight\'s bulletin, please."',
       '20:14:02  editor                 turn 1 started   (docker, 41 ms after the message)',
       '20:14:03  editor -> reporter-1   P1  "The north gauge, please."',
-      '20:14:03  editor                 turn 1 done      1.1 s, 2 messages',
+      '20:14:03  editor                 turn 1 done      1.1 s, 2 messages, files changed: +3 ~1 -0',
       '20:14:04  checker                completion.submit refused: tool-not-allowed',
       '20:14:04  reporter-1             published north.md   1.2 kB  sha256 9f3c…',
       '20:14:04  reporter-1 -> #newsroom  P3  "Done."',

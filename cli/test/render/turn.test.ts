@@ -49,6 +49,7 @@ test('a turn lists what it has asked models, what it came to and how that ended'
     notBefore: null,
     startedAt: null,
     endedAt: null,
+    files: null,
     toolCalls: 0,
     prompt: null,
     reads: [],

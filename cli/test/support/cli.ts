@@ -31,13 +31,15 @@ export interface CliWorldOptions {
   policy?: string;
   /** What the person answers to each question; nobody is there to be asked while there are none. */
   answers?: string[];
+  /** Whether commands write to a terminal with colours. */
+  terminal?: boolean;
 }
 
 /** The policy of a world whose projects may run in containers, too. */
 export const anyBackend = 'backends: [docker, process]\n';
 
 export async function createCliWorld(options: CliWorldOptions = {}): Promise<CliWorld> {
-  const { policy = 'backends: [process]\n', answers = [] } = options;
+  const { policy = 'backends: [process]\n', answers = [], terminal = false } = options;
   const directory = await mkdtemp(join(tmpdir(), 'suzumio-cli-'));
   const root = join(directory, 'data');
   const policyFile = join(directory, 'policy.yaml');
@@ -45,7 +47,7 @@ export async function createCliWorld(options: CliWorldOptions = {}): Promise<Cli
   let environment: Readonly<Record<string, string>> = {};
   const begin: CliWorld['begin'] = (...args) => {
     const interruption = new AbortController();
-    const [out, err] = [capture(), capture()];
+    const [out, err] = [capture(terminal), capture(terminal)];
     const context: CliContext = {
       env: { SUZUMIO_ROOT: root, SUZUMIO_POLICY_FILE: policyFile, ...environment },
       homeDir: directory,
@@ -82,7 +84,7 @@ export async function createCliWorld(options: CliWorldOptions = {}): Promise<Cli
   };
 }
 
-function capture(): Output & { text(): string } {
+function capture(terminal: boolean): Output & { text(): string } {
   let text = '';
   return {
     write: (more) => {
@@ -90,8 +92,8 @@ function capture(): Output & { text(): string } {
     },
     drained: () => Promise.resolve(),
     text: () => text,
-    isTerminal: false,
-    colors: false,
+    isTerminal: terminal,
+    colors: terminal,
     columns: undefined,
   };
 }

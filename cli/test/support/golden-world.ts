@@ -12,7 +12,7 @@ import { startTurns } from '@suzumio/store/turns/start-turns';
 import { writeTurnLog } from '@suzumio/store/content/turn-logs';
 import { hashToken } from '@suzumio/store/turns/tokens';
 import { type TestApi, testApi } from '../../../services/api/test/support/api.js';
-import { beginTurn, publish, submit } from '../../../services/api/test/support/play.js';
+import { beginTurn, leaveFiles, publish, submit } from '../../../services/api/test/support/play.js';
 
 /** A data directory with projects in several states, served by an API with a clock that stands still between steps. */
 export interface GoldenWorld {
@@ -25,7 +25,7 @@ export interface GoldenWorld {
 }
 
 export type State =
-  'initialized' | 'talking' | 'running' | 'submitted' | 'failed' | 'busy' | 'stopped agent' | 'cancelled';
+  'initialized' | 'talking' | 'running' | 'submitted' | 'failed' | 'busy' | 'drafting' | 'stopped agent' | 'cancelled';
 
 const yaml = (name: string, team = '') => `
 name: ${name}
@@ -93,6 +93,21 @@ export async function goldenWorld(): Promise<GoldenWorld> {
           body: 'Please keep it\nshort.',
           actor: 'admin',
         });
+      });
+    },
+    async drafting(project) {
+      const notes = 'The north gauge:\n212 cm\n';
+      await leaveFiles(api, project, 'editor', {
+        'draft.md': '# River\n\nTBD\n',
+        'notes/north.md': notes,
+        todo: 'All.\n',
+      });
+      after(2_000);
+      await leaveFiles(api, project, 'editor', {
+        'draft.md': '# River level\n\nIt stands at 212 cm.\n',
+        'notes/north.md': notes,
+        'plot.png': Buffer.from([137, 80, 78, 71, 0]),
+        publish: { run: 'cp draft.md bulletin.md\n' },
       });
     },
     async talking(project) {

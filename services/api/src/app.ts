@@ -24,6 +24,7 @@ import { teamRuns } from './operations/teams.js';
 import { tokenRuns } from './operations/tokens.js';
 import { turnRuns } from './operations/turns.js';
 import { usageRuns } from './operations/usage.js';
+import { workspaceRuns } from './operations/workspaces.js';
 import { createRateLimiter, defaultRateLimits, type RateLimits } from './rate-limiter.js';
 import { limitRates } from './rate-limits.js';
 import { recordRefusals, refuseOtherMethods } from './refusals.js';
@@ -61,6 +62,7 @@ export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions):
     ...taskRuns,
     ...turnRuns,
     ...artifactRuns,
+    ...workspaceRuns(),
     ...eventRuns(hub, access),
     ...cellEventRuns(hub, access),
     ...usageRuns,

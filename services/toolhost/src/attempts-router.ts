@@ -28,6 +28,7 @@ import { assertRunning, authorizeLease, rejected } from '@suzumio/store/turns/au
 import { claimRoute, type PresentedToken, requireWorker, withLease } from './auth.js';
 import { claim, counted } from './claim.js';
 import { contentOf, sendContent, storeContent } from './content.js';
+import { countChanges } from './count-changes.js';
 import type { ToolhostContext } from './context.js';
 import { toMeasure } from './sandbox-seen.js';
 
@@ -115,7 +116,8 @@ export function attemptsRouter(context: ToolhostContext): Router {
           // A repeated report may come when another turn's snapshot is the agent's.
           if (row.status === 'running') await requireStored(context, store.project, report.snapshot);
         }
-        const ended = await store.write((tx) => completeTurn(tx, token, report));
+        const counted = await countChanges(context, store, row, report.snapshot);
+        const ended = await store.write((tx) => completeTurn(tx, token, report, counted));
         context.transport.wake(store.project);
         return ended;
       }),

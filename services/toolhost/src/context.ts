@@ -5,6 +5,7 @@ import type { Policy } from '@suzumio/core/policy/policy';
 import type { SecretSource } from '@suzumio/runtime/process/secret-source';
 import type { Transport } from '@suzumio/runtime/queue/transport';
 import type { Cell } from '@suzumio/store/cell/cell';
+import type { Snapshots } from '@suzumio/store/workspaces/snapshots';
 import type { BodyReader } from './bodies/body-reader.js';
 import type { RunnerBodies } from './bodies/runner-bodies.js';
 import type { RefusalPace } from './refusal-pace.js';
@@ -34,6 +35,8 @@ export interface ToolhostContext extends ToolhostDependencies {
   reader: BodyReader;
   /** Delays the answers to refused calls. */
   refusals: RefusalPace;
+  /** Reads snapshots of workspaces. */
+  snapshots: Snapshots;
   /** This process's id as the owner of model calls. */
   owner: string;
   /** The cell's budget for a day. */

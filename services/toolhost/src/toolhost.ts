@@ -7,6 +7,7 @@ import { notFoundHandler, problemHandler } from '@suzumio/runtime/http/problem-h
 import { type ListenerNames, refuseForeignRequests } from '@suzumio/runtime/http/request-source';
 import type { BodyPace } from '@suzumio/runtime/http/slow-bodies';
 import { policyWithGrants } from '@suzumio/store/cell/grants';
+import { Snapshots } from '@suzumio/store/workspaces/snapshots';
 import { hostPaths } from '@suzumio/runtime/disk/this-host';
 import { defaultPolicy, type Policy } from '@suzumio/core/policy/policy';
 import { attemptsRouter } from './attempts-router.js';
@@ -70,6 +71,7 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
       bodies: new RunnerBodies(),
       reader: (reader = new BodyReader(bodyThread)),
       refusals: new RefusalPace(),
+      snapshots: new Snapshots(),
       dayLimitNanoUsd: config.budgetUsdPerDay === undefined ? undefined : config.budgetUsdPerDay * nanoPerUsd,
     };
     await cell.catalog.spending.limitTo(context.dayLimitNanoUsd);

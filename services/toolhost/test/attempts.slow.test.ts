@@ -3,6 +3,9 @@ import { cancelActiveTurn } from '@suzumio/store/turns/cancel-turn';
 import { expireLease } from '@suzumio/store/turns/leases';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { stopProject } from '@suzumio/store/projects/project-transitions';
+import { ContentStore } from '@suzumio/store/content/content-store';
+import { listTurns } from '@suzumio/store/turns/read-turns';
+import { storeTree } from '../../../test/support/trees.js';
 import { eventually } from '../../../test/support/poll.js';
 import { begun, claimId, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
@@ -219,6 +222,24 @@ describe('reports', () => {
     expect(await bench.testing.rows(project, `SELECT 1 AS one FROM messages WHERE sender = 'ada'`)).toEqual([]);
     const events = await bench.testing.rows<{ type: string }>(project, 'SELECT type FROM events ORDER BY seq');
     expect(events.map(({ type }) => type).filter((type) => type === 'turn.completed')).toHaveLength(1);
+  });
+
+  test('completing counts the files that the turn has changed, and does without where that is not possible', async () => {
+    const content = new ContentStore(bench.testing.cell.directory.projectDir(project));
+    const leave = async (snapshot: string | null) =>
+      (await bench.begin(project, 'ada')).report('complete', { output: { text: '' }, snapshot });
+    await leave(await storeTree(content, { a: '1', b: '1' }));
+    await leave(await storeTree(content, { a: '2', c: '1', d: '1' }));
+    expect(await leave(await content.putBytes(Buffer.from('no manifest')))).toMatchObject({ status: 200 });
+    await leave(null);
+    const turns = await bench.testing.store(project, (store) => listTurns(store.reader, { limit: 10 }).items);
+    expect(turns.map(({ files }) => files)).toEqual([
+      { added: 2, changed: 0, removed: 0 },
+      { added: 2, changed: 1, removed: 1 },
+      null,
+      null,
+    ]);
+    expect(bench.logs().filter(({ msg }) => /could not be counted/.test(String(msg)))).toHaveLength(2);
   });
 
   test.each([

@@ -87,6 +87,52 @@ function topEntry(name: string, entry: WorkspaceEntry | DirectoryEntry): TopEntr
   return { kind: entry.kind, name };
 }
 
+/** A directory of a snapshot whose own directories are read when they are opened. */
+export interface OpenedDirectory {
+  /** Of its manifest; undefined in a flat snapshot. Equal directories have equal ones. */
+  sha256: string | undefined;
+  /** Sorted by name. */
+  entries: readonly OpenedEntry[];
+}
+
+export type OpenedEntry = OpenedSubdirectory | Exclude<DirectoryEntry, { kind: 'directory' }>;
+export interface OpenedSubdirectory {
+  kind: 'directory';
+  name: string;
+  sha256: string | undefined;
+  open: () => Promise<OpenedDirectory>;
+}
+
+/**
+ * Opens a snapshot at its root. What is opened of it is not bounded here: few manifests can describe millions of paths.
+ *
+ * @param read the manifest with this hash; its hash is not looked at here
+ * @throws SnapshotInvalid; whatever `read` throws
+ */
+export async function openSnapshot(
+  id: string,
+  read: (sha256: string) => Promise<Uint8Array>,
+): Promise<OpenedDirectory> {
+  const opened = (sha256: string, entries: readonly DirectoryEntry[]): OpenedDirectory => ({
+    sha256,
+    entries: entries.map((entry) => {
+      if (entry.kind !== 'directory') return entry;
+      return { ...entry, open: async () => opened(entry.sha256, parseDirectory(await read(entry.sha256))) };
+    }),
+  });
+  const root = parseManifest(await read(id));
+  return root.version === 1 ? openedFlat(directoryOf(root.entries)) : opened(id, root.entries);
+}
+
+function openedFlat({ entries }: SnapshotDirectory): OpenedDirectory {
+  const opened = entries.map((entry): OpenedEntry => {
+    if (entry.kind !== 'directory') return entry;
+    const { kind, name, directory } = entry;
+    return { kind, name, sha256: undefined, open: () => Promise.resolve(openedFlat(directory)) };
+  });
+  return { sha256: undefined, entries: opened };
+}
+
 /** Everything in a snapshot with its path: a directory before what is in it. */
 export function* entriesOf(root: SnapshotDirectory, prefix = ''): Generator<{ path: string; entry: SnapshotEntry }> {
   for (const entry of root.entries) {

@@ -8,6 +8,7 @@ import { budgetReached, budgetView } from '@suzumio/contract/model/budget';
 import { storageReached, storedView } from '@suzumio/contract/model/storage';
 import { pause } from '@suzumio/contract/model/pause';
 import { daySpending, usageAnswer, usageFigures, usageRow } from '@suzumio/contract/model/usage';
+import * as workspace from '@suzumio/contract/model/workspace';
 import { whyAnswer, whyReason } from '@suzumio/contract/model/why';
 import * as agents from '@suzumio/contract/operations/agents';
 import * as artifacts from '@suzumio/contract/operations/artifacts';
@@ -24,6 +25,7 @@ import * as teams from '@suzumio/contract/operations/teams';
 import * as tokens from '@suzumio/contract/operations/tokens';
 import * as turns from '@suzumio/contract/operations/turns';
 import * as usage from '@suzumio/contract/operations/usage';
+import * as workspaces from '@suzumio/contract/operations/workspaces';
 import * as views from '@suzumio/contract/model/views';
 import { directoryEntry } from '@suzumio/protocol/artifacts';
 import { problem } from '@suzumio/protocol/problem';
@@ -100,6 +102,13 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   ToolCall: views.toolCallView,
   ToolCallList: turns.toolCallListAnswer,
   Artifact: views.artifactView,
+  WorkspaceChange: workspace.workspaceChangeView,
+  WorkspaceEntry: workspace.workspaceEntryView,
+  FileChange: workspace.fileChange,
+  FileCounts: workspace.fileCounts,
+  TurnChanges: workspaces.turnChangesAnswer,
+  WorkspaceChangeList: workspaces.workspaceChangeListAnswer,
+  WorkspaceEntryList: workspaces.workspaceEntryListAnswer,
   ArtifactEntry: directoryEntry,
   ArtifactEntryList: artifacts.entryListAnswer,
   ArtifactList: artifacts.artifactListAnswer,

@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type ErrorCode, errorCodes } from '@suzumio/contract/errors/codes';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
@@ -6,7 +8,7 @@ import { listEvents } from '@suzumio/store/projects/events';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { unseenHost } from '@suzumio/core/policy/host-paths';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
-import { maxContentBytes } from '@suzumio/store/content/content-store';
+import { ContentStore, hashOf, maxContentBytes } from '@suzumio/store/content/content-store';
 import { apiApp } from '../../src/app.js';
 import { EventHub } from '../../src/events/event-hub.js';
 import { allOperations } from '@suzumio/contract/operations/operations';
@@ -24,7 +26,7 @@ import { otherProfileBodies, ownSubject, profileBodies, profileRefusal } from '.
 import { refusal } from '../support/refusal.js';
 import { contradiction } from '../../../../test/support/emitted.js';
 import { routesOf } from '../support/routes.js';
-import { publish } from '../support/play.js';
+import { leaveFiles, publish } from '../support/play.js';
 import { openStream } from '../support/sse-client.js';
 
 // Real processes, disks and sockets, on machines that may be busy.
@@ -83,11 +85,13 @@ const queries: Readonly<Record<string, string>> = {
   waitForStatus: 'status=running',
   waitForReply: 'timeout=50ms',
   uploadArtifact: 'name=levels.csv',
+  getWorkspaceFile: 'path=notes.md',
 };
 
 /** What brings about an answer that is not the usual one. */
 const variants: Readonly<Record<string, Sample>> = {
   'getArtifactContent 206': { headers: { range: 'bytes=2-' } },
+  'getWorkspaceFile 206': { headers: { range: 'bytes=2-' } },
 };
 
 /** What is sent with an operation, whatever it is about. */
@@ -173,6 +177,13 @@ describe('succeeding as described', () => {
     stream.cut();
   });
 
+  test('getWorkspaceFile 304', async () => {
+    const operation = operationCalled('getWorkspaceFile');
+    const query = 'path=notes.md';
+    const etag = (await world.call(operation, { query })).headers.etag ?? '';
+    expect((await world.call(operation, { query, headers: { 'if-none-match': etag } })).status).toBe(304);
+  });
+
   test('getArtifactContent 304', async () => {
     const operation = operationCalled('getArtifactContent');
     const { etag = '' } = (await world.call(operation)).headers;
@@ -246,7 +257,8 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
       { id, ...operation },
       { artifact: world.file, ...(id === 'getArtifactContent' ? { query: 'path=x' } : {}) },
     ),
-  'range-not-satisfiable': (operation) => world.call(operation, { headers: { range: 'bytes=99-' } }),
+  'range-not-satisfiable': (operation, sample) => world.call(operation, { ...sample, headers: { range: 'bytes=99-' } }),
+  'workspace-path-unknown': (operation, sample) => world.call(operation, { ...sample, query: 'path=none' }),
   'transition-refused': async (operation, { body }) => {
     const project = await world.project(operation.id === 'startProject' ? 'running' : 'initialized');
     if (operation.id === 'stopProject') await world.api.post(`/api/projects/${project}/stop`);
@@ -332,6 +344,20 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
   'revokeToken token-unknown': () => world.call(operationCalled('revokeToken'), { of: 'nobody' }),
   'changeBudget budget-refused': async () =>
     world.call(operationCalled('changeBudget'), { project: await world.thinking(), body: { usd: 5 } }),
+  'getWorkspaceFile agent-unknown': () =>
+    world.call(operationCalled('getWorkspaceFile'), { agent: 'zoe', query: 'path=notes.md' }),
+  'getWorkspaceFile turn-unknown': () =>
+    world.call(operationCalled('getWorkspaceFile'), { query: 'path=notes.md&turn=9' }),
+  'listWorkspaceEntries turn-unknown': () => world.call(operationCalled('listWorkspaceEntries'), { query: 'turn=9' }),
+  'getWorkspaceFile content-collected': async () => {
+    const project = await world.project('running');
+    await leaveFiles(world.api, project, 'ben', { 'notes.md': 'One.\n' });
+    await leaveFiles(world.api, project, 'ben', { 'notes.md': 'Two.\n' });
+    const content = new ContentStore(world.api.cell.directory.projectDir(project));
+    const removed = hashOf(Buffer.from('One.\n'));
+    await rm(join(world.api.cell.directory.projectDir(project), content.pathOf(removed)));
+    return world.call(operationCalled('getWorkspaceFile'), { project, query: 'path=notes.md&turn=1' });
+  },
   'getReport report-missing': () => world.call(operationCalled('getReport')),
   'listWorkers server-unreachable': () => {
     const away = new SuzumioError('server-unreachable', 'The queue cannot be reached now.');

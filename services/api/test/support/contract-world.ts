@@ -13,7 +13,7 @@ import { defaultRateLimits } from '../../src/rate-limiter.js';
 import type { Operation } from '@suzumio/contract/operations/operation';
 import { type Answer, type CallOptions, type TestApi, testApi } from './api.js';
 import { registerSamples } from './register-samples.js';
-import { beginTurn, failTurn, publish, publishDirectory, submit } from './play.js';
+import { beginTurn, failTurn, leaveFiles, publish, publishDirectory, submit } from './play.js';
 
 /** A request for one operation, before it is spoiled in some way. */
 export interface Sample extends CallOptions {
@@ -76,6 +76,7 @@ export async function contractWorld(): Promise<ContractWorld> {
   await api.create(contractYaml('team'));
   const artifact = await publish(api, 'team', 'ada', { name: 'levels.csv', content: Buffer.from('1,2,3\n') });
   const directory = await publishDirectory(api, 'team', 'readings', { 'north.csv': '1,2\n' });
+  await leaveFiles(api, 'team', 'ben', { 'notes.md': 'One.\n' });
   const stopping = await stoppingServer(api);
   const limited = await testApi({
     rateLimits: { ...defaultRateLimits, readsPerSecond: 1, writesPerSecond: 1, burstSeconds: 0 },

@@ -12,6 +12,10 @@ import { recordToolCall, type ToolCallSite } from '@suzumio/store/turns/record-t
 import { completeTurn } from '@suzumio/store/turns/complete-turn';
 import { failAttempt } from '@suzumio/store/turns/fail-attempt';
 import { startTurns } from '@suzumio/store/turns/start-turns';
+import { turnRow } from '@suzumio/store/rows';
+import { Snapshots } from '@suzumio/store/workspaces/snapshots';
+import { snapshotBefore } from '@suzumio/store/workspaces/workspace-changes';
+import { storeTree, type Tree } from '../../../../test/support/trees.js';
 import type { TestApi } from './api.js';
 
 const lease = createHash('sha256').update('lease').digest('hex');
@@ -69,6 +73,21 @@ export async function playTurn(
     );
     if (!result.ok) throw new Error(result.message);
     completeTurn(tx, { turn, attempt }, { output: { text: 'I am done.' } });
+  });
+  return turn;
+}
+
+/** A turn that leaves these files in its workspace, counted as the ToolHost counts them. */
+export async function leaveFiles(api: TestApi, project: string, agent: string, tree: Tree): Promise<string> {
+  const { turn, attempt } = await beginTurn(api, project, agent);
+  const directory = api.cell.directory.projectDir(project);
+  const snapshot = await storeTree(new ContentStore(directory), tree);
+  await api.store(project, async (store) => {
+    const before = snapshotBefore(store.reader, turnRow(store.reader, turn));
+    const compared = { before, after: snapshot, page: { limit: 0 } };
+    const { files } = await new Snapshots().read(directory, 'compare', compared);
+    const report = { output: { text: 'I am done.' }, snapshot };
+    await store.write((tx) => completeTurn(tx, { turn, attempt }, report, { before, files }));
   });
   return turn;
 }

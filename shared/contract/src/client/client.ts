@@ -30,7 +30,7 @@ type Field<Name extends string, Value> = [Value] extends [never]
 
 /** Its answer: the value of JSON; otherwise a text, or a stream of bytes. */
 type AnswerOf<Shape extends OperationShape> = [JsonOf<Shape>] extends [never]
-  ? MediaOf<Shape> extends `text/${'plain' | 'markdown' | 'html'}`
+  ? MediaOf<Shape> extends `text/${'plain' | 'markdown' | 'html' | 'x-diff'}`
     ? string
     : AsyncIterable<Uint8Array>
   : JsonOf<Shape>;

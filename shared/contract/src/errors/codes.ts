@@ -88,6 +88,8 @@ export const errorCodes = {
   'artifact-path-invalid': { status: 422, retryable: false },
   'artifact-directory-invalid': { status: 422, retryable: false },
   'artifact-not-text': { status: 422, retryable: false },
+  'workspace-path-unknown': { status: 404, retryable: false },
+  'content-collected': { status: 410, retryable: false },
   'content-missing': { status: 422, retryable: false },
   'content-mismatch': { status: 422, retryable: false },
   'content-too-large': { status: 413, retryable: false },

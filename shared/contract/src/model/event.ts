@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { budgetChange, budgetReached } from './budget.js';
 import { labels } from './labels.js';
 import { pause } from './pause.js';
+import { fileCounts } from './workspace.js';
 
 /** What one type of event tells: a sentence, and the shape of its data. */
 function told<Shape extends z.ZodRawShape>(sentence: string, shape: Shape) {
@@ -89,14 +90,18 @@ export const eventTable = {
     ...failed,
     inMs: count,
   }),
-  'turn.completed': told('A turn ended well. With `unsaved`, the agent goes on with the files that it began with.', {
-    number,
-    attempt: number,
-    durationMs: z.int(),
-    messages: count,
-    artifacts: count,
-    unsaved: z.object({ code: text, message: text }).optional(),
-  }),
+  'turn.completed': told(
+    'A turn ended well; `files` is how many of its workspace it has changed. With `unsaved`, the agent goes on with the files that it began with.',
+    {
+      number,
+      attempt: number,
+      durationMs: z.int(),
+      messages: count,
+      artifacts: count,
+      unsaved: z.object({ code: text, message: text }).optional(),
+      files: fileCounts.optional(),
+    },
+  ),
   'turn.failed': told('A turn failed for good; its mail is kept.', failed),
   'turn.cancelled': told('A turn was cancelled.', { number, reason: text }),
   'tool.called': told('An agent called a tool; `code` says why it failed or was refused.', {

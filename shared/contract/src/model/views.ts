@@ -10,6 +10,7 @@ import { projectStatuses } from './project-status.js';
 import { redaction } from './redaction.js';
 import { foundText } from './search.js';
 import { taskStates } from './task-states.js';
+import { fileCounts } from './workspace.js';
 
 const time = z.iso.datetime();
 
@@ -142,6 +143,11 @@ export const turnView = z.object({
   startedAt: time.nullable(),
   endedAt: time.nullable(),
   toolCalls: z.int(),
+  files: fileCounts
+    .nullable()
+    .describe(
+      'How many files of its workspace it has changed; null where it has changed nothing, has not ended, or they were not counted.',
+    ),
 });
 export type TurnView = z.infer<typeof turnView>;
 

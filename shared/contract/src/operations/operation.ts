@@ -53,6 +53,7 @@ export const groups = {
   Mail: 'Messages between the person and the agents, and the work that they assign. Mail is what wakes an agent.',
   Turns: 'One waking of an agent each, with its attempts, its calls of tools and models, and its conversation.',
   Artifacts: 'Files and directories that agents published or a person gave, and the report.',
+  Workspaces: "Agents' files: what each turn has changed, and how they were after it.",
   Events: "A project's timeline: as a list, as a stream, or waited for.",
   Usage: 'What models cost and what is stored, the budgets, and the pauses that keep turns from starting.',
   Profiles: 'Identities that outlive projects, and the teams that they belong to.',

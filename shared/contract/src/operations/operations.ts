@@ -13,6 +13,7 @@ import { teams } from './teams.js';
 import { tokens } from './tokens.js';
 import { turns } from './turns.js';
 import { usage } from './usage.js';
+import { workspaces } from './workspaces.js';
 
 /** Every operation of the API, by its name in clients. */
 export const operations = {
@@ -22,6 +23,7 @@ export const operations = {
   ...tasks,
   ...turns,
   ...artifacts,
+  ...workspaces,
   ...events,
   ...cellEvents,
   ...usage,

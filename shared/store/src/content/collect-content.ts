@@ -168,11 +168,13 @@ function isOurs(name: string): boolean {
   return sha256.safeParse(name).success || /^\.(?:[0-9a-f]{12}|[0-9a-f]{16})$|^turn_\w+-[0-9a-f]{12}\.md$/.test(name);
 }
 
-/** Every agent's snapshot, and the newest capture of the turn that it has now. */
+/** Every agent's snapshot, those before and after its turns, and the newest capture of the turn that it has now. */
 function snapshotsOf(reader: SqlReader): string[] {
   return reader
     .all<{ snapshot: string }>(
       `SELECT snapshot FROM agents WHERE snapshot IS NOT NULL
+       UNION SELECT snapshot_before FROM workspace_changes WHERE snapshot_before IS NOT NULL
+       UNION SELECT snapshot_after FROM workspace_changes WHERE snapshot_after IS NOT NULL
        UNION SELECT turn_captures.snapshot FROM turn_captures JOIN agents ON active_turn_id = turn_id
        WHERE turn_captures.snapshot IS NOT NULL`,
     )

@@ -304,4 +304,24 @@ ALTER TABLE tool_calls ADD COLUMN captured INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE tool_calls ADD COLUMN marked INTEGER NOT NULL DEFAULT 0;
 `,
   },
+  {
+    // How agents' workspaces have changed; null is an empty one. A turn that ended again after a retry has one row.
+    // A row without a turn is of a person who restored the workspace, after the turn of its number.
+    version: 20,
+    sql: `
+CREATE TABLE workspace_changes (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  agent_id TEXT NOT NULL REFERENCES agents (id),
+  turn_id TEXT UNIQUE REFERENCES turns (id),
+  turn_number INTEGER NOT NULL,
+  snapshot_before TEXT,
+  snapshot_after TEXT,
+  files_json TEXT,
+  restored_turn INTEGER,
+  actor TEXT,
+  created_at_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX workspace_changes_agent ON workspace_changes (agent_id, seq);
+`,
+  },
 ];

@@ -3,6 +3,7 @@ import type { CaptureRequest } from '@suzumio/protocol/attempts';
 import { attemptRow, type TurnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
+import { leaveWorkspace, type LeftWorkspace } from '../workspaces/workspace-changes.js';
 import { assertRunning, type AttemptId } from './authorize.js';
 
 /** The newest capture of a turn's workspace. */
@@ -55,15 +56,9 @@ function cover(tx: Tx, { turn, attempt }: AttemptId, step: string): void {
 /**
  * Gives an agent the newest capture of its turn, if there is one.
  *
- * @returns whether its snapshot is another now
+ * @returns what was recorded; undefined where its snapshot is the same
  */
-export function keepCapture(tx: Tx, { id, agent_id }: Pick<TurnRow, 'id' | 'agent_id'>): boolean {
-  const newest = newestCapture(tx, id);
-  return newest !== undefined && setSnapshot(tx, agent_id, newest.snapshot);
-}
-
-/** @returns whether the agent's snapshot was another before */
-export function setSnapshot(tx: Tx, agent: string, snapshot: string | null): boolean {
-  const set = 'UPDATE agents SET snapshot = :snapshot WHERE id = :agent AND snapshot IS NOT :snapshot';
-  return tx.run(set, { agent, snapshot }).changes > 0;
+export function keepCapture(tx: Tx, turn: TurnRow): LeftWorkspace | undefined {
+  const newest = newestCapture(tx, turn.id);
+  return newest && leaveWorkspace(tx, turn, newest.snapshot, undefined);
 }

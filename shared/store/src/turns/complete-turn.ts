@@ -4,19 +4,22 @@ import { watchTurnEnd } from '../protection/watch.js';
 import { attemptRow, turnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
 import { assertRunning, type AttemptId } from './authorize.js';
-import { keepCapture, setSnapshot } from './captures.js';
+import { keepCapture } from './captures.js';
+import { type CountedChange, leaveWorkspace } from '../workspaces/workspace-changes.js';
 import { closeAttempt, closeTurn } from './end-turn.js';
 import { noticeTurn } from './turn-notices.js';
 
 /**
  * Ends a turn successfully. A repeated report gets the same answer.
  *
+ * @param counted how the workspace has changed
  * @throws SuzumioError `attempt-over`
  */
 export function completeTurn(
   tx: Tx,
   id: AttemptId,
   report: Omit<CompleteRequest, 'output'> & { output: TurnOutput },
+  counted?: CountedChange,
 ): AttemptEnded {
   const turn = turnRow(tx, id.turn);
   const attempt = attemptRow(tx, id.turn, id.attempt);
@@ -29,8 +32,8 @@ export function completeTurn(
     usage: report.output.usage ? JSON.stringify(report.output.usage) : null,
   });
   // A workspace that could not be stored at the end may have been captured before.
-  const changed =
-    report.snapshot === undefined ? keepCapture(tx, turn) : setSnapshot(tx, turn.agent_id, report.snapshot);
+  const left =
+    report.snapshot === undefined ? keepCapture(tx, turn) : leaveWorkspace(tx, turn, report.snapshot, counted);
   closeTurn(tx, turn, { status: 'completed' });
   const made = madeBy(tx, turn.id);
   tx.emit({
@@ -43,11 +46,12 @@ export function completeTurn(
       attempt: id.attempt,
       durationMs: tx.nowMs - attempt.started_at_ms,
       ...made,
+      ...(left?.files ? { files: left.files } : {}),
       // The agent's next turn begins with the same files as this one.
       ...(report.unsaved ? { unsaved: report.unsaved } : {}),
     },
   });
-  const madeSomething = changed || turn.ended_by_tool !== null || made.messages + made.artifacts > 0;
+  const madeSomething = left !== undefined || turn.ended_by_tool !== null || made.messages + made.artifacts > 0;
   watchTurnEnd(tx, turn, { text: report.output.text, madeSomething });
   noticeTurn(tx, turn, { notice: 'finished' });
   return { turn: 'completed' };

@@ -4,6 +4,7 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Priority } from '@suzumio/protocol/ids';
 import type { TurnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
+import { filesOfTurn } from '../workspaces/workspace-changes.js';
 import { listModelCalls } from './list-model-calls.js';
 import { definedOf, inTime, iso, type Page, pageBytes, parsed, type Part, readPart } from '../sqlite/page.js';
 
@@ -25,9 +26,12 @@ interface Row {
   started_at_ms: number | null;
   ended_at_ms: number | null;
   calls: number;
+  files_json: string | null;
 }
 
-const columns = `turns.*, (SELECT count(*) FROM tool_calls WHERE turn_id = turns.id AND step NOT LIKE '%/to') AS calls`;
+const columnsFor = (reader: SqlReader) =>
+  `turns.*, (SELECT count(*) FROM tool_calls WHERE turn_id = turns.id AND step NOT LIKE '%/to') AS calls,
+  ${filesOfTurn(reader)} AS files_json`;
 
 /** How many turns are queued, and how many run. */
 export interface ActiveTurns {
@@ -60,7 +64,7 @@ export function listTurns(reader: SqlReader, page: TurnPage): Part<TurnView> {
     reader,
     {
       from: 'turns',
-      columns,
+      columns: columnsFor(reader),
       key: 'turns.seq',
       where: [...time.where, agent === undefined ? undefined : 'agent_id = :agent'],
       filters: [status === undefined ? undefined : 'status = :status'],
@@ -77,7 +81,7 @@ const detailBytes = 8 * pageBytes;
 
 /** One turn by its id, or by `agent:number`. */
 export function findTurn(reader: SqlReader, name: string): TurnDetail | undefined {
-  const row = rowCalled<Row>(reader, columns, name);
+  const row = rowCalled<Row>(reader, columnsFor(reader), name);
   if (!row) return undefined;
   const reads = reader.all<{ message_id: string }>(
     'SELECT message_id FROM message_reads JOIN messages ON messages.id = message_id WHERE message_reads.turn_id = :turn ORDER BY seq',
@@ -243,5 +247,6 @@ function turnView(row: Row): TurnView {
     startedAt: iso(row.started_at_ms),
     endedAt: iso(row.ended_at_ms),
     toolCalls: row.calls,
+    files: parsed(row.files_json),
   };
 }

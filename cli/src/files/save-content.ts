@@ -3,9 +3,10 @@ import { chmod, link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { DirectoryEntry, DirectoryFile } from '@suzumio/protocol/artifacts';
+import type { Session } from '../session.js';
 
 /** A stream of bytes. */
-export type Bytes = AsyncIterable<Uint8Array>;
+type Bytes = AsyncIterable<Uint8Array>;
 
 /** The expected size and hash of a file. */
 interface Expected {
@@ -63,7 +64,7 @@ export async function saveDirectory(
  *
  * @throws SuzumioError `store-corrupt`
  */
-export async function* checked(content: () => Promise<Bytes>, { sha256, sizeBytes }: Expected): Bytes {
+async function* checked(content: () => Promise<Bytes>, { sha256, sizeBytes }: Expected): Bytes {
   const hash = createHash('sha256');
   let passed = 0;
   for await (const chunk of await content()) {
@@ -72,7 +73,26 @@ export async function* checked(content: () => Promise<Bytes>, { sha256, sizeByte
     yield chunk;
   }
   if (passed === sizeBytes && hash.digest('hex') === sha256) return;
-  throw new SuzumioError('store-corrupt', 'What arrived is not what was published.', { sha256 });
+  throw new SuzumioError('store-corrupt', 'What arrived is not what was stored.', { sha256 });
+}
+
+/**
+ * Writes the content unchanged to standard output, and nothing else.
+ *
+ * @throws SuzumioError `invalid-request` where that is a terminal, or JSON goes there; `store-corrupt`
+ */
+export async function printBytes(
+  { context, json }: Session,
+  expected: Expected,
+  content: () => Promise<Bytes>,
+): Promise<void> {
+  const refuse = (message: string) => new SuzumioError('invalid-request', message);
+  if (json) throw refuse('Its bytes go to standard output, and JSON would, too: leave out --json, or name a file.');
+  if (context.out.isTerminal) throw refuse('A terminal is no place for bytes of any kind: name a file, or use a pipe.');
+  for await (const chunk of checked(content, expected)) {
+    context.out.write(chunk);
+    await context.out.drained();
+  }
 }
 
 /** Runs `work` with an unused name in the directory of `path`, and removes what is left there. */
@@ -100,7 +120,7 @@ async function write(file: string, { sha256, sizeBytes }: Expected, content: Byt
       await handle.writeFile(chunk);
     }
     if (written === sizeBytes && hash.digest('hex') === sha256) return;
-    throw new SuzumioError('store-corrupt', 'What arrived is not what was published; nothing was written.', { sha256 });
+    throw new SuzumioError('store-corrupt', 'What arrived is not what was stored; nothing was written.', { sha256 });
   } finally {
     await handle.close();
   }

@@ -1,0 +1,123 @@
+import { posix } from 'node:path';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { workspaces } from '@suzumio/contract/operations/workspaces';
+import { ContentStore } from '@suzumio/store/content/content-store';
+import { agentRow } from '@suzumio/store/rows';
+import type { SqlReader } from '@suzumio/store/sqlite/sql';
+import { turnCalled } from '@suzumio/store/turns/read-turns';
+import type { Found } from '@suzumio/store/workspaces/look-into';
+import { Snapshots } from '@suzumio/store/workspaces/snapshots';
+import { listWorkspaceChanges, snapshotAfter, snapshotsOfTurn } from '@suzumio/store/workspaces/workspace-changes';
+import type { ApiContext } from '../context.js';
+import { maxDiffFiles, turnDiff } from '../diff/turn-diff.js';
+import type { Runs } from '../routes.js';
+import { sendContent } from './send-content.js';
+
+/** What is looked for in a workspace. */
+interface Place {
+  agent: string;
+  path: string;
+  /** Undefined as it is now. */
+  turn: number | undefined;
+}
+
+export function workspaceRuns(): Runs<typeof workspaces> {
+  const snapshots = new Snapshots();
+  const directoryOf = ({ cell }: ApiContext, project: string) => cell.directory.projectDir(project);
+
+  /** @throws SuzumioError `workspace-path-unknown` */
+  async function look(
+    projectDir: string,
+    snapshot: string | null,
+    place: Place,
+    page: { limit: number; after?: string | undefined },
+  ): Promise<Found> {
+    const found = await snapshots.read(projectDir, 'look', { snapshot, path: place.path, ...page });
+    if (found) return found;
+    throw unknownPath(place, 'is not in');
+  }
+
+  return {
+    listWorkspaceChanges: (call) =>
+      call.read((reader) => {
+        const { id } = agentRow(reader, call.params.agent);
+        return listWorkspaceChanges(reader, id, call.query);
+      }),
+
+    async listWorkspaceEntries(call) {
+      const { agent, project } = call.params;
+      const { path = '', turn, limit, after } = call.query;
+      const snapshot = await call.read((reader) => snapshotOf(reader, agent, turn));
+      const place = { agent, path, turn };
+      const found = await look(directoryOf(call.context, project), snapshot, place, { limit, after });
+      if (found.kind !== 'directory') return { directory: false, items: [found] };
+      const { items, next } = found;
+      return { directory: true, items, ...(next === undefined ? {} : { next }) };
+    },
+
+    async getWorkspaceFile(call) {
+      const { agent, project } = call.params;
+      const { path, turn } = call.query;
+      const { snapshot, isNow } = await call.read((reader) => {
+        const asked = snapshotOf(reader, agent, turn);
+        return { snapshot: asked, isNow: asked === agentRow(reader, agent).snapshot };
+      });
+      const projectDir = directoryOf(call.context, project);
+      const place = { agent, path, turn };
+      const found = await look(projectDir, snapshot, place, { limit: 0 });
+      if (found.kind === 'directory') throw unknownPath(place, 'is a directory in');
+      if (found.kind === 'link') throw unknownPath(place, `is a link to "${found.target.slice(0, 200)}" in`);
+      const content = new ContentStore(projectDir);
+      if (!isNow && (await content.sizeOf(found.sha256)) === undefined) throw collected(place);
+      await sendContent(call.request, call.response, content, { ...found, name: posix.basename(path) });
+    },
+
+    async getTurnChanges(call) {
+      const { project, turn: name } = call.params;
+      const { turn, before, after } = await call.read((reader) => turnOf(reader, name));
+      const projectDir = directoryOf(call.context, project);
+      const changes = await snapshots.read(projectDir, 'compare', { before, after, page: call.query });
+      return { turn: turn.id, turnNumber: turn.number, agent: turn.agent_id, ...changes };
+    },
+
+    async getTurnDiff(call) {
+      const { project, turn: name } = call.params;
+      const { before, after } = await call.read((reader) => turnOf(reader, name));
+      const projectDir = directoryOf(call.context, project);
+      const page = { limit: maxDiffFiles, path: call.query.path };
+      const { files, items } = await snapshots.read(projectDir, 'compare', { before, after, page });
+      const total = files.added + files.changed + files.removed;
+      // An agent chose what is in it: a browser must save it, and neither show nor run it.
+      call.response.attachment(`${project}-${name}.diff`).type('text/x-diff; charset=utf-8');
+      call.response.send(await turnDiff(new ContentStore(projectDir), items, total));
+    },
+  };
+}
+
+function turnOf(reader: SqlReader, name: string) {
+  const turn = turnCalled(reader, name);
+  return { turn, ...snapshotsOfTurn(reader, turn) };
+}
+
+/** @throws SuzumioError `agent-unknown`, `turn-unknown` */
+function snapshotOf(reader: SqlReader, agent: string, turn: number | undefined): string | null {
+  const row = agentRow(reader, agent);
+  if (turn === undefined) return row.snapshot;
+  if (turn > 0) turnCalled(reader, `${agent}:${turn}`);
+  return snapshotAfter(reader, agent, turn);
+}
+
+function unknownPath({ agent, path, turn }: Place, what: string): SuzumioError {
+  const when = turn === undefined ? '' : ` as it was after its turn ${turn}`;
+  return new SuzumioError(
+    'workspace-path-unknown',
+    `"${path.slice(0, 200)}" ${what} the workspace of ${agent}${when}. Files are named by their paths in it, such as src/main.py.`,
+  );
+}
+
+function collected({ agent, path, turn }: Place): SuzumioError {
+  return new SuzumioError(
+    'content-collected',
+    `The content of "${path.slice(0, 200)}" is no longer kept as ${agent} had it after turn ${turn ?? 0}: what old turns have left is removed after a while.`,
+  );
+}

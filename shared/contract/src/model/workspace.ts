@@ -1,0 +1,53 @@
+import { sha256 } from '@suzumio/protocol/ids';
+import { z } from 'zod';
+
+const count = z.int().nonnegative();
+
+/** How many files something has changed. A link counts as a file, and a file that was moved as one removed and one added. */
+export const fileCounts = z.object({ added: count, changed: count, removed: count });
+export type FileCounts = z.infer<typeof fileCounts>;
+
+const file = z.object({
+  kind: z.literal('file'),
+  sizeBytes: count,
+  sha256,
+  executable: z.boolean(),
+});
+
+const link = z.object({
+  kind: z.literal('link'),
+  target: z.string().describe('Where it leads. It is never followed.'),
+});
+
+/** What a path of a workspace was: a file, or a link. */
+const fileState = z.discriminatedUnion('kind', [file, link]);
+
+/** A file of which a turn has changed something. */
+export const fileChange = z.object({
+  path: z.string().describe('Relative to the workspace, separated by `/`.'),
+  change: z.enum(['added', 'changed', 'removed']),
+  before: fileState.nullable().describe('What it was before the turn; null where it was not.'),
+  after: fileState.nullable().describe('What it was after the turn; null where it was not.'),
+});
+export type FileChange = z.infer<typeof fileChange>;
+
+const name = z.string();
+
+/** Something in a directory of a workspace. */
+export const workspaceEntryView = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('directory'), name }),
+  file.extend({ name }),
+  link.extend({ name }),
+]);
+export type WorkspaceEntryView = z.infer<typeof workspaceEntryView>;
+
+/** One change of an agent's workspace: by a turn. */
+export const workspaceChangeView = z.object({
+  seq: z.int().describe("A place in a list: what `after` of the list's query counts."),
+  agent: z.string(),
+  turn: z.string().describe('The turn that made it.'),
+  turnNumber: count.describe('The number of that turn among those of its agent.'),
+  files: fileCounts.nullable().describe('How many files it has changed; null where they were not counted.'),
+  createdAt: z.iso.datetime(),
+});
+export type WorkspaceChangeView = z.infer<typeof workspaceChangeView>;

@@ -1,0 +1,27 @@
+import { type OpenedDirectory, openSnapshot } from '@suzumio/protocol/workspace-snapshot';
+import { type Comparison, type ComparisonPage, compareSnapshots } from './compare-snapshots.js';
+import { type Found, lookInto } from './look-into.js';
+
+/** Reads of snapshots; null is an empty workspace. */
+export interface SnapshotJobs {
+  compare: { before: string | null; after: string | null; page: ComparisonPage };
+  look: { snapshot: string | null; path: string; limit: number; after?: string | undefined };
+}
+
+export interface SnapshotResults {
+  compare: Comparison;
+  look: Found | undefined;
+}
+
+export type SnapshotJob = { [Kind in keyof SnapshotJobs]: { kind: Kind } & SnapshotJobs[Kind] }[keyof SnapshotJobs];
+
+/** @param read the manifest with this hash */
+export async function carryOut(
+  job: SnapshotJob,
+  read: (sha256: string) => Promise<Uint8Array>,
+): Promise<SnapshotResults[keyof SnapshotResults]> {
+  const open = async (id: string | null): Promise<OpenedDirectory | undefined> =>
+    id === null ? undefined : openSnapshot(id, read);
+  if (job.kind === 'look') return lookInto(await open(job.snapshot), job.path, job);
+  return compareSnapshots(await open(job.before), await open(job.after), job.page);
+}
