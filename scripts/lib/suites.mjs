@@ -18,7 +18,8 @@ import { capture, run } from './steps.mjs';
 export async function runSuites({ args, skip, scratch, number = 0, start = run }) {
   const directory = await mkdtemp(join(tmpdir(), 'suzumio-test-'));
   const outputFile = join(directory, 'results.json');
-  const node = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+  const compileOnce = `--import=${new URL('compile-once.mjs', import.meta.url).href}`;
+  const node = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', compileOnce];
   const jest = ['node_modules/jest/bin/jest.js', '--json', `--outputFile=${outputFile}`, ...args];
   const env = {
     ...process.env,

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import type { StorageLimits } from '@suzumio/contract/model/storage';
 import type { NewEntry } from '@suzumio/store/cell/project-index';
@@ -70,6 +71,9 @@ export interface TestCellOptions {
   parent?: string;
 }
 
+/** The same few projects are made again and again: each is parsed once in a suite. */
+const configs = new Map<string, ProjectConfig>();
+
 export async function testCell({ parent = tmpdir(), startMs, ...options }: TestCellOptions = {}): Promise<TestCell> {
   const root = await mkdtemp(join(parent, 'suzumio-cell-'));
   const system = systemContext();
@@ -95,7 +99,8 @@ export async function testCell({ parent = tmpdir(), startMs, ...options }: TestC
       held = ms;
     },
     async create(yaml = teamYaml, { start = true } = {}) {
-      const { config } = loadProjectText(yaml, 'test.yaml');
+      const config = configs.get(yaml) ?? loadProjectText(yaml, 'test.yaml').config;
+      configs.set(yaml, config);
       await cell.createProject({ config, source: yaml, actor: 'test' });
       if (start) {
         await cell.catalog.projects.noteRunning(config.name);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
+import { anyText } from '../../../test/support/any-text.js';
 import { createSandbox, type TestSandbox } from '../support/sandbox.js';
 
 let scratch: string;
@@ -35,7 +36,7 @@ const line = fc.oneof(
       '-- ',
     ),
   },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 6 }).map((text) => text.replace(/[\n\0]/g, '')) },
+  { weight: 1, arbitrary: anyText(6).map((text) => text.replace(/[\n\0]/g, '')) },
 );
 const ending = fc.constantFrom('\n', '\r\n');
 const text = fc

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { anyText } from '../../support/any-text.js';
 
 const fragments = [
   '',
@@ -61,7 +62,7 @@ const fragments = [
 /** Texts that mean something to somebody on the way. */
 export const nastyText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(...fragments),
-  fc.string({ unit: 'binary', maxLength: 20 }),
+  anyText(20),
   fc.array(fc.constantFrom(...fragments), { maxLength: 6 }).map((parts) => parts.join('')),
   { arbitrary: fc.constantFrom(300, 5_000, 70_000).map((length) => 'a'.repeat(length)), weight: 1 },
 );

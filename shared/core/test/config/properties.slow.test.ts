@@ -7,13 +7,14 @@ import { escapeImport } from '@suzumio/core/config/import-marker';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { renderConfig } from '@suzumio/core/config/render-config';
 import { projectConfig } from '@suzumio/contract/model/project-config';
+import { anyText } from '../../../../test/support/any-text.js';
 import { load, minimal } from './project-files.js';
 
 /** Texts with what YAML, the loader and the renderer treat as special. */
 const nastyText = fc
   .array(
     fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 5 }),
+      anyText(5),
       fc.constantFrom(
         '${A}',
         '$${A}',

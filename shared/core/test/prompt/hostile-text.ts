@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { anyText } from '../../../../test/support/any-text.js';
 
 /** A message's id, as a sender who knows it would use it against its own frame. */
 export const knownId = 'msg_01KB3Z8T5V0000000000000000';
@@ -16,5 +17,5 @@ const pieces = [
 
 /** Text from somebody who knows how prompts are made. */
 export const hostileText = fc
-  .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'binary', maxLength: 8 })), { maxLength: 24 })
+  .array(fc.oneof(fc.constantFrom(...pieces), anyText(8)), { maxLength: 24 })
   .map((parts) => parts.join(''));

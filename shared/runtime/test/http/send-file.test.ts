@@ -1,5 +1,5 @@
 import { createReadStream, type ReadStream } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,8 @@ let response: ServerResponse;
 beforeEach(async () => {
   scratch = await mkdtemp(join(tmpdir(), 'suzumio-send-file-'));
   file = join(scratch, 'file');
-  await writeFile(file, Buffer.alloc(sizeBytes));
+  await writeFile(file, '');
+  await truncate(file, sizeBytes);
   server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const asked = once(server, 'request');

@@ -4,7 +4,7 @@ import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/mode
 import { ChargedContent } from '../content/charged-content.js';
 import type { StoreContext } from '../sqlite/context.js';
 import { filePlace, placeOf, samePlace } from './file-place.js';
-import { assertNotNewer, migrate } from '../sqlite/migrate.js';
+import { assertNotNewer, migrate, writeEmptyDatabase } from '../sqlite/migrate.js';
 import { projectMigrations } from './migrations.js';
 import { readConfig } from './read-project.js';
 import { immediately, Sql, type SqlReader } from '../sqlite/sql.js';
@@ -121,8 +121,8 @@ export class ProjectStore {
 
   /** Creates the database of a new project. */
   static create(config: ProjectConfig, file: string, context: StoreContext): ProjectStore {
+    writeEmptyDatabase(file, projectMigrations);
     return opened(file, (sql) => {
-      migrate(sql, projectMigrations);
       const store = new ProjectStore(config.name, sql, context, {});
       store.#config = config;
       return store;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { immediately, Sql } from './sql.js';
@@ -33,6 +33,31 @@ export function migrate(sql: Sql, migrations: readonly Migration[]): void {
     }
   });
   if (made) removeUnfinished(sql);
+}
+
+const empty = new WeakMap<readonly Migration[], Buffer>();
+
+/**
+ * Writes a new database of the newest schema, without rows, to the disk. The steps take a while, in which nothing else
+ * runs, and are made once in a process: every file is a copy of what they made.
+ */
+export function writeEmptyDatabase(file: string, migrations: readonly Migration[]): void {
+  let image = empty.get(migrations);
+  if (!image) {
+    image = migrated(migrations);
+    empty.set(migrations, image);
+  }
+  writeFileSync(file, image, { flag: 'wx', flush: true });
+}
+
+function migrated(migrations: readonly Migration[]): Buffer {
+  const sql = Sql.open(':memory:');
+  try {
+    migrate(sql, migrations);
+    return sql.handle.serialize();
+  } finally {
+    sql.close();
+  }
 }
 
 /** @throws SuzumioError `schema-newer` */

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { migrate, type Migration } from '@suzumio/store/sqlite/migrate';
+import { migrate, type Migration, writeEmptyDatabase } from '@suzumio/store/sqlite/migrate';
 import { catalogMigrations } from '@suzumio/store/cell/migrations';
 import { projectMigrations } from '@suzumio/store/projects/migrations';
 import { Sql } from '@suzumio/store/sqlite/sql';
@@ -36,6 +36,16 @@ describe('a schema', () => {
       expect(sql.all('SELECT text, tag FROM notes')).toEqual([]);
     });
     expect(await copies()).toEqual([]);
+  });
+
+  test('is the same in a new file, which is written as a whole', () => {
+    const schema = (sql: Sql) => [sql.userVersion, sql.all('SELECT type, name, sql FROM sqlite_schema ORDER BY name')];
+    const migrated = withSql((sql) => (migrate(sql, projectMigrations), schema(sql)));
+    for (const name of ['once.db', 'twice.db'].map((name) => join(directory, name))) {
+      writeEmptyDatabase(name, projectMigrations);
+      expect(withSql((sql) => schema(sql), name)).toEqual(migrated);
+      expect(() => writeEmptyDatabase(name, projectMigrations)).toThrow(expect.objectContaining({ code: 'EEXIST' }));
+    }
   });
 
   test('is migrated step by step, after a copy of what was there', async () => {
