@@ -14,6 +14,7 @@ import {
 import { findApi, requireApi } from './reach/reach.js';
 import { count } from './render/format.js';
 import { sayJson, say, sayNext, type Session } from './session.js';
+import { refuseOptions } from './usage-error.js';
 
 export interface InitOptions extends OwnFileOptions {
   readonly configRoot?: string;
@@ -26,7 +27,17 @@ export async function init(
   file: string | undefined,
   { configRoot, label: labels, ...options }: InitOptions,
 ): Promise<undefined> {
-  if (file === undefined) return (await import('./commands/new-project.js')).newProject(session);
+  if (file === undefined) {
+    const { allowProcess = false, allowProvider = [] } = options;
+    const given = {
+      '--config-root': configRoot !== undefined,
+      '--label': labels !== undefined,
+      '--allow-process': allowProcess,
+      '--allow-provider': allowProvider.length > 0,
+    };
+    refuseOptions(given, 'is about a project file: name it.', 'init --help');
+    return (await import('./commands/new-project.js')).newProject(session);
+  }
   if (session.url !== undefined) refuseOverrulingThere(options);
   if (session.url === undefined) await makeHere(session, await loadForUse(session, file, configRoot), options, labels);
   else await makeThere(session, loadForPosting(session, file, configRoot), labels);

@@ -143,13 +143,38 @@ export function buildProgram(context: CliContext, action: Action, { silent = fal
       getErrHasColors: () => context.err.colors,
     })
     .exitOverride()
-    .helpOption('-h, --help', 'show this help');
+    .helpOption('-h, --help', 'show this help')
+    .hook('preAction', (_program, command) => {
+      refuseOptionsOfGroups(command);
+      refuseServer(program, command);
+    });
   for (const [heading, ...registers] of commands) {
     program.commandsGroup(`${heading}:`);
     for (const register of registers) register(program, action);
   }
   sayHowToGoOn(program, 'suzumio');
+  // Options after `messages show` are those of `show`.
+  for (const command of program.commands) if (command.commands.length > 0) command.enablePositionalOptions();
   return program;
+}
+
+/** Commands that ask no server: `--url` would do nothing. */
+const withoutServer = ['serve', 'demo', 'config', 'policy', 'completion'];
+
+function refuseServer(program: Command, command: Command): void {
+  const names = [command.name(), command.parent?.name() ?? ''];
+  if (program.getOptionValueSource('url') !== 'cli' || !names.some((name) => withoutServer.includes(name))) return;
+  const message = `error: ${names[0]} asks no server: leave out --url`;
+  command.error(message, { code: 'suzumio.withoutServer', exitCode: 2 });
+}
+
+/** An option of `messages` would do nothing before `show`. */
+function refuseOptionsOfGroups(command: Command): void {
+  for (let group = command.parent; group?.parent; group = group.parent) {
+    const given = group.options.find((option) => group.getOptionValueSource(option.attributeName()) === 'cli');
+    if (given)
+      command.error(`error: unknown option '${given.long ?? given.flags}'`, { code: 'commander.unknownOption' });
+  }
 }
 
 /** What is written wrongly is followed by how that command is written. */

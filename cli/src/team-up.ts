@@ -6,7 +6,7 @@ import { makeStandingProject } from '@suzumio/store/cell/standing-project';
 import { Cell } from '@suzumio/store/cell/cell';
 import { admission, admitOwnFile, type OwnFileOptions } from './host-policy.js';
 import { refuseOverrulingThere, sayGrant } from './project-file.js';
-import { UsageError } from './usage-error.js';
+import { refuseOptions } from './usage-error.js';
 import type { StandingDifferences } from '@suzumio/contract/operations/teams';
 import { findKept, requireApi } from './reach/reach.js';
 import { say, sayJson, sayNext, type Session } from './session.js';
@@ -43,13 +43,12 @@ export async function teamUp(session: Session, team: string, asked: TeamUpOption
 
 /** What is said of a file does nothing without one. */
 function refuseForNoFile({ configRoot, allowProcess = false, allowProvider = [] }: TeamUpOptions): void {
-  const given = [
-    ...(configRoot === undefined ? [] : ['--config-root']),
-    ...(allowProcess ? ['--allow-process'] : []),
-    ...(allowProvider.length === 0 ? [] : ['--allow-provider']),
-  ];
-  if (given.length === 0) return;
-  throw new UsageError(`${given.join(' and ')} is about a project file: name it with --from.`, 'teams up --help');
+  const given = {
+    '--config-root': configRoot !== undefined,
+    '--allow-process': allowProcess,
+    '--allow-provider': allowProvider.length > 0,
+  };
+  refuseOptions(given, 'is about a project file: name it with --from.', 'teams up --help');
 }
 
 /** From this person's own disk: what that allows is kept with the project, as with any other. */

@@ -10,3 +10,14 @@ export class UsageError extends Error {
     super(message);
   }
 }
+
+/**
+ * Refuses options that would do nothing.
+ *
+ * @param given whether each is given
+ * @throws UsageError that names those which are, and goes on with `why`
+ */
+export function refuseOptions(given: Readonly<Record<string, boolean>>, why: string, next?: string): void {
+  const names = Object.keys(given).filter((name) => given[name]);
+  if (names.length > 0) throw new UsageError(`${names.join(' and ')} ${why}`, next);
+}

@@ -316,6 +316,13 @@ describe('a command that is written wrongly', () => {
     [['messages', 'notes', '--limit', '0'], 'a whole number from 1 to 1000'],
     [['serve', '--port', '70000'], 'a whole number from 0 to 65535'],
     [['teams', 'up', 'desk', '--allow-provider', 'http://a/v1=KEY'], '--allow-provider is about a project file'],
+    [['messages', 'show', 'notes', '12', '--since', '1d'], "unknown option '--since'"],
+    [['messages', '--since', '1d', 'show', 'notes', '12'], "unknown option '--since'"],
+    [['up', '--config-root', '/a'], '--config-root is about a project file: name it.'],
+    [['up', '--url', 'http://127.0.0.1:1', '--port', '0'], '--port is for a server that up starts'],
+    [['init', '--label', 'a=b'], '--label is about a project file: name it.'],
+    [['serve', '--url', 'http://127.0.0.1:1'], 'serve asks no server: leave out --url'],
+    [['config', 'render', 'a.yaml', '--url', 'http://127.0.0.1:1'], 'render asks no server: leave out --url'],
   ])('%j is not tried', async (args, message) => {
     const { code, err } = await world.run(...args);
     expect(code).toBe(2);

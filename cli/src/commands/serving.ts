@@ -55,7 +55,7 @@ export const registerServing: Register = (program, action) => {
     .option('--base-url <url>', "a server that speaks OpenAI's Chat Completions, instead of OpenAI's own")
     .option('--model <name>', 'the model that thinks')
     .option('--price <in/out>', 'what it costs, in dollars a million tokens', price)
-    .option('--budget <usd>', 'where it stops, in dollars', dollars, 0.5)
+    .option('--budget <usd>', 'where it stops, in dollars (default: 0.5)', dollars)
     .action(
       action(async (session: Session, options: DemoOptions) =>
         (await import('../serving/demo.js')).demo(session, options),

@@ -9,8 +9,8 @@ export interface DemoModelOptions {
   model?: string;
   /** Dollars a million tokens, in and out. */
   price?: { input: number; output: number };
-  /** Where it stops, in dollars. */
-  budget: number;
+  /** Where it stops, in dollars. @default 0.5 */
+  budget?: number;
 }
 
 const keyVariable = 'OPENAI_API_KEY';
@@ -25,7 +25,7 @@ export function withDemoModel(
   options: DemoModelOptions,
   environment: Environment,
 ): ProjectConfig {
-  const { baseUrl, model, price, budget } = options;
+  const { baseUrl, model, price, budget = 0.5 } = options;
   const { runner } = config.backend;
   const preset = runner.models?.presets['main'];
   const provider = runner.models?.providers['main'];

@@ -20,6 +20,7 @@ import type { ApiClient } from '../reach/api-client.js';
 import { requireApi } from '../reach/reach.js';
 import { count } from '../render/format.js';
 import { createSession, say, sayNext, type Session } from '../session.js';
+import { refuseOptions } from '../usage-error.js';
 import { type DemoModelOptions, withDemoModel } from './demo-model.js';
 import { pairsOf } from '../providers/provider-pair.js';
 import { startStack } from './stack.js';
@@ -42,6 +43,16 @@ export interface DemoOptions extends DemoModelOptions {
 
 /** Runs the newsroom example from its first message to the approved report. */
 export async function demo(asked: Session, options: DemoOptions): Promise<ExitCode> {
+  if (!options.ai) {
+    const { baseUrl, model, price, budget } = options;
+    const given = {
+      '--base-url': baseUrl !== undefined,
+      '--model': model !== undefined,
+      '--price': price !== undefined,
+      '--budget': budget !== undefined,
+    };
+    refuseOptions(given, 'is about a model: say --ai, too.');
+  }
   const session = await withDataDirectory(asked);
   const loaded = loadDemo(options, session);
   const backend = await chooseBackend(session, loaded.config.backend.image);

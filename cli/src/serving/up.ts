@@ -21,6 +21,7 @@ import {
 import { type ApiClient } from '../reach/api-client.js';
 import { findApi, requireApi } from '../reach/reach.js';
 import { say, sayJson, sayNext, type Session } from '../session.js';
+import { refuseOptions, UsageError } from '../usage-error.js';
 import { accessFor } from './access.js';
 import { changedFields, madeWith } from './changed-fields.js';
 import { startStack } from './stack.js';
@@ -38,12 +39,16 @@ export interface UpOptions extends OwnFileOptions {
 
 /** Serves, and does everything that a project file needs to be run and followed. */
 export async function up(session: Session, file: string | undefined, options: UpOptions): Promise<undefined> {
+  refuseIdleOptions(session, file, options);
   if (session.url !== undefined) return upThere(session, file, options);
   const policy = hostPolicy(session, options);
   const project = file === undefined ? undefined : await ownProject(session, file, options);
   const running = await findApi(session);
   if (running) {
     sayUsing(session, running, file);
+    for (const option of serverOptions(options)) {
+      session.context.err.write(`${option} does nothing: the server runs already.\n`);
+    }
     if (project) await runProject(session, running, project.loaded, () => createHere(session, project));
     return;
   }
@@ -75,6 +80,27 @@ export async function up(session: Session, file: string | undefined, options: Up
     await stack.stop();
   }
   return undefined;
+}
+
+function refuseIdleOptions(session: Session, file: string | undefined, options: UpOptions): void {
+  const { configRoot, allowProvider = [] } = options;
+  if (file === undefined) {
+    const aboutFile = { '--config-root': configRoot !== undefined, '--allow-provider': allowProvider.length > 0 };
+    refuseOptions(aboutFile, 'is about a project file: name it.', 'up --help');
+  }
+  if (session.url === undefined) return;
+  const [option] = serverOptions(options);
+  if (option === undefined) return;
+  throw new UsageError(`${option} is for a server that up starts, and ${session.url} runs already.`, 'up --help');
+}
+
+/** The options that are given about the server to start. */
+function serverOptions({ host, port, metricsPort }: UpOptions): string[] {
+  return [
+    ...(host === undefined ? [] : ['--host']),
+    ...(port === undefined ? [] : ['--port']),
+    ...(metricsPort === undefined ? [] : ['--metrics-port']),
+  ];
 }
 
 /** On a server that was asked for by name, which reads nothing of this machine and has a policy of its own. */
