@@ -4,6 +4,7 @@ import { deliverableTurns, deliverTurn } from '@suzumio/store/turns/deliver-turn
 import { once } from '@suzumio/store/sqlite/once';
 import { searchText } from '@suzumio/contract/model/search';
 import { listEvents } from '@suzumio/store/projects/events';
+import { readReply } from '@suzumio/store/turns/read-reply';
 import { listToolCalls, listTurns } from '@suzumio/store/turns/read-turns';
 import { isPublished, listArtifacts } from '@suzumio/store/content/artifacts';
 import { handlerPresence, mailOfTurn, turnsForHandler } from '@suzumio/store/turns/handlers';
@@ -72,6 +73,9 @@ test('nothing in a turn looks through history', async () => {
   mailOfTurn(team.store.reader, begun.turn);
   await team.write((tx) => noteHandler(tx, 'desk', ['ada']));
   handlerPresence(team.store.reader, 'ada', team.nowMs);
+  // Unread, at work, answered: a wait for a reply looks each time that something happens.
+  const asked = await team.write((tx) => postMessage(tx, { ...message, sender: 'user', recipient: 'ada' }).id);
+  for (const one of [asked, task]) readReply(team.store.reader, one);
   const done = {
     ...message,
     sender: 'ben',
@@ -80,6 +84,7 @@ test('nothing in a turn looks through history', async () => {
     task: 'done' as const,
   };
   await team.write((tx) => replyToMessage(tx, done));
+  expect(readReply(team.store.reader, task).state).toBe('replied');
   await team.fail(begun, 'worker-lost');
   await team.approve().catch(() => undefined);
 
