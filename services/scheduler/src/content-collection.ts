@@ -32,8 +32,12 @@ export class ContentCollection {
     if (project === undefined) return;
     await this.visits.one('content', project, async (store) => {
       // A redaction may have met readers or writers that did not pause.
-      const isWiped = await wipe(store, directory.projectFile(project));
-      if (!isWiped) this.logger.info({ project }, 'redacted bytes are still in free space');
+      const wiped = await wipe(store, directory.projectFile(project));
+      if (wiped.outcome === 'in-use') {
+        this.logger.info({ project }, 'redacted bytes are still in free space: others use the database');
+      } else if (wiped.outcome === 'failed') {
+        this.logger.error({ err: wiped.error, project }, 'redacted bytes are still in free space');
+      }
       const files = await collectContent(store, directory.projectDir(project), context.now());
       this.figures.note(store);
       if (files > 0) this.logger.info({ project, files }, 'removed unreferenced content');

@@ -5,8 +5,9 @@ import { commitOnce } from '../commit-once.js';
 import type { ApiContext } from '../context.js';
 
 /**
- * Commits a transition of a project, or another change of what the catalog repeats. The catalog may err towards `running`, never the other way round: so it is updated
- * before a transition to `running`, and always afterwards, even after a failure.
+ * Commits a transition of a project, or another change of what the catalog repeats. The catalog may err towards `running`,
+ * never the other way round: so it is updated before a transition to `running`, and always afterwards, even after a
+ * failure. Before new labels, it is marked for a sweep to compare, in case this process is killed.
  */
 export async function transition<Answer extends Json>(
   call: Call<ProjectShape>,

@@ -1,12 +1,13 @@
 import { readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import type { RedactionLeft } from '@suzumio/contract/model/redaction';
 import { type IdempotencyKey, once } from '../sqlite/once.js';
 import type { Database } from '../sqlite/tx.js';
 import { findCopies } from './find-copies.js';
 import { redactLogs } from './redact-logs.js';
 import type { Asked, Redactable, Redacted } from './redactable.js';
-import { wipe } from './wipe.js';
+import { wipe, type Wipe } from './wipe.js';
 
 /** A project's database, its file, and the directory in which everything of the project is. */
 export interface ProjectPlace {
@@ -37,15 +38,16 @@ export async function redact(
   // Attempts that were over may have handed in their logs meanwhile.
   if (isNew) await redactLogs(directory, subject.without);
   const used = (await subject.removeContent?.(store, directory)) ?? [];
-  const isWiped = await wipe(store, file);
-  return { id, redacted, left: [...used, ...(isWiped ? [] : [notWiped]), ...(await copiesOf(file, directory))] };
+  const wiped = await wipe(store, file);
+  return { id, redacted, left: [...used, ...notWiped(wiped), ...(await copiesOf(file, directory))] };
 }
 
-const notWiped: RedactionLeft = {
-  what: 'database',
-  detail:
-    'The free space of the database, and its log, may still have the bytes: others use it, or the disk is full. It is tried again within the hour, and when this is asked for again.',
-};
+function notWiped(wipe: Wipe): RedactionLeft[] {
+  if (wipe.outcome === 'done') return [];
+  const why = wipe.outcome === 'failed' ? `it cannot be rewritten (${messageOf(wipe.error)})` : 'others use it';
+  const detail = `The free space of the database, and its log, may still have the bytes: ${why}. It is tried again within the hour, and when this is asked for again.`;
+  return [{ what: 'database', detail }];
+}
 
 async function copiesOf(file: string, directory: string): Promise<RedactionLeft[]> {
   const copies = (await readdir(directory)).filter((name) => name.startsWith(`${basename(file)}.schema-`));

@@ -8,7 +8,7 @@ const patienceMs = 2_000;
 
 parentPort?.postMessage(wiped(String(workerData)));
 
-/** Whether nothing of what was removed is left in the database's files. */
+/** Whether nothing of what was removed is left in the database's files, which others may use. Throws other errors. */
 function wiped(file: string): boolean {
   const sql = Sql.open(file);
   try {
@@ -33,7 +33,7 @@ function patiently(step: () => boolean): boolean {
     try {
       if (step()) return true;
     } catch (error) {
-      if (!isBusy(error)) return false;
+      if (!isBusy(error)) throw error;
     }
     if (performance.now() > deadline) return false;
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);

@@ -13,28 +13,33 @@ export function wipesDue(reader: SqlReader): number {
   return reader.get<{ due: number }>('SELECT wipes_due AS due FROM projects')?.due ?? 0;
 }
 
+/** What became of a wipe: `in-use` while others read or write without pause. */
+export type Wipe = { outcome: 'done' | 'in-use' } | { outcome: 'failed'; error: Error };
+
 /**
  * Rewrites a database without what it has let go of: SQLite leaves removed rows in the free space of its file and of its
  * write-ahead log. It is done in a thread; meanwhile others read, and who wants to write waits.
  *
- * @returns whether that was possible: not while somebody reads or writes without pause, nor on a full disk
+ * @returns `failed` where the disk is full or fails; the next wipe tries again
  */
-export async function wipe(store: Database, file: string): Promise<boolean> {
+export async function wipe(store: Database, file: string): Promise<Wipe> {
   const due = wipesDue(store.reader);
-  if (due === 0) return true;
-  if (!(await wipedInThread(file))) return false;
+  if (due === 0) return { outcome: 'done' };
+  const wiped = await wipedInThread(file);
+  if (wiped.outcome !== 'done') return wiped;
   // Another redaction may have come meanwhile.
   await store.write((tx) =>
     tx.run('UPDATE projects SET wipes_due = wipes_due - :due WHERE wipes_due >= :due', { due }),
   );
-  return wipesDue(store.reader) === 0;
+  return { outcome: wipesDue(store.reader) === 0 ? 'done' : 'in-use' };
 }
 
-function wipedInThread(file: string): Promise<boolean> {
+function wipedInThread(file: string): Promise<Wipe> {
   return new Promise((resolve) => {
+    const failed = (error: Error) => resolve({ outcome: 'failed', error });
     const thread = new Worker(threadEntry, { workerData: file });
-    thread.on('message', (wiped: boolean) => resolve(wiped));
-    thread.on('error', () => resolve(false));
-    thread.on('exit', () => resolve(false));
+    thread.on('message', (wiped: boolean) => resolve({ outcome: wiped ? 'done' : 'in-use' }));
+    thread.on('error', (error: Error) => failed(error));
+    thread.on('exit', (code) => failed(new Error(`the thread that rewrites ${file} ended with ${code}`)));
   });
 }

@@ -326,6 +326,23 @@ describe('a redaction meets', () => {
   });
 });
 
+test('a database that cannot be rewritten is told with the reason', async () => {
+  const of = await team();
+  const { id } = await of.mail('ada', { body: secret });
+  const nowhere = join(dirOf(of), 'nowhere', 'project.db');
+  const { left } = await redact({ ...placeOf(of), file: nowhere }, redactableMessage(of.store.reader, id), {
+    actor: 'ops',
+    because: null,
+  });
+  expect(left).toEqual([
+    {
+      what: 'database',
+      detail: expect.stringMatching(/: it cannot be rewritten \(.*the directory does not exist\)\./),
+    },
+  ]);
+  expect(wipesDue(of.store.reader)).toBe(1);
+});
+
 test('what others still read is wiped later, and what is a copy is told', async () => {
   const of = await team();
   const { id } = await of.mail('ada', { body: secret });
@@ -335,6 +352,7 @@ test('what others still read is wiped later, and what is a copy is told', async 
   reader.get('SELECT count(*) FROM messages');
   const { left } = await redactMessage(of, id);
   expect(left.map(({ what }) => what)).toEqual(['database', 'copies']);
+  expect(left[0]?.detail).toMatch(/: others use it\. It is tried again within the hour/);
   expect(wipesDue(of.store.reader)).toBe(1);
   expect(await filesWith(of, 'szmneedle7f3a')).not.toEqual([]);
   reader.close();
