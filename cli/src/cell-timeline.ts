@@ -1,4 +1,5 @@
-import { followStream } from '@suzumio/contract/client/event-stream';
+import { type CellNotice, followCell as follow } from '@suzumio/contract/client/follow-cell';
+import type { EventType } from '@suzumio/contract/model/event';
 import type { CellEvent } from '@suzumio/contract/operations/cell-events';
 import type { ApiClient } from './reach/api-client.js';
 import { createTimeline } from './render/timeline.js';
@@ -7,7 +8,7 @@ import { say, sayJson, type Session } from './session.js';
 /** Which events of a cell are shown. */
 export interface CellFilter {
   readonly label?: readonly string[] | undefined;
-  readonly types?: readonly string[] | undefined;
+  readonly types?: readonly EventType[] | undefined;
   readonly agents?: readonly string[] | undefined;
 }
 
@@ -19,24 +20,19 @@ export async function followCell(
   api: ApiClient,
   { history, filter, signal }: { history: number; filter: CellFilter; signal: AbortSignal },
 ): Promise<void> {
-  const { label, types, agents } = filter;
-  const query = { label, types, agents };
-  const { items, next } = await api.listCellEvents({ query: { ...query, limit: Math.max(history, 1) } });
+  const { items, next } = await api.listCellEvents({ query: { ...filter, limit: Math.max(history, 1) } });
   for (const event of history === 0 ? [] : items) show(session, event);
-  const messages = followStream({
-    open: (after, until) => api.streamCellEvents({ query: { ...query, after: after ?? next } }, { signal: until }),
+  const events = follow(api, {
+    ...filter,
     after: next,
+    onNotice: ({ type, project = 'the cell' }) => say(session, `-- ${project} ${notices[type]}`),
     onLost: () => session.context.err.write(`-- the connection to ${api.url} was lost; trying again\n`),
     signal,
   });
-  for await (const { type, data } of messages) {
-    const notice = notices[type];
-    if (notice === undefined) show(session, data as CellEvent);
-    else say(session, `-- ${(data as { project?: string }).project ?? 'the cell'} ${notice}`);
-  }
+  for await (const event of events) show(session, event);
 }
 
-const notices: Readonly<Record<string, string>> = {
+const notices: Readonly<Record<CellNotice['type'], string>> = {
   reset: 'was restored from a backup: its timeline begins anew',
   'project.reset': 'was restored from a backup: its timeline begins anew',
   'project.deleted': 'was deleted',

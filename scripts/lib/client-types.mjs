@@ -8,6 +8,7 @@ import ts from 'typescript';
 const interfaces = {
   'client/make-client.d.ts': ['ApiAddress', 'AskOptions'],
   'client/follow-events.d.ts': ['Follow'],
+  'client/follow-cell.d.ts': ['FollowCell', 'CellNotice'],
   'client/until-status.d.ts': ['UntilStatus'],
   'client/until-reply.d.ts': ['UntilReply'],
 };

@@ -1,12 +1,24 @@
 import { allItems as all } from '@suzumio/contract/client/all-items';
 import { HttpRefusal, HttpUnavailable } from '@suzumio/protocol/http-failures';
 import { failureOf } from '@suzumio/contract/client/failures';
+import { followCell as followAll } from '@suzumio/contract/client/follow-cell';
 import { followEvents as follow } from '@suzumio/contract/client/follow-events';
 import { makeClient } from '@suzumio/contract/client/make-client';
 import { untilReply as untilReplied } from '@suzumio/contract/client/until-reply';
 import { untilStatus as until } from '@suzumio/contract/client/until-status';
 import { SuzumioError as ServerError } from '@suzumio/contract/errors/suzumio-error';
-import type { ApiAddress, Client, Event, Follow, ReplyAnswer, UntilReply, UntilStatus, WaitAnswer } from './api.js';
+import type {
+  ApiAddress,
+  CellEvent,
+  Client,
+  Event,
+  Follow,
+  FollowCell,
+  ReplyAnswer,
+  UntilReply,
+  UntilStatus,
+  WaitAnswer,
+} from './api.js';
 import { calls } from './calls.js';
 import { SuzumioError } from './errors.js';
 
@@ -40,7 +52,24 @@ export async function* followEvents(
 }
 
 /**
- * Waits until a project has, or reaches, one of some statuses.
+ * The events of all projects, each once and in one order; a connection that is lost is resumed where it stopped. Ends
+ * when `signal` is aborted.
+ *
+ * @throws SuzumioError when the server refuses
+ */
+export async function* followCell(
+  api: Pick<Client, 'streamCellEvents'>,
+  options: FollowCell = {},
+): AsyncGenerator<CellEvent, void, undefined> {
+  try {
+    yield* followAll(api, options);
+  } catch (error) {
+    throw told(error);
+  }
+}
+
+/**
+ * Waits until a project has, or reaches, one of some statuses. A server that stops meanwhile is asked again for a minute.
  *
  * @returns the project, and the status that was reached; null when the time was up
  */

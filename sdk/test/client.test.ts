@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { allItems, createClient, followEvents, untilReply, untilStatus } from '../src/index.js';
+import { allItems, createClient, followCell, followEvents, untilReply, untilStatus } from '../src/index.js';
 import { SuzumioError } from '../src/client.js';
 
 let server: Server;
@@ -57,9 +57,12 @@ test('a wait longer than one request may take asks again, and ends in time', asy
   answer = (response) => {
     times += 1;
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ project: {}, reached: times < 3 ? null : 'stopped' }));
+    // A server that is restarted meanwhile.
+    if (times === 2) response.statusCode = 503;
+    response.end(JSON.stringify({ project: {}, reached: times < 4 ? null : 'stopped' }));
   };
   expect(await untilStatus(api, { project: 'news', status: 'stopped' })).toMatchObject({ reached: 'stopped' });
+  expect(times).toBe(4);
   expect(asked.at(-1)).toMatch(/timeout=50000ms$/);
 });
 

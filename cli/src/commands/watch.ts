@@ -1,3 +1,4 @@
+import type { EventType } from '@suzumio/contract/model/event';
 import { followCell } from '../cell-timeline.js';
 import { followTimeline, printHistory } from '../live-timeline.js';
 import { openDirectory } from '../reach/open-directory.js';
@@ -5,7 +6,7 @@ import { findApi, requireApi } from '../reach/reach.js';
 import { say, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { UsageError } from '../usage-error.js';
-import { collected, wholeNumber } from './arguments.js';
+import { collected, gatherEventTypes, wholeNumber } from './arguments.js';
 import { examples } from './help.js';
 
 export const registerWatch: Register = (program, action) => {
@@ -16,7 +17,7 @@ export const registerWatch: Register = (program, action) => {
       .option('--limit <n>', 'how many earlier events to show first', wholeNumber(0, 1000), 50)
       .option('--all', 'all projects, until you press Ctrl-C')
       .option('--label <key=value>', 'of all: only projects filed under this; may be given again', collected)
-      .option('--type <type>', 'of all: only events of this type; may be given again', collected)
+      .option('--type <type>', 'of all: only events of this type; may be given again', gatherEventTypes)
       .option('--agent <agent>', 'of all: only events about this agent; may be given again', collected),
     ['watch newsroom'],
     ['watch newsroom --limit 0', 'only what happens from now on'],
@@ -29,7 +30,7 @@ interface WatchOptions {
   readonly limit: number;
   readonly all?: true;
   readonly label?: string[];
-  readonly type?: string[];
+  readonly type?: EventType[];
   readonly agent?: string[];
 }
 

@@ -1,6 +1,7 @@
 import type { ProjectStatus } from '../model/project-status.js';
-import type { ProjectView } from '../model/views.js';
+import type { WaitAnswer } from '../operations/events.js';
 import type { Client } from './client.js';
+import { untilAnswer } from './until-answer.js';
 
 export interface UntilStatus {
   readonly project: string;
@@ -11,23 +12,19 @@ export interface UntilStatus {
   readonly signal?: AbortSignal;
 }
 
-/** One request waits no longer than this. */
-const mostMs = 50_000;
-
 /**
- * Waits until a project has, or reaches, one of some statuses.
+ * Waits until a project has, or reaches, one of some statuses. A server that stops meanwhile is asked again for a minute.
  *
  * @returns the project, and the status that was reached; null when the time was up
  */
-export async function untilStatus(
+export function untilStatus(
   api: Pick<Client, 'waitForStatus'>,
-  { project, status, timeoutMs = Infinity, signal }: UntilStatus,
-): Promise<{ project: ProjectView; reached: ProjectStatus | null }> {
-  const deadlineMs = performance.now() + timeoutMs;
-  for (;;) {
-    const leftMs = Math.max(0, Math.round(deadlineMs - performance.now()));
-    const timeout = `${String(Math.min(leftMs, mostMs))}ms`;
-    const answer = await api.waitForStatus({ project, query: { status: [status].flat(), timeout } }, { signal });
-    if (answer.reached !== null || performance.now() >= deadlineMs) return answer;
-  }
+  { project, status, ...patience }: UntilStatus,
+): Promise<WaitAnswer> {
+  const { signal } = patience;
+  return untilAnswer(
+    (timeout) => api.waitForStatus({ project, query: { status: [status].flat(), timeout } }, { signal }),
+    ({ reached }) => reached !== null,
+    patience,
+  );
 }
