@@ -113,6 +113,8 @@ function freeze(tx: Tx, turn: TurnRow, prepared: PreparedTurn): void {
 function startAttempt(tx: Tx, turn: TurnRow, claim: Claim): Claimed {
   const attempt = turn.attempt + 1;
   const hashes = claim.hashes(attempt, projectRow(tx).epoch);
+  const backend =
+    claim.engine === externalEngine ? externalEngine : backendOf(tx.config, tx.config.agents[turn.agent_id] ?? {});
   tx.insert('turn_attempts', {
     turn_id: turn.id,
     number: attempt,
@@ -120,7 +122,8 @@ function startAttempt(tx: Tx, turn: TurnRow, claim: Claim): Claimed {
     claim_id: claim.claimId,
     worker: claim.worker,
     credential: claim.credential ?? null,
-    engine: claim.engine,
+    // A worker names its container engine before it knows what the turn needs.
+    engine: backend === 'process' ? backend : claim.engine,
     lease_token_hash: hashes.lease,
     lease_until_ms: tx.nowMs + claim.leaseMs,
     started_at_ms: tx.nowMs,
@@ -145,8 +148,7 @@ function startAttempt(tx: Tx, turn: TurnRow, claim: Claim): Claimed {
       attempt,
       worker: claim.worker,
       credential: claim.credential,
-      backend:
-        claim.engine === externalEngine ? externalEngine : backendOf(tx.config, tx.config.agents[turn.agent_id] ?? {}),
+      backend,
       sinceQueuedMs: tx.nowMs - turn.queued_at_ms,
       sinceMessageMs: attempt === 1 ? tx.nowMs - oldestReadMs(tx, turn.id) : undefined,
     },

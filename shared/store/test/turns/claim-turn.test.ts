@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Claimed, claimTurn } from '@suzumio/store/turns/claim-turn';
 import { prepareTurn } from '@suzumio/store/turns/prepare-turn';
+import { teamYaml } from '../../../../test/support/cell.js';
 import { leaseMs, refusedAs, start, teams } from '../team.js';
 
 const team = teams();
@@ -30,6 +31,14 @@ describe('the first claim', () => {
     expect(of.rows<{ data: string }>(`SELECT data_json AS data FROM events WHERE type = 'turn.started'`)).toEqual([
       { data: expect.stringContaining('"sinceMessageMs":40') as unknown },
     ]);
+  });
+
+  test('of a turn that runs as a process says so, whatever engine its worker has', async () => {
+    const of = await team(teamYaml.replace('backend: {', 'backend: { kind: process,'));
+    await of.mail('ada');
+    const [turn = ''] = await of.schedule();
+    await of.claim(turn);
+    expect(of.rows('SELECT engine FROM turn_attempts')).toEqual([{ engine: 'process' }]);
   });
 
   test('takes mail that came in while its job waited: a backlog is one turn', async () => {
