@@ -47,11 +47,20 @@ export async function snapshotDirectory(content: ContentStore, directory: string
     if (error instanceof SuzumioError) throw error;
     throw new SuzumioError(
       'invalid-config',
-      `The workspace directory ${directory} cannot be read: ${(error as Error).message}.`,
+      `The workspace directory ${directory} ${faultOf(error)}`,
       { directory },
       { cause: error },
     );
   }
+}
+
+/** What is wrong with a directory, and what would be right. */
+function faultOf(error: unknown): string {
+  const { code, message, path } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return 'does not exist: make it, or name another one in workspace.from.';
+  if (code === 'ENOTDIR') return 'is no directory: name one in workspace.from.';
+  if (code === 'EACCES') return `cannot be read: give this user the right to read ${path ?? 'it'}.`;
+  return `cannot be read: ${message}.`;
 }
 
 function assertWithinBounds(directory: string, { files, bytes }: { files: number; bytes: number }): void {

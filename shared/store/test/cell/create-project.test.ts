@@ -126,9 +126,16 @@ agents: { reader: { role: reader, prompt: Read., count: 2, workspace: { from: ${
     });
   });
 
-  test('that cannot be read refuse the project', async () => {
+  test('that cannot be read refuse the project, and say what would be right', async () => {
     await rm(from, { recursive: true });
-    await expect(testing.cell.createProject(project({}, yaml()))).rejects.toMatchObject({ code: 'invalid-config' });
+    const refusal = (is: string) => ({ code: 'invalid-config', message: `The workspace directory ${from} ${is}` });
+    await expect(testing.cell.createProject(project({}, yaml()))).rejects.toMatchObject(
+      refusal('does not exist: make it, or name another one in workspace.from.'),
+    );
+    await writeFile(from, '');
+    await expect(testing.cell.createProject(project({}, yaml()))).rejects.toMatchObject(
+      refusal('is no directory: name one in workspace.from.'),
+    );
     expect(await onDisk()).toEqual([]);
   });
 });
