@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import { type UsageGroup, usageGroups } from '@suzumio/contract/model/usage';
+import type { BudgetView } from '@suzumio/contract/model/budget';
 import { bytesInWords, type StoredView } from '@suzumio/contract/model/storage';
 import { visibleLines } from '@suzumio/core/prompt/body';
 import { findReads, requireApi } from '../reach/reach.js';
@@ -75,13 +76,26 @@ function isoTime(ms: number | undefined): string | undefined {
 }
 
 /** Stored bytes, and the limits that are exceeded. */
-function storedLines({ bytes, projectsOverQuota, disk }: StoredView): string[] {
-  const { rows, ...files } = bytes;
-  const all = Object.values(files).reduce((sum, one) => sum + one, 0);
-  if (all + rows === 0) return [];
+function storedLines({ bytes, owners, projectsOverQuota, disk }: StoredView): string[] {
+  if (!isStored({ bytes })) return [];
   const over = projectsOverQuota === 0 ? '' : `; ${plural(projectsOverQuota, 'project')} over quota`;
-  const short = disk === null || disk.shortFor.length === 0 ? '' : '; the disk is short';
-  return [`stored: ${bytesInWords(all)} of files, ${bytesInWords(rows)} of rows${over}${short}`];
+  const short = disk === null || disk.shortFor.length === 0 ? '' : ': the disk is short';
+  const free = disk === null ? '' : `; ${bytesInWords(disk.freeBytes)} free${short}`;
+  const whose = owners.filter(isStored).sort((a, b) => (a.owner < b.owner ? -1 : 1));
+  const width = Math.max(0, ...whose.map(({ owner }) => owner.length));
+  return [
+    `stored: ${filesAndRows(bytes)}${over}${free}`,
+    ...whose.map((one) => `        ${one.owner.padEnd(width)}  ${filesAndRows(one.bytes)}`),
+  ];
+}
+
+function isStored({ bytes }: Pick<StoredView, 'bytes'>): boolean {
+  return Object.values(bytes).some((some) => some > 0);
+}
+
+function filesAndRows({ rows, ...files }: StoredView['bytes']): string {
+  const all = Object.values(files).reduce((sum, one) => sum + one, 0);
+  return `${bytesInWords(all)} of files, ${bytesInWords(rows)} of rows`;
 }
 
 type Limits = Partial<Record<'usd' | 'tokens' | 'turns', number | 'unlimited'>>;
@@ -96,7 +110,7 @@ async function budget(
     const { items: budgets } = await (await findReads(session)).getBudget({ project });
     sayJson(session, budgets);
     say(session, ...budgetTable(budgets, session));
-    sayHint(session, `usage ${project} --by agent`);
+    sayHint(session, ...raising(project, budgets), `usage ${project} --by agent`);
     return;
   }
   const api = await requireApi(session);
@@ -111,6 +125,15 @@ async function budget(
         ? `agents retry ${project} ${one}`
         : `retry ${project} --failed`;
   tell(session, budgets, budgetTable(budgets, session), next);
+}
+
+/** How to raise what is used up. */
+function raising(project: string, budgets: readonly BudgetView[]): string[] {
+  return budgets.flatMap(({ agent, ...uses }) =>
+    (['usd', 'tokens', 'turns'] as const)
+      .filter((limit) => (uses[limit].limit ?? Infinity) <= uses[limit].used)
+      .map((limit) => `budget ${project}${agent === null ? '' : ` --agent ${agent}`} --${limit} N`),
+  );
 }
 
 async function memory(session: Session, project: string, agent: string): Promise<undefined> {

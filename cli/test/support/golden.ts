@@ -148,7 +148,7 @@ export function normalised(
       .replaceAll(/(node +)v[\d.]+/g, '$1v<version>')
       .replaceAll(/(engine ).+/g, '$1<version>')
       .replaceAll(/[\d.]+ .B of [\d.]+ .B free/g, '<size> of <size> free')
-      .replaceAll(/[\d.]+ (?:bytes|.iB) of (files|rows)/g, '<size> of $1')
+      .replaceAll(/[\d.]+ (?:bytes|.iB) (of files|of rows|free)/g, '<size> $1')
       .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:<port>')
       .replaceAll(/\(process \d+\)/g, '(process <pid>)')
       .replaceAll(/(tokens, |turn \d+, |attempt \d+, |a worker, )(\d+ h \d+ min|\d+ min \d+ s|[\d.]+ m?s)/g, '$1<time>')

@@ -1,5 +1,6 @@
 import type { Pause } from '@suzumio/contract/model/pause';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
+import type { BudgetReached } from '@suzumio/contract/model/budget';
 import type { StorageReached } from '@suzumio/contract/model/storage';
 import type { AgentState } from '@suzumio/contract/model/states';
 import type { Failure } from '@suzumio/protocol/failure-codes';
@@ -42,7 +43,7 @@ export interface ProjectFacts {
   };
   turn: TurnFacts | null;
   /** Its own or the project's exhausted budget. */
-  budgetReached: string | null;
+  budgetReached: BudgetReached | null;
   /** The storage limits that it, its project or the disk has reached. */
   storageReached: readonly StorageReached[];
   /** The smallest reservation that any of its model calls needs in the day's budget, in billionths of a dollar. */

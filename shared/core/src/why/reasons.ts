@@ -160,10 +160,11 @@ function heldBack(facts: ProjectFacts, cell: CellFacts, nowMs: number): WhyReaso
   const { project, agent, turn, budgetReached, activeTurns, maxConcurrentTurns: most } = facts;
   const reasons: WhyReason[] = [];
   if (!turn && budgetReached !== null) {
+    const { agent: whose, limit, message } = budgetReached;
     reasons.push({
       code: 'budget-reached',
-      sentence: `No turn begins: ${budgetReached}`,
-      next: `budget ${project.id}`,
+      sentence: `No turn begins: ${message}`,
+      next: `budget ${project.id}${whose === null ? '' : ` --agent ${whose}`} --${limit} N`,
     });
   }
   if (!turn && isDaySpent(cell.day, facts.leastHeldNanoUsd)) {

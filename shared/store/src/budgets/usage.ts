@@ -81,7 +81,11 @@ export function spentBudgetOf(
       { agent: agent ?? null },
     )?.turns;
     if ((turns ?? 0) >= budget.turns) {
-      return { of, limit: 'turns', message: `${whoseBudget(of)} of ${budget.turns} turns is used up.` };
+      return {
+        of,
+        limit: 'turns',
+        message: `${whoseBudget(of)} of ${budget.turns} ${budget.turns === 1 ? 'turn' : 'turns'} is used up.`,
+      };
     }
   }
   if (budget.tokens === undefined && budget.usd === undefined) return undefined;

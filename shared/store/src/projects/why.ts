@@ -27,11 +27,12 @@ export function readProjectFacts(
   const project = projectRow(reader);
   const { state, stopping, paused, unread, undelivered, failure, activeTurn } = readAgent(reader, id);
   const agent = config.agents[id] ?? {};
+  const reached = spentBudget(reader, config, id);
   return {
     project: { id: project.id, status: project.status, paused: pauseOf(project), epoch: project.epoch },
     agent: { id, state, stopping, paused, unread, undelivered, failure },
     turn: activeTurn === null ? null : turnFacts(reader, activeTurn.id, nowMs),
-    budgetReached: spentBudget(reader, config, id)?.message ?? null,
+    budgetReached: reached ? { ...reached, agent: reached.of === 'project' ? null : reached.of } : null,
     storageReached: storageReached.filter(({ agent: of }) => of === null || of === id),
     leastHeldNanoUsd: leastHeld(config, id),
     activeTurns: activeTurns(reader),

@@ -85,7 +85,7 @@ describe('a budget', () => {
     });
     expect(await mail(project, 'ada')).toEqual([]);
     await testing.store(project, (store) => {
-      expect(spentBudget(store.reader, store.config, 'ada')?.message).toMatch(/1 turns is used up\.$/);
+      expect(spentBudget(store.reader, store.config, 'ada')?.message).toMatch(/1 turn is used up\.$/);
     });
   });
 });

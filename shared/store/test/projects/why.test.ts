@@ -238,8 +238,8 @@ describe('a project', () => {
     expect(await why(here, 'ada')).toEqual([
       {
         code: 'budget-reached',
-        sentence: 'No turn begins: The budget of ada of 1 turns is used up.',
-        next: 'budget team',
+        sentence: 'No turn begins: The budget of ada of 1 turn is used up.',
+        next: 'budget team --agent ada --turns N',
       },
     ]);
   });
