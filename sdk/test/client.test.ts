@@ -91,6 +91,30 @@ test('an event of a type that is not known yet is given, too, and a refusal is o
   expect(ended).toMatchObject({ code: 'project-unknown' });
 });
 
+test('whoever follows all projects is told what is over apart from what happens, and begins where it says', async () => {
+  const messages = [
+    'id: 7-1\nevent: ready\ndata: {}\n\n',
+    'id: 7-2\nevent: moon.rose\ndata: {"project":"news","type":"moon.rose"}\n\n',
+    'id: 7-3\nevent: project.deleted\ndata: {"project":"old","epoch":1}\n\n',
+  ];
+  answer = (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(messages.splice(0).join(''));
+  };
+  const notices: unknown[] = [];
+  const over = new AbortController();
+  const events = followCell(api, {
+    label: ['team=river'],
+    onNotice: (notice) => notices.push(notice),
+    onLost: () => over.abort(),
+    signal: over.signal,
+  });
+  expect((await events.next()).value).toEqual({ project: 'news', type: 'moon.rose' });
+  expect(await events.next()).toEqual({ done: true, value: undefined });
+  expect(notices).toEqual([{ type: 'project.deleted', project: 'old', epoch: 1 }]);
+  expect(decodeURIComponent(asked[0] ?? '')).toMatch(/\/api\/stream\?label=team=river$/);
+});
+
 test('a list goes on where the part before it ended', async () => {
   let times = 0;
   answer = (response) => {
