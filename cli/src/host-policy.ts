@@ -87,10 +87,11 @@ export function hasDayBudget({ context }: Session): PolicyCheckOptions {
 }
 
 /** What a grant lets a project do, in words. */
-export function describeGrant({ directories, images, providers }: Grant): string[] {
+export function describeGrant({ directories, images, git, providers }: Grant): string[] {
   return [
     ...directories.map((directory) => `mounts from ${directory}`),
     ...images.map((image) => `the image ${image}`),
+    ...git.map((repository) => `clones of ${repository}`),
     ...providers.map((pair) => `models at ${describePair(pair)}`),
   ];
 }

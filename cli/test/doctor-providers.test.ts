@@ -149,7 +149,7 @@ agents: { ada: { role: thinker, prompt: Think. } }
         startProject(tx, 'test');
       },
       ...(name === 'granted'
-        ? { grant: { directories: [], images: [], providers: [{ baseURL: 'http://127.0.0.1:9/v1' }] } }
+        ? { grant: { directories: [], images: [], git: [], providers: [{ baseURL: 'http://127.0.0.1:9/v1' }] } }
         : {}),
     });
   }

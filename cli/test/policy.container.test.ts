@@ -74,7 +74,7 @@ describe('a file of my own', () => {
       `Allowed for greedy, as its file is on your own disk: mounts from ${world.directory}, the image mine:1.\n`,
     );
     const kept = await readFile(join(world.root, 'projects/greedy/grant.json'), 'utf8');
-    expect(JSON.parse(kept)).toEqual({ directories: [world.directory], images: ['mine:1'], providers: [] });
+    expect(JSON.parse(kept)).toEqual({ directories: [world.directory], images: ['mine:1'], git: [], providers: [] });
   });
 
   test.each([

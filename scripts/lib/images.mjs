@@ -11,6 +11,7 @@ import { capture, run } from './steps.mjs';
 const registryBases = {
   node: 'node:24-slim',
   runner: 'node:24-slim',
+  worker: 'node:24-slim',
   shell: 'busybox:1.37',
   redis: 'redis:7-alpine',
   prometheus: 'prom/prometheus:v3.5.0',
@@ -25,7 +26,7 @@ const images = [
   serviceImage('api', ['sqlite']),
   serviceImage('scheduler', ['sqlite']),
   serviceImage('toolhost', ['sqlite']),
-  serviceImage('turn-worker'),
+  serviceImage('turn-worker', [], 'worker'),
   stackImage('redis', ['redis.conf', 'redis-start.sh']),
   stackImage('prometheus', ['prometheus.yml']),
 ];
@@ -36,12 +37,12 @@ function testImage(name, base) {
 }
 
 /** A service, from what bundle-services.mjs left. */
-function serviceImage(target, parts = []) {
+function serviceImage(target, parts = [], base = 'node') {
   const context = '.cache/services';
   const copies = ['common', ...parts, target].map((part) => `${context}/${part}`);
   return {
     tag: `suzumio-${target}:dev`,
-    base: 'node',
+    base,
     dockerfile: 'deploy/Dockerfile',
     context,
     target,

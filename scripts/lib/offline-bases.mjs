@@ -21,6 +21,10 @@ export const offlineBases = {
     { '/usr/local/bin/node': async () => projectNode },
     'bash ca-certificates coreutils curl git jq patch ripgrep'.split(' ').concat(pythonPackages),
   ),
+  worker: base('suzumio-base-worker:offline', { '/usr/local/bin/node': async () => projectNode }, [
+    'ca-certificates',
+    'git',
+  ]),
   shell: base('suzumio-base-shell:offline', {}),
   redis: base('suzumio-base-redis:offline', {
     '/usr/local/bin/redis-server': () => command('redis-server', 'redis-server'),

@@ -153,6 +153,12 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
         what: `published ${data.text('name')}   ${size(data.number('sizeBytes'))}  sha256 ${shortHash(data.text('sha256'))}`,
         tone: 'plain',
       };
+    case 'workspace.cloned':
+      return {
+        who,
+        what: `cloned ${data.text('repository')}: ${data.text('branch')} begins at ${shortHash(data.text('commit'))}`,
+        tone: 'quiet',
+      };
     case 'agent.waiting':
       return {
         who,

@@ -3,6 +3,7 @@ import { beginningOf } from '@suzumio/protocol/cut-text';
 import { tokensOf } from '@suzumio/protocol/estimated-tokens';
 import type { ChatMessage } from '@suzumio/protocol/model-chat';
 import { toldNotes } from '@suzumio/protocol/notes';
+import { repositoryText } from '@suzumio/protocol/repository';
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 
 /** The share of a model's context for a request; the rest is for its answer, and for errors of the estimate. */
@@ -35,8 +36,10 @@ export class Conversation {
 
   /** All messages of a request. */
   get messages(): ChatMessage[] {
-    const { turn, agent } = this.input;
-    return [{ role: 'system', content: turn.system ?? agent.prompt }, ...this.withNotes([...this.#past, ...this.#now])];
+    const { turn, agent, repository } = this.input;
+    const system = turn.system ?? agent.prompt;
+    const content = repository ? `${system}\n${repositoryText(repository)}` : system;
+    return [{ role: 'system', content }, ...this.withNotes([...this.#past, ...this.#now])];
   }
 
   /**

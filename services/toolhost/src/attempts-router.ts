@@ -12,6 +12,7 @@ import {
   maxLogBytes,
   type MeasureAnswer,
 } from '@suzumio/protocol/attempts';
+import { workspaceBase } from '@suzumio/protocol/repository';
 import { maxOutputBytes } from '@suzumio/protocol/runner';
 import { projectId, turnId } from '@suzumio/protocol/ids';
 import { externalEngine } from '@suzumio/protocol/handlers';
@@ -23,6 +24,7 @@ import { completeTurn } from '@suzumio/store/turns/complete-turn';
 import { extendLease, isFresh, isOverTime } from '@suzumio/store/turns/leases';
 import { failAttempt } from '@suzumio/store/turns/fail-attempt';
 import { markSteps } from '@suzumio/store/turns/sandbox-steps';
+import { recordBase } from '@suzumio/store/turns/workspace-base';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { assertRunning, authorizeLease, rejected } from '@suzumio/store/turns/authorize';
 import { claimRoute, type PresentedToken, requireWorker, withLease } from './auth.js';
@@ -143,6 +145,15 @@ export function attemptsRouter(context: ToolhostContext): Router {
       await store.content.chargeLog(agentOf(store, row), log.length - (await turnLogBytes(directory, row)));
       await writeTurnLog(directory, row, log);
       await requireLogStillDue(store, directory, row, token);
+    });
+    response.status(204).end();
+  });
+
+  router.put(`${attempt}/base`, express.json({ limit: '16kb' }), async (request, response) => {
+    await withLease(context, request, async (store, row, token) => {
+      requireWorkspace(row);
+      const base = parse(workspaceBase, request.body, 'base');
+      await store.write((tx) => recordBase(tx, store.config, token, base));
     });
     response.status(204).end();
   });

@@ -16,6 +16,7 @@ import { type Claimed, claimTurn } from '@suzumio/store/turns/claim-turn';
 import { type PreparedTurn, prepareTurn } from '@suzumio/store/turns/prepare-turn';
 import { forgetDelivery } from '@suzumio/store/turns/deliver-turn';
 import { failTurn } from '@suzumio/store/turns/fail-attempt';
+import { repositoryOfAgent } from '@suzumio/store/turns/workspace-base';
 import { subscribers } from '@suzumio/store/turns/turn-notices';
 import type { ToolhostContext } from './context.js';
 import { sandboxRequest, sandboxSeen } from './sandbox-seen.js';
@@ -154,7 +155,7 @@ async function prepare(
   const { external } = agentRow(store.reader, row.agent_id);
   const denials =
     row.status === 'queued' && external === 0
-      ? sandboxDenials(policyOf(store.project), sandboxRequest(store.config, row.agent_id), host)
+      ? sandboxDenials(policyOf(store.project), sandboxRequest(store, row.agent_id), host)
       : [];
   if (denials.length > 0) {
     const message = `The policy does not allow what this turn asks for: ${denials.map(describeDenial).join('; ')}.`;
@@ -213,7 +214,8 @@ function answer(
 ): ClaimAnswer {
   const { toolNames, toolSet, history, ...input } = claimed.input;
   const { id } = input.agent;
-  const request = sandboxRequest(store.config, id);
+  const request = sandboxRequest(store, id);
+  const repository = repositoryOfAgent(store.reader, store.config, id);
   return {
     attempt: claimed.attempt,
     epoch: claimed.epoch,
@@ -226,6 +228,7 @@ function answer(
       ...input,
       ...(history ? { history: readHistory(store.reader, id, history, contextLimitOf(store.config, id)) } : {}),
       tools: (toolSet === undefined ? undefined : keptToolSet(store.reader, toolSet)) ?? toolDefinitions(toolNames),
+      ...(repository ? { repository } : {}),
       sandbox: { mounts: request.sandbox.mounts.map(({ target, readonly }) => ({ path: target, readonly })) },
       protocol: runnerProtocol,
       limits: { timeoutMs: store.config.turn.timeout, doorPatienceMs: context.leaseMs },

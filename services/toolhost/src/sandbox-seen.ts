@@ -1,4 +1,3 @@
-import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { backendOf, sandboxOf } from '@suzumio/core/config/sandbox-of';
 import type { SandboxRequest } from '@suzumio/core/policy/check-sandbox';
 import type { WorkspaceTop } from '@suzumio/core/prompt/workspace';
@@ -9,6 +8,7 @@ import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { agentRow, turnRow } from '@suzumio/store/rows';
 import { toolNames } from '@suzumio/store/turns/frozen-input';
 import type { SandboxSeen } from '@suzumio/store/turns/prepare-turn';
+import { dueClone } from '@suzumio/store/turns/workspace-base';
 import { contentOf } from './content.js';
 import type { ToolhostContext } from './context.js';
 
@@ -16,10 +16,16 @@ import type { ToolhostContext } from './context.js';
 const maxManifestBytes = 256 * 1024;
 
 /** What an agent's turns request of their host. */
-export function sandboxRequest(config: ProjectConfig, id: string): SandboxRequest {
+export function sandboxRequest({ config, reader }: ProjectStore, id: string): SandboxRequest {
   const agent = config.agents[id];
   if (!agent) throw new Error(`the project has no agent ${id}`);
-  return { backend: backendOf(config, agent), sandbox: sandboxOf(config, agent), timeoutMs: config.turn.timeout };
+  const clone = dueClone(reader, config, id);
+  return {
+    backend: backendOf(config, agent),
+    sandbox: sandboxOf(config, agent),
+    timeoutMs: config.turn.timeout,
+    ...(clone ? { clone } : {}),
+  };
 }
 
 /** What a worker is to measure before its claim is granted: mounts that a prompt is about to tell of. */
@@ -31,7 +37,7 @@ export function toMeasure(
   if (mounts !== 'unmeasured') return undefined;
   const { status, input_json: input, agent_id: agent } = turnRow(store.reader, turn);
   if (status !== 'queued' || input !== null || !usesSandbox(store, agent)) return undefined;
-  const request = sandboxRequest(store.config, agent);
+  const request = sandboxRequest(store, agent);
   return request.backend === 'docker' && request.sandbox.mounts.length > 0 ? request : undefined;
 }
 
@@ -44,8 +50,10 @@ export async function sandboxSeen(
 ): Promise<SandboxSeen | undefined> {
   if (!usesSandbox(store, agent)) return undefined;
   const { snapshot } = agentRow(store.reader, agent);
-  const workspace = snapshot === null ? [] : await topOfStored(context, store.project, snapshot);
-  return { snapshot, workspace, mounts: new Map(mounts.map((mount) => [mount.target, mount])) };
+  const isEmpty = snapshot === null && dueClone(store.reader, store.config, agent) === undefined;
+  // What a clone will hold is not known yet.
+  const stored = snapshot === null ? undefined : await topOfStored(context, store.project, snapshot);
+  return { snapshot, workspace: isEmpty ? [] : stored, mounts: new Map(mounts.map((mount) => [mount.target, mount])) };
 }
 
 function usesSandbox({ reader, config }: ProjectStore, agent: string): boolean {

@@ -39,6 +39,8 @@ export const workerLimits = z.strictObject({
   sizeCheckMs: ms.default(1_000),
   /** The longest time that a snapshot of a workspace may take, uploads included. */
   captureMs: ms.default(600_000),
+  /** The longest time that fetching and cloning a repository may take. */
+  cloneMs: ms.default(600_000),
   /** The largest workspace in bytes. */
   maxWorkspaceBytes: bytes.max(maxWorkspaceBytes).default(maxWorkspaceBytes),
   maxWorkspaceFiles: z.int().positive().max(maxWorkspaceFiles).default(maxWorkspaceFiles),

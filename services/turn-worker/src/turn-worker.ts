@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import { maxContentBytes } from '@suzumio/protocol/content';
@@ -13,6 +14,7 @@ import { type TurnWorkerConfig, turnWorkerConfig, type TurnWorkerSettings } from
 import { DockerEngine } from './engine/docker/docker-engine.js';
 import { ProcessEngine } from './engine/process/process-engine.js';
 import { Cells, type CellsOptions } from './toolhost/cells.js';
+import { Repositories } from './git/repositories.js';
 import { GoneProjects } from './gone-projects.js';
 import { Presence } from './presence.js';
 import { Readiness } from './readiness.js';
@@ -127,20 +129,17 @@ class RunningWorker {
       readiness: () => this.#readiness,
       logger,
     });
-    const workspaces = new Workspaces({
-      workerDir: path,
-      boot,
-      threads: this.#threads,
-      bounds: {
-        maxBytes: limits.maxWorkspaceBytes,
-        maxFileBytes: maxContentBytes,
-        maxEntries: limits.maxWorkspaceFiles,
-      },
-    });
+    const bounds = {
+      maxBytes: limits.maxWorkspaceBytes,
+      maxFileBytes: maxContentBytes,
+      maxEntries: limits.maxWorkspaceFiles,
+    };
+    const workspaces = new Workspaces({ workerDir: path, boot, threads: this.#threads, bounds });
     this.#disk = new WorkerDisk({ path, minFreeBytes: limits.minFreeBytes, onShort: onSuspect, now });
     const host: Host = {
       engines: this.#engines,
       workspaces,
+      repositories: new Repositories({ directory: join(path, 'git'), bounds, cloneMs: limits.cloneMs }),
       disk: this.#disk,
       paths: directory,
       limits,

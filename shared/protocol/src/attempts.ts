@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { failure } from './failure-codes.js';
 import { agentId, projectId, sha256, toolStep, turnId } from './ids.js';
+import { cloneRequest } from './repository.js';
 import { runnerTurnInput, turnOutput } from './runner.js';
 
 /**
@@ -13,6 +14,7 @@ import { runnerTurnInput, turnOutput } from './runner.js';
  * | `POST …/attempts/:attempt/capture`, `POST …/mark` | the lease token |
  * | `POST …/attempts/:attempt/complete`, `POST …/fail`, `PUT …/log` | the lease token |
  * | `GET`, `HEAD`, `PUT …/attempts/:attempt/content/:sha256` | the lease token |
+ * | `PUT …/attempts/:attempt/base` | the lease token |
  * | `POST /projects/gone` | the worker's credential |
  */
 export const attemptsProtocol = 2;
@@ -87,6 +89,8 @@ export const claimAnswer = z.object({
   sandbox: sandboxLimits,
   /** What the workspace is restored to: the turn's newest capture, or the agent's snapshot. Null where it is empty. */
   snapshot: sha256.nullable(),
+  /** The repository that the workspace, which is empty, becomes a clone of before the turn starts. */
+  clone: cloneRequest.optional(),
   /** The frozen input, without the fields that the worker adds. */
   input: runnerTurnInput.omit({ workspace: true, controllerUrl: true, token: true }),
 });

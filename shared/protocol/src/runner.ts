@@ -6,6 +6,7 @@ import { chatMessage } from './model-chat.js';
 import { mockScript } from './mock-script.js';
 import { messageKind } from './message-kind.js';
 import { isShallow, tooDeep } from './nesting.js';
+import { repository } from './repository.js';
 
 /** The version of the contract between worker and runner. A runner may ignore every optional field. */
 export const runnerProtocol = 1;
@@ -82,6 +83,8 @@ export const runnerTurnInput = z.object({
     .optional(),
   /** The runner's path of the workspace. */
   workspace: z.string(),
+  /** The repository that the workspace began as a clone of. */
+  repository: repository.optional(),
   /** The runner's address of the door. */
   controllerUrl: z.string(),
   /** The secret of this attempt, sent as `Authorization: Bearer`. */

@@ -3,6 +3,7 @@ import type { AttemptRef, AttemptStats, ClaimAnswer } from '@suzumio/protocol/at
 import type { Failure, FailureCode } from '@suzumio/protocol/failure-codes';
 import { HttpRefusal } from '@suzumio/protocol/http-failures';
 import { Lease } from '@suzumio/protocol/lease';
+import type { Repository } from '@suzumio/protocol/repository';
 import { delay, retry } from '@suzumio/protocol/retry';
 import { type RunnerTurnInput, runnerProtocol } from '@suzumio/protocol/runner';
 import { sandboxPacksOf } from '@suzumio/protocol/tool-names';
@@ -23,6 +24,7 @@ import type { AttemptClient } from '../toolhost/toolhost-client.js';
 import type { Workspace } from '../workspace/workspaces.js';
 import { bringToSnapshot, captureSnapshot, contentRetry } from './agent-workspace.js';
 import type { AttemptState } from './attempt-states.js';
+import { cloneWorkspace } from './clone-workspace.js';
 import { type Host, requireAllowed, requireUnmoved } from './host.js';
 import { type Ending, isSignalDeath, judgeEnding } from './judge-ending.js';
 import { LiveCaptures } from './live-captures.js';
@@ -51,6 +53,8 @@ interface Prepared {
   engine: TurnEngine;
   sandbox: PreparedSandbox;
   workspace: Workspace;
+  /** What it is a clone of. */
+  repository: Repository | undefined;
   /** Where its tools run programs. */
   home: string | undefined;
   directory: TurnDirectory;
@@ -164,11 +168,19 @@ export class Attempt {
     const workspace = await host.workspaces.open(ref, sandbox.owner);
     this.#workspace = workspace;
     await bringToSnapshot(workspace, claim.snapshot, { client: this.#client, stop });
+    const repository = claim.clone
+      ? await cloneWorkspace(workspace, claim.clone, claim.input, {
+          host,
+          client: this.#client,
+          stop,
+          logger: this.turn.logger,
+        })
+      : claim.input.repository;
     // Without `sandbox` in its input, from a ToolHost of before, the runner does what a script says unannounced.
     if (!sandbox.announcesWrites || claim.input.sandbox === undefined) await workspace.expectWrites();
     const home = packs.includes('shell') ? await host.workspaces.home(ref, sandbox.owner) : undefined;
     this.#directory = await TurnDirectory.create(host.paths, ref, sandbox.owner);
-    return { engine, sandbox, workspace, home, directory: this.#directory };
+    return { engine, sandbox, workspace, repository, home, directory: this.#directory };
   }
 
   #liveCaptures({ workspace }: Prepared): LiveCaptures {
@@ -197,10 +209,11 @@ export class Attempt {
     });
   }
 
-  #input({ sandbox, workspace }: Prepared, door: OpenDoor): RunnerTurnInput {
+  #input({ sandbox, workspace, repository }: Prepared, door: OpenDoor): RunnerTurnInput {
     const { input, toolToken } = this.turn.claim;
     return {
       ...input,
+      ...(repository ? { repository } : {}),
       workspace: sandbox.workspaceSeen(workspace.directory),
       controllerUrl: sandbox.controllerUrl(door),
       token: toolToken,

@@ -6,6 +6,7 @@ import type { AttemptRef, ClaimAnswer, SandboxLimits } from '@suzumio/protocol/a
 import type { PortRange, WorkerLimits } from '../config.js';
 import { AttemptFailure } from '../engine/attempt-failure.js';
 import type { TurnEngine } from '../engine/turn-engine.js';
+import type { Repositories } from '../git/repositories.js';
 import type { Workspaces } from '../workspace/workspaces.js';
 import type { WorkerPaths } from './turn-directory.js';
 import type { WorkerDisk } from './worker-disk.js';
@@ -20,6 +21,7 @@ export type PolicyOf = (of: Pick<AttemptRef, 'cell' | 'project'>) => Policy;
 export interface Host {
   engines: Engines;
   workspaces: Workspaces;
+  repositories: Repositories;
   disk: WorkerDisk;
   paths: WorkerPaths;
   limits: WorkerLimits;

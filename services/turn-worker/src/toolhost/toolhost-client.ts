@@ -19,6 +19,7 @@ import {
   type MeasureAnswer,
   measureAnswer,
 } from '@suzumio/protocol/attempts';
+import type { WorkspaceBase } from '@suzumio/protocol/repository';
 import type { TurnJob } from '@suzumio/protocol/turn-job';
 import { HttpClient, type HttpRequest, isServersFault } from '@suzumio/protocol/http-client';
 import { HttpRefusal, HttpUnavailable } from '@suzumio/protocol/http-failures';
@@ -164,6 +165,11 @@ export class AttemptClient {
 
   async putContent(sha256: string, body: Body): Promise<void> {
     await this.http.send(this.#at(`content/${sha256}`, { method: 'PUT', body, timeoutMs: contentTimeoutMs }));
+  }
+
+  /** Records the clone that the agent's workspace begins with. */
+  async putBase(base: WorkspaceBase): Promise<void> {
+    await this.http.send(this.#at('base', { method: 'PUT', json: base, timeoutMs: callTimeoutMs }));
   }
 
   /** The content as a stream, whose hash is not checked. */

@@ -139,6 +139,12 @@ export const eventTable = {
     name: text,
     because: text.nullable(),
   }),
+  'workspace.cloned': told('A workspace became a clone of a repository; its branch begins at the commit.', {
+    repository: text,
+    ref: text.optional(),
+    branch: text,
+    commit: text,
+  }),
   'agent.waiting': told('An agent ended its turn because it can do nothing until mail comes.', {
     reason: text.optional(),
   }),

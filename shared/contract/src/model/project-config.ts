@@ -9,6 +9,7 @@ import { decimal, flag, line, prose, wholeNumber } from './scalar-config.js';
 import { size } from './size-config.js';
 import { skills } from './skill.js';
 import { teamName } from './team-name.js';
+import { workspaceConfig } from './workspace-config.js';
 
 /** The participant that stands for the person; no agent may have this id. */
 export const USER_ID = 'user';
@@ -152,7 +153,7 @@ export const agentConfig = z.strictObject({
   /** Texts that are part of each of its prompts. */
   skills: z.exactOptional(skills),
   backend: z.exactOptional(z.enum(['docker', 'process', 'external'])),
-  workspace: z.exactOptional(z.strictObject({ from: line(4096) })),
+  workspace: z.exactOptional(workspaceConfig),
   budget: z.exactOptional(budgetConfig),
   maxTurnsPerHour: z.exactOptional(turnsPerHour),
   notices: z.exactOptional(z.array(z.enum(turnNotices)).max(turnNotices.length)),

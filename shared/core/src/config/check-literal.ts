@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path';
+import { isGitUrl } from '@suzumio/contract/model/workspace-config';
 import { childOf, type ConfigNode, entriesOf, itemsOf, mapScalars, textOf } from './config-node.js';
 import type { ProblemList } from './config-problem.js';
 import { visitVariables } from './environment.js';
@@ -41,6 +42,9 @@ function hostPaths(root: ConfigNode): ConfigNode[] {
   const paths = [
     ...mounts.map((mount) => childOf(mount, 'source')),
     ...agents.map((agent) => childOf(childOf(agent, 'workspace'), 'from')),
+    ...agents
+      .map((agent) => childOf(childOf(agent, 'workspace'), 'git'))
+      .filter((node) => !isGitUrl(textOf(node) ?? '')),
     ...itemsOf(childOf(childOf(root, 'tools'), 'toolpacks')).map((pack) => childOf(pack, 'path')),
   ];
   return paths.filter((node) => node !== undefined);

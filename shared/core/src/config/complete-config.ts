@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import type { FileAgentConfig, FileConfig, mountConfig, ProjectConfig } from '@suzumio/contract/model/project-config';
+import { isGitUrl, type WorkspaceConfig } from '@suzumio/contract/model/workspace-config';
 import { agentCount, expandAgentId } from './agent-ids.js';
 import { configDefaults, programDefaults } from './defaults.js';
 import type { SourceAgent, SourceConfig } from './source-schema.js';
@@ -56,12 +57,21 @@ function expandAgent(base: string, source: SourceAgent, directory: string): [str
     ...rest,
     tools: tools ?? [],
     ...(mounts && { mounts: completeMounts(mounts, directory) }),
-    ...(workspace && { workspace: { from: resolve(directory, workspace.from) } }),
+    ...(workspace && { workspace: completeWorkspace(workspace, directory) }),
   };
   return expandAgentId(base, agentCount(count, names)).map((id, index) => {
     const displayName = names?.[index];
     return [id, displayName === undefined ? config : { ...config, displayName }];
   });
+}
+
+function completeWorkspace(source: WorkspaceConfig, directory: string): WorkspaceConfig {
+  const { from, git } = source;
+  return {
+    ...source,
+    ...(from !== undefined && { from: resolve(directory, from) }),
+    ...(git !== undefined && { git: isGitUrl(git) ? git : resolve(directory, git) }),
+  };
 }
 
 function completeBackend(

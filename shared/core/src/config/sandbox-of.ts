@@ -1,5 +1,7 @@
 import type { AgentConfig, FileAgentConfig, FileConfig } from '@suzumio/contract/model/project-config';
+import { branchOf } from '@suzumio/contract/model/workspace-config';
 import type { ClaimAnswer, SandboxLimits } from '@suzumio/protocol/attempts';
+import type { CloneRequest } from '@suzumio/protocol/repository';
 import { unescapeReferences } from './environment.js';
 
 /** Whether a handler runs an agent's turns. */
@@ -47,4 +49,16 @@ export function mountsOf<Mount extends { readonly target: string }>(
 /** The engine gives a user without a group that of root. */
 function withGroup(user: string): string {
   return user.includes(':') ? user : `${user}:${user}`;
+}
+
+/** The repository that an agent's new workspace is a clone of; undefined where it is none. */
+export function cloneOf({ agents }: FileConfig, id: string): CloneRequest | undefined {
+  const { git, ref, depth, branch } = agents[id]?.workspace ?? {};
+  if (git === undefined) return undefined;
+  return {
+    git,
+    ...(ref === undefined ? {} : { ref }),
+    ...(depth === undefined ? {} : { depth }),
+    branch: branchOf(branch, id),
+  };
 }

@@ -5,6 +5,8 @@ import type { ProjectSource } from '../config/project-source.js';
 import { backendOf, isExternal, mountsOf, sandboxOf } from '../config/sandbox-of.js';
 import { configLimits } from '../config/limits.js';
 import type { FileAgentConfig, FileConfig } from '@suzumio/contract/model/project-config';
+import type { WorkspaceConfig } from '@suzumio/contract/model/workspace-config';
+import { cloneDenials } from './check-clone.js';
 import { modelDenial, priceDenial, providerDenial } from './check-provider.js';
 import { envDenials, sandboxDenials } from './check-sandbox.js';
 import { type Denial, denial, describeDenial } from './denial.js';
@@ -39,7 +41,7 @@ export function projectDenials(
       sandboxes.add(asked);
       return agentDenials(policy, config, id, agent, seen);
     }),
-    ...agents.flatMap(([id, { workspace }]) => workspaceDenials(policy, id, workspace?.from, seen)),
+    ...agents.flatMap(([id, { workspace }]) => workspaceDenials(policy, id, workspace ?? {}, seen)),
     ...turnDenials(policy, config),
     ...providerDenials(policy, config, dayBudget),
     ...toolpackDenials(policy, config, seen),
@@ -125,7 +127,8 @@ function turnDenials({ ceilings }: Policy, { turn }: FileConfig): Denial[] {
 }
 
 /** Mountable directories may also be copied: an agent that sees one could copy it itself. */
-function workspaceDenials(policy: Policy, id: string, from: string | undefined, host: HostPaths): Denial[] {
+function workspaceDenials(policy: Policy, id: string, { from, git }: WorkspaceConfig, host: HostPaths): Denial[] {
+  if (git !== undefined) return cloneDenials(policy, ['agents', id, 'workspace', 'git'], git, host);
   if (from === undefined) return [];
   const roots = [...policy.workspaces.roots, ...policy.mounts.roots.map(({ path }) => path)];
   const allowed = isBelow(from, roots, host) && !isProtected(from, host);

@@ -1,11 +1,12 @@
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
+import { cloneDenials } from './check-clone.js';
 import { mountDenials } from './check-mounts.js';
 import { type Denial, denial } from './denial.js';
 import type { HostPaths } from './host-paths.js';
 import { matchesAny, type Policy } from './policy.js';
 
 /** What a turn requests of its host; a claim's answer is one. */
-export type SandboxRequest = Pick<ClaimAnswer, 'backend' | 'sandbox' | 'timeoutMs'>;
+export type SandboxRequest = Pick<ClaimAnswer, 'backend' | 'sandbox' | 'timeoutMs' | 'clone'>;
 
 /**
  * Everything in a turn's request that a policy does not allow. The worker calls this just before it starts a container,
@@ -13,7 +14,7 @@ export type SandboxRequest = Pick<ClaimAnswer, 'backend' | 'sandbox' | 'timeoutM
  */
 export function sandboxDenials(
   policy: Policy,
-  { backend, sandbox, timeoutMs }: SandboxRequest,
+  { backend, sandbox, timeoutMs, clone }: SandboxRequest,
   host: HostPaths,
 ): Denial[] {
   const { ceilings } = policy;
@@ -21,6 +22,7 @@ export function sandboxDenials(
     ...unless(policy.backends.includes(backend), 'backend', 'backends', `turns may not run in ${backend}`),
     ...most('timeout', timeoutMs, ceilings.timeout, 'ms'),
     ...envDenials(policy, ['env'], sandbox.env),
+    ...(clone ? cloneDenials(policy, ['workspace', 'git'], clone.git, host) : []),
   ];
   // A process has no container, so the remaining rules do not apply.
   if (backend === 'process') return denials;

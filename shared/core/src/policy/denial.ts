@@ -19,6 +19,7 @@ export type PolicyRule =
   | 'writableRoot'
   | 'mounts.roots'
   | 'workspaces.roots'
+  | 'git'
   | 'env.allowed'
   | 'env.forbidden'
   | `ceilings.${'memory' | 'cpus' | 'pids' | 'tmpfs' | 'timeout' | 'keepFor' | 'maxSteps' | 'maxToolCalls'}`

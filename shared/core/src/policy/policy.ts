@@ -78,6 +78,8 @@ export const policySchema = z.strictObject({
       roots: names(directory),
     })
     .default({ roots: [] }),
+  /** Patterns of the addresses and paths of repositories that workers may clone. */
+  git: names(pattern).default([]),
   env: z
     .strictObject({
       /** Patterns of variables that may be set in a container. */

@@ -99,6 +99,51 @@ const cases: [string, string, string, ConfigProblemCode, RegExp][] = [
     'value-invalid',
     /at least one/,
   ],
+  ...(
+    [
+      ['no workspace', 'workspace: »{ depth: 1 }', /^agents\.editor\.workspace: a workspace needs either from or git$/],
+      ['two workspaces', 'workspace: »{ from: a, git: b }', /needs either from or git/],
+      [
+        'a branch of no repository',
+        'workspace: »{ from: a, branch: b }',
+        /ref, depth and branch are of a workspace with git/,
+      ],
+      [
+        'an address for ssh',
+        'workspace: { git: »"ssh://git@x.example/a" }',
+        /ssh:\/\/ is not cloned: write https:\/\/host\/path/,
+      ],
+      [
+        'an address as for scp',
+        'workspace: { git: »"git@x.example:a/b.git" }',
+        /only https:\/\/ addresses and paths are cloned/,
+      ],
+      [
+        'a command for an address',
+        'workspace: { git: »"ext::sh -c id" }',
+        /only https:\/\/ addresses and paths are cloned/,
+      ],
+      ['a path as an address', 'workspace: { git: »"file:///srv/a" }', /write the path itself/],
+      ['an address with a user', 'workspace: { git: »"https://yuki@x.example/a" }', /must name no user/],
+      ['an address with a token', 'workspace: { git: »"https://x.example/a?t=1" }', /must have no \?/],
+      ['a pattern of repositories', 'workspace: { git: »"/srv/*" }', /must not hold \*/],
+      ['an option as a ref', 'workspace: { git: /a, ref: »--upload-pack=x }', /the name of a branch or a tag/],
+      ['a range as a ref', 'workspace: { git: /a, ref: »a..b }', /the name of a branch or a tag/],
+      ['two refs', 'workspace: { git: /a, ref: »"a:b" }', /the name of a branch or a tag/],
+      ['a branch with a space', 'workspace: { git: /a, branch: »"a b" }', /stands for the agent's id/],
+      ['a branch for what is unknown', 'workspace: { git: /a, branch: »"x/{{role}}~" }', /stands for the agent's id/],
+      ['no history', 'workspace: { git: /a, depth: »0 }', /at least 1/],
+    ] as const
+  ).map(
+    ([name, field, message]) =>
+      [
+        name,
+        '    role: editor\n',
+        `    role: editor\n    ${field}\n`,
+        'value-invalid',
+        message,
+      ] as (typeof cases)[number],
+  ),
   ['an agent id with a space', '  editor:', '  »chief editor:', 'key-invalid', /a-z/],
   ['the id of the person', '  editor:', '  »user:', 'key-invalid', /reserved/],
   ['an id of digits', '  editor:', '  »42:', 'key-invalid', /digits only/],

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
-import { backendOf, sandboxOf } from '@suzumio/core/config/sandbox-of';
+import { backendOf, cloneOf, sandboxOf } from '@suzumio/core/config/sandbox-of';
 import { sourceConfig } from '@suzumio/core/config/source-schema';
 import { unsupportedFields } from '@suzumio/core/config/unsupported';
 import { prepareTurn } from '@suzumio/store/turns/prepare-turn';
@@ -40,6 +40,18 @@ const ofTheContainer: [string, Change, Change?][] = [
   ['backend.docker.runtime', { 'backend.docker.runtime': 'runsc' }],
   ['backend.docker.keep', { 'backend.docker.keep': 'never' }],
   ['backend.docker.keepFor', { 'backend.docker.keepFor': '1m' }],
+  ['agents.ada.workspace.git', { 'agents.ada.workspace': { git: '/srv/a' } }],
+  ...(
+    [
+      ['ref', 'v1'],
+      ['depth', 1],
+      ['branch', 'work'],
+    ] as const
+  ).map(([key, value]): [string, Change, Change] => [
+    `agents.ada.workspace.${key}`,
+    { 'agents.ada.workspace': { git: '/srv/a', [key]: value } },
+    { 'agents.ada.workspace': { git: '/srv/a' } },
+  ]),
   ['agents.ada.env', { 'agents.ada.env': { A: 'b' } }],
   ['agents.ada.backend', { 'agents.ada.backend': 'process' }],
   ['turn.timeout', { 'turn.timeout': '1m' }],
@@ -212,7 +224,12 @@ const requestOf = (file: string) => {
   const { config } = loadProjectText(file, 'file');
   const { ada } = config.agents;
   if (!ada) throw new Error('there is no ada');
-  return { backend: backendOf(config, ada), sandbox: sandboxOf(config, ada), timeoutMs: config.turn.timeout };
+  return {
+    backend: backendOf(config, ada),
+    sandbox: sandboxOf(config, ada),
+    timeoutMs: config.turn.timeout,
+    clone: cloneOf(config, 'ada'),
+  };
 };
 
 describe('every field of a project file', () => {

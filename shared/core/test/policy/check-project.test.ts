@@ -86,6 +86,38 @@ backend: { docker: { mounts: [{ source: /etc, target: /a }] } }
     );
   });
 
+  test('clones the repositories that are listed, by pattern or by path', () => {
+    const file = (git: string) => minimal(`    workspace: { git: "${git}" }\n`);
+    const refused = ['agents.editor.workspace.git git'];
+    const policy = { git: ['https://git.example/tides/*', '/srv/repositories/**', '/srv/one'] };
+    expect(denied(file('https://git.example/tides/app'))).toEqual(refused);
+    expect(denied(file('https://git.example/tides/app'), policy)).toEqual([]);
+    expect(denied(file('https://git.example/tides/a/b'), policy)).toEqual(refused);
+    expect(denied(file('https://git.example.evil.example/tides/app'), policy)).toEqual(refused);
+    expect(denied(file('/srv/repositories/a/b.git'), policy)).toEqual([]);
+    expect(denied(file('/srv/repositories/../secret'), policy)).toEqual(refused);
+    expect(denied(file('/srv/one'), policy)).toEqual([]);
+    expect(denied(file('/srv/one/more'), policy)).toEqual(refused);
+    expect(denied(file('/proc/self/cwd'), { git: ['/**'] })).toEqual(['agents.editor.workspace.git protected']);
+  });
+
+  test('clones no repository to which a link leads out of the listed ones', () => {
+    const links: Readonly<Record<string, string>> = { '/srv/open/link': '/home/secret', '/srv/alias': '/srv/real' };
+    const host: HostPaths = {
+      ...unseenHost,
+      lookUp: (path) => ({ real: links[path] ?? path, kind: 'directory' }),
+    };
+    const rules = (git: string, patterns: string[]) =>
+      projectDenials(
+        { ...defaultPolicy, git: patterns },
+        load(minimal(`    workspace: { git: ${git} }\n`)).config,
+        host,
+      );
+    expect(rules('/srv/open/link', ['/srv/open/**'])).toHaveLength(1);
+    expect(rules('/srv/open/other', ['/srv/open/**'])).toEqual([]);
+    expect(rules('/srv/real', ['/srv/alias'])).toEqual([]);
+  });
+
   test.each<[string, string[]]>([
     ['baseURL: "https://a.example/v1", apiKeyEnv: A_KEY', []],
     ['baseURLEnv: B_URL, apiKeyEnv: B_KEY', []],
@@ -161,7 +193,7 @@ backend: { docker: { mounts: [{ source: /etc, target: /a }] } }
   });
 
   test('of one’s own disk is believed its prices with the providers that were agreed to, but not those of the policy', () => {
-    const grant = { directories: [], images: [], providers: [{ baseURL: 'http://m/v1' }] };
+    const grant = { directories: [], images: [], git: [], providers: [{ baseURL: 'http://m/v1' }] };
     const rules = (policy: Policy) =>
       projectDenials(withGrant(policy, grant), load(thinker).config, unseenHost, { dayBudget: true }).map(
         ({ field }) => field,
@@ -200,7 +232,7 @@ backend:
       const host = hostPaths([], { mounting: true });
       const own = { ...defaultPolicy, workspaces: { roots: directoryOf(loaded.files) } };
       const grant = grantFor(loaded, projectDenials(own, loaded.config, host), []);
-      expect(grant).toEqual({ directories: [directory], images: ['my/runner:1'], providers: [] });
+      expect(grant).toEqual({ directories: [directory], images: ['my/runner:1'], git: [], providers: [] });
       if (!grant) return;
       expect(projectDenials(withGrant(own, grant), loaded.config, host)).toEqual([]);
 
@@ -219,4 +251,23 @@ backend:
     expect(directoryOf(loadProjectText(minimal(), 'file').files)).toEqual([]);
     expect(directoryOf(['/project.yaml'])).toEqual([]);
   });
+
+  test('is granted clones of https addresses, and of repositories beside it', () => {
+    const agent = (id: string, git: string) => `  ${id}: { role: r, prompt: p, workspace: { git: "${git}" } }\n`;
+    const text =
+      minimal('').trimEnd() +
+      `\n${agent('a', 'https://git.example/a')}${agent('b', 'http://git.example/b')}${agent('c', '.')}${agent('d', '../other')}`;
+    withFiles({ 'project.yaml': text }, (directory) => {
+      const loaded = loadProjectFile(join(directory, 'project.yaml'), { env: {} });
+      const host = hostPaths([], { mounting: true });
+      const grant = grantFor(loaded, projectDenials(defaultPolicy, loaded.config, host), []);
+      expect(grant?.git).toEqual(['https://git.example/a', directory]);
+      const left = projectDenials(withGrant(defaultPolicy, grant ?? raise()), loaded.config, host);
+      expect(left.map(({ field }) => field)).toEqual(['agents.b.workspace.git', 'agents.d.workspace.git']);
+    });
+  });
 });
+
+function raise(): never {
+  throw new Error('there is no grant');
+}

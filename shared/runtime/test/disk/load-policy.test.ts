@@ -20,6 +20,7 @@ describe('a policy', () => {
       writableRoot: false,
       mounts: { roots: [] },
       workspaces: { roots: [] },
+      git: [],
       providers: [],
       toolpacks: { directories: [], mcpCommands: [], mcpUrls: [] },
     });

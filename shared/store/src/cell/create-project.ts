@@ -127,9 +127,10 @@ async function seedWorkspaces(content: ContentStore, config: ProjectConfig): Pro
   const seeded = new Map<string, string>();
   const snapshots = new Map<string, string>();
   for (const [agent, { workspace }] of Object.entries(config.agents)) {
-    if (!workspace) continue;
-    const snapshot = seeded.get(workspace.from) ?? (await snapshotDirectory(content, workspace.from));
-    seeded.set(workspace.from, snapshot);
+    const from = workspace?.from;
+    if (from === undefined) continue;
+    const snapshot = seeded.get(from) ?? (await snapshotDirectory(content, from));
+    seeded.set(from, snapshot);
     snapshots.set(agent, snapshot);
   }
   return snapshots;

@@ -324,4 +324,16 @@ CREATE TABLE workspace_changes (
 CREATE INDEX workspace_changes_agent ON workspace_changes (agent_id, seq);
 `,
   },
+  {
+    // The commit that an agent's workspace was cloned at.
+    version: 21,
+    sql: `
+CREATE TABLE workspace_bases (
+  agent_id TEXT PRIMARY KEY REFERENCES agents (id),
+  commit_id TEXT NOT NULL,
+  turn_id TEXT NOT NULL REFERENCES turns (id),
+  created_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`,
+  },
 ];

@@ -1,0 +1,65 @@
+import type { FailureCode } from '@suzumio/protocol/failure-codes';
+import { AttemptFailure } from '../engine/attempt-failure.js';
+
+/** A Git command ended with a failure. */
+export class GitFailed extends Error {
+  override readonly name = 'GitFailed';
+
+  constructor(
+    args: readonly string[],
+    /** Its exit code, or the signal that ended it. */
+    readonly ended: number | NodeJS.Signals,
+    /** The end of what it said. */
+    readonly said: string,
+  ) {
+    super(`git ${args.find((arg) => /^[a-z]/.test(arg)) ?? ''} ended with ${ended}: ${said.trim()}`);
+  }
+}
+
+/** What Git says, what that means, and what would be right; the first that matches counts. */
+const meanings: readonly [said: RegExp, code: FailureCode, meaning: (name: string, ref: string) => string][] = [
+  [
+    /\bgit: (?:command )?not found/,
+    'git-missing',
+    () => 'This worker has no git, which it needs to clone repositories.',
+  ],
+  [
+    /couldn't find remote ref|not our ref|expected commit type|Needed a single revision/,
+    'ref-unknown',
+    (name, ref) => `${name} has no branch, tag or commit ${ref}; the id of a commit has to be whole.`,
+  ],
+  [
+    /fsck error|error in object|inflate|object corrupt|invalid path/,
+    'repository-unsupported',
+    (name) => `${name} holds something that Git itself refuses.`,
+  ],
+  [
+    /invalid index-pack output|File too large|signal 25|SIGXFSZ|[Oo]ut of memory|malloc failed|mmap failed/,
+    'repository-too-large',
+    (name) => `${name} is larger than a workspace may be: fetch less of its history with depth, or use another.`,
+  ],
+  [/No space left on device/, 'disk-full', () => "The worker's disk is full."],
+  [
+    /redirect/,
+    'repository-refused',
+    (name) => `${name} leads to another address, which is not followed: write that one.`,
+  ],
+  [
+    /not found|Authentication failed|could not read Username|terminal prompts disabled|returned error: 40[1-4]|does not appear to be a git repository|dubious ownership/,
+    'repository-refused',
+    (name) =>
+      `There is no repository ${name}, or it is private, or another user's: workers have no passwords, and clone what anybody may.`,
+  ],
+];
+
+/** The failure of an attempt whose repository could not be fetched. */
+export function fetchFailure(error: GitFailed, name: string, ref = 'HEAD'): AttemptFailure {
+  const text = `${String(error.ended)}\n${error.said}`;
+  const [, code, meaning] = meanings.find(([said]) => said.test(text)) ?? [];
+  const lines = error.said.split('\n').filter((line) => /^(?:fatal|error|remote):/.test(line));
+  const line = lines.slice(0, 3).join(' ').slice(0, 500);
+  return new AttemptFailure(
+    code ?? 'repository-unavailable',
+    `${meaning?.(name, ref) ?? `${name} could not be fetched.`} Git says: ${line === '' ? String(error.ended) : line}`,
+  );
+}

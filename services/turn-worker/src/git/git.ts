@@ -1,0 +1,152 @@
+import { spawn } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { killMarked } from '../engine/process/marked-processes.js';
+import { writeFileAtomically } from '../files/write-file-atomically.js';
+import { gitConfig } from './git-config.js';
+import { GitFailed } from './git-failed.js';
+
+export interface GitOptions {
+  /** The worker's own directory for Git: its configuration and an empty home. */
+  directory: string;
+  /** The largest file that Git may write, in bytes. */
+  maxFileBytes: number;
+}
+
+export interface GitRun {
+  /** The protocols that may be used. @default none */
+  protocols?: readonly string[];
+  /** Aborted when the command has to end. */
+  signal: AbortSignal;
+  /** Takes the standard output; throws to end the command. @default it is kept */
+  onOutput?: (bytes: Buffer) => void;
+}
+
+/** Marks Git's processes, to find those that outlived their worker. */
+const gitMark = 'SUZUMIO_GIT_MARK';
+const orphanPatienceMs = 5_000;
+
+/** Memory beyond what is mapped of the files. */
+const memoryBytes = 2 * 1024 ** 3;
+const maxKeptBytes = 64 * 1024;
+const maxErrorBytes = 16 * 1024;
+
+/** Ends a command with its reason before Git could: the limits of files and of memory hold for all that Git starts. */
+const limited = 'ulimit -f "$1" && { ulimit -v "$2" 2>/dev/null || :; } && shift 2 && exec "$@"';
+
+/**
+ * Runs Git on this host, with an environment and a configuration of its own. It may only be given directories in which no
+ * agent has written, and names that were checked.
+ */
+export class Git {
+  readonly #home: string;
+  readonly #configFile: string;
+  #opened: Promise<void> | undefined;
+
+  constructor(private readonly options: GitOptions) {
+    this.#home = join(options.directory, 'home');
+    this.#configFile = join(options.directory, 'gitconfig');
+  }
+
+  /**
+   * Runs a command and returns its standard output. Nothing of it runs any more when this resolves or rejects.
+   *
+   * @throws GitFailed; what `signal` was aborted with; what `onOutput` throws
+   */
+  async run(args: readonly string[], { protocols = [], signal, onOutput }: GitRun): Promise<string> {
+    this.#opened ??= this.#open();
+    await this.#opened;
+    signal.throwIfAborted();
+    const { maxFileBytes, directory } = this.options;
+    const limits = [Math.ceil(maxFileBytes / 512), Math.ceil((memoryBytes + maxFileBytes) / 1024)].map(String);
+    const child = spawn('/bin/sh', ['-c', limited, 'git', ...limits, 'git', ...args], {
+      cwd: this.#home,
+      // A process group of its own, so that all that Git starts ends with it.
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...environment,
+        HOME: this.#home,
+        GIT_CONFIG_GLOBAL: this.#configFile,
+        GIT_ALLOW_PROTOCOL: protocols.join(':'),
+        [gitMark]: directory,
+      },
+    });
+    const end = () => {
+      if (child.pid !== undefined) killGroup(child.pid);
+    };
+    let stopped: { reason: unknown } | undefined;
+    const stop = (reason: unknown) => {
+      stopped ??= { reason };
+      end();
+    };
+    const onAbort = () => stop(signal.reason);
+    signal.addEventListener('abort', onAbort);
+    const [kept, said] = [new Tail(maxKeptBytes), new Tail(maxErrorBytes)];
+    child.stdout.on('data', (bytes: Buffer) => {
+      try {
+        if (onOutput) onOutput(bytes);
+        else kept.add(bytes);
+      } catch (error) {
+        stop(error);
+      }
+    });
+    child.stderr.on('data', (bytes: Buffer) => said.add(bytes));
+    try {
+      const [code, by] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
+        child.once('error', reject);
+        child.once('close', (...ended) => resolve(ended));
+        child.once('exit', end);
+      });
+      if (stopped) throw stopped.reason;
+      if (code !== 0) throw new GitFailed(args, code ?? by ?? -1, said.text);
+      return kept.text;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async #open(): Promise<void> {
+    const { directory } = this.options;
+    await killMarked([`${gitMark}=${directory}`], orphanPatienceMs);
+    await mkdir(this.#home, { recursive: true, mode: 0o700 });
+    await writeFileAtomically(this.#configFile, gitConfig);
+  }
+}
+
+/** Nothing of the worker's own environment. */
+const environment = {
+  PATH: ['/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
+  LC_ALL: 'C',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_ATTR_NOSYSTEM: '1',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_ASKPASS: '/bin/false',
+  SSH_ASKPASS: '/bin/false',
+  GIT_PROTOCOL_FROM_USER: '0',
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_OPTIONAL_LOCKS: '0',
+} as const;
+
+/** The end of an output. */
+class Tail {
+  #bytes = Buffer.alloc(0);
+
+  constructor(private readonly most: number) {}
+
+  add(bytes: Buffer): void {
+    this.#bytes = Buffer.concat([this.#bytes, bytes]).subarray(-this.most);
+  }
+
+  get text(): string {
+    return this.#bytes.toString('utf8');
+  }
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // The group has ended.
+  }
+}
