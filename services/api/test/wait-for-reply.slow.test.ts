@@ -9,7 +9,8 @@ import { completeTurn } from '@suzumio/store/turns/complete-turn';
 import { failAttempt } from '@suzumio/store/turns/fail-attempt';
 import { uncut } from '../../../test/support/bounds.js';
 import { eventually } from '../../../test/support/poll.js';
-import { type TestApi, testApi } from './support/api.js';
+import type { TestApi } from './support/api.js';
+import { hintedApi } from './support/hinted-api.js';
 import { beginTurn, submit } from './support/play.js';
 import { refusal } from './support/refusal.js';
 
@@ -17,17 +18,9 @@ import { refusal } from './support/refusal.js';
 jest.setTimeout(60_000);
 
 let api: TestApi;
-let looks = 0;
+let seen: { looks: number };
 beforeEach(async () => {
-  // Only hints: what is answered in time is not owed to the poll.
-  api = await testApi({ events: { pollMs: 60_000 } });
-  await api.create();
-  const use = api.cell.stores.use.bind(api.cell.stores);
-  looks = 0;
-  api.cell.stores.use = (project, body) => {
-    looks += 1;
-    return use(project, body);
-  };
+  ({ api, seen } = await hintedApi());
 });
 afterEach(() => api.close());
 
@@ -37,11 +30,11 @@ const ask = async (message: string, timeout?: string) =>
   replyAnswer.parse((await api.get(replyPath(message, timeout))).json);
 /** The waits have been asked for, have looked once, and their feed has looked too. */
 const waiting = async (waits = 1) => {
-  await eventually('they wait', () => looks >= waits + 1);
+  await eventually('they wait', () => seen.looks >= waits + 1);
 };
 /** Starts counting anew, and asks. */
 function begin(message: string): ReturnType<typeof ask> {
-  looks = 0;
+  seen.looks = 0;
   return ask(message);
 }
 const send = async (recipient = 'ada') =>
@@ -93,7 +86,7 @@ describe('waiting for a reply', () => {
 
   test('ends for a hundred at once', async () => {
     const { message } = await reading();
-    looks = 0;
+    seen.looks = 0;
     const answers = Array.from({ length: 100 }, () => ask(message));
     await waiting(100);
     await reply(message, 'Yes.');
@@ -108,7 +101,7 @@ describe('waiting for a reply', () => {
 
   test('ends with the service, which says that another may know', async () => {
     const { message } = await reading();
-    looks = 0;
+    seen.looks = 0;
     const answer = api.get(replyPath(message));
     await waiting();
     await uncut(() => api.api.stop());

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { waitAnswer } from '@suzumio/contract/operations/events';
 import { eventually } from '../../../test/support/poll.js';
 import { uncut } from '../../../test/support/bounds.js';
-import { type TestApi, testApi } from './support/api.js';
+import type { TestApi } from './support/api.js';
+import { hintedApi } from './support/hinted-api.js';
 import { submit } from './support/play.js';
 import { refusal } from './support/refusal.js';
 
@@ -10,24 +11,16 @@ import { refusal } from './support/refusal.js';
 jest.setTimeout(60_000);
 
 let api: TestApi;
-let looks = 0;
+let seen: { looks: number };
 beforeEach(async () => {
-  // Only hints: what is answered in time is not owed to the poll.
-  api = await testApi({ events: { pollMs: 60_000 } });
-  await api.create();
-  const use = api.cell.stores.use.bind(api.cell.stores);
-  looks = 0;
-  api.cell.stores.use = (project, body) => {
-    looks += 1;
-    return use(project, body);
-  };
+  ({ api, seen } = await hintedApi());
 });
 afterEach(() => api.close());
 
 const path = '/api/projects/team';
 const wait = async (query: string) => waitAnswer.parse((await api.get(`${path}/wait?${query}`)).json);
 /** The wait has been asked for and goes on. */
-const waiting = () => eventually('somebody waits', () => looks >= 2);
+const waiting = () => eventually('somebody waits', () => seen.looks >= 2);
 
 describe('waiting for a status', () => {
   test('that the project has is over at once', async () => {
@@ -46,7 +39,7 @@ describe('waiting for a status', () => {
 
   test('ends also when the project stays in it for no time at all', async () => {
     const answers = [wait('status=stopped&timeout=60s'), wait('status=stopped&timeout=60s')];
-    await eventually('both wait', () => looks >= 3);
+    await eventually('both wait', () => seen.looks >= 3);
     await api.write('team', (tx) => {
       tx.emit({ type: 'project.stopped', actor: 'test', data: { now: false } });
       tx.emit({ type: 'project.started', actor: 'test' });
@@ -64,7 +57,7 @@ describe('waiting for a status', () => {
     });
     expect(performance.now() - begun).toBeGreaterThanOrEqual(290);
     // The first look, the feed's, the last one.
-    expect(looks).toBeLessThanOrEqual(3);
+    expect(seen.looks).toBeLessThanOrEqual(3);
   });
 
   test('is answered before what stands in front of the server gives up, however long it may take', async () => {
