@@ -23,7 +23,7 @@ const failed = { number, attempt: count, code: failureCode, message: text };
 
 /** Every type of event, past tense, noun first. The agent and the turn that an event is about stand beside its data. */
 export const eventTable = {
-  'project.initialized': told('The project was made from its file.', {
+  'project.initialized': told('The project was created from its file.', {
     agents: z.array(text),
     channels: z.array(text),
   }),
@@ -33,24 +33,26 @@ export const eventTable = {
     version: count,
     recipient: text,
   }),
-  'project.completed': told('The report was approved; nothing runs any more.', { version: count }),
-  'project.stopped': told('The project was stopped; with `now`, turns that ran were cancelled.', { now: z.boolean() }),
-  'project.restored': told('The project goes on from a copy, in a new epoch.', { epoch: number, before: number }),
-  'message.created': told(
-    'A message was written, to an agent, to `user` or to a channel; `excerpt` is its beginning.',
-    {
-      message: text,
-      kind: messageKind,
-      sender: text,
-      recipient: text.optional(),
-      channel: text.optional(),
-      thread: text,
-      replyTo: text.optional(),
-      priority,
-      excerpt: text,
-      attachments: z.array(attachment).optional(),
-    },
-  ),
+  'project.completed': told('The report was approved, and no more turns run.', { version: count }),
+  'project.stopped': told('The project was stopped. With `now`, its running turns were cancelled.', {
+    now: z.boolean(),
+  }),
+  'project.restored': told('The project was restored from a copy and began a new epoch.', {
+    epoch: number,
+    before: number,
+  }),
+  'message.created': told('A message was sent to an agent, to `user` or to a channel. `excerpt` is its beginning.', {
+    message: text,
+    kind: messageKind,
+    sender: text,
+    recipient: text.optional(),
+    channel: text.optional(),
+    thread: text,
+    replyTo: text.optional(),
+    priority,
+    excerpt: text,
+    attachments: z.array(attachment).optional(),
+  }),
   'message.redelivered': told('A message that a turn had read is unread again.', {
     message: text,
     seq: number,
@@ -69,15 +71,15 @@ export const eventTable = {
     priority,
     excerpt: text,
   }),
-  'task.accepted': told('The assignee took a task on, in a message.', taskMoved),
-  'task.done': told('The assignee did a task, as a message says.', taskMoved),
-  'task.declined': told('The assignee declined a task, as a message says.', taskMoved),
-  'turn.queued': told('An agent is to get a turn; with `retry`, one that had ended goes on.', {
+  'task.accepted': told('The assignee accepted a task, by a message.', taskMoved),
+  'task.done': told('The assignee finished a task, by a message.', taskMoved),
+  'task.declined': told('The assignee declined a task, by a message.', taskMoved),
+  'turn.queued': told('A turn was queued. With `retry`, a turn that had ended continues.', {
     number,
     priority: priority.optional(),
     retry: z.literal(true).optional(),
   }),
-  'turn.started': told('A worker, or a handler with its credential, began an attempt. Times are milliseconds.', {
+  'turn.started': told('A worker or a handler began an attempt. Times are in milliseconds.', {
     number,
     attempt: number,
     worker: text,
@@ -86,12 +88,12 @@ export const eventTable = {
     sinceQueuedMs: z.int(),
     sinceMessageMs: z.int().optional(),
   }),
-  'turn.requeued': told('An attempt ended without its turn, which is tried again in `inMs` milliseconds.', {
+  'turn.requeued': told('An attempt failed, and its turn is tried again in `inMs` milliseconds.', {
     ...failed,
     inMs: count,
   }),
   'turn.completed': told(
-    'A turn ended well; `files` is how many of its workspace it has changed. With `unsaved`, the agent goes on with the files that it began with.',
+    'A turn completed. `files` counts files that it changed. With `unsaved`, the agent keeps the files that it began with.',
     {
       number,
       attempt: number,
@@ -102,16 +104,16 @@ export const eventTable = {
       files: fileCounts.optional(),
     },
   ),
-  'turn.failed': told('A turn failed for good; its mail is kept.', failed),
+  'turn.failed': told('A turn failed for good. Its mail is kept.', failed),
   'turn.cancelled': told('A turn was cancelled.', { number, reason: text }),
-  'tool.called': told('An agent called a tool; `code` says why it failed or was refused.', {
+  'tool.called': told('An agent called a tool. `code` says why the call failed or was refused.', {
     tool: text,
     step: text,
     attempt: number,
     outcome: z.enum(['succeeded', 'failed', 'refused']),
     code: text.optional(),
   }),
-  'model.answered': told('A model answered; what that cost is in billionths of a dollar.', {
+  'model.answered': told('A model answered. The cost is in billionths of a dollar.', {
     step: text,
     preset: text,
     model: text,
@@ -122,7 +124,7 @@ export const eventTable = {
     calls: count,
     finishReason: text.nullable(),
   }),
-  'budget.reached': told('A budget is used up: that of the agent, or of the project, which `of` names.', {
+  'budget.reached': told("A budget is used up: the agent's or the project's, as `of` says.", {
     of: text,
     ...budgetReached.pick({ limit: true, message: true }).shape,
   }),
@@ -145,32 +147,29 @@ export const eventTable = {
     branch: text,
     commit: text,
   }),
-  'agent.waiting': told('An agent ended its turn because it can do nothing until mail comes.', {
+  'agent.waiting': told('An agent ended its turn to wait for mail.', {
     reason: text.optional(),
   }),
-  'agent.stopped': told('An agent gets no turns; with `afterTurn`, once that turn has ended.', {
+  'agent.stopped': told('An agent was stopped. With `afterTurn`, it stops when that turn ends.', {
     now: z.boolean(),
     afterTurn: number.optional(),
   }),
-  'agent.started': told('A stopped agent gets turns again.', {}),
-  'agent.reset': told("An agent's failed turn was given up; `redelivered` are messages that are unread again.", {
+  'agent.started': told('A stopped agent was started.', {}),
+  'agent.reset': told("An agent's failed turn was given up. The messages in `redelivered` are unread again.", {
     redelivered: z.array(text),
   }),
-  'agent.paused': told('An agent was paused, by somebody or by reaching a limit of the project file.', {
+  'agent.paused': told('An agent was paused, by a person or by a limit of the project file.', {
     ...paused,
     limit: pause.shape.limit.unwrap().optional(),
   }),
-  'agent.resumed': told('A paused agent gets turns again.', {}),
-  'project.labelled': told('What the project is filed under was changed: these labels were set, and those removed.', {
+  'agent.resumed': told('A paused agent was resumed.', {}),
+  'project.labelled': told("The project's labels changed: some were set, some removed.", {
     set: labels,
     removed: z.array(text),
   }),
-  'project.paused': told('The project starts no turns until it is resumed.', paused),
-  'project.resumed': told('A paused project starts turns again.', {}),
-  'budget.changed': told(
-    "Limits were set over those of the project file: the agent's, or the project's.",
-    budgetChange.shape,
-  ),
+  'project.paused': told('The project was paused: it starts no turns until it is resumed.', paused),
+  'project.resumed': told('A paused project was resumed.', {}),
+  'budget.changed': told('Budget limits of the agent or of the project were changed.', budgetChange.shape),
 } as const;
 
 export type EventType = keyof typeof eventTable;

@@ -35,12 +35,12 @@ export function createMetrics(service: string) {
 
     mailAccepted: defineCounter(registry, {
       name: 'suzumio_mail_accepted_total',
-      help: 'Messages accepted, by who sent them; the notices of the system are its own.',
+      help: 'Messages accepted, by sender. Notices are sent by the system.',
       labels: { sender: ['user', 'agent', 'system'] },
     }),
     requestsRefused: defineCounter(registry, {
       name: 'suzumio_requests_refused_total',
-      help: 'Requests refused for who sent them, for where they came from, or because the attempt that sent them is over.',
+      help: 'Requests refused because of their token or origin, or because their attempt is over.',
       labels: {
         code: [
           'unauthenticated',
@@ -56,49 +56,49 @@ export function createMetrics(service: string) {
     }),
     turnsEnded: defineCounter(registry, {
       name: 'suzumio_turns_ended_total',
-      help: 'Turns that ended, with the failure code of those that failed (`none` otherwise); one that is retried ends again.',
+      help: 'Turns that ended, with the failure code of failed ones (`none` for others). A retried turn is counted again.',
       labels: { outcome: ['completed', 'failed', 'cancelled'], code: ['none', ...Object.keys(failureCodes)] },
     }),
     turnsRequeued: defineCounter(registry, {
       name: 'suzumio_turns_requeued_total',
-      help: 'Attempts that failed and left their turn to another attempt, by why they failed.',
+      help: 'Failed attempts whose turn was queued again, by failure code.',
       labels: { code: Object.keys(failureCodes) },
     }),
     turnsQueued: defineGauge(registry, {
       name: 'suzumio_turns_queued',
-      help: 'Turns of the whole cell that wait for a worker, as the last sweep found them.',
+      help: 'Queued turns of the whole cell, at the last sweep.',
     }),
     turnsRunning: defineGauge(registry, {
       name: 'suzumio_turns_running',
-      help: 'Turns of the whole cell that run, as the last sweep found them.',
+      help: 'Running turns of the whole cell, at the last sweep.',
     }),
     storedBytes: defineLabelledGauge(registry, {
       name: 'suzumio_stored_bytes',
-      help: 'What is stored of all projects, by what it is, as each was last looked at.',
+      help: 'Bytes stored for all projects, by kind, at the last visit to each.',
       labels: { kind: [...storedKinds] },
     }),
     projectsOverQuota: defineGauge(registry, {
       name: 'suzumio_projects_over_quota',
-      help: 'Projects that have reached a quota, their own or one of their agents, as each was last looked at.',
+      help: 'Projects that have reached a quota of their own or of one of their agents, at the last visit to each.',
     }),
     diskFree: defineGauge(registry, {
       name: 'suzumio_disk_free_bytes',
-      help: 'What is left of the disk that the data directory is on, as the last sweep found it.',
+      help: 'Free bytes on the disk of the data directory, at the last sweep.',
     }),
     diskShort: defineLabelledGauge(registry, {
       name: 'suzumio_disk_short',
-      help: 'Whether so little is left of the disk that this is refused: 1 if it is.',
+      help: 'Whether this use of the disk is refused for lack of space: 1 if it is.',
       labels: { use: ['files', 'rows', 'mail'] },
     }),
     stageDuration: defineHistogram(registry, {
       name: 'suzumio_turn_stage_duration_seconds',
-      help: 'How long a turn waited for its first attempt (`scheduled`), and how long each stage of an attempt took.',
+      help: 'Time that a turn waited for its first attempt (`scheduled`), and duration of each stage of an attempt.',
       labels: { stage: ['scheduled', 'claimed', 'prepared', 'started', 'ran', 'captured', 'reported', 'total'] },
       bucketsMs: [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 15_000, 60_000, 300_000, 900_000],
     }),
     claims: defineCounter(registry, {
       name: 'suzumio_claims_total',
-      help: 'Claims of turns by workers, by what the ToolHost made of them.',
+      help: 'Claims of turns by workers, by outcome.',
       labels: { outcome: ['granted', 'repeated', 'refused', 'nothing-to-do', 'failed'] },
     }),
     workerReady: defineGauge(registry, {
@@ -107,62 +107,62 @@ export function createMetrics(service: string) {
     }),
     attemptsRunning: defineGauge(registry, {
       name: 'suzumio_attempts_running',
-      help: 'Attempts that this worker is carrying out.',
+      help: 'Attempts that this worker is running.',
     }),
     attemptsStopped: defineCounter(registry, {
       name: 'suzumio_attempts_stopped_total',
-      help: 'Attempts that a worker stopped before their own end, by why.',
+      help: 'Attempts that a worker stopped, by reason.',
       labels: { reason: stopReasons },
     }),
     captures: defineCounter(registry, {
       name: 'suzumio_captures_total',
-      help: 'Captures of workspaces while their turns ran, by what became of them; one that fails ends its attempt.',
+      help: 'Captures of workspaces during their turns, by outcome. A failed capture ends its attempt.',
       labels: { outcome: ['taken', 'failed'] },
     }),
     capturedBytes: defineCounter(registry, {
       name: 'suzumio_captured_bytes_total',
-      help: 'What captures of workspaces uploaded while their turns ran.',
+      help: 'Bytes uploaded by captures of workspaces during their turns.',
       labels: {},
     }),
     captureDuration: defineHistogram(registry, {
       name: 'suzumio_capture_duration_seconds',
-      help: 'How long captures of workspaces took while their turns ran, uploads included.',
+      help: 'Duration of captures of workspaces during their turns, uploads included.',
       labels: {},
       bucketsMs: [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000, 15_000, 60_000],
     }),
     leasesExpired: defineCounter(registry, {
       name: 'suzumio_leases_expired_total',
-      help: 'Attempts ended because their worker was not heard of in time.',
+      help: 'Attempts ended because their worker sent no heartbeat in time.',
       labels: {},
     }),
     turnJobs: defineCounter(registry, {
       name: 'suzumio_turn_jobs_total',
-      help: 'Turn jobs: put on the queue, put there again because the last one was lost, or not put there because the queue was away.',
+      help: 'Turn jobs put on the queue, put on it again because the last one was lost, or not put on it because it was away.',
       labels: { outcome: ['delivered', 'redelivered', 'undelivered'] },
     }),
     turnJobsTaken: defineCounter(registry, {
       name: 'suzumio_turn_jobs_taken_total',
-      help: 'Turn jobs that a worker took from the queue, by what became of its claim.',
+      help: 'Turn jobs taken from the queue, by outcome of the claim.',
       labels: { outcome: ['claimed', 'refused', 'failed'] },
     }),
     turnJobsWaiting: defineGauge(registry, {
       name: 'suzumio_turn_jobs_waiting',
-      help: 'Jobs on the turn queue that no worker has taken, of every cell that shares it; not shown while the queue is away.',
+      help: 'Jobs on the turn queue that no worker has taken, of all cells that share it. Missing while the queue is away.',
     }),
     schedulingFailures: defineCounter(registry, {
       name: 'suzumio_scheduling_failures_total',
-      help: 'Looks at a project, and rounds over all of them, that failed, by what caused them.',
+      help: 'Failed visits to a project and failed rounds over all of them, by what the scheduler was doing.',
       labels: { during: ['wake', 'sweep', 'search', 'leases', 'content', 'refill'] },
     }),
     sweepDuration: defineHistogram(registry, {
       name: 'suzumio_sweep_duration_seconds',
-      help: 'Rounds of the scheduler over its projects.',
+      help: "Duration of the scheduler's rounds over its projects.",
       labels: { round: ['sweep', 'search', 'leases', 'content'] },
       bucketsMs: [1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 15_000, 60_000],
     }),
     toolCalls: defineCounter(registry, {
       name: 'suzumio_tool_calls_total',
-      help: 'Tool calls, by tool and by what became of them.',
+      help: 'Tool calls, by tool and outcome.',
       labels: {
         tool: [...toolsOfPacks(servedToolpacks), ...scriptSteps],
         outcome: ['ok', 'failed', 'refused', 'replayed'],
@@ -170,34 +170,34 @@ export function createMetrics(service: string) {
     }),
     modelCalls: defineCounter(registry, {
       name: 'suzumio_model_calls_total',
-      help: 'Questions to providers of models, by what became of them; `held-back` ones were not asked, because the provider is away.',
+      help: 'Requests to model providers, by outcome. `held-back` ones were not sent, because the provider is away.',
       labels: { outcome: ['answered', 'unavailable', 'refused', 'held-back'] },
     }),
     modelDuration: defineHistogram(registry, {
       name: 'suzumio_model_call_duration_seconds',
-      help: 'How long models took for whole answers.',
+      help: 'Time that models took for complete answers.',
       labels: {},
       bucketsMs: [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 180_000, 600_000],
     }),
     modelTokens: defineCounter(registry, {
       name: 'suzumio_model_tokens_total',
-      help: 'Tokens that answers of models used, in and out.',
+      help: "Tokens of models' answers, in and out.",
       labels: { direction: ['in', 'out'] },
     }),
     modelCost: defineCounter(registry, {
       name: 'suzumio_model_cost_usd_total',
-      help: 'What answers of models cost, by the prices of their presets.',
+      help: "Dollars that models' answers cost, by the prices of their presets.",
       labels: {},
     }),
     storeTransactionDuration: defineHistogram(registry, {
       name: 'suzumio_store_transaction_duration_seconds',
-      help: 'Writing transactions on projects, from asking for the lock to their end.',
+      help: 'Duration of write transactions on projects, from the request for the lock to their end.',
       labels: { outcome: ['committed', 'rolled-back', 'busy'] },
       bucketsMs: [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000],
     }),
     sseClients: defineGauge(registry, {
       name: 'suzumio_sse_clients',
-      help: 'Event streams that are open.',
+      help: 'Open event streams.',
     }),
   };
 }
