@@ -7,9 +7,11 @@ import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import type { StorageLimits } from '@suzumio/contract/model/storage';
 import type { NewEntry } from '@suzumio/store/cell/project-index';
 import { Cell } from '@suzumio/store/cell/cell';
+import { catalogMigrations } from '@suzumio/store/cell/migrations';
 import { type StoreContext, systemContext } from '@suzumio/store/sqlite/context';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import type { ProjectStoreHooks } from '@suzumio/store/projects/project-store';
+import { writeEmptyDatabase } from '@suzumio/store/sqlite/migrate';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import { startProject } from '@suzumio/store/projects/project-transitions';
 import { contradiction } from './emitted.js';
@@ -88,6 +90,8 @@ export async function testCell({ parent = tmpdir(), startMs, ...options }: TestC
       options.hooks?.onEvents?.(project, events);
     },
   };
+  // As opening would make it: the steps of its schema, too, are made once in a suite.
+  writeEmptyDatabase(join(root, 'catalog.db'), catalogMigrations);
   const open = () => Cell.open(root, { ...options, hooks, context });
   let cell = open();
   const testing: TestCell = {

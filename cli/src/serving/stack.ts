@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiGuards, createApi } from '@suzumio/api';
 import type { Environment } from '@suzumio/core/config/environment';
 import { Scheduler } from '@suzumio/scheduler';
-import { storeHooks, tellCopied } from '@suzumio/control-plane/open-control-plane';
+import { storeHooks, tellCopied } from '@suzumio/control-plane/store-hooks';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { startHealthListener } from '@suzumio/runtime/process/health-listener';
 import { createLogger } from '@suzumio/runtime/observability/logger';

@@ -4,8 +4,7 @@ import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
 import type { Transport } from '@suzumio/runtime/queue/transport';
 import { Cell } from '@suzumio/store/cell/cell';
-import type { ProjectStoreHooks } from '@suzumio/store/projects/project-store';
-import { eventCounter } from './event-counter.js';
+import { storeHooks, tellCopied } from './store-hooks.js';
 
 /** What the services of a control plane share: the data, and the transport of hints and jobs. */
 export interface ControlPlane {
@@ -19,6 +18,7 @@ export interface ControlPlane {
 interface ControlPlaneOptions {
   root: string;
   cellId: string;
+  redisUrl: string;
   logger: Logger;
   metrics: Metrics;
   /** Called with a fatal error, such as a schema of a later version. */
@@ -27,65 +27,28 @@ interface ControlPlaneOptions {
   storage: StorageLimits;
 }
 
-/** Opens a data directory; every commit that appends events is announced over the transport. */
-export function openControlPlane(
-  options: ControlPlaneOptions & { transport: Transport; transportName: string },
-): ControlPlane {
-  const { transport, transportName } = options;
-  const cell = Cell.open(options.root, { id: options.cellId, hooks: storeHooks(options), storage: options.storage });
+/**
+ * Opens a data directory over Redis, for services in processes of their own; every commit that appends events is
+ * announced over the transport.
+ */
+export function openControlPlaneOverRedis({
+  root,
+  cellId,
+  redisUrl,
+  storage,
+  ...options
+}: ControlPlaneOptions): ControlPlane {
+  const { host, pathname } = new URL(redisUrl);
+  const transport = createBullMqTransport({ redisUrl, cell: cellId, logger: options.logger });
+  const cell = Cell.open(root, { id: cellId, hooks: storeHooks({ ...options, transport }), storage });
   tellCopied(cell, options.logger);
   return {
     cell,
     transport,
-    transportName,
+    transportName: `redis ${host}${pathname}`,
     async close() {
       await transport.close();
       await cell.close();
     },
   };
-}
-
-/** The same over Redis, for services in processes of their own. */
-export function openControlPlaneOverRedis(options: ControlPlaneOptions & { redisUrl: string }): ControlPlane {
-  const { redisUrl, cellId, logger } = options;
-  const { host, pathname } = new URL(redisUrl);
-  return openControlPlane({
-    ...options,
-    transport: createBullMqTransport({ redisUrl, cell: cellId, logger }),
-    transportName: `redis ${host}${pathname}`,
-  });
-}
-
-/** Announces and counts what this process commits. */
-export function storeHooks({
-  transport,
-  metrics,
-  logger,
-  fail,
-}: Pick<ControlPlaneOptions, 'metrics' | 'logger' | 'fail'> & { transport: Transport }): ProjectStoreHooks {
-  const count = eventCounter(metrics);
-  return {
-    onEvents(project, events) {
-      const newest = events.at(-1);
-      if (newest) transport.hint({ project, seq: newest.seq });
-      events.forEach(count);
-    },
-    onTransaction: (outcome, durationMs) => metrics.storeTransactionDuration.observeMs({ outcome }, durationMs),
-    onHookFailed: (project, err) =>
-      logger.error({ err, project }, 'a transaction was committed, but announcing or counting it failed'),
-    onOutdated: fail,
-    onRestored(project, { epoch, before }) {
-      logger.warn({ project, epoch, before }, 'a project was restored from a copy: it begins a new epoch');
-      transport.wake(project);
-    },
-  };
-}
-
-/** Logs that the whole data directory is a copy: its projects begin new epochs when they are opened. */
-export function tellCopied({ catalog, directory }: Cell, logger: Logger): void {
-  if (!catalog.copied) return;
-  logger.warn(
-    { root: directory.root },
-    'this data directory is a copy: its projects begin new epochs. Tokens that were revoked since it was copied are good again: revoke them anew.',
-  );
 }

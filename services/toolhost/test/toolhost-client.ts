@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { storeHooks } from '@suzumio/control-plane/open-control-plane';
+import { storeHooks } from '@suzumio/control-plane/store-hooks';
 import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
 import type { Transport } from '@suzumio/runtime/queue/transport';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';

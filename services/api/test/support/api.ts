@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type Api, type ApiConfig, createApi } from '@suzumio/api';
-import { storeHooks } from '@suzumio/control-plane/open-control-plane';
+import { storeHooks } from '@suzumio/control-plane/store-hooks';
 import type { TokenScope } from '@suzumio/contract/model/access-token';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import { createMetrics, type Metrics } from '@suzumio/runtime/observability/metrics';
