@@ -18,6 +18,7 @@ import { startModel } from './neighbours/crowd.js';
 import { measureNeighbours } from './neighbours/neighbours.js';
 import { options } from './options.js';
 import { type Results, report } from './report.js';
+import { measureTools } from './tools.js';
 import { measureTurns } from './turns.js';
 
 const { values } = parseArgs({ options });
@@ -31,6 +32,7 @@ const plans = quick
       messages: { rounds: 2, messagesPerRound: 200 },
       followers: { followers: 100, rounds: 2, paced: 15, burst: 50 },
       captures: { files: [1_000], rounds: 5 },
+      tools: { calls: 5, slices: 3 },
       docker: { warmUp: 1, rounds: 4, crowdRounds: 1, crowd: 4, slots: 2 },
       neighbours: { rounds: 1, seconds: 5, containers: 3 },
       idle: { projects: 20, measureMs: 3_000 },
@@ -41,6 +43,7 @@ const plans = quick
       messages: { rounds: 10, messagesPerRound: 2_000 },
       followers: { followers: 100, rounds: 8, paced: 25, burst: 200 },
       captures: { files: [1_000, 20_000], rounds: 20 },
+      tools: { calls: 10, slices: 20 },
       docker: { warmUp: 3, rounds: 25, crowdRounds: 4, crowd: 12, slots: 2 },
       neighbours: { rounds: 3, seconds: 20, containers: 3 },
       idle: { projects: 1_000, measureMs: 20_000 },
@@ -59,6 +62,7 @@ if (wants('captures')) {
   console.log('captures of workspaces ...');
   results.captures = await measureCaptures(plans.captures);
 }
+if (wants('tools')) await withTools();
 if (wants('docker')) await inContainers();
 // These take minutes: several slices of each way to work, and many projects to make.
 if (wants('neighbours') && (!quick || values.only === 'neighbours')) await besideOthers();
@@ -117,6 +121,18 @@ async function overHttp(): Promise<void> {
     } finally {
       await floor.stop();
     }
+  });
+}
+
+/** In a container, and as a process, where no engine is between the runner and its door. */
+async function withTools(): Promise<void> {
+  console.log('tool calls of a turn ...');
+  const options: StackOptions = {
+    backends: ['docker', 'process'],
+    policy: { ceilings: { maxToolCalls: 100_000 } },
+  };
+  await withStack(options, async (stack) => {
+    results.tools = await measureTools(stack, ['docker', 'process'], plans.tools);
   });
 }
 

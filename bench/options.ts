@@ -1,4 +1,14 @@
-export const parts = ['claim', 'turns', 'messages', 'followers', 'captures', 'docker', 'neighbours', 'idle'] as const;
+export const parts = [
+  'claim',
+  'turns',
+  'messages',
+  'followers',
+  'captures',
+  'tools',
+  'docker',
+  'neighbours',
+  'idle',
+] as const;
 
 /** What the benchmark takes, as for `parseArgs`. */
 export const options = {

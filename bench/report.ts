@@ -7,6 +7,7 @@ import type { IdleFigures } from './idle.js';
 import type { MessagesFigures } from './messages.js';
 import type { NeighboursFigures, Numbers } from './neighbours/neighbours.js';
 import { figure, type Spread, table } from './statistics.js';
+import type { ToolsFigures } from './tools.js';
 import type { TurnsFigures } from './turns.js';
 
 /** What a run is written down as. */
@@ -20,6 +21,7 @@ export interface Results {
   messages?: MessagesFigures[];
   followers?: FollowersFigures;
   captures?: CapturesFigures[];
+  tools?: ToolsFigures[];
   docker?: DockerFigures;
   neighbours?: NeighboursFigures[];
   idle?: IdleFigures[];
@@ -32,11 +34,15 @@ export const targets = {
   /** By the files of the workspace. */
   captureP50Ms: { 1_000: 30, 20_000: 200 } as Readonly<Record<number, number>>,
   loopDelayP50Ms: 10,
+  /** `file.read` of 10 kB, in calls of a core tool. */
+  readRatio: 3,
+  /** `shell.exec` of `true`, beside the process itself. */
+  execOverheadMs: 15,
 } as const;
 
 /** The results for people. */
 export function report(results: Results): string {
-  const { claim, turns, messages, followers, captures, docker, neighbours, idle } = results;
+  const { claim, turns, messages, followers, captures, tools, docker, neighbours, idle } = results;
   return [
     conditionsText(results),
     ...(claim ? [claimText(claim)] : []),
@@ -44,10 +50,11 @@ export function report(results: Results): string {
     ...(messages ? [messagesText(messages)] : []),
     ...(followers ? [followersText(followers)] : []),
     ...(captures ? [capturesText(captures)] : []),
+    ...(tools ? [toolsText(tools)] : []),
     ...(docker ? [dockerText(docker)] : []),
     ...(neighbours ? [neighboursText(neighbours)] : []),
     ...(idle ? [idleText(idle)] : []),
-    ...((claim ?? docker ?? captures) ? [targetsText(results)] : []),
+    ...((claim ?? docker ?? captures ?? tools) ? [targetsText(results)] : []),
   ].join('\n\n');
 }
 
@@ -137,6 +144,23 @@ function capturesText(captures: readonly CapturesFigures[]): string {
   ]);
 }
 
+function toolsText(tools: readonly ToolsFigures[]): string {
+  const row = (name: string, { p50, p90, p99 }: Spread) => [name, figure(p50), figure(p90), figure(p99)];
+  return table([
+    ['tool calls of a turn, ms', 'p50', 'p90', 'p99'],
+    ...tools.flatMap(({ backend, coreMs, readMs, readRatio, execMs, processMs, ...beside }) => [
+      [`  backend ${backend}`, '', '', ''],
+      row('    artifacts.list', coreMs),
+      row('    file.read of 10 kB', readMs),
+      ['    times artifacts.list', figure(readRatio), '', ''],
+      row('    shell.exec of true', execMs),
+      row('    its process, from start to end', processMs),
+      row('    beside it', beside.execOverheadMs),
+      ['    times artifacts.list', figure(beside.execOverheadRatio), '', ''],
+    ]),
+  ]);
+}
+
 function dockerText({ turnMs, dockerRunMs, overhead, stagesMs, ...rates }: DockerFigures): string {
   const row = (name: string, { p50, p90, p99 }: Spread) => [name, figure(p50), figure(p90), figure(p99)];
   return table([
@@ -205,7 +229,7 @@ function idleText(idle: readonly IdleFigures[]): string {
   ]);
 }
 
-function targetsText({ claim, docker, captures = [] }: Results): string {
+function targetsText({ claim, docker, captures = [], tools = [] }: Results): string {
   const say = (name: string, value: number, target: number) =>
     `target ${name} <= ${target}: ${value <= target ? 'met' : 'MISSED'} (${figure(value)})`;
   return [
@@ -214,6 +238,10 @@ function targetsText({ claim, docker, captures = [] }: Results): string {
     ...captures.flatMap(({ files, captureMs, loopDelayMs }) => [
       say(`capture p50 ms, ${files} files`, captureMs.p50, targets.captureP50Ms[files] ?? Number.NaN),
       say(`event loop p50 ms, ${files} files`, loopDelayMs.p50, targets.loopDelayP50Ms),
+    ]),
+    ...tools.flatMap(({ backend, readRatio, execOverheadMs }) => [
+      say(`file.read / core tool, ${backend}`, readRatio, targets.readRatio),
+      say(`shell.exec p50 ms beside its process, ${backend}`, execOverheadMs.p50, targets.execOverheadMs),
     ]),
   ].join('\n');
 }

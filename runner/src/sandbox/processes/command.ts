@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findProgram } from './find-program.js';
-import { endTree, markName, type ProcessTree, processesOf, signalGroup } from './process-tree.js';
+import { endTree, markName, type ProcessTree, processesOf, processesStarted, signalGroup } from './process-tree.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -43,6 +43,7 @@ export class Command {
 
   private constructor(shell: string, command: string, cwd: string, env: Environment, sink: Sink) {
     const mark = randomBytes(12).toString('hex');
+    const startedBefore = processesStarted();
     const started = performance.now();
     this.#child = spawn('/bin/sh', ['-c', leader, 'sh', shell, '-c', command], {
       cwd,
@@ -51,7 +52,7 @@ export class Command {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     // Without a process there is an error, and -0 would be our own group.
-    this.#tree = { leader: this.#child.pid ?? Number.MAX_SAFE_INTEGER, mark };
+    this.#tree = { leader: this.#child.pid ?? Number.MAX_SAFE_INTEGER, mark, startedBefore };
     this.#pipes = Promise.all([
       drain(this.#child.stdout, (chunk) => sink(chunk, 'stdout')),
       drain(this.#child.stderr, (chunk) => sink(chunk, 'stderr')),

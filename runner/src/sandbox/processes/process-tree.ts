@@ -9,6 +9,8 @@ export interface ProcessTree {
   /** The process that leads its session and group. */
   readonly leader: number;
   readonly mark: string;
+  /** What {@link processesStarted} said before it. */
+  readonly startedBefore: number;
 }
 
 /** A process that runs. */
@@ -49,8 +51,8 @@ export async function endTree(tree: ProcessTree): Promise<string[]> {
 }
 
 /** The processes of a command that run now. */
-export function processesOf({ leader, mark }: ProcessTree): Running[] {
-  const running = allRunning();
+export function processesOf({ leader, mark, startedBefore }: ProcessTree): Running[] {
+  const running = allRunning(leader, startedBefore);
   const members = new Set<number>();
   const own = Buffer.from(`${markName}=${mark}\0`);
   for (const { pid, session } of running) {
@@ -63,10 +65,29 @@ export function processesOf({ leader, mark }: ProcessTree): Running[] {
   return running.filter(({ pid }) => members.has(pid));
 }
 
-function allRunning(): Running[] {
+/** How many processes and threads the system has started so far; not a number where it does not say. */
+export function processesStarted(): number {
+  const [, count] = /^processes (\d+)$/m.exec(readOrEmpty('/proc/stat').toString('latin1')) ?? [];
+  return Number(count);
+}
+
+/** So many processes are looked at in a millisecond or two. */
+const fewProcesses = 64;
+
+/**
+ * All that run, or, where that is many, those that can be the leader's: the system counts ids up, so they have higher ones,
+ * unless so many processes were started since that the count may have begun anew.
+ */
+function allRunning(leader: number, startedBefore: number): Running[] {
+  const ids = entriesOf('/proc').filter((entry) => /^\d+$/.test(entry));
+  const highest = Number(readOrEmpty('/proc/sys/kernel/pid_max').toString('latin1'));
+  const isCountedUp = ids.length > fewProcesses && leader + processesStarted() - startedBefore < highest;
+  return runningIn(isCountedUp ? ids.filter((id) => Number(id) >= leader) : ids);
+}
+
+function runningIn(ids: readonly string[]): Running[] {
   const running: Running[] = [];
-  for (const entry of entriesOf('/proc')) {
-    if (!/^\d+$/.test(entry)) continue;
+  for (const entry of ids) {
     // pid (name) state parent group session …; the name may have any character.
     const [, name, rest] = /\((.*)\) (.*)$/s.exec(readOrEmpty(`/proc/${entry}/stat`).toString('latin1')) ?? [];
     const [state, parent, , session] = rest?.split(' ') ?? [];
