@@ -19,13 +19,15 @@ import { refuseOptions } from './usage-error.js';
 export interface InitOptions extends OwnFileOptions {
   readonly configRoot?: string;
   readonly label?: Labels;
+  /** Whether a file is to be written for the repository here. */
+  readonly repository?: boolean;
 }
 
-/** Makes the project of a file; without a file, asks for what one needs and writes it. */
+/** Makes the project of a file; without a file, writes one for a repository or for what a person answers. */
 export async function init(
   session: Session,
   file: string | undefined,
-  { configRoot, label: labels, ...options }: InitOptions,
+  { configRoot, label: labels, repository = false, ...options }: InitOptions,
 ): Promise<undefined> {
   if (file === undefined) {
     const { allowProcess = false, allowProvider = [] } = options;
@@ -36,8 +38,9 @@ export async function init(
       '--allow-provider': allowProvider.length > 0,
     };
     refuseOptions(given, 'is about a project file: name it.', 'init --help');
-    return (await import('./commands/new-project.js')).newProject(session);
+    return (await import('./commands/new-project.js')).newProject(session, { repository });
   }
+  refuseOptions({ '--repository': repository }, 'writes a file of its own: name none.', 'init --repository');
   if (session.url !== undefined) refuseOverrulingThere(options);
   if (session.url === undefined) await makeHere(session, await loadForUse(session, file, configRoot), options, labels);
   else await makeThere(session, loadForPosting(session, file, configRoot), labels);

@@ -1,3 +1,5 @@
+import { literal, quoted, rule, tool } from './template-yaml.js';
+
 /** What a person wants a project to be. */
 export interface Answers {
   readonly name: string;
@@ -74,26 +76,4 @@ function* script(first: WantedAgent, others: readonly WantedAgent[]): Generator<
       tool('messages.send', { recipient: others[index + 1]?.id ?? first.id, body: '{{mail.0.body}}' }),
     ]);
   }
-}
-
-function* rule(agent: string, from: string | undefined, steps: readonly string[]): Generator<string> {
-  yield `      - agent: ${agent}`;
-  if (from !== undefined) yield `        when: { from: ${from} }`;
-  yield `        steps:`;
-  for (const step of steps) yield `          - ${step}`;
-}
-
-function tool(name: string, input: Readonly<Record<string, string>>): string {
-  const fields = Object.entries(input).map(([field, value]) => `${field}: ${quoted(value)}`);
-  return `{ tool: ${name}, input: { ${fields.join(', ')} } }`;
-}
-
-/** Any text as a quoted scalar of YAML. JSON's escapes are YAML's, too. */
-function quoted(text: string): string {
-  return JSON.stringify(literal(text).replace(/^@(?=@*import\()/, '@@'));
-}
-
-/** A text in which nothing is replaced. */
-function literal(text: string): string {
-  return text.replaceAll('${', () => '$${');
 }

@@ -25,6 +25,8 @@ interface Case extends Pick<Run, 'args' | 'answers' | 'until'> {
   readonly files?: Readonly<Record<string, string>>;
   /** A data directory of its own, with nothing in it and no server. */
   readonly fresh?: true;
+  /** A file that it may write there, which is shown. */
+  readonly writes?: string;
   /** Played by a process at a real terminal and pipe, as is whatever is answered or interrupted there. */
   readonly real?: true;
   /** Done just before it. */
@@ -255,6 +257,7 @@ const cases: Readonly<Record<string, Case>> = {
   'init-asks': {
     args: ['init'],
     fresh: true,
+    writes: 'my-project.yaml',
     answers: [
       ...['My project', 'my-project', 'Write a ${weekly} bulletin: "short".'],
       ...['', '', ''],
@@ -262,6 +265,19 @@ const cases: Readonly<Record<string, Case>> = {
       ...['', ''],
     ],
   },
+  'init-asks-repository': {
+    args: ['init'],
+    fresh: true,
+    files: { '.git': 'gitdir: elsewhere\n' },
+    answers: ['', 'Tide Tables', 'tide-tables', '', ''],
+  },
+  'init-repository': {
+    args: ['init', '--repository'],
+    fresh: true,
+    files: { '.git': 'gitdir: elsewhere\n' },
+    writes: 'init-repository.yaml',
+  },
+  'init-repository-none': { args: ['init', '--repository'], fresh: true },
   'no-server': { args: ['start', 'notes'], fresh: true, real: true },
   serve: { args: ['serve', '--port', '0'], fresh: true, until: /next: [^]*doctor/ },
   up: {
@@ -368,10 +384,9 @@ async function play(mode: Mode, name: string, one: Case): Promise<string> {
   const answers = mode === 'terminal' ? (one.answers ?? []) : [];
   const ofProcess = one.real || one.until !== undefined || answers.length > 0;
   const text = await (ofProcess ? processTranscript : transcript)(mode, { ...one, answers, root, directory });
-  const written =
-    name === 'init-asks' && mode === 'terminal' ? await readFile(join(directory, 'my-project.yaml'), 'utf8') : '';
+  const written = one.writes === undefined ? '' : await readFile(join(directory, one.writes), 'utf8').catch(() => '');
   await rm(directory, { recursive: true, force: true });
-  return normalised(written === '' ? text : `${text}-- my-project.yaml\n${written}`, {
+  return normalised(written === '' ? text : `${text}-- ${one.writes ?? ''}\n${written}`, {
     root,
     directory,
     fresh: one.fresh,

@@ -1,5 +1,9 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { projectFile } from '@suzumio/cli/project-template';
+import { repositoryFile } from '@suzumio/cli/repository-template';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { eventually } from '../../test/support/poll.js';
 import { anyBackend, type CliWorld, createCliWorld } from './support/cli.js';
@@ -54,4 +58,49 @@ describe('a project file that init writes', () => {
       }
     });
   });
+});
+
+describe('the file that init writes for a repository', () => {
+  let world: CliWorld;
+  beforeEach(async () => {
+    world = await createCliWorld({ policy: anyBackend });
+  });
+  afterEach(() => world.remove());
+
+  test.each(['plain words', '${HOME} and $${HOME}', '@import(/etc/passwd)', '- item: value # comment'])(
+    'says what was answered, whatever that is: %s',
+    async (task) => {
+      const file = await world.write('mine.yaml', repositoryFile({ name: 'mine', task }));
+      expect(JSON.parse((await world.run('config', 'render', file, '--json')).out)).toMatchObject({
+        task: `${task}\n`,
+      });
+    },
+  );
+
+  test.each(['docker', 'process'])(
+    'runs as it is to a report on the repository, in the %s backend',
+    async (backend) => {
+      const repository = join(world.directory, 'tides');
+      await mkdir(repository);
+      await writeFile(join(repository, 'tides.py'), 'print(3)\n');
+      const git = (...args: string[]) => execFileSync('git', ['-C', repository, ...args]);
+      git('init', '--quiet');
+      git('add', '.');
+      git('-c', 'user.name=Vera', '-c', 'user.email=vera@example.org', 'commit', '--quiet', '-m', 'Measure the tide');
+      const text = repositoryFile({ name: 'tides', task: 'Keep it in order.' });
+      const file = await world.write('tides/tides.yaml', text.replace('  runner:', `  kind: ${backend}\n  runner:`));
+      const up = world.begin('up', file, '--port', '0');
+      try {
+        await eventually('it runs', () => up.out.includes('started'), 60_000);
+        await world.run('send', 'tides', 'maintainer', 'P1', 'How is it?');
+        await eventually('the report', () => up.out.includes('submitted the report'), 90_000);
+        const { out } = await world.run('report', 'tides');
+        for (const told of ['How is it?', 'tides.py', 'Measure the tide', '?? tides.yaml']) expect(out).toContain(told);
+        expect((await world.run('turns', 'show', 'tides', 'developer:1')).out).toContain('# Workspace: 3 entries');
+      } finally {
+        up.interrupt();
+        await up.ended;
+      }
+    },
+  );
 });

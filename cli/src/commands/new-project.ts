@@ -1,20 +1,33 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { formatProblem } from '@suzumio/core/config/config-problem';
-import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { oneLine } from '@suzumio/core/prompt/body';
+import { readProjectFile } from '@suzumio/runtime/disk/load-project-file';
 import { agentId, projectId } from '@suzumio/protocol/ids';
 import { wrap } from '../render/format.js';
 import { type Answers, projectFile, type WantedAgent } from '../project-template.js';
+import { type RepositoryAnswers, repositoryFile } from '../repository-template.js';
 import { say, sayJson, sayNext, type Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
 
-/** Asks what a project is to be, and writes a file that can be run as it is and made one's own. */
-export async function newProject(session: Session): Promise<undefined> {
+/** What `init` makes a new file for. */
+export interface NewProjectOptions {
+  /** The team for the repository here is written without a question. */
+  readonly repository: boolean;
+}
+
+/**
+ * Writes a project file that can be run as it is and made one's own: for a team on a repository, or, at a terminal, for what
+ * the person answers.
+ */
+export async function newProject(session: Session, { repository }: NewProjectOptions): Promise<undefined> {
   const { ask, err } = session.context;
+  if (repository) return writeFor(session, repositoryAnswers());
   if (ask === undefined) {
-    throw new UsageError('Which file? On a terminal, init without one asks and writes it.', 'init FILE');
+    const team = isRepository() ? '; init --repository writes a team for the repository in this directory' : '';
+    throw new UsageError(`Which file? On a terminal, init without one asks and writes it${team}.`, 'init FILE');
   }
   const tell: Tell = (text) =>
     err.write(
@@ -24,24 +37,64 @@ export async function newProject(session: Session): Promise<undefined> {
         .join('\n'),
     );
   tell('A project is a task and a team. Enter takes what stands in brackets; Ctrl-C ends this.\n\n');
-  const answers = await interview(ask, tell);
-  const file = await freeFile(ask, tell, `${answers.name}.yaml`);
-  const text = projectFile(answers);
-  const { warnings } = loadProjectText(text, file);
-  for (const warning of warnings) err.write(`${formatProblem(warning)}\n`);
+  const isTeam =
+    isRepository() && (await agreed(ask, 'This is a Git repository. A maintainer, a developer and a reviewer for it'));
+  const answers = isTeam ? await teamInterview(ask, tell) : await interview(ask, tell);
+  return writeFor(session, answers, await freeFile(ask, tell, `${answers.name}.yaml`));
+}
+
+async function writeFor(
+  session: Session,
+  answers: Answers | RepositoryAnswers,
+  file = `${answers.name}.yaml`,
+): Promise<undefined> {
+  const { err, out } = session.context;
+  const text = 'agents' in answers ? projectFile(answers) : repositoryFile(answers);
   await write(file, text);
+  const { warnings } = readProjectFile(file, { env: session.context.env });
+  for (const warning of warnings) err.write(`${formatProblem(warning)}\n`);
   sayJson(session, { file, project: answers.name });
   const written = `${file} is written. Its agents play a script, so it runs as it is; change what you like.`;
-  say(session, '', ...wrap(written, session.context.out.columns));
+  say(session, '', ...wrap(written, out.columns));
   sayNext(session, `up ${file}`, `config render ${file}`);
   return undefined;
+}
+
+const isRepository = () => existsSync('.git');
+const repositoryTask =
+  'Keep this repository in good order: do what the user asks for, with small changes that are tested.';
+
+/** @throws UsageError where there is no repository */
+function repositoryAnswers(): RepositoryAnswers {
+  if (isRepository()) return { name: nameOfHere(), task: repositoryTask };
+  throw new UsageError('This directory is no Git repository, for there is no .git in it: go to the top of one.');
+}
+
+/** A project's name, made of this directory's. */
+function nameOfHere(): string {
+  const words =
+    basename(process.cwd())
+      .toLowerCase()
+      .match(/[a-z0-9]+/g) ?? [];
+  const name = words.join('-').slice(0, 63).replace(/-$/, '');
+  return projectId.safeParse(name).success ? name : 'my-project';
+}
+
+async function teamInterview(ask: Ask, tell: Tell): Promise<RepositoryAnswers> {
+  const name = await askName(ask, tell, nameOfHere());
+  const task = oneLine(await ask(`Its task [${repositoryTask}]: `)) || repositoryTask;
+  return { name, task };
+}
+
+async function agreed(ask: Ask, question: string): Promise<boolean> {
+  return !/^n/i.test(oneLine(await ask(`${question}? [yes]: `)));
 }
 
 type Ask = (question: string) => Promise<string>;
 type Tell = (text: string) => void;
 
 async function interview(ask: Ask, tell: Tell): Promise<Answers> {
-  const name = await valid(ask, tell, 'Name of the project', 'my-project', (text) => problemOf(projectId, text));
+  const name = await askName(ask, tell, 'my-project');
   const task = await valid(ask, tell, 'Its task, in a sentence or two', undefined, (text) =>
     text === '' ? 'a project needs a task' : undefined,
   );
@@ -59,6 +112,10 @@ async function interview(ask: Ask, tell: Tell): Promise<Answers> {
     agents.push({ id, role, prompt: oneLine(await ask(`  What it does [${part}]: `)) || part });
   }
   return { name, task, agents };
+}
+
+function askName(ask: Ask, tell: Tell, suggested: string): Promise<string> {
+  return valid(ask, tell, 'Name of the project', suggested, (text) => problemOf(projectId, text));
 }
 
 /** The role suggested for each place; from the third on, none. */
@@ -97,6 +154,8 @@ async function write(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text, { flag: 'wx' });
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST')
+      throw new UsageError(`${file} is there already, and stays as it is.`);
     throw new SuzumioError(
       'invalid-request',
       `${file} cannot be written: ${(error as Error).message}.`,

@@ -1,0 +1,114 @@
+import { literal, rule, tool } from './template-yaml.js';
+
+/** What a team for a repository is to be called, and to do. */
+export interface RepositoryAnswers {
+  readonly name: string;
+  readonly task: string;
+}
+
+/**
+ * A project file for a team that works on the repository that the file is in: a maintainer, a developer and a reviewer, with files and commands in
+ * a copy of their own. Its script runs on any repository and changes nothing in it.
+ */
+export function repositoryFile({ name, task }: RepositoryAnswers): string {
+  return `# Run it:           suzumio up ${name}.yaml
+# Begin the work:   suzumio send ${name} maintainer P1 "…"
+# Every field:      docs/project-file.md; the tools: docs/tools.md
+
+name: ${name}
+
+# What all agents are told of the work.
+task: |
+  ${literal(task)}
+
+channels: ["#${name}"]
+
+# Beside mail and artifacts: files, and commands, each agent's in a sandbox of its own.
+tools: { toolpacks: [files, shell] }
+
+backend:
+  runner:
+    # To let a model do the work, put this in place of "mode: mock" and the script (docs/models.md):
+    #   mode: ai
+    #   model: main
+    #   models:
+    #     providers: { openai: { type: openai-compatible, baseURL: "https://api.openai.com/v1", apiKeyEnv: OPENAI_API_KEY } }
+    #     presets: { main: { provider: openai, model: gpt-4o-mini, contextLimit: 100000 } }
+    mode: mock # plays the script below, without a model
+    script:
+${[...script()].join('\n')}
+
+agents:
+${agents.map(agentBlock).join('\n')}
+`;
+}
+
+interface Member {
+  readonly id: string;
+  readonly prompt: readonly string[];
+  readonly tools: readonly string[];
+}
+
+const everyone = ['messages.send', 'messages.reply', "'file.*'", "'shell.*'", 'artifacts.read', 'artifacts.list'];
+
+const agents: readonly Member[] = [
+  {
+    id: 'maintainer',
+    prompt: [
+      'You lead the work on this repository and answer to the user. Look at it before you decide what is to be done.',
+      'Send the developer one task at a time: what is wrong or wanted, and how one sees that it is done.',
+      'When the reviewer accepts a change, submit a report: what was changed and why, and the name of the patch.',
+    ],
+    tools: [...everyone, 'completion.submit'],
+  },
+  {
+    id: 'developer',
+    prompt: [
+      'You change the code in your workspace, which is your own copy of the repository. Find the cause before you change anything,',
+      "change as little as does it, and run the repository's own tests. Write your change to a file with git diff, publish it",
+      'as change.patch, and ask the reviewer to look at it. Say what you ran, and what came of it.',
+    ],
+    tools: [...everyone, 'artifacts.publish'],
+  },
+  {
+    id: 'reviewer',
+    prompt: [
+      'You check changes in your own copy of the repository: read the patch with artifacts.read, apply it with git apply, and run',
+      'the tests yourself. Look for what was forgotten. Send the developer what is to be mended, with file and line.',
+      'If nothing is, tell the maintainer that you accept it, and what you ran.',
+    ],
+    tools: everyone,
+  },
+];
+
+function agentBlock({ id, prompt, tools }: Member): string {
+  return `  ${id}:
+    role: ${id}
+    prompt: |
+${prompt.map((line) => `      ${line}`).join('\n')}
+    # Tools that it may use; all others are refused.
+    tools: [${tools.join(', ')}]
+    # It begins with a copy of the repository. What it changes there stays there.
+    workspace: { from: . }`;
+}
+
+function* script(): Generator<string> {
+  const look = 'git log --oneline --max-count 3; git status --short';
+  yield `      # Each rule is for one agent; the first rule whose conditions hold is played.`;
+  yield* rule('maintainer', 'user', [tool('messages.send', { recipient: 'developer', body: '{{mail.0.body}}' })]);
+  yield* rule('maintainer', 'reviewer', [tool('completion.submit', { report: '# Report\n\n{{mail.0.body}}\n' })]);
+  yield* rule('developer', undefined, [
+    tool('file.list', { path: '.' }),
+    tool('shell.exec', { command: look }),
+    tool('artifacts.publish', {
+      name: 'state.md',
+      content: '{{mail.0.body}}\n\n{{steps.0.output}}\n\n{{steps.1.output}}\n',
+    }),
+    tool('messages.send', { recipient: 'reviewer', body: 'What I found is in state.md.' }),
+  ]);
+  yield* rule('reviewer', undefined, [
+    tool('artifacts.read', { name: 'state.md' }),
+    tool('shell.exec', { command: 'git status --short' }),
+    tool('messages.send', { recipient: 'maintainer', body: '{{steps.0.output}}' }),
+  ]);
+}
