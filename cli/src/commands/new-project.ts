@@ -26,8 +26,9 @@ export async function newProject(session: Session, { repository }: NewProjectOpt
   const { ask, err } = session.context;
   if (repository) return writeFor(session, repositoryAnswers());
   if (ask === undefined) {
-    const team = isRepository() ? '; init --repository writes a team for the repository in this directory' : '';
-    throw new UsageError(`Which file? On a terminal, init without one asks and writes it${team}.`, 'init FILE');
+    const question = 'Which file? On a terminal, init without one asks and writes it';
+    if (!isRepository()) throw new UsageError(`${question}.`, 'init FILE');
+    throw new UsageError(`${question}; with --repository it writes one for the repository here.`, 'init --repository');
   }
   const tell: Tell = (text) =>
     err.write(

@@ -7,9 +7,9 @@ import { jsonOf, localProblem, problemOf, type ToolResult } from '../tools/tool-
 import { WriteFailed, type WriteInStep } from '../tools/call-tool.js';
 import { ContentRefused } from '../tools/write-artifact.js';
 import { TurnFailure } from '../turn-failure.js';
-import { LostProcesses } from './lost-processes.js';
 import { SandboxRefusal } from './paths/refusal.js';
 import type { SandboxResponse } from './sandbox.js';
+import { StepNotes } from './step-notes.js';
 
 /** A step in the sandbox: what is done, with what, and its place in the turn. */
 export interface SandboxStep {
@@ -20,12 +20,14 @@ export interface SandboxStep {
 
 /** Takes steps in the sandbox: each is on record at the ToolHost before it begins, and what came of it afterwards. */
 export class SandboxSteps {
-  readonly #lost = new LostProcesses();
+  readonly #notes: StepNotes;
 
   constructor(
     private readonly door: Pick<DoorClient, 'send'>,
     private readonly input: RunnerTurnInput,
-  ) {}
+  ) {
+    this.#notes = new StepNotes(input.sandbox?.notes);
+  }
 
   /**
    * Takes a step. A {@link SandboxRefusal} of `act` is what came of it; whatever else it throws ends the turn.
@@ -38,10 +40,10 @@ export class SandboxSteps {
     const answer = beginStepAnswer.safeParse(jsonOf(begun));
     if (!answer.success) throw new TurnFailure(`the answer to the beginning of ${tool} is none`);
     if ('result' in answer.data) {
-      this.#lost.note(tool, answer.data.result);
+      this.#notes.note(tool, answer.data.result);
       return resultOf(answer.data.result);
     }
-    const result = this.#lost.told(await outcomeOf(act));
+    const result = this.#notes.addedTo(await outcomeOf(act));
     const ended = await this.#send('/tool/end', { step, result });
     if (ended.status >= 300) {
       const { code, detail } = problemOf(ended);

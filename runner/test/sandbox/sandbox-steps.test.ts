@@ -7,7 +7,7 @@ import { type SandboxStep, SandboxSteps } from '@suzumio/runner/sandbox/sandbox-
 const input = { project: 'p', agent: { id: 'a' }, turn: { id: 't' }, token: 'secret' } as RunnerTurnInput;
 
 /** Steps of an attempt, some of which are answered from the journal. */
-function stepsOf(journal: Record<string, StepResult>) {
+function stepsOf(journal: Record<string, StepResult>, more: Partial<RunnerTurnInput> = {}) {
   const ended: Record<string, StepResult> = {};
   const steps = new SandboxSteps(
     {
@@ -19,7 +19,7 @@ function stepsOf(journal: Record<string, StepResult>) {
         return Promise.resolve({ status: 200, contentType: 'application/json', body });
       },
     },
-    input,
+    { ...input, ...more },
   );
   const take = (
     step: string,
@@ -69,4 +69,12 @@ describe('a background command of an earlier attempt', () => {
     await take('0.0', 'shell.exec', () => Promise.resolve({ output: 'Runs.', metadata: { handle: 'bg-0.0' } }));
     expect(await take('1.0')).toEqual({ response: { output: 'done' } });
   });
+});
+
+test('what the worker has to say is told once, with the first result that is not from the journal', async () => {
+  const notes = ['Your home directory was emptied.', 'And so on.'];
+  const { take } = stepsOf({ '0.0': { output: 'before' } }, { sandbox: { mounts: [], notes } });
+  expect(await take('0.0', 'file.list', never)).toEqual({ response: { output: 'before' } });
+  expect(await take('1.0')).toEqual({ response: { output: 'done\n[Your home directory was emptied.]\n[And so on.]' } });
+  expect(await take('1.1')).toEqual({ response: { output: 'done' } });
 });

@@ -94,7 +94,13 @@ export const runnerTurnInput = z.object({
   /**
    * What its steps in the sandbox may use beside the workspace. Where it is there, they are begun and ended with the ToolHost.
    */
-  sandbox: z.object({ mounts: z.array(z.object({ path: z.string(), readonly: z.boolean() })) }).optional(),
+  sandbox: z
+    .object({
+      mounts: z.array(z.object({ path: z.string(), readonly: z.boolean() })),
+      /** What the model is told with the result of its first step. */
+      notes: z.array(z.string().max(1_000)).max(8).optional(),
+    })
+    .optional(),
   protocol: z.int().optional(),
   limits: z.object({ timeoutMs: z.int().positive(), doorPatienceMs: z.int().positive() }).optional(),
 });

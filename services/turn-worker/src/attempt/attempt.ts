@@ -21,7 +21,7 @@ import type {
 } from '../engine/turn-engine.js';
 import type { Cell } from '../toolhost/cells.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
-import type { Workspace } from '../workspace/workspaces.js';
+import type { AgentHome, Workspace } from '../workspace/workspaces.js';
 import { bringToSnapshot, captureSnapshot, contentRetry } from './agent-workspace.js';
 import type { AttemptState } from './attempt-states.js';
 import { cloneWorkspace } from './clone-workspace.js';
@@ -56,7 +56,7 @@ interface Prepared {
   /** What it is a clone of. */
   repository: Repository | undefined;
   /** Where its tools run programs. */
-  home: string | undefined;
+  home: AgentHome | undefined;
   directory: TurnDirectory;
 }
 
@@ -209,11 +209,12 @@ export class Attempt {
     });
   }
 
-  #input({ sandbox, workspace, repository }: Prepared, door: OpenDoor): RunnerTurnInput {
+  #input({ sandbox, workspace, repository, home }: Prepared, door: OpenDoor): RunnerTurnInput {
     const { input, toolToken } = this.turn.claim;
     return {
       ...input,
       ...(repository ? { repository } : {}),
+      ...(input.sandbox ? { sandbox: { ...input.sandbox, notes: notesOn(home) } } : {}),
       workspace: sandbox.workspaceSeen(workspace.directory),
       controllerUrl: sandbox.controllerUrl(door),
       token: toolToken,
@@ -236,7 +237,7 @@ export class Attempt {
       turnDirectory: directory.path,
       doorDirectory: directory.doorDirectory,
       workspace: workspace.directory,
-      home,
+      home: home?.directory,
       input,
       mounts,
       recheckMounts: () => requireUnmoved(host, turn.ref, turn.claim, mounts),
@@ -259,7 +260,8 @@ export class Attempt {
     return watchSandbox({
       sandbox,
       directory,
-      writable: [workspace.directory, ...(home === undefined ? [] : [home])],
+      workspace: workspace.directory,
+      home,
       disk,
       stop: this.stop,
       timeoutMs: this.turn.claim.timeoutMs,
@@ -387,6 +389,12 @@ function requireTools({ input, sandbox }: ClaimAnswer, toolpacks: readonly strin
     `The runner in the image ${sandbox.image} has no tools of the toolpacks ${missing.join(' and ')}. Bring the image to this ` +
       'release (npm run images), build your own on it, or take them out of tools.toolpacks.',
   );
+}
+
+/** What the model is told with its first result. */
+function notesOn(home: AgentHome | undefined): string[] {
+  if (home?.emptied === undefined) return [];
+  return [`Your home directory was emptied before this turn, for it had ${home.emptied}.`];
 }
 
 function notEnabled(backend: string): Outcome {

@@ -8,6 +8,8 @@ export interface SizeWatchOptions {
   everyMs: number;
   now: () => number;
   onTooLarge: (why: string) => void;
+  /** Given every measurement of it while it runs. */
+  onMeasured?: (size: TreeSize) => void;
 }
 
 /** The share of its time that a watch may spend measuring. */
@@ -39,9 +41,9 @@ export class SizeWatch {
   async measure(): Promise<TreeSize> {
     const { directories, bounds, unlinkedBytes } = this.options;
     const unlinked = await unlinkedBytes();
-    const { bytes, beyond } = await treeSize(directories, bounds, unlinked);
-    if (beyond === undefined || unlinked === 0) return { bytes, ...(beyond === undefined ? {} : { beyond }) };
-    return { bytes, beyond: `${beyond}, ${unlinked} of them in open files that have no name any more` };
+    const size = await treeSize(directories, bounds, { alsoBytes: unlinked });
+    if (size.beyond === undefined || unlinked === 0) return size;
+    return { ...size, beyond: `${size.beyond}, ${unlinked} of them in open files that have no name any more` };
   }
 
   #schedule(afterMs: number): void {
@@ -52,9 +54,12 @@ export class SizeWatch {
   }
 
   async #look(): Promise<void> {
-    const startedAt = this.options.now();
-    const why = await this.check();
-    if (why !== undefined && !this.#stopped) this.options.onTooLarge(why);
-    else this.#schedule(Math.max(this.options.everyMs, (this.options.now() - startedAt) / share));
+    const { directories, bounds, everyMs, now, onTooLarge, onMeasured } = this.options;
+    const startedAt = now();
+    const size = await treeSize(directories, bounds, { ended: () => this.#stopped });
+    if (this.#stopped) return;
+    onMeasured?.(size);
+    if (size.beyond !== undefined) onTooLarge(size.beyond);
+    else this.#schedule(Math.max(everyMs, (now() - startedAt) / share));
   }
 }

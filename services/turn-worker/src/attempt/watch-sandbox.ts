@@ -1,4 +1,6 @@
 import type { Sandbox, SandboxEnd } from '../engine/turn-engine.js';
+import type { TreeSize } from '../files/tree-size.js';
+import type { AgentHome } from '../workspace/workspaces.js';
 import { SizeWatch } from './size-watch.js';
 import type { StopSwitch } from './stop-switch.js';
 import type { TurnDirectory } from './turn-directory.js';
@@ -7,8 +9,9 @@ import type { WorkerDisk } from './worker-disk.js';
 export interface WatchOptions {
   sandbox: Sandbox;
   directory: TurnDirectory;
-  /** Where it may write besides the turn's own directory. */
-  writable: readonly string[];
+  workspace: string;
+  /** Where its programs keep caches, with bounds of its own. */
+  home: AgentHome | undefined;
   disk: Pick<WorkerDisk, 'add' | 'wasShort'>;
   stop: StopSwitch;
   timeoutMs: number;
@@ -18,6 +21,8 @@ export interface WatchOptions {
     maxOutputBytes: number;
     maxWorkspaceBytes: number;
     maxWorkspaceFiles: number;
+    maxHomeBytes: number;
+    maxHomeFiles: number;
   };
   now: () => number;
 }
@@ -43,14 +48,14 @@ const turnFiles = 16;
  * @throws AttemptFailure when it has to be killed and cannot be
  */
 export async function watchSandbox(options: WatchOptions): Promise<Watched> {
-  const { sandbox, directory, writable, disk, stop, timeoutMs, limits, now } = options;
+  const { sandbox, directory, workspace, home, disk, stop, timeoutMs, limits, now } = options;
   let tooLarge: string | undefined;
   const stopTooLarge = (why: string) => {
     tooLarge = why;
     stop.stop('workspace-too-large');
   };
   const sizes = new SizeWatch({
-    directories: [...writable, directory.path],
+    directories: [workspace, directory.path],
     bounds: {
       maxBytes: limits.maxWorkspaceBytes + 2 * limits.maxOutputBytes,
       maxEntries: limits.maxWorkspaceFiles + turnFiles,
@@ -60,8 +65,9 @@ export async function watchSandbox(options: WatchOptions): Promise<Watched> {
     now,
     onTooLarge: stopTooLarge,
   });
+  const ofHome = home && watchHome(home, options, stopTooLarge);
   const leaveDisk = disk.add({
-    measure: () => sizes.measure(),
+    measure: async () => together(await sizes.measure(), await ofHome?.measure()),
     end: (beyond) => (beyond === undefined ? stop.stop('disk-full') : stopTooLarge(beyond)),
   });
   const timers: NodeJS.Timeout[] = [setTimeout(() => stop.stop('time-limit'), timeoutMs)];
@@ -87,6 +93,39 @@ export async function watchSandbox(options: WatchOptions): Promise<Watched> {
     unwatch();
     leaveDisk();
     for (const timer of timers) clearTimeout(timer);
-    await sizes.stop();
+    await Promise.all([sizes.stop(), ofHome?.stop()]);
   }
+}
+
+/** A home is no part of the workspace, and may be much larger. */
+function watchHome(
+  home: AgentHome,
+  { limits, now }: Pick<WatchOptions, 'limits' | 'now'>,
+  onTooLarge: (why: string) => void,
+): SizeWatch {
+  return new SizeWatch({
+    directories: [home.directory],
+    bounds: { maxBytes: limits.maxHomeBytes, maxEntries: limits.maxHomeFiles },
+    unlinkedBytes: () => Promise.resolve(0),
+    everyMs: limits.sizeCheckMs,
+    now,
+    onTooLarge: (why) => onTooLarge(`${why} in its home directory`),
+    onMeasured: (size) => home.noteFull(fullness(size, limits)),
+  });
+}
+
+/** A home that is half full begins anew, so that each turn has room. It is only measured while its programs run. */
+function fullness(
+  { bytes, entries }: TreeSize,
+  { maxHomeBytes, maxHomeFiles }: WatchOptions['limits'],
+): string | undefined {
+  if (bytes > maxHomeBytes / 2) return `${bytes} bytes of at most ${maxHomeBytes}`;
+  return entries > maxHomeFiles / 2 ? `${entries} files of at most ${maxHomeFiles}` : undefined;
+}
+
+function together(own: TreeSize, home: TreeSize | undefined): TreeSize {
+  if (!home) return own;
+  const beyond = own.beyond ?? home.beyond;
+  const sum = { bytes: own.bytes + home.bytes, entries: own.entries + home.entries };
+  return beyond === undefined ? sum : { ...sum, beyond };
 }

@@ -8,38 +8,45 @@ export interface TreeBounds {
 }
 
 export interface TreeSize {
-  /** The counted size: complete, unless the trees exceed their limits. */
+  /** The counted size: complete, unless the trees exceed their limits, or the counting was ended. */
   bytes: number;
+  entries: number;
   /** How they exceed their limits, if they do. */
   beyond?: string;
 }
 
 /**
  * The total size of trees. Counting stops at a limit, which bounds its cost, too. The trees may change meanwhile. A
- * file counts as its length or its blocks, whichever is more; `alsoBytes` is added.
+ * file counts as its length or its blocks, whichever is more; `alsoBytes` is added. `ended` ends it early.
  */
-export async function treeSize(roots: readonly string[], bounds: TreeBounds, alsoBytes = 0): Promise<TreeSize> {
+export async function treeSize(
+  roots: readonly string[],
+  bounds: TreeBounds,
+  { alsoBytes = 0, ended }: { alsoBytes?: number; ended?: () => boolean } = {},
+): Promise<TreeSize> {
   let bytes = alsoBytes;
   let entries = 0;
   const directories = [...roots];
   for (let next = directories.pop(); next !== undefined; next = directories.pop()) {
+    if (ended?.() === true) break;
     const directory = next;
     const children = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => gone(error));
     if (children === undefined)
-      return { bytes, beyond: 'a directory that cannot be looked into, or a path that is too long' };
+      return { bytes, entries, beyond: 'a directory that cannot be looked into, or a path that is too long' };
     entries += children.length;
-    if (entries > bounds.maxEntries) return { bytes, beyond: `more than ${bounds.maxEntries} files and directories` };
+    if (entries > bounds.maxEntries)
+      return { bytes, entries, beyond: `more than ${bounds.maxEntries} files and directories` };
     for (const child of children) {
       const path = join(directory, child.name);
       if (child.isDirectory()) directories.push(path);
       else if (child.isFile()) {
         const stat = await lstat(path).catch(() => undefined);
         bytes += stat ? Math.max(stat.size, stat.blocks * 512) : 0;
-        if (bytes > bounds.maxBytes) return { bytes, beyond: `more than ${bounds.maxBytes} bytes` };
+        if (bytes > bounds.maxBytes) return { bytes, entries, beyond: `more than ${bounds.maxBytes} bytes` };
       }
     }
   }
-  return { bytes };
+  return { bytes, entries };
 }
 
 function gone(error: unknown): [] | undefined {

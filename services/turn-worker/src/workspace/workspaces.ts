@@ -2,7 +2,6 @@ import { chown, mkdir, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { AttemptRef, ProjectRef } from '@suzumio/protocol/attempts';
 import { errnoOf } from '../files/errno.js';
-import { treeSize } from '../files/tree-size.js';
 import { removeTree } from '../files/remove-tree.js';
 import type { Captured, WorkspaceBounds } from './capture.js';
 import { download, downloadManifest, type FetchContent } from './content-exchange.js';
@@ -21,8 +20,20 @@ export interface WorkspacesOptions {
   threads: WorkspaceThreads;
 }
 
+/** An agent's home during an attempt: what its programs keep from turn to turn and can get again. No snapshot holds it. */
+export interface AgentHome {
+  readonly directory: string;
+  /** What it had too much of, if it was emptied before the attempt. */
+  readonly emptied: string | undefined;
+  /** Says what it has too much of, so that it begins anew with the next attempt; undefined where it has room. */
+  noteFull(why: string | undefined): void;
+}
+
 /** The directories in which agents keep their files, one each. */
 export class Workspaces {
+  /** Which homes begin anew, and why. A worker that starts knows of none, until it watches their next turns. */
+  readonly #fullHomes = new Map<string, string>();
+
   constructor(private readonly options: WorkspacesOptions) {}
 
   /** The workspace of an agent; its directory exists from now on and belongs to `owner`. */
@@ -51,23 +62,27 @@ export class Workspaces {
     return { isNew: true, uid, gid };
   }
 
-  /**
-   * The home of an agent, for what its programs keep from turn to turn and can get again: no snapshot holds it. One that is
-   * beyond its bounds, or another user's, begins anew.
-   */
-  async home(agent: ProjectRef & Pick<AttemptRef, 'agent'>, owner: Owner | undefined): Promise<string> {
-    const { workerDir, bounds } = this.options;
-    const directory = join(workerDir, directories.homes, nameOf(agent), agent.agent);
+  /** The home of an agent. One that was seen to be too full, or is another user's, begins anew. */
+  async home(agent: ProjectRef & Pick<AttemptRef, 'agent'>, owner: Owner | undefined): Promise<AgentHome> {
+    const directory = join(this.options.workerDir, directories.homes, nameOf(agent), agent.agent);
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const { uid } = await stat(directory);
     const isAnothers = owner !== undefined && uid !== owner.uid;
-    const { maxBytes, maxEntries } = bounds;
-    const size = await treeSize([directory], { maxBytes: maxBytes / 2, maxEntries: maxEntries / 2 });
-    if (!isAnothers && size.beyond === undefined) return directory;
-    await removeTree(directory);
-    await mkdir(directory, { mode: 0o700 });
-    if (owner) await chown(directory, owner.uid, owner.gid);
-    return directory;
+    const emptied = this.#fullHomes.get(directory);
+    if (isAnothers || emptied !== undefined) {
+      await removeTree(directory);
+      await mkdir(directory, { mode: 0o700 });
+      if (owner) await chown(directory, owner.uid, owner.gid);
+    }
+    this.#fullHomes.delete(directory);
+    return {
+      directory,
+      emptied,
+      noteFull: (why) => {
+        if (why === undefined) this.#fullHomes.delete(directory);
+        else this.#fullHomes.set(directory, why);
+      },
+    };
   }
 
   /** The projects with workspaces. */

@@ -4,7 +4,7 @@ import { renderAttachments } from './attachments.js';
 import { oneLine, renderBody, visibleLines } from './body.js';
 import { renderDirectories, type PromptMount } from './directories.js';
 import { renderSkills } from './skills.js';
-import { renderWorkspace, type WorkspaceTop } from './workspace.js';
+import { type LastFailure, renderLastFailure, renderWorkspace, type WorkspaceTop } from './workspace.js';
 
 /** A member of the team, as the others see it. */
 export interface TeamMember {
@@ -30,6 +30,8 @@ export interface PromptInput {
   readonly tools: readonly string[];
   /** What the agent finds in its workspace, if it has tools to use it. */
   readonly workspace?: WorkspaceTop | undefined;
+  /** How its last turn failed, if it did and the agent has such tools. */
+  readonly lastFailure?: LastFailure | undefined;
   /** Directories beside the workspace. */
   readonly mounts: readonly PromptMount[];
   readonly mail: readonly SelectedMail[];
@@ -58,6 +60,7 @@ export function renderPrompt(input: PromptInput): string {
     '',
     ...renderWorkspace(input.workspace),
     ...renderDirectories(input.mounts),
+    ...renderLastFailure(input.lastFailure),
     `# Unread mail: ${String(input.mail.length)}${leftNote(input.unreadLeft)}`,
     ...input.mail.flatMap(frame),
     '',

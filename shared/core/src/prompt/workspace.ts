@@ -1,5 +1,5 @@
 import type { TopEntry } from '@suzumio/protocol/workspace-snapshot';
-import { oneLine } from './body.js';
+import { oneLine, visibleLines } from './body.js';
 
 /** What is at the top of a workspace; `too-many` where that is not known, for there is too much. */
 export type WorkspaceTop = readonly TopEntry[] | 'too-many';
@@ -39,4 +39,25 @@ function lineOf(entry: TopEntry): string {
   const name = oneLine(entry.name);
   if (entry.kind === 'file') return `${name}, ${String(entry.sizeBytes)} bytes`;
   return entry.kind === 'directory' ? `${name}/` : `${name}, link`;
+}
+
+/** How an agent's last turn failed. */
+export interface LastFailure {
+  readonly code: string;
+  /** It may quote what a program said. */
+  readonly message: string;
+}
+
+const maxMessageChars = 600;
+
+/** The section on a last turn that failed, for an agent that can do something about it; nothing without one. */
+export function renderLastFailure(failure: LastFailure | undefined): string[] {
+  if (failure === undefined) return [];
+  const lines = visibleLines(`${failure.code}: ${failure.message.slice(0, maxMessageChars)}`);
+  return [
+    '# Your last turn failed',
+    ...lines.map((line) => `  ${line}`),
+    'Your workspace is as it was when you were last asked or called another tool.',
+    '',
+  ];
 }

@@ -5,6 +5,7 @@ import type { MountSize } from '@suzumio/core/prompt/directories';
 import { type PromptInput, renderPrompt } from '@suzumio/core/prompt/render-prompt';
 import { type SelectedMail, selectMail } from '@suzumio/core/prompt/select-mail';
 import type { WorkspaceTop } from '@suzumio/core/prompt/workspace';
+import type { Failure } from '@suzumio/protocol/failure-codes';
 import type { ToolDefinition } from '@suzumio/protocol/runner';
 import { unreadMail } from '../mail/unread-mail.js';
 import { agentRow, type AgentRow, projectRow, turnRow } from '../rows.js';
@@ -64,7 +65,7 @@ export function prepareTurn(
   const mail = selectMail(unread.messages, { maxMessages, maxBytes: maxPromptBytes });
   const newest = reader.get<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM messages')?.seq ?? 0;
   const prompt = renderPrompt(
-    promptInput(reader, config, agent, { mail, unreadLeft: unread.count - mail.length, seen }),
+    promptInput(reader, config, agent, { mail, unreadLeft: unread.count - mail.length, number: row.number, seen }),
   );
   const isOurs = agent.external === 0;
   const toolSet = isOurs && definitionsOf ? toolSetOf(definitionsOf(toolNames(agent, config))) : undefined;
@@ -80,7 +81,12 @@ function promptInput(
   reader: SqlReader,
   config: ProjectConfig,
   agent: AgentRow,
-  { mail, unreadLeft, seen }: Pick<PromptInput, 'mail' | 'unreadLeft'> & { seen: SandboxSeen | undefined },
+  {
+    mail,
+    unreadLeft,
+    number,
+    seen,
+  }: Pick<PromptInput, 'mail' | 'unreadLeft'> & { number: number; seen: SandboxSeen | undefined },
 ): PromptInput {
   const project = projectRow(reader);
   const member = (row: Pick<AgentRow, 'id' | 'role' | 'display_name' | 'team'>) => ({
@@ -102,6 +108,7 @@ function promptInput(
       .map(({ name }) => name),
     tools: toolNames(agent, config),
     workspace: seen?.workspace,
+    lastFailure: seen ? lastFailure(reader, agent.id, number) : undefined,
     mounts: agent.external === 1 ? [] : sizedMounts(config, agent.id, seen),
     mail,
     unreadLeft,
@@ -111,4 +118,13 @@ function promptInput(
 function sizedMounts({ backend, agents }: ProjectConfig, agent: string, seen: SandboxSeen | undefined) {
   const mounts = mountsOf(backend.docker.mounts, agents[agent] ?? {});
   return mounts.map((mount) => ({ ...mount, size: seen?.mounts.get(mount.target) }));
+}
+
+/** How the turn before failed, if it did. */
+function lastFailure(reader: SqlReader, agent: string, number: number): PromptInput['lastFailure'] {
+  const row = reader.get<{ failure: string | null }>(
+    `SELECT failure_json AS failure FROM turns WHERE agent_id = :agent AND number = :last AND status = 'failed'`,
+    { agent, last: number - 1 },
+  );
+  return row?.failure ? (JSON.parse(row.failure) as Failure) : undefined;
 }

@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Claimed, claimTurn } from '@suzumio/store/turns/claim-turn';
-import { prepareTurn } from '@suzumio/store/turns/prepare-turn';
+import { turnRow } from '@suzumio/store/rows';
+import { resetAgent } from '@suzumio/store/turns/agent-transitions';
+import { failTurn } from '@suzumio/store/turns/fail-attempt';
+import { prepareTurn, type SandboxSeen } from '@suzumio/store/turns/prepare-turn';
 import { teamYaml } from '../../../../test/support/cell.js';
 import { leaseMs, refusedAs, start, teams } from '../team.js';
 
@@ -76,6 +79,21 @@ describe('the first claim', () => {
     expect(await of.claim(turn, { prepared })).toBe('stale');
     const again = prepareTurn(of.store.reader, of.store.config, turn, { seen: { ...seen, snapshot: 'a'.repeat(64) } });
     expect(await of.claim(turn, { prepared: again })).toMatchObject({ attempt: 1 });
+  });
+
+  test('tells an agent with tools of the sandbox how its last turn failed, and no other', async () => {
+    const of = await team();
+    const failed = await of.work('ada');
+    const failure = { code: 'workspace-too-large' as const, message: 'It wrote more than it may.' };
+    await of.write((tx) => failTurn(tx, turnRow(tx, failed.turn), failure));
+    await of.write((tx) => resetAgent(tx, 'ada', 'test', { redeliver: false }));
+    await of.mail('ada');
+    const [turn = ''] = await of.schedule();
+    const prompt = (seen?: SandboxSeen) => prepareTurn(of.store.reader, of.store.config, turn, { seen }).prompt;
+    expect(prompt()).not.toContain('Your last turn failed');
+    expect(prompt({ snapshot: null, workspace: [], mounts: new Map() })).toContain(
+      '# Your last turn failed\n  workspace-too-large: It wrote more than it may.\n',
+    );
   });
 
   test('does not mind mail that came after what was rendered: that starts the next turn', async () => {
