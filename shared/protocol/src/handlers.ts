@@ -42,7 +42,6 @@ export const handlerClaimRequest = z.strictObject({
   /** The most messages in the turn's prompt, within the project's own limit. */
   batch: z.int().min(1).max(1000).optional(),
 });
-export type HandlerClaimRequest = z.input<typeof handlerClaimRequest>;
 
 /** A message that a turn is about, in full. */
 export const handlerMail = z.object({

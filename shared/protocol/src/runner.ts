@@ -31,7 +31,6 @@ export const runnerConfig = z.discriminatedUnion('mode', [
     maxSteps: z.int().positive().optional(),
   }),
 ]);
-export type RunnerConfig = z.infer<typeof runnerConfig>;
 
 /** A message of this turn's prompt, as data. */
 export const turnMail = z.object({

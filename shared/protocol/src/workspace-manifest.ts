@@ -35,7 +35,6 @@ export const workspaceManifest = z.object({
   version: z.literal(1),
   entries: z.array(workspaceEntry).max(maxWorkspaceFiles),
 });
-export type WorkspaceManifest = z.infer<typeof workspaceManifest>;
 
 /** What is in one directory of a workspace; a directory in it by the SHA-256 of its own manifest. */
 export const directoryEntry = z.discriminatedUnion('kind', [
@@ -53,7 +52,6 @@ export const workspaceDirectory = z.strictObject({
   version: z.literal(2),
   entries: z.array(directoryEntry).max(maxWorkspaceFiles),
 });
-export type WorkspaceDirectory = z.infer<typeof workspaceDirectory>;
 
 /** The manifest of a directory whose entries are sorted by name. */
 export function manifestBytes(entries: readonly DirectoryEntry[]): Uint8Array<ArrayBuffer> {

@@ -16,7 +16,6 @@ export const resetAgentRequest = request({
 });
 
 export const retryAnswer = z.object({ turn: z.string(), number: z.int() });
-export type RetryAnswer = z.infer<typeof retryAnswer>;
 
 export const agentAnswer = z.object({ agent: agentView });
 export type AgentAnswer = z.infer<typeof agentAnswer>;
@@ -27,7 +26,6 @@ export const resetAgentAnswer = agentAnswer.extend({
 export type ResetAgentAnswer = z.infer<typeof resetAgentAnswer>;
 
 export const agentListAnswer = z.object({ items: z.array(agentView) });
-export type AgentListAnswer = z.infer<typeof agentListAnswer>;
 
 /** The agents of a project: how they stand, why, and what an operator does to one. */
 export const agents = resource('Projects', {

@@ -10,7 +10,6 @@ export const pauseRequest = request({
 });
 
 export const cellPauseAnswer = z.object({ paused: pause.nullable() });
-export type CellPauseAnswer = z.infer<typeof cellPauseAnswer>;
 
 /** Keeping agents, projects or the whole cell from starting turns for a while. */
 export const pauses = resource('Usage', {

@@ -25,7 +25,6 @@ export const createProfileRequest = request({
   model: profileFields.model.default(null),
   skills: profileFields.skills.default([]),
 });
-export type CreateProfileRequest = z.output<typeof createProfileRequest>;
 
 /** What is not named stays. At least one. */
 export const updateProfileRequest = request({
@@ -37,22 +36,18 @@ export const updateProfileRequest = request({
 }).refine((change) => Object.values(change).some((value) => value !== undefined), {
   error: 'name what is to change: role, team, persona, model or skills',
 });
-export type UpdateProfileRequest = z.output<typeof updateProfileRequest>;
 
 /** Mail from the person to a profile. */
 export const profileMessageRequest = request(mailFields);
-export type ProfileMessageRequest = z.input<typeof profileMessageRequest>;
 
 export const profileAnswer = z.object({ profile: profileView });
 export type ProfileAnswer = z.infer<typeof profileAnswer>;
 
 /** Part of a list. `next` is the `after` with which the list goes on; the last part has none. */
 export const profileListAnswer = namedListOf(profileSummary);
-export type ProfileListAnswer = z.infer<typeof profileListAnswer>;
 
 /** Where mail to a profile went: to its agent in the standing project of its team. */
 export const profileMessageAnswer = postedMessage.extend({ project: projectId });
-export type ProfileMessageAnswer = z.infer<typeof profileMessageAnswer>;
 
 /** Identities that outlive projects: for tokens of the whole cell. */
 export const profiles = resource('Profiles', {

@@ -73,7 +73,6 @@ export const projectSummary = z.object({ id: projectId, status: z.enum(projectSt
 
 /** The name of the project that is no more. */
 export const deleteProjectAnswer = z.object({ id: projectId });
-export type DeleteProjectAnswer = z.infer<typeof deleteProjectAnswer>;
 
 export const projectAnswer = z.object({ project: projectView });
 export type ProjectAnswer = z.infer<typeof projectAnswer>;
@@ -112,11 +111,9 @@ export const createProjectAnswer = projectAnswer.extend({
 export type CreateProjectAnswer = z.infer<typeof createProjectAnswer>;
 
 export const requestChangesAnswer = projectAnswer.extend({ message: postedMessage });
-export type RequestChangesAnswer = z.infer<typeof requestChangesAnswer>;
 
 /** What a project's own database says; a scheduler is told to look at it. */
 export const tickAnswer = z.object({ id: projectId, status: z.enum(projectStatuses) });
-export type TickAnswer = z.infer<typeof tickAnswer>;
 
 /** Projects, and what is done to them as a whole. */
 export const projects = resource('Projects', {

@@ -9,7 +9,6 @@ export const healthAnswer = z.object({
     .enum(['tokens', 'open'])
     .describe('Whether all else needs a token, or is open to everybody on the machine.'),
 });
-export type HealthAnswer = z.infer<typeof healthAnswer>;
 
 /** Workers by name. */
 export const workersQuery = request({

@@ -10,10 +10,8 @@ export const teamsQuery = request(namedPage);
 const description = z.string().trim().max(2000);
 
 export const createTeamRequest = request({ name: teamName, description: description.default('') });
-export type CreateTeamRequest = z.output<typeof createTeamRequest>;
 
 export const updateTeamRequest = request({ description });
-export type UpdateTeamRequest = z.output<typeof updateTeamRequest>;
 
 /** Makes a team's standing project from a file, where it has none of that name; starts it in any case. */
 export const standUpRequest = request({
@@ -30,11 +28,9 @@ export const teamAnswer = z.object({ team: teamView });
 export type TeamAnswer = z.infer<typeof teamAnswer>;
 
 export const teamListAnswer = namedListOf(teamSummary);
-export type TeamListAnswer = z.infer<typeof teamListAnswer>;
 
 /** The name of the deleted team. */
 export const deleteTeamAnswer = z.object({ name: z.string() });
-export type DeleteTeamAnswer = z.infer<typeof deleteTeamAnswer>;
 
 /** How a standing project differs from the team as it is now: it keeps those that it was made with, as they were. */
 export const standingDifferences = z.object({
@@ -52,7 +48,6 @@ export const standUpAnswer = projectAnswer.extend({
   differences: standingDifferences,
   warnings: z.array(z.string()).describe('What is allowed in the file and probably not meant.'),
 });
-export type StandUpAnswer = z.infer<typeof standUpAnswer>;
 
 /** Teams of profiles, and their standing projects: for tokens of the whole cell. */
 export const teams = resource('Profiles', {

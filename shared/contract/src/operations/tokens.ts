@@ -13,20 +13,16 @@ export const createTokenRequest = request({
     .optional()
     .describe('After which time, such as `30d`, or at which moment it ends; without it never.'),
 });
-export type CreateTokenRequest = z.output<typeof createTokenRequest>;
 
 export const tokenAnswer = z.object({ token: tokenView });
 export type TokenAnswer = z.infer<typeof tokenAnswer>;
 
 /** The only time that the secret is shown. */
 export const createdTokenAnswer = tokenAnswer.extend({ secret: z.string() });
-export type CreatedTokenAnswer = z.infer<typeof createdTokenAnswer>;
 
 export const tokenListAnswer = z.object({ items: z.array(tokenView) });
-export type TokenListAnswer = z.infer<typeof tokenListAnswer>;
 
 export const auditAnswer = listOf(auditEntry);
-export type AuditAnswer = z.infer<typeof auditAnswer>;
 
 /** Who may use the cell: for administrators. */
 export const tokens = resource('Access', {

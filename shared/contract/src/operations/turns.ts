@@ -28,7 +28,6 @@ export const toolCallsQuery = request({
 });
 
 export const cancelAnswer = z.object({ turn: z.string(), number: z.int(), agent: z.string() });
-export type CancelAnswer = z.infer<typeof cancelAnswer>;
 
 export const turnListAnswer = listOf(turnView);
 

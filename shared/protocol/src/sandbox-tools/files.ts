@@ -46,7 +46,6 @@ const operation = z
     if (op === 'add' && content === undefined) context.addIssue('add needs content');
     if (op === 'update' && search === undefined) context.addIssue('update needs search');
   });
-export type PatchOperation = z.output<typeof operation>;
 
 export const filePatch = defineSandboxTool({
   name: 'file.patch',
