@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import express from 'express';
 import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { type ModelServer, startModelServer } from '../../test/support/model-server.js';
+import { thinkingYaml } from '../../test/support/thinking.js';
 import { AnswerStream } from '../../services/toolhost/src/gateway/answer-stream.js';
 import { allowing, toolhostBench } from '../../services/toolhost/test/toolhost-client.js';
 import { createModelClient, type ModelCaller } from '../src/ai/model-client.js';
@@ -116,19 +117,7 @@ describe('from the provider through the gateway', () => {
   test('an answer with 200 calls arrives with as many as any provider takes back, and is asked for once', async () => {
     const bench = await toolhostBench(allowing({ baseURL: models.baseURL }));
     try {
-      const project = await bench.testing.create(`
-name: many
-task: Think.
-backend:
-  runner:
-    mode: ai
-    model: only
-    models:
-      providers: { one: { type: openai-compatible, baseURL: "${models.baseURL}" } }
-      presets: { only: { provider: one, model: m } }
-agents:
-  ada: { role: thinker, prompt: Think., tools: ["*"] }
-`);
+      const project = await bench.testing.create(thinkingYaml(models.baseURL, { name: 'many' }));
       const ada = await bench.begin(project, 'ada');
       const result = await clientOf(bench.toolhost.runnerUrl, ada.answer.toolToken).ask(question);
       const made = 'answer' in result ? result.answer.toolCalls : [];

@@ -9,6 +9,7 @@ import {
   toolhostBench,
 } from '../../services/toolhost/test/toolhost-client.js';
 import { type ModelServer, startModelServer } from '../../test/support/model-server.js';
+import { thinkingYaml } from '../../test/support/thinking.js';
 import { connectorTo } from '../src/door/connector.js';
 import { DoorClient } from '../src/door/door-client.js';
 import { createDoorListener } from '../src/shim/door-listener.js';
@@ -25,19 +26,7 @@ let shim: Server;
 beforeEach(async () => {
   models = await startModelServer(() => ({ calls: [{ name: 'artifacts_list', arguments: {} }] }));
   bench = await toolhostBench(allowing({ baseURL: models.baseURL }));
-  const project = await bench.testing.create(`
-name: foreign
-task: Think.
-backend:
-  runner:
-    mode: ai
-    model: only
-    models:
-      providers: { one: { type: openai-compatible, baseURL: "${models.baseURL}" } }
-      presets: { only: { provider: one, model: m } }
-agents:
-  ada: { role: thinker, prompt: Think., tools: ["*"] }
-`);
+  const project = await bench.testing.create(thinkingYaml(models.baseURL, { name: 'foreign' }));
   attempt = await bench.begin(project, 'ada');
   const connector = connectorTo(bench.toolhost.runnerUrl, process);
   const door = new DoorClient(connector, { patienceMs: 500, log: () => undefined });

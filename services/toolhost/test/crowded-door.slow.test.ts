@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { stepHeader } from '@suzumio/protocol/model-chat';
 import { type ModelServer, startModelServer } from '../../../test/support/model-server.js';
 import { eventually } from '../../../test/support/poll.js';
+import { thinkingYaml } from '../../../test/support/thinking.js';
 import { allowing, type Begun, toolhostBench, type ToolhostBench } from './toolhost-client.js';
 
 let server: ModelServer;
@@ -11,18 +12,7 @@ let bench: ToolhostBench;
 let evil: Begun;
 let good: Begun;
 
-const yaml = (name: string) => `
-name: ${name}
-task: Think.
-backend:
-  runner:
-    mode: ai
-    model: main
-    models:
-      providers: { first: { type: openai-compatible, baseURL: "${server.baseURL}" } }
-      presets: { main: { provider: first, model: m } }
-agents: { ada: { role: thinker, prompt: Think., tools: ["*"] } }
-`;
+const yaml = (name: string) => thinkingYaml(server.baseURL, { name });
 
 beforeEach(async () => {
   server = await startModelServer(() => ({ text: 'Yes.' }));

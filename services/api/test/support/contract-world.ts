@@ -7,6 +7,7 @@ import { writeMessage } from '@suzumio/store/mail/write-message';
 import { stopAgent } from '@suzumio/store/turns/agent-transitions';
 import { Sql } from '@suzumio/store/sqlite/sql';
 import { teamYaml } from '../../../../test/support/cell.js';
+import { thinkingYaml } from '../../../../test/support/thinking.js';
 import { apiApp } from '../../src/app.js';
 import { EventHub } from '../../src/events/event-hub.js';
 import { defaultRateLimits } from '../../src/rate-limiter.js';
@@ -57,19 +58,8 @@ export interface ContractWorld {
 export const contractYaml = (name: string): string =>
   `${teamYaml.replace('name: team', `name: ${name}`)}  dan: { role: twin, prompt: Be., displayName: Twin }\n  eve: { role: twin, prompt: Be., displayName: Twin }\n`;
 
-const thinkingYaml = (name: string): string => `
-name: ${name}
-task: Think.
-backend:
-  runner:
-    mode: ai
-    model: only
-    models:
-      providers: { one: { type: openai-compatible, baseURL: "http://127.0.0.1:9/v1" } }
-      presets: { only: { provider: one, model: m } }
-agents:
-  ada: { role: thinker, prompt: Think. }
-`;
+const thinking = (name: string): string =>
+  thinkingYaml('http://127.0.0.1:9/v1', { name, agents: '{ ada: { role: thinker, prompt: Think. } }' });
 
 export async function contractWorld(): Promise<ContractWorld> {
   const api = await testApi();
@@ -132,7 +122,7 @@ export async function contractWorld(): Promise<ContractWorld> {
     },
     async thinking() {
       const name = `thinking-${String(++made)}`;
-      await api.create(thinkingYaml(name));
+      await api.create(thinking(name));
       return name;
     },
     async notice(project) {

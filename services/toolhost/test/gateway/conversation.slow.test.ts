@@ -3,6 +3,7 @@ import { stepHeader } from '@suzumio/protocol/model-chat';
 import { listConversation } from '@suzumio/store/turns/conversation';
 import { listToolCalls } from '@suzumio/store/turns/read-turns';
 import { type Behaviour, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
+import { thinkingYaml } from '../../../../test/support/thinking.js';
 import { allowing, type Begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 let server: ModelServer;
@@ -13,18 +14,9 @@ let ada: Begun;
 beforeEach(async () => {
   server = await startModelServer(() => behaviour);
   bench = await toolhostBench(allowing({ baseURL: server.baseURL }));
-  await bench.testing.create(`
-name: thinkers
-task: Think.
-backend:
-  runner:
-    mode: ai
-    model: main
-    models:
-      providers: { first: { type: openai-compatible, baseURL: "${server.baseURL}" } }
-      presets: { main: { provider: first, model: m } }
-agents: { ada: { role: thinker, prompt: Think hard., tools: ["*"] } }
-`);
+  await bench.testing.create(
+    thinkingYaml(server.baseURL, { agents: '{ ada: { role: thinker, prompt: Think hard., tools: ["*"] } }' }),
+  );
   ada = await bench.begin('thinkers', 'ada', 'What is there?');
 });
 afterEach(async () => {
