@@ -416,6 +416,7 @@ test('what happened meanwhile is told as the table of events says', async () => 
     'model.answered',
     'budget.reached',
     'artifact.redacted',
+    'workspace.cloned',
     'agent.waiting',
   ]);
   expect(eventTypes.filter((type) => !seen.has(type) && !others.has(type))).toEqual([]);
