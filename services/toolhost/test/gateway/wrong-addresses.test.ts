@@ -99,7 +99,11 @@ describe('an address that is wrong', () => {
   });
 
   test('of something that does not speak HTTP is told as that', async () => {
-    const other = createServer((socket) => socket.end('SSH-2.0-OpenSSH\r\n'));
+    // What it is sent has to be read, or the connection is never seen to end.
+    const other = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.resume().end('SSH-2.0-OpenSSH\r\n');
+    });
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const turn = await askAt(`http://127.0.0.1:${(other.address() as AddressInfo).port}/v1`);
     other.close();
