@@ -1,11 +1,12 @@
 import { backendOf, sandboxOf } from '@suzumio/core/config/sandbox-of';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { SandboxRequest } from '@suzumio/core/policy/check-sandbox';
 import type { WorkspaceTop } from '@suzumio/core/prompt/workspace';
 import type { ClaimRequest, MeasuredMount } from '@suzumio/protocol/attempts';
 import { sandboxPacksOf } from '@suzumio/protocol/tool-names';
 import { topOf } from '@suzumio/protocol/workspace-snapshot';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
-import { agentRow, turnRow } from '@suzumio/store/rows';
+import { type AgentRow, agentRow, turnRow } from '@suzumio/store/rows';
 import { toolNames } from '@suzumio/store/turns/frozen-input';
 import type { SandboxSeen } from '@suzumio/store/turns/prepare-turn';
 import { dueClone } from '@suzumio/store/turns/workspace-base';
@@ -36,9 +37,10 @@ export function toMeasure(
 ): SandboxRequest | undefined {
   if (mounts !== 'unmeasured') return undefined;
   const { status, input_json: input, agent_id: agent } = turnRow(store.reader, turn);
-  if (status !== 'queued' || input !== null || !usesSandbox(store, agent)) return undefined;
+  if (status !== 'queued' || input !== null) return undefined;
   const request = sandboxRequest(store, agent);
-  return request.backend === 'docker' && request.sandbox.mounts.length > 0 ? request : undefined;
+  if (request.backend !== 'docker' || request.sandbox.mounts.length === 0) return undefined;
+  return usesSandbox(store.config, agentRow(store.reader, agent)) ? request : undefined;
 }
 
 /** What the prompt of an agent tells of its sandbox; nothing to agents that have no tools there. */
@@ -48,16 +50,17 @@ export async function sandboxSeen(
   agent: string,
   mounts: readonly MeasuredMount[] = [],
 ): Promise<SandboxSeen | undefined> {
-  if (!usesSandbox(store, agent)) return undefined;
-  const { snapshot } = agentRow(store.reader, agent);
+  const row = agentRow(store.reader, agent);
+  if (!usesSandbox(store.config, row)) return undefined;
+  const { snapshot } = row;
   const isEmpty = snapshot === null && dueClone(store.reader, store.config, agent) === undefined;
   // What a clone will hold is not known yet.
   const stored = snapshot === null ? undefined : await topOfStored(context, store.project, snapshot);
   return { snapshot, workspace: isEmpty ? [] : stored, mounts: new Map(mounts.map((mount) => [mount.target, mount])) };
 }
 
-function usesSandbox({ reader, config }: ProjectStore, agent: string): boolean {
-  return sandboxPacksOf(toolNames(agentRow(reader, agent), config)).length > 0;
+function usesSandbox(config: ProjectConfig, agent: Pick<AgentRow, 'tools_json' | 'external'>): boolean {
+  return sandboxPacksOf(toolNames(agent, config)).length > 0;
 }
 
 /** Undefined where it cannot be read: that is for the worker to meet, which restores it, and may be over by then. */

@@ -65,7 +65,8 @@ export class Lease {
 
   /** Resolves once no heartbeat is in flight. */
   async stop(): Promise<void> {
-    this.#stop.abort();
+    // Without a reason, an error is made for nobody, with its stack.
+    this.#stop.abort('stopped');
     clearTimeout(this.#fence);
     await this.#beating;
   }

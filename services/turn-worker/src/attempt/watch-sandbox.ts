@@ -89,7 +89,8 @@ export async function watchSandbox(options: WatchOptions): Promise<Watched> {
     if (end.exitCode !== 0) tooLarge ??= await sizes.check();
     return { end, tooLarge, diskWasShort: disk.wasShort };
   } finally {
-    over.abort();
+    // Without a reason, an error is made for nobody, with its stack.
+    over.abort('over');
     unwatch();
     leaveDisk();
     for (const timer of timers) clearTimeout(timer);
