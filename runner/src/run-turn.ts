@@ -30,7 +30,7 @@ export async function runTurn({ turnDir, self, env, write }: TurnHost): Promise<
   try {
     const steps = new SandboxSteps(door, input);
     const tools = new TurnTools(createToolClient(door, input, steps.write), () =>
-      openSandbox(input, steps, { env, log: write }),
+      openSandbox(input, door, steps, { env, log: write }),
     );
     const output = await tools.during(() =>
       input.runner.mode === 'mock'
@@ -51,9 +51,9 @@ export async function runTurn({ turnDir, self, env, write }: TurnHost): Promise<
 }
 
 /** Loaded on demand, too: most turns call none of the sandbox's tools. */
-async function openSandbox(...[input, steps, host]: Parameters<typeof SandboxCaller.open>): Promise<SandboxCaller> {
+async function openSandbox(...given: Parameters<typeof SandboxCaller.open>): Promise<SandboxCaller> {
   const { SandboxCaller } = await import('./sandbox/sandbox-caller.js');
-  return SandboxCaller.open(input, steps, host);
+  return SandboxCaller.open(...given);
 }
 
 /** Loaded on demand: the models' client is large, and scripted turns do not need it. */

@@ -40,7 +40,7 @@ test.each(['GET', 'POST'])(
     const open = () => new InterruptedSocket().connect(path);
     const connector: Connector = { host: 'door', basePath: '', open, close: () => undefined };
     const client = new DoorClient(connector, { patienceMs: 100, log: () => undefined });
-    const listener = createDoorListener(connector, new ToolRoute(client, '/'));
+    const listener = createDoorListener(connector, new ToolRoute(client, { workspace: '/' }));
     await once(listener.listen(0, '127.0.0.1'), 'listening');
     try {
       const { port } = listener.address() as AddressInfo;

@@ -30,7 +30,7 @@ beforeEach(async () => {
   attempt = await bench.begin(project, 'ada');
   const connector = connectorTo(bench.toolhost.runnerUrl, process);
   const door = new DoorClient(connector, { patienceMs: 500, log: () => undefined });
-  shim = createDoorListener(connector, new ToolRoute(door, '/nowhere')).listen(0, '127.0.0.1');
+  shim = createDoorListener(connector, new ToolRoute(door, { workspace: '/nowhere' })).listen(0, '127.0.0.1');
   await once(shim, 'listening');
 });
 afterEach(async () => {

@@ -1,5 +1,6 @@
 import { type SandboxInput, sandboxTools } from '@suzumio/protocol/sandbox-tools/catalogue';
 import type { SandboxToolName } from '@suzumio/protocol/tool-names';
+import { applyArtifact } from './file-apply.js';
 import { listFiles } from './file-list.js';
 import { patchFiles } from './file-patch.js';
 import { readFile } from './file-read.js';
@@ -21,6 +22,7 @@ const runs: { readonly [Name in SandboxToolName]: Run<Name> } = {
   'file.read': readFile,
   'file.write': writeFile,
   'file.patch': patchFiles,
+  'file.apply': applyArtifact,
   'file.list': listFiles,
   'file.search': searchFiles,
   'shell.exec': execute,

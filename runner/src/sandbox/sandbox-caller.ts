@@ -1,6 +1,8 @@
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import type { SandboxToolName } from '@suzumio/protocol/tool-names';
+import type { DoorClient } from '../door/door-client.js';
 import type { ToolResult } from '../tools/tool-answer.js';
+import { ArtifactWriter } from '../tools/write-artifact.js';
 import { Roots } from './paths/roots.js';
 import { BackgroundProcesses } from './processes/background-processes.js';
 import { runSandboxTool } from './run-sandbox-tool.js';
@@ -22,16 +24,19 @@ export class SandboxCaller {
   ) {}
 
   static async open(
-    { workspace, sandbox }: RunnerTurnInput,
+    { workspace, sandbox, token }: RunnerTurnInput,
+    door: DoorClient,
     steps: SandboxSteps,
     host: { readonly env: Environment; readonly log: (bytes: Buffer) => void },
   ): Promise<SandboxCaller> {
     const mounts = (sandbox?.mounts ?? []).map(({ path, readonly }) => ({ path, writable: !readonly }));
+    const artifacts = new ArtifactWriter(door, `Bearer ${token}`, workspace);
     const opened: Sandbox = {
       roots: await Roots.of([{ path: workspace, writable: true }, ...mounts]),
       env: withoutDoor(host.env),
       limits: usualLimits,
       processes: new BackgroundProcesses(),
+      fetch: (sha256, maxBytes) => artifacts.read(sha256, maxBytes),
       log: host.log,
     };
     return new SandboxCaller(steps, opened);
@@ -39,7 +44,9 @@ export class SandboxCaller {
 
   call(tool: SandboxToolName, input: unknown, step: string): Promise<ToolResult> {
     const { signal } = this.#over;
-    return this.steps.take({ tool, input, step }, () => runSandboxTool(tool, input, this.sandbox, { step, signal }));
+    return this.steps.take({ tool, input, step }, (artifact) =>
+      runSandboxTool(tool, input, this.sandbox, { step, artifact, signal }),
+    );
   }
 
   /** Ends whatever still runs. */

@@ -1,3 +1,4 @@
+import type { HandedArtifact } from '@suzumio/protocol/artifacts';
 import { writeStep } from '@suzumio/protocol/ids';
 import { beginStepAnswer, endStepAnswer, type ScriptStep, type StepResult } from '@suzumio/protocol/sandbox-steps';
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
@@ -18,6 +19,9 @@ export interface SandboxStep {
   readonly step: string;
 }
 
+/** Carries out a step, which may have been given an artifact. */
+type Act = (artifact: HandedArtifact | undefined) => Promise<SandboxResponse>;
+
 /** Takes steps in the sandbox: each is on record at the ToolHost before it begins, and what came of it afterwards. */
 export class SandboxSteps {
   readonly #notes: StepNotes;
@@ -34,7 +38,7 @@ export class SandboxSteps {
    *
    * @returns the result on record; a step whose effects are in the workspace already is not taken again
    */
-  async take({ tool, input, step }: SandboxStep, act: () => Promise<SandboxResponse>): Promise<ToolResult> {
+  async take({ tool, input, step }: SandboxStep, act: Act): Promise<ToolResult> {
     const begun = await this.#send('/tool/begin', { tool, input, step });
     if (begun.status >= 300) return { problem: problemOf(begun) };
     const answer = beginStepAnswer.safeParse(jsonOf(begun));
@@ -43,7 +47,8 @@ export class SandboxSteps {
       this.#notes.note(tool, answer.data.result);
       return resultOf(answer.data.result);
     }
-    const result = this.#notes.addedTo(await outcomeOf(act));
+    const { artifact } = answer.data;
+    const result = this.#notes.addedTo(await outcomeOf(() => act(artifact)));
     const ended = await this.#send('/tool/end', { step, result });
     if (ended.status >= 300) {
       const { code, detail } = problemOf(ended);

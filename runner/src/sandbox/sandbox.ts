@@ -1,3 +1,4 @@
+import type { HandedArtifact } from '@suzumio/protocol/artifacts';
 import { maxResultChars } from '@suzumio/protocol/conversation';
 import type { BackgroundProcesses } from './processes/background-processes.js';
 import type { Roots } from './paths/roots.js';
@@ -9,6 +10,8 @@ export interface Sandbox {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly limits: SandboxLimits;
   readonly processes: BackgroundProcesses;
+  /** Reads content of an artifact, of at most `maxBytes`. */
+  readonly fetch: (sha256: string, maxBytes: number) => Promise<Buffer>;
   /** Writes to the turn's log. */
   readonly log: (bytes: Buffer) => void;
 }
@@ -17,6 +20,8 @@ export interface Sandbox {
 export interface SandboxCall {
   /** Its place in the turn: output files and handles are named for it, so that no attempt takes another's for its own. */
   readonly step: string;
+  /** What it applies. */
+  readonly artifact?: HandedArtifact | undefined;
   /** Aborted when the turn is over: what runs is ended. */
   readonly signal: AbortSignal;
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { maxToolBodyBytes } from '@suzumio/protocol/door';
 import { toolRequest } from '@suzumio/protocol/runner';
 import type { DoorAnswer, DoorClient } from '../door/door-client.js';
-import { callTool } from '../tools/call-tool.js';
+import { callTool, type CallSite } from '../tools/call-tool.js';
 import { localProblem, problemAnswer } from '../tools/tool-answer.js';
 import { exitCodes, TurnFailure } from '../turn-failure.js';
 
@@ -16,7 +16,7 @@ export class ToolRoute {
 
   constructor(
     private readonly door: DoorClient,
-    private readonly workspace: string,
+    private readonly site: Pick<CallSite, 'workspace' | 'base'>,
   ) {}
 
   /** Whether a call failed because the door did not answer. */
@@ -33,7 +33,7 @@ export class ToolRoute {
     const { step = `seq.${this.#calls}`, ...call } = request.data;
     const authorization = incoming.headers.authorization ?? '';
     try {
-      return await callTool({ door: this.door, authorization, workspace: this.workspace }, { ...call, step });
+      return await callTool({ door: this.door, authorization, ...this.site }, { ...call, step });
     } catch (error) {
       if (error instanceof TurnFailure && error.exitCode === exitCodes.doorAway) {
         this.#doorWasAway = true;

@@ -13,6 +13,8 @@ export interface CallSite {
   readonly door: DoorClient;
   readonly authorization: string;
   readonly workspace: string;
+  /** The commit that patches of the workspace are against. */
+  readonly base?: string | undefined;
   /** Where writing into the workspace is a step of its own. */
   readonly writeInStep?: WriteInStep;
 }
@@ -28,9 +30,9 @@ export type WriteInStep = (
  * that are read `to` a path into it.
  */
 export async function callTool(site: CallSite, request: ToolRequest): Promise<DoorAnswer> {
-  const { door, authorization, workspace } = site;
+  const { door, authorization } = site;
   const published = needsFile(request.tool, request.input)
-    ? await publishFile(door, authorization, workspace, request.input)
+    ? await publishFile(door, authorization, site, request.input)
     : { input: request.input };
   const answer = await door.send({
     method: 'POST',

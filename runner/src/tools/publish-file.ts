@@ -12,6 +12,7 @@ import { messageOf } from '../turn-failure.js';
 import type { DoorClient } from '../door/door-client.js';
 import { isSystemError } from './is-system-error.js';
 import { listDirectory, UnpublishableEntry } from './list-directory.js';
+import { PatchNotMade, withPatch } from './make-patch.js';
 import { problemOf } from './tool-answer.js';
 import { findDirectory, openForReading, WorkspacePathError } from './workspace-path.js';
 
@@ -36,23 +37,31 @@ interface Content {
 class NotUploaded extends Error {}
 
 /** Whether a call's file must be uploaded first: only this side of the door can read it. */
-export function needsFile(tool: string, input: unknown): input is { path: unknown } {
+export function needsFile(tool: string, input: unknown): input is Publishing {
   if (tool !== 'artifacts.publish' || !isObject(input)) return false;
-  return 'path' in input && !('sha256' in input) && !('content' in input);
+  return ('path' in input || 'patch' in input) && !('sha256' in input) && !('content' in input);
 }
 
+/** What is published: a path, or with `patch` what was changed since the base. */
+type Publishing = { readonly path: unknown } | { readonly patch: unknown };
+
 /**
- * Uploads the file or directory that an `artifacts.publish` names, and adds its facts to the input. An unreadable one
+ * Uploads the file, directory or patch that an `artifacts.publish` names, and adds its facts to the input. An unreadable one
  * is no error here: the call continues without, so that the ToolHost refuses and records it.
  */
 export async function publishFile(
   door: DoorClient,
   authorization: string,
-  workspace: string,
-  input: { path: unknown },
+  { workspace, base }: { readonly workspace: string; readonly base?: string | undefined },
+  input: Publishing,
 ): Promise<PublishedInput> {
   const upload = new Upload(door, authorization);
+  const what = 'path' in input ? JSON.stringify(input.path) : 'the patch';
   try {
+    if (!('path' in input)) {
+      if (base === undefined) return { input };
+      return { input: { ...input, ...(await withPatch(workspace, base, (patch) => upload.file(patch))) } };
+    }
     const directory = await findDirectory(workspace, input.path);
     const content =
       directory === undefined
@@ -61,8 +70,9 @@ export async function publishFile(
     return { input: { ...input, ...content } };
   } catch (error) {
     if (error instanceof WorkspacePathError) return { input, reason: error.message };
-    if (!(error instanceof NotUploaded || error instanceof UnpublishableEntry) && !isSystemError(error)) throw error;
-    return { input, reason: `${JSON.stringify(input.path)}: ${messageOf(error)}` };
+    const isTold = [NotUploaded, UnpublishableEntry, PatchNotMade].some((kind) => error instanceof kind);
+    if (!isTold && !isSystemError(error)) throw error;
+    return { input, reason: `${what}: ${messageOf(error)}` };
   }
 }
 

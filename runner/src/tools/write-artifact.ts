@@ -73,20 +73,25 @@ export class ArtifactWriter {
   }
 
   async #manifest(sha256: string): Promise<DirectoryManifest> {
-    let text = Buffer.alloc(0);
+    const manifest = directoryManifest.safeParse(jsonIn(await this.read(sha256, maxManifestBytes)));
+    if (manifest.success) return manifest.data;
+    throw new TurnFailure(`the content ${sha256} is not the list of a directory\n${z.prettifyError(manifest.error)}`);
+  }
+
+  /** Reads content of at most `maxBytes`. Throws a {@link ContentRefused}. */
+  async read(sha256: string, maxBytes: number): Promise<Buffer> {
+    let content = Buffer.alloc(0);
     await this.#fetch(sha256, async (body) => {
       const chunks: Uint8Array[] = [];
       let size = 0;
       for await (const chunk of body) {
         size += chunk.length;
-        if (size > maxManifestBytes) throw new TurnFailure(`the list of files ${sha256} is too long`);
+        if (size > maxBytes) throw new TurnFailure(`the content ${sha256} is longer than ${maxBytes} bytes`);
         chunks.push(chunk);
       }
-      text = Buffer.concat(chunks);
+      content = Buffer.concat(chunks);
     });
-    const manifest = directoryManifest.safeParse(jsonIn(text));
-    if (manifest.success) return manifest.data;
-    throw new TurnFailure(`the content ${sha256} is not the list of a directory\n${z.prettifyError(manifest.error)}`);
+    return content;
   }
 
   /** Passes each try's bytes to `take`, until one was complete. */

@@ -19,10 +19,14 @@ export interface TestSandbox {
   readonly run: (
     tool: SandboxToolName,
     input: unknown,
-    call?: { step?: string; signal?: AbortSignal },
+    call?: { step?: string; signal?: AbortSignal; artifact?: Buffer },
   ) => Promise<SandboxResponse>;
   /** What a call is refused with. */
-  readonly refused: (tool: SandboxToolName, input: unknown) => Promise<{ code: string; message: string }>;
+  readonly refused: (
+    tool: SandboxToolName,
+    input: unknown,
+    call?: { artifact?: Buffer },
+  ) => Promise<{ code: string; message: string }>;
   readonly remove: () => Promise<void>;
 }
 
@@ -37,6 +41,7 @@ export async function createSandbox({ limits, env, byDescriptor }: TestSandboxOp
   const [workspace, mount, outside] = [join(root, 'workspace'), join(root, 'mount'), join(root, 'outside')];
   for (const directory of [workspace, mount, outside]) await mkdir(directory);
   const chunks: Buffer[] = [];
+  const published = new Map<string, Buffer>();
   const sandbox: Sandbox = {
     roots: await Roots.of(
       [
@@ -48,13 +53,18 @@ export async function createSandbox({ limits, env, byDescriptor }: TestSandboxOp
     env: { PATH: process.env['PATH'], HOME: root, ...env },
     limits: { ...usualLimits, ...limits },
     processes: new BackgroundProcesses(2),
+    fetch: (sha256) => Promise.resolve(published.get(sha256) ?? Buffer.alloc(0)),
     log: (bytes) => chunks.push(bytes),
   };
   let calls = 0;
-  const run: TestSandbox['run'] = (tool, input, { step, signal } = {}) => {
+  const run: TestSandbox['run'] = (tool, input, { step, signal, artifact } = {}) => {
     calls += 1;
+    const sha256 = `content-${calls}`;
+    if (artifact) published.set(sha256, artifact);
+    const handed = { id: 'art_1', name: 'a.patch', kind: 'file' as const, files: 1, sha256 };
     return runSandboxTool(tool, input, sandbox, {
       step: step ?? `${calls}.0`,
+      artifact: artifact && { ...handed, sizeBytes: artifact.length },
       signal: signal ?? new AbortController().signal,
     });
   };
@@ -66,9 +76,9 @@ export async function createSandbox({ limits, env, byDescriptor }: TestSandboxOp
     sandbox,
     logged: () => Buffer.concat(chunks).toString(),
     run,
-    refused: async (tool, input) => {
+    refused: async (tool, input, call) => {
       try {
-        const { output } = await run(tool, input);
+        const { output } = await run(tool, input, call);
         return { code: 'not-refused', message: output };
       } catch (error) {
         if (!(error instanceof SandboxRefusal)) throw error;

@@ -2,6 +2,7 @@ import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ToolResponse } from '@suzumio/protocol/runner';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
+import { repositoryOfAgent } from '@suzumio/store/turns/workspace-base';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { attemptRow } from '@suzumio/store/rows';
 import type { Tx } from '@suzumio/store/sqlite/tx';
@@ -143,6 +144,7 @@ async function prepare(
       reader: store.reader,
       content,
       store: (bytes, kind) => store.content.putBytes(content, bytes, { owner: call.agent, kind }),
+      repository: () => repositoryOfAgent(store.reader, store.config, call.agent),
       agent: call.agent,
       turn: call.turn,
     });

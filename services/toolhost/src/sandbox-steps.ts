@@ -1,10 +1,14 @@
+import type { z } from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { parse } from '@suzumio/runtime/http/validate';
 import { callOfWrite } from '@suzumio/protocol/ids';
-import { endStepRequest, isScriptStep, type StepResult } from '@suzumio/protocol/sandbox-steps';
+import type { HandedArtifact } from '@suzumio/protocol/artifacts';
+import { type beginStepAnswer, endStepRequest, isScriptStep, type StepResult } from '@suzumio/protocol/sandbox-steps';
+import { fileApply } from '@suzumio/protocol/sandbox-tools/files';
 import { isSandboxTool } from '@suzumio/protocol/tool-names';
 import type { RecordedStep } from '@suzumio/store/journal';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
+import { findArtifact } from '@suzumio/store/content/artifacts';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
 import {
   beginSandboxStep,
@@ -19,6 +23,7 @@ import type { CallBody } from './bodies/call.js';
 import { jsonBody } from './bodies/json-body.js';
 import { outcomeOf, pace, refuseCall, toolCallOf } from './call-tool.js';
 import type { ToolhostContext } from './context.js';
+import { handed } from './tools/artifacts-read.js';
 
 /** How many members the lists and objects of a result may have. */
 const mostMembers = 20_000;
@@ -34,7 +39,7 @@ export async function beginStep(
   context: ToolhostContext,
   token: PresentedToken,
   body: CallBody,
-): Promise<{ begun: true } | { result: StepResult }> {
+): Promise<z.infer<typeof beginStepAnswer>> {
   return context.cell.stores.use(token.project, async (store) => {
     const named = await toolCallOf(context, store, token, body);
     const { step, tool } = named;
@@ -48,7 +53,7 @@ export async function beginStep(
       return refuseCall(context, store, call, 'tool-unknown', message);
     }
     const begun = await begin(context, store, call);
-    if (begun === 'begun') return { begun: true };
+    if (begun === 'begun') return { begun: true, ...appliedBy(store, tool, body.input()) };
     const { result, replayed } = begun;
     context.metrics.toolCalls.inc({ tool, outcome: outcomeOf(result, replayed) });
     if (!result.ok && result.refused) {
@@ -90,6 +95,15 @@ async function begin(context: ToolhostContext, store: ProjectStore, call: Sandbo
   const refusal = stepRefusal(store.reader, store, call);
   if (refusal) await pace(context, store, call);
   return store.write((tx) => beginSandboxStep(tx, call, refusal));
+}
+
+/** The artifact that a step applies; none where there is none, which its runner tells. */
+function appliedBy({ reader }: ProjectStore, tool: string, input: unknown): { artifact?: HandedArtifact } {
+  const parsed = tool === 'file.apply' ? fileApply.input.safeParse(input) : undefined;
+  if (!parsed?.success) return {};
+  const { artifact: named } = parsed.data;
+  const found = findArtifact(reader, { id: named }) ?? findArtifact(reader, { name: named });
+  return found === undefined || found.redacted ? {} : { artifact: handed(found) };
 }
 
 /** As the runner that carried it out said it. */

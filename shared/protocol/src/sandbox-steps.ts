@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { handedArtifact } from './artifacts.js';
 import { agentId, projectId, toolStep, turnId } from './ids.js';
 import { isShallow, tooDeep } from './nesting.js';
 import { toolRequest } from './runner.js';
@@ -31,9 +32,12 @@ export type StepResult = z.infer<typeof stepResult>;
 /** The body of `POST /tool/begin`: that of `POST /tool`, with a step. */
 export const beginStepRequest = toolRequest.required({ step: true });
 
-/** Its answer: that the step is the runner's to carry out, or what came of it when this attempt did. */
+/**
+ * Its answer: that the step is the runner's to carry out, with the artifact that `file.apply` names; or what came of it when
+ * this attempt did.
+ */
 export const beginStepAnswer = z.union([
-  z.strictObject({ begun: z.literal(true) }),
+  z.strictObject({ begun: z.literal(true), artifact: handedArtifact.optional() }),
   z.strictObject({ result: stepResult }),
 ]);
 

@@ -23,7 +23,7 @@ export const toolAliases: ReadonlyMap<string, CoreToolName> = new Map([
 /** The tools of the packs that come with Suzumio, by the pack's name in `tools.toolpacks`. */
 export const toolpackTools = {
   core: coreToolNames,
-  files: ['file.read', 'file.write', 'file.patch', 'file.list', 'file.search'],
+  files: ['file.read', 'file.write', 'file.patch', 'file.apply', 'file.list', 'file.search'],
   shell: ['shell.exec', 'shell.read', 'shell.stop'],
   web: ['web.fetch'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;

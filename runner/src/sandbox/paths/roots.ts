@@ -52,6 +52,10 @@ export class Roots {
     private readonly byDescriptor: boolean,
   ) {}
 
+  get workspacePath(): string {
+    return this.workspace.path;
+  }
+
   /** @param roots the workspace first: relative paths start there */
   static async of(
     roots: readonly [workspace: Root, ...others: Root[]],

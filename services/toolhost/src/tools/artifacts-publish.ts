@@ -4,6 +4,7 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { artifactName, maxArtifactDescription } from '@suzumio/contract/model/artifact-name';
 import { artifactKind, filesOf } from '@suzumio/protocol/artifacts';
 import { sha256 } from '@suzumio/protocol/ids';
+import type { Repository } from '@suzumio/protocol/repository';
 import type { ContentStore } from '@suzumio/store/content/content-store';
 import { uploadedDirectory } from '@suzumio/store/content/directories';
 import { type NewArtifact, publishArtifact } from '@suzumio/store/content/publish-artifact';
@@ -23,6 +24,10 @@ const wanted = z
       .refine((text) => text.isWellFormed() && !text.includes('\0'), 'no NUL, and no halves of characters')
       .optional()
       .describe('A text to publish as it is, instead of a path.'),
+    patch: z
+      .literal(true)
+      .optional()
+      .describe('Instead of a path: a patch of all that you changed in your Git workspace since its base.'),
     name: artifactName.optional().describe('What to publish it as; by default the own name of what is at the path.'),
     description: z.string().max(maxArtifactDescription).optional(),
     sha256: sha256.optional(),
@@ -30,8 +35,8 @@ const wanted = z
     kind: artifactKind.optional(),
   })
   .refine(
-    ({ path, content }) => (path === undefined) !== (content === undefined),
-    'give the path of a file or directory, or the content and the name of a text, and not both',
+    ({ path, content, patch }) => [path, content, patch].filter((way) => way !== undefined).length === 1,
+    'give one of: the path of a file or directory, the content and the name of a text, or patch',
   )
   .refine(({ content, name }) => content === undefined || name !== undefined, 'a text needs a name, such as summary.md')
   .refine(
@@ -44,23 +49,34 @@ export const artifactsPublish = defineTool({
   name: 'artifacts.publish',
   description:
     'Publish a file of your workspace, or a directory with all that is in it, so that the team and the person can read it: give ' +
-    'its path. To publish a text that is in no file, give content and name. A directory may hold files and directories, and no links.',
+    'its path. To publish a text that is in no file, give content and name. To publish what ' +
+    'you changed in a Git workspace, give patch: true. A directory may hold files and directories, and no links.',
   input: wanted,
   hidden: uploadFacts,
-  async prepare(input, { content, store }) {
-    const made = input.content === undefined ? await fromWorkspace(input, content) : await fromText(input, store);
-    const { name, sha256: hash, sizeBytes, directory } = made;
-    const { description } = input;
+  async prepare(input, { content, store, repository }) {
+    const made =
+      input.content !== undefined
+        ? await fromText(input, store)
+        : input.patch === true
+          ? await fromChanges(input, content, repository())
+          : await fromWorkspace(input, content);
+    const { name, sha256: hash, sizeBytes, directory, base } = made;
+    const description = base === undefined ? input.description : againstBase(base, input.description);
     return (tx, { agent: creator, turn }) => {
       const { id } = publishArtifact(tx, { ...made, creator, turn, path: content.pathOf(hash), description });
       const files = directory ? { files: directory.files } : {};
-      return { output: `${name} (${id})`, metadata: { id, name, sha256: hash, sizeBytes, ...files } };
+      const against = base === undefined ? {} : { base };
+      const output = base === undefined ? `${name} (${id})` : `${name} (${id}), against the commit ${base}`;
+      return { output, metadata: { id, name, sha256: hash, sizeBytes, ...files, ...against } };
     };
   },
 });
 
 /** What an artifact is made of. */
-type Made = Pick<NewArtifact, 'name' | 'workspacePath' | 'directory' | 'sha256' | 'sizeBytes'>;
+type Made = Pick<NewArtifact, 'name' | 'workspacePath' | 'directory' | 'sha256' | 'sizeBytes'> & {
+  /** The commit that a patch is against. */
+  base?: string;
+};
 
 /** A file or directory that the runner has uploaded. */
 async function fromWorkspace(
@@ -86,6 +102,26 @@ async function fromWorkspace(
     );
   }
   return { ...uploaded, name: name.data, workspacePath };
+}
+
+/** A patch that the runner has made and uploaded. */
+async function fromChanges(
+  { name, ...told }: Wanted,
+  content: ContentStore,
+  repository: Repository | undefined,
+): Promise<Made> {
+  if (!repository) {
+    throw new SuzumioError('content-missing', 'A patch is made of a Git workspace, and yours is none: publish a path.');
+  }
+  const uploaded = await uploadedAs('file', told.sha256, content);
+  if (!uploaded) throw new SuzumioError('content-missing', 'No patch was made of your changes, so none is published.');
+  const ownName = artifactName.safeParse(`${posix.basename(repository.branch)}.patch`).data ?? 'changes.patch';
+  return { ...uploaded, name: name ?? ownName, base: repository.base };
+}
+
+function againstBase(base: string, description: string | undefined): string {
+  const against = `Patch against the commit ${base}.`;
+  return description === undefined ? against : `${description} ${against}`.slice(0, maxArtifactDescription);
 }
 
 async function fromText({ content: text = '', name = '' }: Wanted, store: ToolEnvironment['store']): Promise<Made> {

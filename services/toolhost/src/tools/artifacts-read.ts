@@ -61,7 +61,8 @@ export const artifactsRead = defineTool({
   },
 });
 
-function handed({ id, name, kind, files, sha256, sizeBytes }: ArtifactView): HandedArtifact {
+/** An artifact, as runners are told of it. */
+export function handed({ id, name, kind, files, sha256, sizeBytes }: ArtifactView): HandedArtifact {
   return { id, name, kind, files, sha256, sizeBytes };
 }
 

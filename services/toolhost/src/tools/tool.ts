@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { CoreToolName } from '@suzumio/protocol/tool-names';
+import type { Repository } from '@suzumio/protocol/repository';
 import type { ToolDefinition, ToolResponse } from '@suzumio/protocol/runner';
 import type { ContentStore } from '@suzumio/store/content/content-store';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
@@ -13,6 +14,8 @@ export interface ToolEnvironment {
   content: ContentStore;
   /** Stores content of the call, charged to its agent, and returns its hash. */
   store: (bytes: Buffer, kind: 'reports' | 'content') => Promise<string>;
+  /** The repository that the agent's workspace is a clone of. */
+  repository: () => Repository | undefined;
   agent: string;
   turn: string;
 }

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { SandboxToolName } from '../tool-names.js';
-import { fileList, filePatch, fileRead, fileSearch, fileWrite } from './files.js';
+import { fileApply, fileList, filePatch, fileRead, fileSearch, fileWrite } from './files.js';
 import type { SandboxTool } from './sandbox-tool.js';
 import { shellExec, shellRead, shellStop } from './shell.js';
 
@@ -9,6 +9,7 @@ export const sandboxTools = {
   'file.read': fileRead,
   'file.write': fileWrite,
   'file.patch': filePatch,
+  'file.apply': fileApply,
   'file.list': fileList,
   'file.search': fileSearch,
   'shell.exec': shellExec,

@@ -70,6 +70,15 @@ export const filePatch = defineSandboxTool({
     }),
 });
 
+export const fileApply = defineSandboxTool({
+  name: 'file.apply',
+  description:
+    'Apply a published patch to the workspace: all of it, or nothing. Context must match exactly, line numbers may be off.',
+  input: z.strictObject({
+    artifact: z.string().min(1).max(200).describe('The id of the artifact, or its name for the newest of that name.'),
+  }),
+});
+
 export const fileList = defineSandboxTool({
   name: 'file.list',
   description: 'List a directory with kinds and sizes: one level, or everything below it.',

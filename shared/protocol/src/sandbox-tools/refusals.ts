@@ -13,6 +13,7 @@
  * - `read-only`, `permission-denied`, `disk-full`: the system refused
  * - `patch-invalid`, `patch-unsupported`: the patch cannot be read, or asks for what is not done
  * - `patch-mismatch`, `patch-ambiguous`: what is to be changed is not in the file, or there more than once
+ * - `artifact-unknown`: nothing is published under that name, or its content was removed
  * - `pattern-invalid`: no regular expression
  * - `program-missing`: the image has not the program that does it
  * - `outcome-unknown`: the turn was interrupted while it ran; it had reached outside, so it is not repeated
@@ -43,6 +44,7 @@ export const sandboxRefusalCodes = [
   'patch-unsupported',
   'patch-mismatch',
   'patch-ambiguous',
+  'artifact-unknown',
   'pattern-invalid',
   'program-missing',
   'outcome-unknown',
