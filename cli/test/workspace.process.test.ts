@@ -182,6 +182,23 @@ changed  7 B -> 7 B    src/run
   });
 });
 
+test('restore makes the files what they were, for the next turn, and can be taken back', async () => {
+  for (const tree of [first, second]) await leaveFiles(api, 'team', 'ada', tree);
+  expect(await atServer('workspace', 'restore', 'team', 'ada', '1')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('The files of ada are as they were after its turn 1 (files changed: +1 ~3 -2).\n'),
+  });
+  expect((await atServer('workspace', 'get', 'team', 'ada', 'old', '--output', '-')).out).toBe(first.old);
+  expect((await atServer('workspace', 'log', 'team', 'ada')).out).toMatch(
+    /RESTORED\n +\d.* \+1 ~3 -2 +to turn 1, by admin\n2 .*\n1 /,
+  );
+  expect((await atServer('workspace', 'diff', 'team', 'ada', '--names')).out).toContain('gauge.py');
+  expect(await atServer('workspace', 'restore', 'team', 'ada', '2')).toMatchObject({ code: 0 });
+  expect(await atServer('workspace', 'get', 'team', 'ada', 'old', '--output', '-')).toMatchObject({ code: 3 });
+  expect(await atServer('workspace', 'restore', 'team', 'ada', '7')).toMatchObject({ code: 3 });
+  expect(await withNothingRunning('workspace', 'restore', 'team', 'ada', '1')).toMatchObject({ code: 4 });
+});
+
 test('on a terminal, no name and no text of an agent does more than show', async () => {
   const name = 'a\u001b[2J\nb';
   await leaveFiles(api, 'team', 'ada', { [name]: '\u001b]0;title\u0007\n\u202e\n' });

@@ -5,9 +5,9 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { WorkspaceEntryView } from '@suzumio/contract/model/workspace';
 import type { Command } from 'commander';
 import { printBytes, saveFile } from '../files/save-content.js';
-import { findReads } from '../reach/reach.js';
+import { findReads, requireApi } from '../reach/reach.js';
 import { renderDiff } from '../render/diff.js';
-import { size } from '../render/format.js';
+import { changedFiles, size } from '../render/format.js';
 import { fileChangeTable, workspaceChangeTable, workspaceEntryTable } from '../render/workspace-tables.js';
 import { say, sayHint, sayJson, type Session } from '../session.js';
 import type { Register } from './action.js';
@@ -62,6 +62,13 @@ export const registerWorkspace: Register = (program, action) => {
     ['workspace get newsroom reporter-1 notes/north.md'],
     ['workspace get newsroom reporter-1 notes/north.md --turn 3 --output - | wc -w', 'as it was after turn 3'],
   ).action(action(get));
+  examples(
+    group
+      .command('restore <project> <agent>')
+      .description("make an agent's files what they were after one of its turns")
+      .argument('<n>', 'the number of the turn; 0: before the first', turnNumber),
+    ['workspace restore newsroom reporter-1 3', 'its next turn begins with the files that turn 3 left'],
+  ).action(action(restore));
 };
 
 async function log(session: Session, project: string, agent: string, { limit }: LimitOptions): Promise<undefined> {
@@ -69,7 +76,7 @@ async function log(session: Session, project: string, agent: string, { limit }: 
   const changes = await newestOf(session, limit, (page) => api.listWorkspaceChanges({ project, agent, query: page }));
   const newest = changes.toReversed();
   sayRows(session, newest, nothingYet(agent), workspaceChangeTable);
-  const [last] = newest;
+  const last = newest.find(({ turn }) => turn !== null);
   if (last) sayHint(session, `workspace diff ${project} ${agent} ${last.turnNumber}`);
 }
 
@@ -110,8 +117,8 @@ function nothingYet(agent: string): string {
 }
 
 async function newestChange(api: Client, project: string, agent: string): Promise<number | undefined> {
-  const { items } = await api.listWorkspaceChanges({ project, agent, query: { limit: 1 } });
-  return items[0]?.turnNumber;
+  const { items } = await api.listWorkspaceChanges({ project, agent, query: { limit: 1000 } });
+  return items.findLast(({ turn }) => turn !== null)?.turnNumber;
 }
 
 interface AtTurn {
@@ -148,6 +155,13 @@ async function get(
   }
   await saveFile(output, file, content, { force });
   tell(session, { ...file, output }, [`Wrote ${output}, ${size(file.sizeBytes)}.`]);
+}
+
+async function restore(session: Session, project: string, agent: string, turn: number): Promise<undefined> {
+  const answer = await (await requireApi(session)).restoreWorkspace({ project, agent, body: { turn } });
+  const since = turn === 0 ? 'before its first turn' : `after its turn ${turn}`;
+  const done = `The files of ${agent} are as they were ${since} (files changed: ${changedFiles(answer.files)}).`;
+  tell(session, answer, [done], `workspace log ${project} ${agent}`, `send ${project} ${agent} P1 "…"`);
 }
 
 /** @throws SuzumioError `workspace-path-unknown` */

@@ -42,6 +42,9 @@ async function storageLimits(session: Session): Promise<StorageLimits> {
     get agent() {
       return read().agent;
     },
+    get history() {
+      return read().history;
+    },
     get reserve() {
       return read().reserve;
     },

@@ -143,6 +143,13 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
     case 'tool.called':
       if (data.text('outcome') === 'succeeded') return undefined;
       return { who, what: `${data.text('tool')} ${data.text('outcome')}: ${data.text('code')}`, tone: 'bad' };
+    case 'workspace.restored': {
+      const files = data.files();
+      const since =
+        data.number('turnNumber') === 0 ? 'before its first turn' : `after turn ${data.number('turnNumber')}`;
+      const counts = files === undefined ? '' : ` (files changed: ${changedFiles(files)})`;
+      return { who: event.actor, what: `restored the files of ${who} as they were ${since}${counts}`, tone: 'plain' };
+    }
     case 'model.answered':
       return undefined;
     case 'budget.reached':

@@ -5,12 +5,14 @@ import { changedFiles, dayAndTime, size } from './format.js';
 import { type Cell, table, type Tone } from './table.js';
 
 export function workspaceChangeTable(changes: readonly WorkspaceChangeView[], { context }: Session): string[] {
+  const restored = changes.some(({ restoredTurn }) => restoredTurn !== null);
   return table(
-    ['TURN', 'TIME', 'FILES CHANGED'],
-    changes.map(({ turnNumber, files, createdAt }) => [
-      String(turnNumber),
+    ['TURN', 'TIME', 'FILES CHANGED', ...(restored ? ['RESTORED'] : [])],
+    changes.map(({ turnNumber, files, createdAt, restoredTurn, actor }) => [
+      restoredTurn === null ? String(turnNumber) : '',
       dayAndTime(createdAt, context),
       files === null ? 'not counted' : changedFiles(files),
+      ...(restoredTurn === null ? [] : [`to turn ${restoredTurn}, by ${oneLine(actor ?? '')}`]),
     ]),
     context.out,
   );

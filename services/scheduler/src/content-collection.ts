@@ -23,7 +23,7 @@ export class ContentCollection {
 
   /** Collects one project per round: disks have more urgent work, and old content has waited for a day already. */
   async run(): Promise<void> {
-    const { catalog, context, directory } = this.cell;
+    const { catalog, context, directory, storage } = this.cell;
     if (this.#left.length === 0 && context.now() >= this.#nextPassMs) {
       this.#left = catalog.projects.all().map(({ id }) => id);
       this.#nextPassMs = context.now() + passMs;
@@ -38,7 +38,7 @@ export class ContentCollection {
       } else if (wiped.outcome === 'failed') {
         this.logger.error({ err: wiped.error, project }, 'redacted bytes are still in free space');
       }
-      const files = await collectContent(store, directory.projectDir(project), context.now());
+      const files = await collectContent(store, directory.projectDir(project), context.now(), storage.history);
       this.figures.note(store);
       if (files > 0) this.logger.info({ project, files }, 'removed unreferenced content');
     });

@@ -6,6 +6,7 @@ import { agentRow } from '@suzumio/store/rows';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import { turnCalled } from '@suzumio/store/turns/read-turns';
 import type { Found } from '@suzumio/store/workspaces/look-into';
+import { restoreWorkspace } from '@suzumio/store/workspaces/restore-workspace';
 import { Snapshots } from '@suzumio/store/workspaces/snapshots';
 import { listWorkspaceChanges, snapshotAfter, snapshotsOfTurn } from '@suzumio/store/workspaces/workspace-changes';
 import type { ApiContext } from '../context.js';
@@ -21,6 +22,9 @@ interface Place {
   turn: number | undefined;
 }
 
+/** How many files are looked at together. */
+const renewedAtOnce = 32;
+
 export function workspaceRuns(): Runs<typeof workspaces> {
   const snapshots = new Snapshots();
   const directoryOf = ({ cell }: ApiContext, project: string) => cell.directory.projectDir(project);
@@ -35,6 +39,18 @@ export function workspaceRuns(): Runs<typeof workspaces> {
     const found = await snapshots.read(projectDir, 'look', { snapshot, path: place.path, ...page });
     if (found) return found;
     throw unknownPath(place, 'is not in');
+  }
+
+  /** Whether everything in a snapshot is stored; it then stays for a day. */
+  async function renewAll(projectDir: string, snapshot: string | null): Promise<boolean> {
+    const content = new ContentStore(projectDir);
+    const hashes = await snapshots.read(projectDir, 'contents', { snapshot });
+    for (let start = 0; start < hashes.length; start += renewedAtOnce) {
+      const some = hashes.slice(start, start + renewedAtOnce);
+      const sizes = await Promise.all(some.map((sha256) => content.renew(sha256)));
+      if (sizes.includes(undefined)) return false;
+    }
+    return true;
   }
 
   return {
@@ -70,6 +86,24 @@ export function workspaceRuns(): Runs<typeof workspaces> {
       const content = new ContentStore(projectDir);
       if (!isNow && (await content.sizeOf(found.sha256)) === undefined) throw collected(place);
       await sendContent(call.request, call.response, content, { ...found, name: posix.basename(path) });
+    },
+
+    async restoreWorkspace(call) {
+      const { agent, project } = call.params;
+      const { turn } = call.body;
+      const { before, snapshot } = await call.read((reader) => {
+        return { before: agentRow(reader, agent).snapshot, snapshot: snapshotOf(reader, agent, turn) };
+      });
+      const projectDir = directoryOf(call.context, project);
+      const isKept = await renewAll(projectDir, snapshot);
+      const page = { limit: 0 };
+      const { files } = await snapshots.read(projectDir, 'compare', { before, after: snapshot, page });
+      // All refusals are here, where a request that comes again gets the answer that it had.
+      return call.write((tx) => {
+        if (!isKept) throw collected({ agent, path: '.', turn });
+        restoreWorkspace(tx, { agent, turn, before, snapshot, files }, call.actor);
+        return { agent, turn, files };
+      });
     },
 
     async getTurnChanges(call) {
@@ -115,9 +149,11 @@ function unknownPath({ agent, path, turn }: Place, what: string): SuzumioError {
   );
 }
 
-function collected({ agent, path, turn }: Place): SuzumioError {
+function collected({ agent, path, turn = 0 }: Place): SuzumioError {
+  const what = path === '.' ? 'Some of the files' : `The content of "${path.slice(0, 200)}"`;
+  const verb = path === '.' ? 'are' : 'is';
   return new SuzumioError(
     'content-collected',
-    `The content of "${path.slice(0, 200)}" is no longer kept as ${agent} had it after turn ${turn ?? 0}: what old turns have left is removed after a while.`,
+    `${what} ${verb} no longer kept as ${agent} had ${path === '.' ? 'them' : 'it'} after turn ${turn}: what old turns have left is removed after a while (policy: storage.history).`,
   );
 }

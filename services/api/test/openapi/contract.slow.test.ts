@@ -49,6 +49,7 @@ const bodies: Readonly<Record<string, () => unknown>> = {
   requestChanges: () => ({ recipient: 'ada', body: 'More.' }),
   stopAgent: () => ({ now: true }),
   resetAgent: () => ({ redeliver: true }),
+  restoreWorkspace: () => ({ turn: 0 }),
   sendMessage: () => mail,
   redeliverMessage: () => ({ agent: 'ben' }),
   redactMessage: () => ({ because: 'It held a password.' }),
@@ -79,6 +80,7 @@ const states: Readonly<Record<string, ProjectState>> = {
   startAgent: 'with a stopped agent',
   cancelTurn: 'at work',
   getReport: 'submitted',
+  restoreWorkspace: 'running',
 };
 
 const queries: Readonly<Record<string, string>> = {
@@ -357,6 +359,40 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
     const removed = hashOf(Buffer.from('One.\n'));
     await rm(join(world.api.cell.directory.projectDir(project), content.pathOf(removed)));
     return world.call(operationCalled('getWorkspaceFile'), { project, query: 'path=notes.md&turn=1' });
+  },
+  'restoreWorkspace agent-unknown': () =>
+    world.call(operationCalled('restoreWorkspace'), { agent: 'zoe', body: { turn: 0 } }),
+  'restoreWorkspace idempotency-mismatch': async () => {
+    const project = await world.project('running');
+    await leaveFiles(world.api, project, 'ben', { 'notes.md': 'One.\n' });
+    const restoreTo = (turn: number) =>
+      world.call(operationCalled('restoreWorkspace'), {
+        project,
+        headers: { 'idempotency-key': 'mismatch' },
+        body: { turn },
+      });
+    await restoreTo(0);
+    return restoreTo(1);
+  },
+  'restoreWorkspace turn-unknown': () => post('restoreWorkspace', { turn: 9 }),
+  'restoreWorkspace agent-state-refused': async () =>
+    world.call(operationCalled('restoreWorkspace'), {
+      project: await world.project('at work'),
+      agent: 'ada',
+      body: { turn: 0 },
+    }),
+  'restoreWorkspace project-closed': async () => {
+    const project = await world.project('submitted');
+    await world.call(operationCalled('approveProject'), { project });
+    return world.call(operationCalled('restoreWorkspace'), { project, body: { turn: 0 } });
+  },
+  'restoreWorkspace content-collected': async () => {
+    const project = await world.project('running');
+    for (const text of ['One.\n', 'Two.\n']) await leaveFiles(world.api, project, 'ben', { 'notes.md': text });
+    const content = new ContentStore(world.api.cell.directory.projectDir(project));
+    await rm(join(world.api.cell.directory.projectDir(project), content.pathOf(hashOf(Buffer.from('One.\n')))));
+    expect((await world.call(operationCalled('restoreWorkspace'), { project, body: { turn: 0 } })).status).toBe(200);
+    return world.call(operationCalled('restoreWorkspace'), { project, body: { turn: 1 } });
   },
   'getReport report-missing': () => world.call(operationCalled('getReport')),
   'listWorkers server-unreachable': () => {

@@ -106,6 +106,10 @@ export const eventTable = {
   ),
   'turn.failed': told('A turn failed for good. Its mail is kept.', failed),
   'turn.cancelled': told('A turn was cancelled.', { number, reason: text }),
+  'workspace.restored': told("An agent's files are as they were after one of its turns, or before the first (0).", {
+    turnNumber: count,
+    files: fileCounts,
+  }),
   'tool.called': told('An agent called a tool. `code` says why the call failed or was refused.', {
     tool: text,
     step: text,

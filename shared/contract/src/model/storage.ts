@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { duration } from '@suzumio/protocol/duration';
+import { wholeNumber } from './scalar-config.js';
 import { size } from './size-config.js';
 
 const MIB = 1024 ** 2;
@@ -33,6 +35,15 @@ export const storageLimits = z.strictObject({
   project: quota(16 * GIB, 4 * GIB),
   /** Of one agent. */
   agent: quota(4 * GIB, GIB),
+  /** The files of workspaces as earlier turns have left them. What is older, and of earlier turns, is collected. */
+  history: z
+    .strictObject({
+      /** How long they are kept. */
+      keepFor: duration.default(30 * 24 * 3_600_000),
+      /** Of how many of an agent's last turns they are kept, however old. */
+      turns: wholeNumber(1, 1_000_000).default(20),
+    })
+    .prefault({}),
   /** The reserves of the disk: with less free, nothing of that kind is written. */
   reserve: z
     .strictObject({

@@ -41,12 +41,16 @@ export const workspaceEntryView = z.discriminatedUnion('kind', [
 ]);
 export type WorkspaceEntryView = z.infer<typeof workspaceEntryView>;
 
-/** One change of an agent's workspace: by a turn. */
+/** One change of an agent's workspace: by a turn, or by a person who restored it. */
 export const workspaceChangeView = z.object({
   seq: z.int().describe("A place in a list: what `after` of the list's query counts."),
   agent: z.string(),
-  turn: z.string().describe('The turn that made it.'),
-  turnNumber: count.describe('The number of that turn among those of its agent.'),
+  turn: z.string().nullable().describe('The turn that made it; null where it was restored.'),
+  turnNumber: count.describe(
+    'The number of that turn among those of its agent, or of the last before it was restored.',
+  ),
+  restoredTurn: count.nullable().describe('The turn after which it was as it was restored to be; 0: before the first.'),
+  actor: z.string().nullable().describe('Who restored it.'),
   files: fileCounts.nullable().describe('How many files it has changed; null where they were not counted.'),
   createdAt: z.iso.datetime(),
 });

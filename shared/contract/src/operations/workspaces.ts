@@ -37,6 +37,16 @@ export const workspaceEntriesQuery = request({
 
 export const workspaceFileQuery = request({ path: path.min(1).describe('A file.'), turn: atTurn });
 
+export const restoreWorkspaceRequest = request({
+  turn: z.int().nonnegative().describe('The number of the turn; 0: before the first that is on record.'),
+});
+
+export const restoreWorkspaceAnswer = z.object({
+  agent: z.string(),
+  turn: z.int(),
+  files: fileCounts.describe('How many files that has changed.'),
+});
+
 export const workspaceChangeListAnswer = listOf(workspaceChangeView);
 
 export const turnChangesAnswer = z.object({
@@ -102,6 +112,24 @@ export const workspaces = resource('Workspaces', {
       304: { description: 'The client has them.' },
     },
     refusals: ['agent-unknown', 'turn-unknown', 'workspace-path-unknown', 'content-collected', 'range-not-satisfiable'],
+  },
+  restoreWorkspace: {
+    method: 'post',
+    path: '/api/projects/:project/agents/:agent/workspace/restore',
+    scope: 'operate',
+    summary: "Makes an agent's files what they were after one of its turns.",
+    description:
+      'Its next turn begins with them. What they were is kept as that of every turn, and can be restored, too. Refused while a turn works on them.',
+    body: restoreWorkspaceRequest,
+    answers: { 200: { description: 'They are restored.', content: json(restoreWorkspaceAnswer) } },
+    refusals: [
+      'agent-unknown',
+      'turn-unknown',
+      'agent-state-refused',
+      'project-closed',
+      'content-collected',
+      'idempotency-mismatch',
+    ],
   },
   getTurnChanges: {
     method: 'get',

@@ -52,6 +52,11 @@ function ownersIn(
   const agents = reader.all<{ id: string; snapshot: string | null }>(
     'SELECT id, snapshot FROM agents ORDER BY position',
   );
+  const past = (snapshot: string) =>
+    reader.get<{ id: string }>(
+      'SELECT agent_id AS id FROM workspace_changes WHERE :snapshot IN (snapshot_before, snapshot_after) LIMIT 1',
+      { snapshot },
+    );
   const reports = new Map(listReports(reader).map(({ path, agent }) => [path, agent]));
   return ({ name, path }) => {
     const reporter = reports.get(path);
@@ -64,7 +69,8 @@ function ownersIn(
     );
     if (artifact) return { owner: artifact.creator, kind: artifact.creator === USER_ID ? 'uploads' : 'content' };
     const snapshot = snapshotWith(name);
-    const agent = snapshot === undefined ? undefined : agents.find((one) => one.snapshot === snapshot);
+    const agent =
+      snapshot === undefined ? undefined : (agents.find((one) => one.snapshot === snapshot) ?? past(snapshot));
     return agent ? { owner: agent.id, kind: 'snapshots' } : { owner: systemOwner, kind: 'content' };
   };
 }

@@ -2,14 +2,14 @@ import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { sha256 } from '@suzumio/protocol/ids';
-import { directoriesOf } from '@suzumio/protocol/workspace-snapshot';
+import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
 import { chargeFound, type StoredFile } from './charge-found.js';
 import { collectLogs } from './collect-logs.js';
 import { ContentStore } from './content-store.js';
 import type { Database } from '../sqlite/tx.js';
 import { isPublished, publishedContents } from './artifacts.js';
 import { listReports } from './reports.js';
-import { storedSnapshot } from './stored-snapshot.js';
+import { type KeptHistory, KeptSnapshots } from './kept-snapshots.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
 /** How long content may exist, or be confirmed to exist, before a row refers to it. */
@@ -21,6 +21,9 @@ const atOnce = 500;
 /** How often workspaces of turns that ended meanwhile are checked before the rest waits for the next round. */
 const maxLooks = 100;
 
+/** What is removed on request is told to be in use, also where it will soon be collected. */
+const wholeHistory: KeptHistory = { sinceMs: 0, turns: Infinity };
+
 /** Prefix of files that are being removed; the file's name follows. */
 const removingPrefix = '.old-';
 
@@ -31,16 +34,23 @@ const earlierReports = 'reports';
  * Removes content that nothing refers to and that was neither stored nor confirmed in the last day: older workspace
  * snapshots, uploads that were never published, rejected reports, partial files. Also removes older logs of turns.
  *
+ * @param history how much of agents' earlier workspaces is kept
  * @returns how many content files were removed
  */
-export async function collectContent(store: Database, projectDir: string, nowMs: number): Promise<number> {
+export async function collectContent(
+  store: Database,
+  projectDir: string,
+  nowMs: number,
+  { keepFor, turns }: StorageLimits['history'] = defaultStorageLimits.history,
+): Promise<number> {
   const beforeMs = nowMs - unreferencedMs;
+  const history = { sinceMs: nowMs - keepFor, turns };
   const places = ['artifacts', ...(existsSync(join(projectDir, earlierReports)) ? [earlierReports] : [])];
   const old = (await Promise.all(places.map((place) => oldFiles(projectDir, place, beforeMs)))).flat();
   await collectLogs(store, projectDir, beforeMs);
   if (old.length === 0) return 0;
-  const workspaces = new Workspaces(new ContentStore(projectDir));
-  await workspaces.add(snapshotsOf(store.reader));
+  const workspaces = new KeptSnapshots(new ContentStore(projectDir), history);
+  await workspaces.add(workspaces.unknown(store.reader));
   // Most old files are in use: they are found before anything is locked.
   const published = publishedContents(store.reader);
   const reports = reportPaths(store.reader);
@@ -75,8 +85,8 @@ export async function removeContent(
   hashes: readonly string[],
 ): Promise<Set<StillUsed>> {
   const content = new ContentStore(projectDir);
-  const workspaces = new Workspaces(content);
-  await workspaces.add(snapshotsOf(store.reader));
+  const workspaces = new KeptSnapshots(content, wholeHistory);
+  await workspaces.add(workspaces.unknown(store.reader));
   const files = hashes
     .filter((name) => content.has(name))
     .map((name) => ({ name, path: content.pathOf(name), sizeBytes: 0 }));
@@ -113,14 +123,14 @@ async function removeUnused(
   store: Pick<Database, 'write'>,
   projectDir: string,
   files: readonly StoredFile[],
-  workspaces: Workspaces,
+  workspaces: KeptSnapshots,
   beforeMs: (reader: SqlReader) => number,
 ): Promise<number | undefined> {
   for (let look = 0; look < maxLooks; look += 1) {
     const aside: string[] = [];
     try {
       const unknown = await store.write((tx) => {
-        const left = snapshotsOf(tx).filter((snapshot) => !workspaces.contents.has(snapshot));
+        const left = workspaces.unknown(tx);
         if (left.length > 0) return left;
         const reports = reportPaths(tx);
         const before = beforeMs(tx);
@@ -168,40 +178,8 @@ function isOurs(name: string): boolean {
   return sha256.safeParse(name).success || /^\.(?:[0-9a-f]{12}|[0-9a-f]{16})$|^turn_\w+-[0-9a-f]{12}\.md$/.test(name);
 }
 
-/** Every agent's snapshot, those before and after its turns, and the newest capture of the turn that it has now. */
-function snapshotsOf(reader: SqlReader): string[] {
-  return reader
-    .all<{ snapshot: string }>(
-      `SELECT snapshot FROM agents WHERE snapshot IS NOT NULL
-       UNION SELECT snapshot_before FROM workspace_changes WHERE snapshot_before IS NOT NULL
-       UNION SELECT snapshot_after FROM workspace_changes WHERE snapshot_after IS NOT NULL
-       UNION SELECT turn_captures.snapshot FROM turn_captures JOIN agents ON active_turn_id = turn_id
-       WHERE turn_captures.snapshot IS NOT NULL`,
-    )
-    .map(({ snapshot }) => snapshot);
-}
-
 function reportPaths(reader: SqlReader): Set<string> {
   return new Set(listReports(reader).map(({ path }) => path));
-}
-
-/** Snapshots and the content that they refer to. */
-class Workspaces {
-  /** By hash, the snapshot that contains it. */
-  readonly contents = new Map<string, string>();
-
-  constructor(private readonly content: ContentStore) {}
-
-  /** Throws where a snapshot cannot be read: then nothing may be removed. */
-  async add(snapshots: readonly string[]): Promise<void> {
-    for (const snapshot of snapshots) {
-      for (const { sha256, entries } of directoriesOf(await storedSnapshot(this.content, snapshot))) {
-        if (sha256 !== undefined) this.contents.set(sha256, snapshot);
-        for (const entry of entries) if (entry.kind === 'file') this.contents.set(entry.sha256, snapshot);
-      }
-      this.contents.set(snapshot, snapshot);
-    }
-  }
 }
 
 /**

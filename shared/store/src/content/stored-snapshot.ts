@@ -1,22 +1,8 @@
-import {
-  maxWorkspaceManifestBytes,
-  readSnapshot,
-  type SnapshotDirectory,
-  SnapshotInvalid,
-} from '@suzumio/protocol/workspace-snapshot';
+import { maxWorkspaceManifestBytes, SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
 import type { ContentStore } from './content-store.js';
 
 /**
- * A workspace's snapshot as it is stored. It may come from anybody.
- *
- * @throws SnapshotInvalid where it is larger than a workspace may be, or a manifest of it is missing or is none
- */
-export function storedSnapshot(content: ContentStore, id: string): Promise<SnapshotDirectory> {
-  return readSnapshot(id, (sha256) => storedManifest(content, sha256));
-}
-
-/**
- * The bytes of a manifest as it is stored.
+ * The bytes of a workspace's manifest as it is stored. It may come from anybody.
  *
  * @param check is told its size before it is read
  * @throws SnapshotInvalid where it is missing or too long; what `check` throws

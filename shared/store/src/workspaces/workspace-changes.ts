@@ -7,11 +7,13 @@ import type { Tx } from '../sqlite/tx.js';
 interface Row {
   seq: number;
   agent_id: string;
-  turn_id: string;
+  turn_id: string | null;
   turn_number: number;
   snapshot_before: string | null;
   snapshot_after: string | null;
   files_json: string | null;
+  restored_turn: number | null;
+  actor: string | null;
   created_at_ms: number;
 }
 
@@ -107,6 +109,8 @@ export function listWorkspaceChanges(reader: SqlReader, agent: string, page: Pag
     agent: row.agent_id,
     turn: row.turn_id,
     turnNumber: row.turn_number,
+    restoredTurn: row.restored_turn,
+    actor: row.actor,
     files: parsed<FileCounts>(row.files_json),
     createdAt: iso(row.created_at_ms),
   }));

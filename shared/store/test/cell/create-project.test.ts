@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { entriesOf } from '@suzumio/protocol/workspace-snapshot';
+import { entriesOf, readSnapshot } from '@suzumio/protocol/workspace-snapshot';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { ContentStore } from '@suzumio/store/content/content-store';
-import { storedSnapshot } from '@suzumio/store/content/stored-snapshot';
+import { storedManifest } from '@suzumio/store/content/stored-snapshot';
 import { constructionMs, type NewProject } from '@suzumio/store/cell/create-project';
 import { listAgents } from '@suzumio/store/projects/agents';
 import { postMessage } from '@suzumio/store/mail/post-message';
@@ -117,7 +117,7 @@ agents: { reader: { role: reader, prompt: Read., count: 2, workspace: { from: ${
     expect(snapshots).toHaveLength(1);
     const hash = snapshots[0]?.snapshot ?? '';
     const content = new ContentStore(testing.cell.directory.projectDir('seeded'));
-    const entries = [...entriesOf(await storedSnapshot(content, hash))];
+    const entries = [...entriesOf(await readSnapshot(hash, (sha256) => storedManifest(content, sha256)))];
     expect(Object.fromEntries(entries.map(({ path, entry }) => [path, entry]))).toMatchObject({
       data: { kind: 'directory' },
       'data/a.csv': { kind: 'file', sizeBytes: 4, executable: false },

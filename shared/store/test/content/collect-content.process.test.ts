@@ -145,6 +145,61 @@ describe('content that something refers to stays, however old it is', () => {
     expect(await collect()).toBe(3);
   });
 
+  test('as a workspace that an agent had before, for as long as its history is kept; its manifests longer', async () => {
+    const day = 24 * 60 * 60 * 1000;
+    const versions: { file: string; snapshot: string }[] = [];
+    for (const text of ['one', 'two', 'three', 'four']) {
+      const file = await stored(text);
+      const entry = { kind: 'file', name: 'a.txt', sha256: file, sizeBytes: text.length, executable: false };
+      versions.push({ file, snapshot: await stored(JSON.stringify({ version: 2, entries: [entry] })) });
+    }
+    const nowMs = Date.now();
+    await testing.write('team', (tx) => {
+      versions.forEach(({ snapshot }, index) => {
+        tx.insert('workspace_changes', {
+          agent_id: 'ada',
+          turn_number: index + 1,
+          snapshot_before: versions[index - 1]?.snapshot ?? null,
+          snapshot_after: snapshot,
+          created_at_ms: nowMs - (10 - index) * day,
+        });
+      });
+      tx.run(`UPDATE agents SET turns = 4, snapshot = :snapshot WHERE id = 'ada'`, {
+        snapshot: versions[3]?.snapshot ?? '',
+      });
+    });
+    await age();
+    const kept = () => versions.map(({ file, snapshot }) => [content.has(file), content.has(snapshot)]);
+    const collectWith = (history: { keepFor: number; turns: number }) =>
+      testing.store('team', (store) => collectContent(store, directory, nowMs, history));
+    expect(await collectWith({ keepFor: 365 * day, turns: 1 })).toBe(0);
+    expect(await collectWith({ keepFor: 1, turns: 4 })).toBe(0);
+    // What the oldest turn that is kept has begun with is kept, too: its changes are told from it.
+    expect(await collectWith({ keepFor: 1, turns: 2 })).toBe(1);
+    expect(kept()).toEqual([
+      [false, true],
+      [true, true],
+      [true, true],
+      [true, true],
+    ]);
+    expect(await collectWith({ keepFor: 7.5 * day, turns: 1 })).toBe(1);
+    expect(kept()).toEqual([
+      [false, true],
+      [false, true],
+      [true, true],
+      [true, true],
+    ]);
+    // What is no manifest is of no use, and keeps nothing from being collected.
+    const nonsense = await stored('no manifest');
+    await testing.write('team', (tx) =>
+      tx.run('UPDATE workspace_changes SET snapshot_before = :nonsense WHERE turn_number = 1', { nonsense }),
+    );
+    await stored('unused');
+    await age();
+    expect(await collectWith({ keepFor: 365 * day, turns: 1 })).toBe(1);
+    expect(content.has(nonsense)).toBe(true);
+  });
+
   test('as part of a workspace that cannot be read: then nothing is removed', async () => {
     await stored('unused');
     await workAt(await stored('not the list of a workspace'));

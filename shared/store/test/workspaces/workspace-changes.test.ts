@@ -9,6 +9,8 @@ import {
   snapshotBefore,
   snapshotsOfTurn,
 } from '@suzumio/store/workspaces/workspace-changes';
+import { restoreWorkspace } from '@suzumio/store/workspaces/restore-workspace';
+import { recordCapture } from '@suzumio/store/turns/captures';
 import { turnRow } from '@suzumio/store/rows';
 import { type Begun, type Team, teams } from '../team.js';
 
@@ -83,6 +85,44 @@ describe('the record of a workspace', () => {
     await of.write((tx) => leaveWorkspace(tx, turn, a, undefined));
     await of.write((tx) => leaveWorkspace(tx, turn, null, undefined));
     expect(log(of)).toEqual([]);
+  });
+
+  test('has who restored it to what, and every turn as it was', async () => {
+    const of = await team();
+    for (const [snapshot, before] of [
+      [a, null],
+      [b, a],
+    ] as const)
+      await leave(of, await of.work('ada'), snapshot, before);
+    const restore = (turn: number, before: string, snapshot: string | null) =>
+      of.write((tx) => restoreWorkspace(tx, { agent: 'ada', turn, before, snapshot, files }, 'ann'));
+    await restore(1, b, a);
+    await restore(1, a, a);
+    const rows = listWorkspaceChanges(of.store.reader, 'ada', { limit: 10 }).items;
+    expect(rows.slice(2)).toMatchObject([{ turn: null, turnNumber: 2, restoredTurn: 1, actor: 'ann', files }]);
+    expect([0, 1, 2, 3].map((turn) => after(of, turn))).toEqual([null, a, b, a]);
+    // A turn that changes nothing begins with what was restored.
+    const third = await of.work('ada');
+    await expect(restore(2, a, b)).rejects.toMatchObject({
+      code: 'agent-state-refused',
+      message: expect.stringContaining('suzumio cancel team ada:3'),
+    });
+    await leave(of, third, a, a);
+    expect([2, 3].map((turn) => after(of, turn))).toEqual([b, a]);
+    await expect(restore(2, b, a)).rejects.toMatchObject({ code: 'store-busy' });
+    expect(of.events().filter((type) => type === 'workspace.restored')).toHaveLength(1);
+  });
+
+  test('is what a failed turn goes on from, though it was captured otherwise', async () => {
+    const of = await team();
+    await leave(of, await of.work('ada'), a, null);
+    const begun = await of.work('ada');
+    await of.write((tx) => recordCapture(tx, begun, { number: 1, snapshot: b, steps: [] }));
+    await of.fail(begun, 'policy-denied');
+    expect(after(of, 2)).toBe(b);
+    await of.write((tx) => restoreWorkspace(tx, { agent: 'ada', turn: 1, before: b, snapshot: a, files }, 'ann'));
+    await of.write((tx) => retryTurn(tx, 'ada', 'test'));
+    expect(await of.claim(begun.turn)).toMatchObject({ snapshot: a });
   });
 
   test('has no counts that were counted from something else', async () => {
