@@ -4,6 +4,7 @@ import { sandboxDenials, type SandboxRequest } from '@suzumio/core/policy/check-
 import { describeDenial } from '@suzumio/core/policy/denial';
 import { attemptsProtocol, type ClaimAnswer, type ClaimRequest, type MeasuredMount } from '@suzumio/protocol/attempts';
 import type { Failure } from '@suzumio/protocol/failure-codes';
+import { defaultIgnored } from '@suzumio/protocol/ignored-roots';
 import { runnerProtocol } from '@suzumio/protocol/runner';
 import { placeOf } from '@suzumio/runtime/queue/jobs';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
@@ -223,6 +224,7 @@ function answer(
     toolToken: tokens.tool,
     leaseMs: context.leaseMs,
     ...withEnv(request, readAgentEnv(store.reader, id)),
+    ignored: [...(store.config.workspace?.ignore ?? defaultIgnored)],
     snapshot: claimed.snapshot,
     input: {
       ...input,

@@ -41,7 +41,7 @@ async function watched(of: AgentHome, seen: () => boolean): Promise<{ tooLarge: 
   const watching = watchSandbox({
     sandbox,
     directory: { path: join(root, 'turn'), watchOutput: () => () => undefined } as unknown as TurnDirectory,
-    workspace: join(root, 'workspace'),
+    workspace: { directory: join(root, 'workspace'), isIgnored: () => false },
     home: of,
     disk: { add: () => () => undefined, wasShort: false },
     stop,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { failure } from './failure-codes.js';
+import { ignoredRoots } from './ignored-roots.js';
 import { agentId, projectId, sha256, toolStep, turnId } from './ids.js';
 import { cloneRequest } from './repository.js';
 import { runnerTurnInput, turnOutput } from './runner.js';
@@ -87,6 +88,8 @@ export const claimAnswer = z.object({
   timeoutMs: z.int().positive(),
   backend: z.enum(['docker', 'process']),
   sandbox: sandboxLimits,
+  /** Directories of the workspace that are not captured, and stay on this host; without it, none. */
+  ignored: ignoredRoots.optional(),
   /** What the workspace is restored to: the turn's newest capture, or the agent's snapshot. Null where it is empty. */
   snapshot: sha256.nullable(),
   /** The repository that the workspace, which is empty, becomes a clone of before the turn starts. */

@@ -165,7 +165,7 @@ export class Attempt {
     if (!isFree) stop.stop('superseded');
     stop.stopped.throwIfAborted();
     const packs = requireTools(claim, sandbox.toolpacks);
-    const workspace = await host.workspaces.open(ref, sandbox.owner);
+    const workspace = await host.workspaces.open(ref, sandbox.owner, claim.ignored);
     this.#workspace = workspace;
     await bringToSnapshot(workspace, claim.snapshot, { client: this.#client, stop });
     const repository = claim.clone
@@ -260,7 +260,7 @@ export class Attempt {
     return watchSandbox({
       sandbox,
       directory,
-      workspace: workspace.directory,
+      workspace,
       home,
       disk,
       stop: this.stop,

@@ -1,7 +1,9 @@
-import { type TreeBounds, type TreeSize, treeSize } from '../files/tree-size.js';
+import { type TreeBounds, type TreeSize, type TreeSizeOptions, treeSize } from '../files/tree-size.js';
 
 export interface SizeWatchOptions {
-  directories: readonly string[];
+  directories: () => readonly string[] | Promise<readonly string[]>;
+  /** Which directories below them are not counted: see {@link treeSize}. */
+  leave?: (path: string) => boolean;
   bounds: TreeBounds;
   /** Bytes in open files without a name, as far as they can be seen. */
   unlinkedBytes: () => Promise<number>;
@@ -34,16 +36,20 @@ export class SizeWatch {
 
   /** How the directories exceed their limits now, if they do. */
   async check(): Promise<string | undefined> {
-    return (await treeSize(this.options.directories, this.options.bounds)).beyond;
+    return (await this.#size({})).beyond;
   }
 
   /** The sandbox's disk usage, unlinked open files included. More expensive than `check`. */
   async measure(): Promise<TreeSize> {
-    const { directories, bounds, unlinkedBytes } = this.options;
-    const unlinked = await unlinkedBytes();
-    const size = await treeSize(directories, bounds, { alsoBytes: unlinked });
+    const unlinked = await this.options.unlinkedBytes();
+    const size = await this.#size({ alsoBytes: unlinked });
     if (size.beyond === undefined || unlinked === 0) return size;
     return { ...size, beyond: `${size.beyond}, ${unlinked} of them in open files that have no name any more` };
+  }
+
+  async #size(options: TreeSizeOptions): Promise<TreeSize> {
+    const { directories, bounds, leave } = this.options;
+    return treeSize(await directories(), bounds, { ...options, leave });
   }
 
   #schedule(afterMs: number): void {
@@ -54,9 +60,9 @@ export class SizeWatch {
   }
 
   async #look(): Promise<void> {
-    const { directories, bounds, everyMs, now, onTooLarge, onMeasured } = this.options;
+    const { everyMs, now, onTooLarge, onMeasured } = this.options;
     const startedAt = now();
-    const size = await treeSize(directories, bounds, { ended: () => this.#stopped });
+    const size = await this.#size({ ended: () => this.#stopped });
     if (this.#stopped) return;
     onMeasured?.(size);
     if (size.beyond !== undefined) onTooLarge(size.beyond);

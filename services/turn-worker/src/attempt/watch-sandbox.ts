@@ -1,6 +1,7 @@
 import type { Sandbox, SandboxEnd } from '../engine/turn-engine.js';
 import type { TreeSize } from '../files/tree-size.js';
 import type { AgentHome } from '../workspace/workspaces.js';
+import { type CachedWorkspace, cachesIn, isCache, removeCaches } from './host-caches.js';
 import { SizeWatch } from './size-watch.js';
 import type { StopSwitch } from './stop-switch.js';
 import type { TurnDirectory } from './turn-directory.js';
@@ -9,7 +10,7 @@ import type { WorkerDisk } from './worker-disk.js';
 export interface WatchOptions {
   sandbox: Sandbox;
   directory: TurnDirectory;
-  workspace: string;
+  workspace: CachedWorkspace;
   /** Where its programs keep caches, with bounds of its own. */
   home: AgentHome | undefined;
   disk: Pick<WorkerDisk, 'add' | 'wasShort'>;
@@ -50,12 +51,14 @@ const turnFiles = 16;
 export async function watchSandbox(options: WatchOptions): Promise<Watched> {
   const { sandbox, directory, workspace, home, disk, stop, timeoutMs, limits, now } = options;
   let tooLarge: string | undefined;
+  let cachesTooLarge = false as boolean;
   const stopTooLarge = (why: string) => {
     tooLarge = why;
     stop.stop('workspace-too-large');
   };
   const sizes = new SizeWatch({
-    directories: [workspace, directory.path],
+    directories: () => [workspace.directory, directory.path],
+    leave: isCache(workspace),
     bounds: {
       maxBytes: limits.maxWorkspaceBytes + 2 * limits.maxOutputBytes,
       maxEntries: limits.maxWorkspaceFiles + turnFiles,
@@ -66,8 +69,19 @@ export async function watchSandbox(options: WatchOptions): Promise<Watched> {
     onTooLarge: stopTooLarge,
   });
   const ofHome = home && watchHome(home, options, stopTooLarge);
+  const caches = new SizeWatch({
+    directories: () => cachesIn(workspace),
+    bounds: { maxBytes: limits.maxHomeBytes, maxEntries: limits.maxHomeFiles },
+    unlinkedBytes: () => Promise.resolve(0),
+    everyMs: limits.sizeCheckMs,
+    now,
+    onTooLarge: (why) => {
+      cachesTooLarge = true;
+      stopTooLarge(`${why} in directories that are not captured, such as node_modules`);
+    },
+  });
   const leaveDisk = disk.add({
-    measure: async () => together(await sizes.measure(), await ofHome?.measure()),
+    measure: async () => together(together(await sizes.measure(), await ofHome?.measure()), await caches.measure()),
     end: (beyond) => (beyond === undefined ? stop.stop('disk-full') : stopTooLarge(beyond)),
   });
   const timers: NodeJS.Timeout[] = [setTimeout(() => stop.stop('time-limit'), timeoutMs)];
@@ -94,7 +108,9 @@ export async function watchSandbox(options: WatchOptions): Promise<Watched> {
     unwatch();
     leaveDisk();
     for (const timer of timers) clearTimeout(timer);
-    await Promise.all([sizes.stop(), ofHome?.stop()]);
+    await Promise.all([sizes.stop(), ofHome?.stop(), caches.stop()]);
+    // They would end the next turn, too.
+    if (cachesTooLarge) await removeCaches(workspace);
   }
 }
 
@@ -105,7 +121,7 @@ function watchHome(
   onTooLarge: (why: string) => void,
 ): SizeWatch {
   return new SizeWatch({
-    directories: [home.directory],
+    directories: () => [home.directory],
     bounds: { maxBytes: limits.maxHomeBytes, maxEntries: limits.maxHomeFiles },
     unlinkedBytes: () => Promise.resolve(0),
     everyMs: limits.sizeCheckMs,

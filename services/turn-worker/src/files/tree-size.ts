@@ -15,14 +15,22 @@ export interface TreeSize {
   beyond?: string;
 }
 
+export interface TreeSizeOptions {
+  alsoBytes?: number;
+  ended?: () => boolean;
+  leave?: ((path: string) => boolean) | undefined;
+}
+
 /**
  * The total size of trees. Counting stops at a limit, which bounds its cost, too. The trees may change meanwhile. A
  * file counts as its length or its blocks, whichever is more; `alsoBytes` is added. `ended` ends it early.
+ *
+ * @param options.leave told the path of each directory; what is in those that it says yes to is not counted
  */
 export async function treeSize(
   roots: readonly string[],
   bounds: TreeBounds,
-  { alsoBytes = 0, ended }: { alsoBytes?: number; ended?: () => boolean } = {},
+  { alsoBytes = 0, ended, leave }: TreeSizeOptions = {},
 ): Promise<TreeSize> {
   let bytes = alsoBytes;
   let entries = 0;
@@ -38,8 +46,9 @@ export async function treeSize(
       return { bytes, entries, beyond: `more than ${bounds.maxEntries} files and directories` };
     for (const child of children) {
       const path = join(directory, child.name);
-      if (child.isDirectory()) directories.push(path);
-      else if (child.isFile()) {
+      if (child.isDirectory()) {
+        if (leave?.(path) !== true) directories.push(path);
+      } else if (child.isFile()) {
         const stat = await lstat(path).catch(() => undefined);
         bytes += stat ? Math.max(stat.size, stat.blocks * 512) : 0;
         if (bytes > bounds.maxBytes) return { bytes, entries, beyond: `more than ${bounds.maxBytes} bytes` };

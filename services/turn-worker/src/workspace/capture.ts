@@ -19,6 +19,8 @@ export interface WorkspaceBounds {
 
 export interface CaptureOptions {
   bounds: WorkspaceBounds;
+  /** Whether a directory at this path is left out. @default none is */
+  isIgnored?: (path: string) => boolean;
   /** Whether a program may be writing there now. A live capture changes nothing in the directory. */
   live: boolean;
   clock: FileClock;
@@ -78,7 +80,11 @@ class Walk {
     const directory = OpenDirectory.open(path);
     try {
       const root = await this.#directory(directory, '', this.options.known);
-      return { id: root.entries.size === 0 ? null : (root.sha256 ?? null), root, dropped: this.#dropped };
+      return {
+        id: root.entries.size === 0 ? null : (root.sha256 ?? null),
+        root,
+        dropped: this.#dropped,
+      };
     } finally {
       directory.close();
     }
@@ -103,6 +109,7 @@ class Walk {
         if (!live) await removeTree(directory.at(name));
         continue;
       }
+      if (this.options.isIgnored?.(path) === true && directory.look(name)?.isDirectory()) continue;
       if (path.length > maxWorkspacePathLength) {
         throw new WorkspaceTooLarge(`The workspace has a path of more than ${maxWorkspacePathLength} characters.`);
       }

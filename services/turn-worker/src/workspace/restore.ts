@@ -22,6 +22,8 @@ export interface RestoreOptions {
   fetch: (file: SnapshotFile, path: string, to: string) => Promise<void>;
   /** The worker's own directory on the same file system, outside of every mount. */
   temporary: string;
+  /** Whether a directory at this path stays, if it is the owner's and the snapshot has none. */
+  isIgnored: (path: string) => boolean;
   /** The owner of the files. @default this process's user */
   owner: Owner | undefined;
   /** Called between steps; throws to cancel. */
@@ -70,7 +72,7 @@ class Restoration {
     wanted: SnapshotDirectory,
     known: KnownDirectory | undefined,
   ): Promise<KnownDirectory> {
-    const there = await this.#clear(directory, wanted, known);
+    const there = await this.#clear(directory, prefix, wanted, known);
     await this.#writeMissing(directory, prefix, wanted, there);
     const entries = new Map<string, KnownEntry>();
     for (const entry of wanted.entries) {
@@ -89,6 +91,7 @@ class Restoration {
   /** Removes entries that differ from the snapshot. @returns the names of those that stay */
   async #clear(
     directory: OpenDirectory,
+    prefix: string,
     wanted: SnapshotDirectory,
     known: KnownDirectory | undefined,
   ): Promise<Set<string>> {
@@ -99,10 +102,19 @@ class Restoration {
     for (const name of names) {
       this.options.check();
       const entry = entries.get(name);
+      if (!entry && this.#isLeft(directory, name, `${prefix}${name}`)) continue;
       if (entry && this.#isAsWanted(directory, entry, known?.entries.get(name))) left.add(name);
       else await removeTree(directory.at(name));
     }
     return left;
+  }
+
+  /** A cache that programs of another user have written would not be this one's to write. */
+  #isLeft(directory: OpenDirectory, name: string, path: string): boolean {
+    const { isIgnored, owner } = this.options;
+    if (!isIgnored(path)) return false;
+    const stat = directory.look(name);
+    return stat?.isDirectory() === true && (owner === undefined || stat.uid === owner.uid);
   }
 
   #isAsWanted(directory: OpenDirectory, wanted: SnapshotEntry, known: KnownEntry | undefined): boolean {

@@ -13,6 +13,8 @@ export interface WorkspacePlace {
   /** Identifies this boot of the machine. */
   boot: string;
   bounds: WorkspaceBounds & SnapshotBounds;
+  /** Directories that are not captured: see `ignoredRoots`. */
+  ignored: readonly string[];
 }
 
 /** The jobs of a workspace's thread. */

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { readSnapshot, type SnapshotDirectory, SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
+import { ignoring } from '@suzumio/protocol/ignored-roots';
 import { errnoOf } from '../files/errno.js';
 import { capture } from './capture.js';
 import { FileClock } from './file-clock.js';
@@ -172,6 +173,7 @@ async function carryOutRestore(
     known: trustedOf(before, clock())?.root,
     clock,
     temporary,
+    isIgnored: ignoring(place.ignored),
     owner,
     fetch: async ({ sha256, sizeBytes }, path, to) => {
       await at.ask('file', { file: { sha256, sizeBytes }, path, to });
@@ -210,6 +212,7 @@ async function carryOutCapture(
   const { store, check } = at;
   const { id, root, dropped } = await capture(directory, {
     bounds,
+    isIgnored: ignoring(place.ignored),
     live,
     clock,
     known,

@@ -1,6 +1,7 @@
 import { chown, mkdir, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { AttemptRef, ProjectRef } from '@suzumio/protocol/attempts';
+import { ignoring } from '@suzumio/protocol/ignored-roots';
 import { errnoOf } from '../files/errno.js';
 import { removeTree } from '../files/remove-tree.js';
 import type { Captured, WorkspaceBounds } from './capture.js';
@@ -37,7 +38,11 @@ export class Workspaces {
   constructor(private readonly options: WorkspacesOptions) {}
 
   /** The workspace of an agent; its directory exists from now on and belongs to `owner`. */
-  async open(agent: ProjectRef & Pick<AttemptRef, 'agent'>, owner: Owner | undefined): Promise<Workspace> {
+  async open(
+    agent: ProjectRef & Pick<AttemptRef, 'agent'>,
+    owner: Owner | undefined,
+    ignored: readonly string[] = [],
+  ): Promise<Workspace> {
     const { workerDir, bounds, boot, threads } = this.options;
     const name = join(nameOf(agent), agent.agent);
     const directory = join(workerDir, directories.workspaces, name);
@@ -49,7 +54,14 @@ export class Workspaces {
     // Knowledge of a removed directory does not apply to the new one. Files of another user change their owner when the
     // directory is restored to its snapshot.
     const known = isNew || isAnothers ? nothingKnown(boot) : await readSidecar(sidecar, boot);
-    const place = { directory, treeFile: `${sidecar.slice(0, -'.json'.length)}.tree`, temporary, boot, bounds };
+    const place = {
+      directory,
+      treeFile: `${sidecar.slice(0, -'.json'.length)}.tree`,
+      temporary,
+      boot,
+      bounds,
+      ignored,
+    };
     return new Workspace(place, sidecar, owner, threads, known);
   }
 
@@ -151,6 +163,11 @@ export class Workspace {
 
   get directory(): string {
     return this.place.directory;
+  }
+
+  /** Whether a directory at this path is a cache of this host: not captured, and left where it is. */
+  get isIgnored(): (path: string) => boolean {
+    return ignoring(this.place.ignored);
   }
 
   /**

@@ -19,7 +19,10 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { WorkspaceEntry } from '@suzumio/protocol/workspace-manifest';
+import { entriesOf, readSnapshot } from '@suzumio/protocol/workspace-snapshot';
+import { cachesIn, isCache, removeCaches } from '../../src/attempt/host-caches.js';
 import { removeTree } from '../../src/files/remove-tree.js';
+import { treeSize } from '../../src/files/tree-size.js';
 import { upload } from '../../src/workspace/content-exchange.js';
 import { WorkspaceThreads } from '../../src/workspace/workspace-threads.js';
 import { type Workspace, Workspaces } from '../../src/workspace/workspaces.js';
@@ -84,8 +87,8 @@ async function restart(): Promise<void> {
   threads = new WorkspaceThreads(thread);
 }
 
-function open(worker = 'w', boot = 'boot-1'): Promise<Workspace> {
-  return new Workspaces({ workerDir: join(directory, worker), bounds, boot, threads }).open(agent, undefined);
+function open(worker = 'w', boot = 'boot-1', ignored: readonly string[] = []): Promise<Workspace> {
+  return new Workspaces({ workerDir: join(directory, worker), bounds, boot, threads }).open(agent, undefined, ignored);
 }
 
 /** What is in the directory, whatever is known of it. */
@@ -437,3 +440,85 @@ test('whatever agents do, and wherever their attempts fail, a worker and a new w
     { numRuns: 60 },
   );
 }, 60_000);
+
+describe('directories that are not captured', () => {
+  const ignored = ['node_modules', 'build/cache'];
+  const paths = async (id: string | null) => {
+    if (id === null) return [];
+    const read = (sha256: string) => Promise.resolve(store.contents.get(sha256) ?? Buffer.alloc(0));
+    return [...entriesOf(await readSnapshot(id, read))].map(({ path }) => path);
+  };
+  const write = async (workspace: Workspace, ...files: string[]) => {
+    for (const file of files) {
+      await mkdir(dirname(join(workspace.directory, file)), { recursive: true });
+      await writeFile(join(workspace.directory, file), file);
+    }
+  };
+  const has = (workspace: Workspace, file: string) =>
+    lstat(join(workspace.directory, file)).then(
+      () => true,
+      () => false,
+    );
+
+  test('count towards no bound of a workspace, and stay on their host through turns and restores', async () => {
+    const workspace = await open('w', 'boot-1', ignored);
+    await begin(workspace, null);
+    await write(workspace, 'a.txt', 'web/b.txt', 'web/node_modules/x/y', 'build/cache/z', 'cache/kept');
+    // More than a workspace may have.
+    await write(workspace, ...Array.from({ length: 120 }, (_, number) => `node_modules/${String(number)}`));
+    const captured = await capture(workspace);
+    expect(await paths(captured.id)).toEqual(['a.txt', 'build', 'cache', 'cache/kept', 'web', 'web/b.txt']);
+
+    await write(workspace, 'later.txt', 'node_modules/more');
+    await begin(workspace, captured.id);
+    expect(await has(workspace, 'later.txt')).toBe(false);
+    for (const file of ['node_modules/0', 'node_modules/more', 'web/node_modules/x/y', 'build/cache/z']) {
+      expect(await has(workspace, file)).toBe(true);
+    }
+    await begin(workspace, null);
+    expect(await has(workspace, 'node_modules/0')).toBe(true);
+    expect(await has(workspace, 'web')).toBe(false);
+
+    const elsewhere = await open('v', 'boot-1', ignored);
+    await begin(elsewhere, captured.id);
+    expect(await has(elsewhere, 'a.txt')).toBe(true);
+    expect(await has(elsewhere, 'node_modules')).toBe(false);
+  });
+
+  test('are directories: a file or a link of that name is captured, and never followed', async () => {
+    const workspace = await open('w', 'boot-1', ignored);
+    await begin(workspace, null);
+    await write(workspace, 'node_modules');
+    await mkdir(join(workspace.directory, 'web'));
+    await symlink('/etc', join(workspace.directory, 'web', 'node_modules'));
+    const captured = await capture(workspace);
+    expect(await paths(captured.id)).toEqual(['node_modules', 'web', 'web/node_modules']);
+    await begin(workspace, null);
+    expect(await has(workspace, 'web')).toBe(false);
+    expect(await has(workspace, 'node_modules')).toBe(false);
+  });
+
+  test('are restored where an earlier snapshot has them', async () => {
+    const before = await open('w');
+    await begin(before, null);
+    await write(before, 'node_modules/x');
+    const { id } = await capture(before);
+    const workspace = await open('v', 'boot-1', ignored);
+    await begin(workspace, id);
+    expect(await has(workspace, 'node_modules/x')).toBe(true);
+    expect((await capture(workspace)).id).toBeNull();
+  });
+
+  test('are measured by themselves, and removed together', async () => {
+    const workspace = await open('w', 'boot-1', ignored);
+    await begin(workspace, null);
+    await write(workspace, 'a.txt', 'node_modules/x', 'web/node_modules/y/z');
+    const wide = { maxBytes: 1_000_000, maxEntries: 1000 };
+    const leave = isCache(workspace);
+    expect(await treeSize([workspace.directory], wide, { leave })).toMatchObject({ entries: 4 });
+    expect(await treeSize(await cachesIn(workspace), wide)).toMatchObject({ entries: 3 });
+    await removeCaches(workspace);
+    expect(await has(workspace, 'web/node_modules')).toBe(false);
+    expect(await has(workspace, 'a.txt')).toBe(true);
+  });
+});

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { duration } from '@suzumio/protocol/duration';
 import { agentId, projectId } from '@suzumio/protocol/ids';
+import { ignoredRoots } from '@suzumio/protocol/ignored-roots';
 import { mockScript } from '@suzumio/protocol/mock-script';
 import { servedToolpacks, toolpackTools } from '@suzumio/protocol/tool-names';
 import type { BuiltInToolpack } from '@suzumio/protocol/tool-names';
@@ -221,6 +222,8 @@ export const projectConfig = z.strictObject({
   turn: turnConfig,
   budget: z.exactOptional(budgetConfig),
   protection: z.exactOptional(protectionConfig),
+  /** Of all agents. */
+  workspace: z.exactOptional(z.strictObject({ ignore: ignoredRoots })),
   observability: observabilityConfig,
 });
 export type ProjectConfig = z.infer<typeof projectConfig>;

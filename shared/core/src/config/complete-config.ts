@@ -43,6 +43,7 @@ export function completeConfig(source: SourceConfig, directory: string): FileCon
     turn: withDefaults({ ...configDefaults.turn, ...(runsPrograms ? { timeout } : {}) }, source.turn),
     ...(source.budget && { budget: source.budget }),
     ...(source.protection && { protection: source.protection }),
+    ...(source.workspace && { workspace: source.workspace }),
     observability: {
       http: withDefaults(configDefaults.observability.http, source.observability?.http),
       webui: withDefaults(configDefaults.observability.webui, source.observability?.webui),
