@@ -29,6 +29,7 @@ export function createNoopEngine(): TurnEngine {
         }),
         disturbed: new AbortController().signal,
         unlinkedBytes: () => Promise.resolve(0),
+        whileReadable: (work) => work(),
         kill: nothing,
         log: () => Promise.resolve(Buffer.alloc(0)),
         release: () => undefined,

@@ -10,6 +10,7 @@ import { eventually } from './support/poll.js';
 import { docker } from './support/images.js';
 import { count, overlappingAttempts, unhurried } from './support/outcomes.js';
 import { brokenInvariants, openProject } from './support/project.js';
+import { seeded } from './support/seeded.js';
 import { type ServiceProcess, type Stack, startStack } from './support/stack.js';
 
 const boundMs = 180_000;
@@ -291,17 +292,6 @@ async function flushAll(port: number): Promise<void> {
   const [answer] = (await once(socket, 'data')) as [Buffer];
   expect(answer.toString()).toBe('+OK\r\n');
   socket.destroy();
-}
-
-/** Mulberry32: the same numbers for the same seed. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {

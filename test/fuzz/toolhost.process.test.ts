@@ -8,7 +8,14 @@ import type { ToolhostContext } from '../../services/toolhost/src/context.js';
 import { handlersRouter } from '../../services/toolhost/src/handlers-router.js';
 import { toolsRouter } from '../../services/toolhost/src/tools-router.js';
 import type { ClaimAnswer } from '../../shared/protocol/src/attempts.js';
-import { claimRequest, completeRequest, failRequest, goneProjects } from '../../shared/protocol/src/attempts.js';
+import {
+  captureRequest,
+  claimRequest,
+  completeRequest,
+  failRequest,
+  goneProjects,
+  markRequest,
+} from '../../shared/protocol/src/attempts.js';
 import { handlerClaimRequest, handlersProtocol } from '../../shared/protocol/src/handlers.js';
 import { endStepRequest } from '../../shared/protocol/src/sandbox-steps.js';
 import { coreToolNames, toolsOfPacks } from '../../shared/protocol/src/tool-names.js';
@@ -33,6 +40,8 @@ const details: Readonly<Record<string, Partial<Route>>> = {
   'POST /projects/:project/turns/:turn/claim': { body: schema(claimRequest), token: '~worker~' },
   'POST /projects/gone': { body: schema(goneProjects), token: '~worker~' },
   'POST /projects/:project/turns/:turn/attempts/:attempt/heartbeat': { token: '~lease~' },
+  'POST /projects/:project/turns/:turn/attempts/:attempt/capture': { body: schema(captureRequest), token: '~lease~' },
+  'POST /projects/:project/turns/:turn/attempts/:attempt/mark': { body: schema(markRequest), token: '~lease~' },
   'POST /projects/:project/turns/:turn/attempts/:attempt/complete': { body: schema(completeRequest), token: '~lease~' },
   'POST /projects/:project/turns/:turn/attempts/:attempt/fail': { body: schema(failRequest), token: '~lease~' },
   'PUT /projects/:project/turns/:turn/attempts/:attempt/log': { bytes: 'text/plain', token: '~lease~' },

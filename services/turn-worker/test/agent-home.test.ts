@@ -31,6 +31,7 @@ async function watched(of: AgentHome, seen: () => boolean): Promise<{ tooLarge: 
     ended: ended.promise,
     disturbed: new AbortController().signal,
     unlinkedBytes: () => Promise.resolve(0),
+    whileReadable: <Result>(work: () => Promise<Result>) => work(),
     kill: () => {
       ended.resolve({ exitCode: 137 });
       return Promise.resolve();

@@ -19,6 +19,7 @@ export const shares = {
   'workspace manifests': 1_500,
   'mock turns': 1_000,
   captures: 2_700,
+  'resumed turns': 65,
 } as const;
 export type Campaign = keyof typeof shares;
 

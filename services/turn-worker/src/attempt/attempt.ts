@@ -79,6 +79,8 @@ export class Attempt {
   #directory: TurnDirectory | undefined;
   #workspace: Workspace | undefined;
   #sandbox: Sandbox | undefined;
+  /** Its first steps may come before it is known here. */
+  readonly #started = Promise.withResolvers<Sandbox>();
   #watched: Watched | undefined;
 
   constructor(
@@ -143,11 +145,12 @@ export class Attempt {
       await prepared.directory.writeInput(input);
       stopwatch.lap('prepared');
       this.#sandbox = await this.#start(prepared, input, (connection) => door.serve(connection));
+      this.#started.resolve(this.#sandbox);
       this.#watched = await this.#watch(prepared, this.#sandbox);
       stopwatch.lap('ran');
     } finally {
       await door.close();
-      await captures.settled();
+      await captures.close();
     }
     if (this.stop.abandoned.aborted) return { kind: 'abandoned' };
     return this.#conclude(prepared, this.#sandbox, { ...this.#watched, captureFailure: captures.failure });
@@ -188,7 +191,16 @@ export class Attempt {
     const { metrics, now } = this.context;
     const { captureMs } = host.limits;
     const { logger } = this.turn;
-    return new LiveCaptures({ workspace, client: this.#client, stop, captureMs, logger, metrics, now });
+    return new LiveCaptures({
+      workspace,
+      whileReadable: async (work) => (await this.#started.promise).whileReadable(work),
+      client: this.#client,
+      stop,
+      captureMs,
+      logger,
+      metrics,
+      now,
+    });
   }
 
   #openDoor({ sandbox, workspace, directory }: Prepared, steps: SandboxSteps): ReturnType<typeof openDoor> {

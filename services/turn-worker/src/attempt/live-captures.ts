@@ -5,6 +5,7 @@ import { retry } from '@suzumio/protocol/retry';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { StepJournal } from '../door/sandbox-steps.js';
 import { AttemptFailure, failureOf } from '../engine/attempt-failure.js';
+import type { Sandbox } from '../engine/turn-engine.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
 import { upload } from '../workspace/content-exchange.js';
 import type { Content } from '../workspace/read-file.js';
@@ -15,6 +16,8 @@ import type { AttemptMetrics } from './worker-context.js';
 
 export interface LiveCapturesOptions {
   workspace: Pick<Workspace, 'capture'>;
+  /** Does what reads the workspace. */
+  whileReadable: Sandbox['whileReadable'];
   client: Pick<AttemptClient, 'capture' | 'mark' | 'hasContent' | 'putContent'>;
   stop: StopSwitch;
   /** The longest time that a capture may take. */
@@ -32,6 +35,7 @@ export class LiveCaptures implements StepJournal {
   #number = 0;
   #running: Promise<void> = Promise.resolve();
   #failure: Failure | undefined;
+  #isClosed = false;
 
   constructor(private readonly options: LiveCapturesOptions) {}
 
@@ -41,6 +45,8 @@ export class LiveCaptures implements StepJournal {
   }
 
   capture(steps: readonly string[]): Promise<void> {
+    // A call that waited at the door may be the last to learn that the sandbox has ended.
+    if (this.#isClosed) return Promise.reject(new Error('The sandbox has ended.'));
     const capturing = this.#capture(steps);
     this.#running = capturing.catch(() => undefined);
     return capturing;
@@ -51,8 +57,9 @@ export class LiveCaptures implements StepJournal {
     await retry(() => client.mark({ steps: [...steps] }), contentRetry(stop));
   }
 
-  /** Resolves when no capture runs. The attempt has to be stopped, or its door closed. */
-  async settled(): Promise<void> {
+  /** Resolves when no capture runs; none begins any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#running;
   }
 
@@ -82,14 +89,14 @@ export class LiveCaptures implements StepJournal {
 
   /** @returns how many bytes were uploaded */
   async #take(steps: readonly string[]): Promise<number> {
-    const { workspace, client, stop, captureMs } = this.options;
+    const { workspace, whileReadable, client, stop, captureMs } = this.options;
     let uploadedBytes = 0;
     const store = async (content: Content) => {
       await retry(() => upload(content, client), contentRetry(stop));
       uploadedBytes += content.sizeBytes;
     };
     const signal = AbortSignal.any([stop.stopped, AbortSignal.timeout(captureMs)]);
-    const { id: snapshot } = await workspace.capture({ store, live: true, signal });
+    const { id: snapshot } = await whileReadable(() => workspace.capture({ store, live: true, signal }));
     for (let first = 0; first < steps.length; first += maxNamedSteps) {
       const number = ++this.#number;
       const some = steps.slice(first, first + maxNamedSteps);

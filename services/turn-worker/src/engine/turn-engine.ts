@@ -107,6 +107,8 @@ export interface Sandbox {
   readonly disturbed: AbortSignal;
   /** Bytes in unlinked open files on the workspace's disk; 0 where that cannot be seen. Never rejects. */
   unlinkedBytes(): Promise<number>;
+  /** Does what reads its files while it runs. Where the host cannot do that safely beside its programs, they are paused. */
+  whileReadable<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Kills everything in it, and waits until it has ended. Rejects when the engine cannot do that for long. */
   kill(): Promise<void>;
   /** The end of its standard output and error, after it has ended. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readlinkSync, type Stats, unlinkSync } from 'node:fs';
 import { maxWorkspacePathLength } from '@suzumio/protocol/workspace-manifest';
 import { errnoOf } from '../files/errno.js';
-import { hasDescriptorPaths, isText, OpenDirectory } from '../files/open-directory.js';
+import { isText, OpenDirectory } from '../files/open-directory.js';
 import { NotARegularFile } from '../files/regular-file.js';
 import { removeTree } from '../files/remove-tree.js';
 import type { FileClock } from './file-clock.js';
@@ -46,15 +46,11 @@ export interface Captured {
 
 /**
  * Captures `root` and stores its new content. The walk goes from descriptor to descriptor and follows no link, whatever
- * other programs do there meanwhile.
+ * other programs do there meanwhile. Without `/proc`, no program may run there.
  *
- * @throws WorkspaceTooLarge beyond `bounds`; Error for a live capture on a system without `/proc`; what `store` and
- *   `check` throw
+ * @throws WorkspaceTooLarge beyond `bounds`; what `store` and `check` throw
  */
 export async function capture(root: string, options: CaptureOptions): Promise<Captured> {
-  if (options.live && !hasDescriptorPaths) {
-    throw new Error('A workspace in which a program writes cannot be captured on a system without /proc.');
-  }
   return new Walk(options).all(root);
 }
 

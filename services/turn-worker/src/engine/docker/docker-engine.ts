@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { defaultTurnDir } from '@suzumio/protocol/door';
 import type { ProjectRef, SandboxLimits } from '@suzumio/protocol/attempts';
 import type { Logger } from '@suzumio/runtime/observability/logger';
+import { hasDescriptorPaths } from '../../files/open-directory.js';
 import { AttemptFailure } from '../attempt-failure.js';
 import type { Owner } from '../../workspace/restore.js';
 import { LogTail } from '../log-tail.js';
@@ -249,6 +250,7 @@ export class DockerEngine implements TurnEngine {
         unlinkedBytes: () => this.#unlinkedBytes(created.id),
         attachment: attachment && { stdio: attachment, log },
         maxLogBytes,
+        pauses: !hasDescriptorPaths,
         wrapped: entrypoint !== undefined,
         release: (outcome) => {
           forget();

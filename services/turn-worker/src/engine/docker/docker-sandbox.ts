@@ -17,6 +17,8 @@ export interface DockerSandboxParts {
   /** The attached standard streams, where they are the door; `log` then collects standard error. */
   attachment?: { stdio: StdioAttachment; log: LogTail } | undefined;
   maxLogBytes: number;
+  /** Whether its programs are paused while its files are read. */
+  pauses: boolean;
   /** Whether the container was started with the shim. */
   wrapped: boolean;
   release: (outcome: 'completed' | 'failed') => void;
@@ -42,6 +44,20 @@ export class DockerSandbox implements Sandbox {
 
   unlinkedBytes(): Promise<number> {
     return this.parts.unlinkedBytes();
+  }
+
+  async whileReadable<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { container, pauses } = this.parts;
+    if (!pauses) return work();
+    await container.pause();
+    try {
+      return await work();
+    } finally {
+      // Where it was killed meanwhile there is nothing to go on.
+      await container.unpause().catch((error: unknown) => {
+        if (![404, 409].includes(statusOf(error) ?? 0)) throw engineFailure(error, 'unpause the container');
+      });
+    }
   }
 
   async kill(): Promise<void> {

@@ -46,6 +46,11 @@ export class ProcessSandbox implements Sandbox {
     return Promise.resolve(0);
   }
 
+  /** Its programs could read all that the worker can. */
+  whileReadable<Result>(work: () => Promise<Result>): Promise<Result> {
+    return work();
+  }
+
   async kill(): Promise<void> {
     this.#killGroup();
     await this.ended;
