@@ -7,6 +7,7 @@ import { processControl } from './mock/process-control.js';
 import { playTurn } from './mock/play-turn.js';
 import type { SandboxCaller } from './sandbox/sandbox-caller.js';
 import { SandboxSteps } from './sandbox/sandbox-steps.js';
+import { putImage } from './tools/put-content.js';
 import { createToolClient, type ToolCaller } from './tools/tool-client.js';
 import { TurnTools } from './turn-tools.js';
 import { readTurnInput, writeTurnOutput } from './turn-files.js';
@@ -29,8 +30,9 @@ export async function runTurn({ turnDir, self, env, write }: TurnHost): Promise<
   const door = new DoorClient(connector, { patienceMs, log: (line) => write(`suzumio-runner: ${line}\n`) });
   try {
     const steps = new SandboxSteps(door, input);
+    const show = seesImages(input) ? (image: Buffer) => putImage(door, `Bearer ${input.token}`, image) : undefined;
     const tools = new TurnTools(createToolClient(door, input, steps.write), () =>
-      openSandbox(input, door, steps, { env, log: write }),
+      openSandbox(input, door, steps, { env, log: write, show }),
     );
     const output = await tools.during(() =>
       input.runner.mode === 'mock'
@@ -48,6 +50,11 @@ export async function runTurn({ turnDir, self, env, write }: TurnHost): Promise<
   } finally {
     connector.close();
   }
+}
+
+/** A script takes images as they come. */
+function seesImages({ runner }: RunnerTurnInput): boolean {
+  return runner.mode === 'mock' || runner.vision === true;
 }
 
 /** Loaded on demand, too: most turns call none of the sandbox's tools. */

@@ -19,3 +19,4 @@ export type {
   TurnContext,
   WantedFile,
 } from './turn-context.js';
+export type { ShownImage } from './wire.js';

@@ -2,7 +2,7 @@ import { SuzumioError } from './errors.js';
 import type { Http } from './http.js';
 import type { Lease } from './lease.js';
 import type { Mail, Priority, TaskState } from './turn.js';
-import type { ClaimedTurn, ToolResponse } from './wire.js';
+import type { ClaimedTurn, ShownImage, ToolResponse } from './wire.js';
 
 /** How a call is recognised when a turn is retried. */
 export interface CallOptions {
@@ -91,6 +91,8 @@ export interface Published {
 export interface ToolAnswer {
   readonly output: unknown;
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** The image that was read, if the call read one: `ctx.read` gets its bytes. */
+  readonly image?: ShownImage;
 }
 
 /**
@@ -139,8 +141,8 @@ export function turnContext(http: Http, turn: ClaimedTurn, lease: Lease): TurnCo
   async function atStep(step: string, tool: string, input: object): Promise<ToolAnswer> {
     const body = { project: turn.project, agent: turn.agent.id, turn: turn.id, tool, input, step };
     const ask = { method: 'POST', path: '/tool', token: turn.toolToken, json: body } as const;
-    const { output, metadata = {} } = await heeding(lease, http.repeat<ToolResponse>(ask, lease.over));
-    return { output, metadata };
+    const { output, metadata = {}, image } = await heeding(lease, http.repeat<ToolResponse>(ask, lease.over));
+    return { output, metadata, ...(image === undefined ? {} : { image }) };
   }
 
   /** Numbered when it is called, even if it first waits for others. */

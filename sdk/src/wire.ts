@@ -29,8 +29,18 @@ export interface HeartbeatAnswer {
   cancel: boolean;
 }
 
+/** An image as its content says. Sides are in pixels. */
+export interface ShownImage {
+  readonly sha256: string;
+  readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+  readonly width: number;
+  readonly height: number;
+  readonly sizeBytes: number;
+}
+
 /** The answer of `POST /tool`. */
 export interface ToolResponse {
   output: unknown;
   metadata?: Record<string, unknown>;
+  image?: ShownImage;
 }

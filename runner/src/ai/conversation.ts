@@ -5,6 +5,7 @@ import type { ChatMessage } from '@suzumio/protocol/model-chat';
 import { toldNotes } from '@suzumio/protocol/notes';
 import { repositoryText } from '@suzumio/protocol/repository';
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
+import { type ImageOfCall, ImagesShown } from './images-shown.js';
 
 /** The share of a model's context for a request; the rest is for its answer, and for errors of the estimate. */
 const askedShare = 0.8;
@@ -23,6 +24,7 @@ export class Conversation {
   /** A transcript of the turns that are in neither the notes nor the history. */
   #untold: string | undefined;
   readonly #now: ChatMessage[];
+  readonly #images = new ImagesShown();
   readonly #contextLimit: number;
 
   constructor(private readonly input: RunnerTurnInput) {
@@ -63,6 +65,11 @@ export class Conversation {
     this.#now.push(message);
   }
 
+  /** Shows what the calls of the newest answer have read. */
+  show(images: readonly ImageOfCall[]): void {
+    if (images.length > 0) this.#now.push(this.#images.show(images));
+  }
+
   /** Replaces the transcript and the notes by new notes. */
   keepNotes(notes: string): void {
     this.#notes = toldNotes(notes, this.#contextLimit);
@@ -79,9 +86,11 @@ export class Conversation {
   }
 
   /**
-   * Drops the oldest result, or shortens the longest one that the model has not seen. Returns whether there was one.
+   * Drops the oldest image, else the oldest result, or shortens the longest one that the model has not seen. Returns
+   * whether there was one.
    */
   shortenResults(): boolean {
+    if (this.#images.leaveOldest()) return true;
     const fresh = this.#now.findLastIndex(({ role }) => role === 'assistant') + 1;
     const seen = this.#now.slice(0, fresh).find((message) => resultOf(message).length > droppedResult.length);
     if (seen) {
@@ -95,9 +104,14 @@ export class Conversation {
     return true;
   }
 
+  /** The estimated tokens of the images in a request of all messages. */
+  get imageTokens(): number {
+    return this.#images.tokens;
+  }
+
   /** Whether a request probably exceeds the model's context. */
-  isTooLong(question: unknown): boolean {
-    return tokensOf(question) > this.#contextLimit * askedShare;
+  isTooLong(question: unknown, imageTokens = 0): boolean {
+    return tokensOf(question) + imageTokens > this.#contextLimit * askedShare;
   }
 }
 

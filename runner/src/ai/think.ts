@@ -3,10 +3,11 @@ import { assistantMessage, functionName, goOnMessage, toolMessage } from '@suzum
 import { beginningOf, endOf } from '@suzumio/protocol/cut-text';
 import type { ModelAnswer, ModelToolCall } from '@suzumio/protocol/model-chat';
 import { notesIn } from '@suzumio/protocol/notes';
-import type { RunnerTurnInput, RunnerTurnOutput } from '@suzumio/protocol/runner';
+import type { RunnerTurnInput, RunnerTurnOutput, ToolResponse } from '@suzumio/protocol/runner';
 import type { ToolCaller } from '../tools/tool-client.js';
 import { ToldFailure, TurnFailure } from '../turn-failure.js';
 import { Conversation } from './conversation.js';
+import type { ImageOfCall } from './images-shown.js';
 import type { ModelCaller, ModelResult, Question } from './model-client.js';
 
 /** The collaborators of a turn. */
@@ -90,7 +91,7 @@ class Turn {
   async #ask(): Promise<ModelAnswer> {
     for (;;) {
       // Not every server refuses a request that is too long: some cut off what does not fit.
-      while (this.#told.isTooLong(this.#question) && (await this.#makeRoom())) continue;
+      while (this.#told.isTooLong(this.#question, this.#told.imageTokens) && (await this.#makeRoom())) continue;
       const result = await this.#put('turn', this.#question);
       if ('answer' in result) return result.answer;
       const { code, detail } = result.problem;
@@ -159,20 +160,23 @@ class Turn {
   /** @returns whether a call has ended the turn */
   async #carryOut(answer: ModelAnswer): Promise<boolean> {
     const step = String(this.#step - 1);
+    const images: ImageOfCall[] = [];
     const whole = answer.toolCalls.length - (isCutInCall(answer) ? 1 : 0);
     for (const [index, call] of answer.toolCalls.entries()) {
       const made =
         index >= maxCallsAtOnce ? tooMany : index >= whole ? cutCall : await this.#call(call, `${step}.${index}`);
       if (made === 'ended') return true;
       this.#told.add(toolMessage(call.id, made));
+      if ('image' in made && made.image) images.push({ output: String(made.output), image: made.image });
     }
+    this.#told.show(images);
     return false;
   }
 
   async #call(
     call: ModelToolCall,
     step: string,
-  ): Promise<{ output: unknown } | { code: string; message: string } | 'ended'> {
+  ): Promise<Pick<ToolResponse, 'output' | 'image'> | { code: string; message: string } | 'ended'> {
     const tool = this.input.tools.find(({ name }) => functionName(name) === call.name);
     if (!tool) {
       const known = this.input.tools.map(({ name }) => functionName(name)).join(', ');
@@ -192,7 +196,8 @@ class Turn {
       if (code === 'turn-ended') return 'ended';
       return { code, message: detail };
     }
-    return result.response.endTurn === true ? 'ended' : { output: result.response.output };
+    const { output, image, endTurn } = result.response;
+    return endTurn === true ? 'ended' : { output, image };
   }
 
   #count({ usage }: ModelAnswer): void {

@@ -1,10 +1,11 @@
 import type { SandboxInput } from '@suzumio/protocol/sandbox-tools/catalogue';
+import { sized } from '@suzumio/protocol/sized';
 import { SandboxRefusal } from './paths/refusal.js';
 import { kindOf, missing, type Place } from './paths/roots.js';
 import { type Found, walkDirectory } from './paths/walk-directory.js';
 import { unignoredFiles } from './processes/ripgrep.js';
 import type { Sandbox, SandboxCall, SandboxResponse } from './sandbox.js';
-import { counted, firstBytes, sized } from './text/legible.js';
+import { counted, firstBytes } from './text/legible.js';
 
 export async function listFiles(
   { path, recursive, maxEntries, gitignore }: SandboxInput<'file.list'>,

@@ -1,11 +1,15 @@
 import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { type ImageMediaType, imageText, maxImageBytes, unseenText } from '@suzumio/protocol/images';
+import { imageMediaType, notShownText, readImage, tooManyBytes } from '@suzumio/protocol/read-image';
 import type { SandboxInput } from '@suzumio/protocol/sandbox-tools/catalogue';
+import { sized } from '@suzumio/protocol/sized';
 import { listDirectory } from './file-list.js';
 import { SandboxRefusal } from './paths/refusal.js';
 import { openedFile } from './paths/roots.js';
 import type { Sandbox, SandboxCall, SandboxResponse } from './sandbox.js';
 import { binaryKind, sampleBytes } from './text/file-kind.js';
-import { counted, firstBytes, sized } from './text/legible.js';
+import { counted, firstBytes } from './text/legible.js';
 import { readWindow, type Window } from './text/line-window.js';
 
 type Input = SandboxInput<'file.read'>;
@@ -17,7 +21,10 @@ export async function readFile(input: Input, sandbox: Sandbox, { signal }: Sandb
     try {
       const { size } = await file.stat();
       const { buffer, bytesRead } = await file.read(Buffer.alloc(sampleBytes), 0, sampleBytes, 0);
-      const kind = binaryKind(buffer.subarray(0, bytesRead));
+      const sample = buffer.subarray(0, bytesRead);
+      const mediaType = imageMediaType(sample);
+      if (mediaType !== undefined) return await showImage(input.path, { file, size, mediaType }, sandbox);
+      const kind = binaryKind(sample);
       if (kind) {
         const shown = JSON.stringify(input.path);
         throw new SandboxRefusal('binary-file', `${shown} is no text: ${kind.name}, ${sized(size)}.`);
@@ -27,6 +34,37 @@ export async function readFile(input: Input, sandbox: Sandbox, { signal }: Sandb
       await file.close();
     }
   });
+}
+
+async function showImage(
+  path: string,
+  { file, size, mediaType }: { file: FileHandle; size: number; mediaType: ImageMediaType },
+  { show }: Sandbox,
+): Promise<SandboxResponse> {
+  const isTooLarge = size > maxImageBytes;
+  const bytes = isTooLarge ? Buffer.alloc(0) : await wholeFile(file, size);
+  const shape = isTooLarge ? tooManyBytes(mediaType, size) : readImage(bytes);
+  if (!shape) throw new SandboxRefusal('file-changed', `${JSON.stringify(path)} changed while it was read.`);
+  if ('why' in shape) throw new SandboxRefusal(shape.code, notShownText(path, shape));
+  const facts = { ...shape, sizeBytes: bytes.length };
+  if (!show) throw new SandboxRefusal('model-cannot-see', unseenText(path, facts));
+  return {
+    output: `${path}: ${imageText(facts)}`,
+    metadata: { path, kind: 'image', sizeBytes: bytes.length },
+    image: { sha256: await show(bytes), ...facts },
+  };
+}
+
+/** A file, as long as it was said to be at most. */
+async function wholeFile(file: FileHandle, size: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(size);
+  let length = 0;
+  while (length < size) {
+    const { bytesRead } = await file.read(bytes, length, size - length, length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return bytes.subarray(0, length);
 }
 
 function textAnswer({ path, offset, maxBytes }: Input, size: number, window: Window): SandboxResponse {

@@ -1,7 +1,8 @@
 import type { SandboxInput } from '@suzumio/protocol/sandbox-tools/catalogue';
+import { sized } from '@suzumio/protocol/sized';
 import { Draft } from './paths/draft.js';
 import type { Sandbox, SandboxResponse } from './sandbox.js';
-import { counted, sized } from './text/legible.js';
+import { counted } from './text/legible.js';
 
 export async function writeFile(
   { path, content, createDirs }: SandboxInput<'file.write'>,

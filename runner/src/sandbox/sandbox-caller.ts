@@ -27,7 +27,7 @@ export class SandboxCaller {
     { workspace, sandbox, token }: RunnerTurnInput,
     door: DoorClient,
     steps: SandboxSteps,
-    host: { readonly env: Environment; readonly log: (bytes: Buffer) => void },
+    host: { readonly env: Environment } & Pick<Sandbox, 'log' | 'show'>,
   ): Promise<SandboxCaller> {
     const mounts = (sandbox?.mounts ?? []).map(({ path, readonly }) => ({ path, writable: !readonly }));
     const artifacts = new ArtifactWriter(door, `Bearer ${token}`, workspace);
@@ -38,6 +38,7 @@ export class SandboxCaller {
       processes: new BackgroundProcesses(),
       fetch: (sha256, maxBytes) => artifacts.read(sha256, maxBytes),
       log: host.log,
+      show: host.show,
     };
     return new SandboxCaller(steps, opened);
   }

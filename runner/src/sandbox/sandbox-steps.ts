@@ -83,8 +83,8 @@ export class SandboxSteps {
 
 async function outcomeOf(act: () => Promise<SandboxResponse>): Promise<StepResult> {
   try {
-    const { output, metadata } = await act();
-    return { output, ...(metadata === undefined ? {} : { metadata }) };
+    const { output, metadata, image } = await act();
+    return { output, ...(metadata === undefined ? {} : { metadata }), ...(image === undefined ? {} : { image }) };
   } catch (error) {
     if (!(error instanceof SandboxRefusal)) throw error;
     return { error: { code: error.code, message: error.message } };

@@ -1,5 +1,6 @@
 import type { HandedArtifact } from '@suzumio/protocol/artifacts';
 import { maxResultChars } from '@suzumio/protocol/conversation';
+import type { ShownImage } from '@suzumio/protocol/images';
 import type { BackgroundProcesses } from './processes/background-processes.js';
 import type { Roots } from './paths/roots.js';
 
@@ -14,6 +15,8 @@ export interface Sandbox {
   readonly fetch: (sha256: string, maxBytes: number) => Promise<Buffer>;
   /** Writes to the turn's log. */
   readonly log: (bytes: Buffer) => void;
+  /** Stores what the turn's model is to see; undefined where it sees no images. */
+  readonly show: ((image: Buffer) => Promise<string>) | undefined;
 }
 
 /** One call of a tool. */
@@ -49,4 +52,6 @@ export const usualLimits: SandboxLimits = {
 export interface SandboxResponse {
   readonly output: string;
   readonly metadata?: Record<string, unknown>;
+  /** An image that the turn's model is shown. */
+  readonly image?: ShownImage;
 }

@@ -13,6 +13,7 @@ import type { DoorClient } from '../door/door-client.js';
 import { isSystemError } from './is-system-error.js';
 import { listDirectory, UnpublishableEntry } from './list-directory.js';
 import { PatchNotMade, withPatch } from './make-patch.js';
+import { type Content, putContent } from './put-content.js';
 import { problemOf } from './tool-answer.js';
 import { findDirectory, openForReading, WorkspacePathError } from './workspace-path.js';
 
@@ -25,12 +26,6 @@ const uploadsAtATime = 8;
 export interface PublishedInput {
   readonly input: unknown;
   readonly reason?: string;
-}
-
-/** The facts of uploaded content for the ToolHost. */
-interface Content {
-  readonly sha256: string;
-  readonly sizeBytes: number;
 }
 
 /** Content was not uploaded, with the reason for the caller. */
@@ -135,18 +130,8 @@ class Upload {
     return sent;
   }
 
-  async #send({ sha256, sizeBytes }: Content, body: () => Readable): Promise<void> {
-    const answer = await this.door.send({
-      method: 'PUT',
-      path: `/content/${sha256}`,
-      headers: {
-        authorization: this.authorization,
-        'content-type': 'application/octet-stream',
-        'content-length': String(sizeBytes),
-        expect: '100-continue',
-      },
-      body,
-    });
+  async #send(content: Content, body: () => Readable): Promise<void> {
+    const answer = await putContent(this.door, this.authorization, content, body);
     if (answer.status >= 300) throw new NotUploaded(problemOf(answer).detail);
   }
 }

@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { maxImageBytes } from '@suzumio/protocol/images';
+import { pictures } from '../../../test/support/pictures.js';
 import { createSandbox, type TestSandbox } from '../support/sandbox.js';
 
 let box: TestSandbox;
@@ -60,7 +63,7 @@ describe('what a text is like is told:', () => {
 
 describe('no text', () => {
   test.each([
-    ['PNG image', Buffer.from('\x89PNG\r\n\x1a\nrest', 'latin1')],
+    ['TIFF image', Buffer.from('II*\0\x08\0', 'latin1')],
     ['ELF program', Buffer.from('\x7fELF\x02\x01\x01\0\0', 'latin1')],
     ['gzip archive', Buffer.from('\x1f\x8b\x08\0\0\0', 'latin1')],
     ['PDF document', Buffer.from('%PDF-1.7\n1 0 obj')],
@@ -81,6 +84,62 @@ describe('no text', () => {
       expect(await read({ path: 'a.txt' })).toBe(`1\t${text.trimEnd()}`);
     },
   );
+});
+
+describe('an image', () => {
+  const picture = pictures.png(64, 48);
+  const sha256 = createHash('sha256').update(picture).digest('hex');
+  const stored: Buffer[] = [];
+  const seeing = async () => {
+    await box.remove();
+    stored.length = 0;
+    box = await createSandbox({
+      show: (bytes) => {
+        stored.push(bytes);
+        return Promise.resolve(createHash('sha256').update(bytes).digest('hex'));
+      },
+    });
+  };
+
+  test('is stored for a model that sees, and told in words, whatever it is called', async () => {
+    await seeing();
+    await put('plot.txt', picture);
+    expect(await box.run('file.read', { path: 'plot.txt', offset: 3, limit: 1 })).toEqual({
+      output: `plot.txt: [image png 64x48, ${picture.length} bytes]`,
+      metadata: { path: 'plot.txt', kind: 'image', sizeBytes: picture.length },
+      image: { sha256, mediaType: 'image/png', width: 64, height: 48, sizeBytes: picture.length },
+    });
+    expect(stored).toEqual([picture]);
+  });
+
+  test('is refused where the model sees none, with what it is', async () => {
+    await put('plot.png', picture);
+    const { code, message } = await box.refused('file.read', { path: 'plot.png' });
+    expect(code).toBe('model-cannot-see');
+    expect(message).toMatch(
+      /^"plot.png" is an image png 64x48, \d+ bytes, and your model sees no images\. Ask whoever/,
+    );
+  });
+
+  test.each([
+    ['image-broken', picture.subarray(0, -4), '"a.png" is a PNG image that is not shown: its end is missing.'],
+    ['image-broken', Buffer.from('GIF89a', 'latin1'), '"a.png" is a GIF image that is not shown: its end is missing.'],
+    ['image-too-large', pictures.webp(9_000, 2), '9000x2 pixels, and may have 8000 on each side.'],
+    ['image-too-large', Buffer.concat([picture, Buffer.alloc(maxImageBytes)]), 'bytes, and may have 3750000.'],
+  ])('is not shown: %s', async (code, bytes, why) => {
+    await seeing();
+    await put('a.png', bytes);
+    const refused = await box.refused('file.read', { path: 'a.png' });
+    expect(refused).toEqual({ code, message: expect.stringContaining(why) });
+    expect(stored).toEqual([]);
+  });
+
+  test('is not stored where something else is only named so', async () => {
+    await seeing();
+    await put('plot.png', 'no picture\n');
+    expect(await read({ path: 'plot.png' })).toBe('1\tno picture');
+    expect(stored).toEqual([]);
+  });
 });
 
 test('a directory is listed, as published', async () => {

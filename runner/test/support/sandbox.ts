@@ -34,9 +34,16 @@ export interface TestSandboxOptions {
   readonly limits?: Partial<SandboxLimits>;
   readonly env?: Record<string, string>;
   readonly byDescriptor?: boolean;
+  /** What an image is stored by, where the turn's model sees. */
+  readonly show?: Sandbox['show'];
 }
 
-export async function createSandbox({ limits, env, byDescriptor }: TestSandboxOptions = {}): Promise<TestSandbox> {
+export async function createSandbox({
+  limits,
+  env,
+  byDescriptor,
+  show,
+}: TestSandboxOptions = {}): Promise<TestSandbox> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'suzumio-sandbox-')));
   const [workspace, mount, outside] = [join(root, 'workspace'), join(root, 'mount'), join(root, 'outside')];
   for (const directory of [workspace, mount, outside]) await mkdir(directory);
@@ -55,6 +62,7 @@ export async function createSandbox({ limits, env, byDescriptor }: TestSandboxOp
     processes: new BackgroundProcesses(2),
     fetch: (sha256) => Promise.resolve(published.get(sha256) ?? Buffer.alloc(0)),
     log: (bytes) => chunks.push(bytes),
+    show,
   };
   let calls = 0;
   const run: TestSandbox['run'] = (tool, input, { step, signal, artifact } = {}) => {

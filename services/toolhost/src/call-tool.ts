@@ -1,10 +1,11 @@
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { blindPresets } from '@suzumio/core/budgets/presets';
 import type { ToolResponse } from '@suzumio/protocol/runner';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
 import { repositoryOfAgent } from '@suzumio/store/turns/workspace-base';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
-import { attemptRow } from '@suzumio/store/rows';
+import { agentRow, attemptRow } from '@suzumio/store/rows';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import { type RecordedResult, recordedResult, type RecordedStep } from '@suzumio/store/journal';
 import { recordToolCall, type ToolCallSite } from '@suzumio/store/turns/record-tool-call';
@@ -147,6 +148,7 @@ async function prepare(
       repository: () => repositoryOfAgent(store.reader, store.config, call.agent),
       agent: call.agent,
       turn: call.turn,
+      blind: blindTo(store, call),
     });
   } catch (error) {
     if (!isSuzumioError(error)) throw error;
@@ -154,6 +156,12 @@ async function prepare(
       throw error;
     };
   }
+}
+
+/** A script and a handler see for themselves. */
+function blindTo({ reader, config }: ProjectStore, { agent }: ToolCall): string[] {
+  const isAsked = config.backend.runner.mode === 'ai' && agentRow(reader, agent).external === 0;
+  return isAsked ? blindPresets(config, agent) : [];
 }
 
 async function afterwards(context: ToolhostContext, project: string, tool: string): Promise<void> {

@@ -6,6 +6,7 @@ import type { HandedArtifact } from '@suzumio/protocol/artifacts';
 import { type beginStepAnswer, endStepRequest, isScriptStep, type StepResult } from '@suzumio/protocol/sandbox-steps';
 import { fileApply } from '@suzumio/protocol/sandbox-tools/files';
 import { isSandboxTool } from '@suzumio/protocol/tool-names';
+import type { ContentStore } from '@suzumio/store/content/content-store';
 import type { RecordedStep } from '@suzumio/store/journal';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { findArtifact } from '@suzumio/store/content/artifacts';
@@ -22,8 +23,10 @@ import type { PresentedToken } from './auth.js';
 import type { CallBody } from './bodies/call.js';
 import { jsonBody } from './bodies/json-body.js';
 import { outcomeOf, pace, refuseCall, toolCallOf } from './call-tool.js';
+import { contentOf } from './content.js';
 import type { ToolhostContext } from './context.js';
 import { handed } from './tools/artifacts-read.js';
+import { readShownImage } from './shown-image.js';
 
 /** How many members the lists and objects of a result may have. */
 const mostMembers = 20_000;
@@ -69,7 +72,7 @@ export async function beginStep(
  *
  * @returns the step, and the result on record
  * @throws SuzumioError `invalid-request`; `token-rejected`; `forbidden` when it names another turn than its token;
- *   `step-not-begun`; `step-ended`
+ *   `step-not-begun`; `step-ended`; `content-missing` for an image that was not uploaded
  */
 export async function endStep(
   context: ToolhostContext,
@@ -82,10 +85,28 @@ export async function endStep(
       throw new SuzumioError('forbidden', 'A token is good for its own turn only, and this result names another.');
     }
     context.cell.disk.require('rows');
-    const ended = await store.write((tx) => endSandboxStep(tx, { ...token, step }, result));
+    const known = await withKnownImage(contentOf(context, token.project), result);
+    const ended = await store.write((tx) => endSandboxStep(tx, { ...token, step }, known));
     context.metrics.toolCalls.inc({ tool: ended.tool, outcome: outcomeOf(ended.result, ended.replayed) });
     return { step, result: told(ended.result) };
   });
+}
+
+/**
+ * A result with what is known of its image: not what the runner says of it, but what the bytes say that it has uploaded.
+ *
+ * @throws SuzumioError `content-missing`, `image-broken`, `image-too-large`
+ */
+async function withKnownImage(content: ContentStore, result: StepResult): Promise<StepResult> {
+  if ('error' in result || result.image === undefined) return result;
+  const { sha256 } = result.image;
+  const sizeBytes = await content.renew(sha256);
+  const image = sizeBytes === undefined ? undefined : await readShownImage(content, { sha256, sizeBytes }, sha256);
+  if (image) return { ...result, image };
+  throw new SuzumioError(
+    'content-missing',
+    `The image ${sha256} was not put to /content/${sha256} before, or is none.`,
+  );
 }
 
 async function begin(context: ToolhostContext, store: ProjectStore, call: SandboxCall): Promise<BegunStep> {

@@ -1,9 +1,11 @@
-import express, { type Router } from 'express';
+import express, { type Request, type Router } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { maxImageBytes } from '@suzumio/protocol/images';
 import { stepHeader } from '@suzumio/protocol/model-chat';
 import { maxStepResultBytes } from '@suzumio/protocol/sandbox-steps';
 import { allowsTool } from '@suzumio/protocol/tool-names';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
+import { toolNames } from '@suzumio/store/turns/frozen-input';
 import { keptInput } from '@suzumio/store/turns/kept-input';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { isPublished } from '@suzumio/store/content/artifacts';
@@ -61,7 +63,7 @@ export function toolsRouter(context: ToolhostContext): Router {
     .put(async (request, response) => {
       const token = attemptTokenOf(request, 'tool', context.cell.id);
       await context.cell.stores.use(token.project, async (store) => {
-        const owner = await requireTool(context, store, token, 'artifacts.publish', request.params.sha256);
+        const owner = await requireUpload(context, store, token, request);
         await storeContent(context, store, { owner, kind: 'content' }, request, response);
       });
     });
@@ -83,6 +85,24 @@ async function requireReadable(
   if (!isPublished(store.reader, sha256)) {
     throw new SuzumioError('not-found', 'Nothing with this content has been published in this project.');
   }
+}
+
+/**
+ * Allows a turn to upload what it publishes, and an image that it is about to show its model.
+ *
+ * @returns the agent that uploads it
+ * @throws SuzumioError `token-rejected`, `tool-not-allowed`
+ */
+async function requireUpload(
+  context: ToolhostContext,
+  store: ProjectStore,
+  token: PresentedToken,
+  { params, headers }: Request<{ sha256: string }>,
+): Promise<string> {
+  const { agent } = authorizeTool(store.reader, token);
+  const mayBeImage = Number(headers['content-length'] ?? Infinity) <= maxImageBytes;
+  if (mayBeImage && toolNames(agentRow(store.reader, agent), store.config).includes('file.read')) return agent;
+  return requireTool(context, store, token, 'artifacts.publish', params.sha256);
 }
 
 /**

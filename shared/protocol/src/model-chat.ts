@@ -50,16 +50,20 @@ export const modelAnswer = z.object({
 });
 export type ModelAnswer = z.infer<typeof modelAnswer>;
 
+const imageAddress = /^(?:data:image\/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/]+={0,2}|\/content\/[0-9a-f]{64})$/;
 const nothingFetched = 'no address is fetched for a runner';
-const expectedContent = `expected a text, or parts of type text, or of type image_url whose url is "data:image/…;base64,…" (png, jpeg, gif, webp): ${nothingFetched}`;
+const expectedContent = `expected a text, or parts of type text, or of type image_url whose url is "/content/<sha256>" of an image that a call of this turn has shown, or "data:image/…;base64,…" (png, jpeg, gif, webp): ${nothingFetched}`;
 
-/** A text, or an inline image. URLs are refused: providers fetch them, which would be a way out of the container. */
+/**
+ * A text, or an image: inline, or by the place of its content. Other URLs are refused: providers fetch them, which would
+ * be a way out of the container.
+ */
 const contentPart = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({
     type: z.literal('image_url'),
     image_url: z.object({
-      url: z.string().regex(/^data:image\/(png|jpe?g|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$/, expectedContent),
+      url: z.string().regex(imageAddress, expectedContent),
       detail: z.enum(['auto', 'low', 'high']).optional(),
     }),
   }),

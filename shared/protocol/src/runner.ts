@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { attachment } from './artifacts.js';
 import { maxFailureChars, toldByRunner } from './failure-codes.js';
+import { shownImage } from './images.js';
 import { agentId, priority, projectId, toolStep, turnId } from './ids.js';
 import { chatMessage } from './model-chat.js';
 import { mockScript } from './mock-script.js';
@@ -29,6 +30,8 @@ export const runnerConfig = z.discriminatedUnion('mode', [
     /** How many tokens a conversation may have. */
     contextLimit: z.int().positive().optional(),
     maxSteps: z.int().positive().optional(),
+    /** Whether its models see images. */
+    vision: z.boolean().optional(),
   }),
 ]);
 
@@ -149,6 +152,8 @@ export const toolResponse = z.object({
   output: z.unknown(),
   title: z.string().optional(),
   metadata: z.record(z.string(), z.unknown()).optional(),
+  /** An image that the call shows: questions of this turn may refer to it as `/content/<sha256>`. */
+  image: shownImage.optional(),
   /** Whether this call ends the turn: then the runner writes its output and exits. */
   endTurn: z.boolean().optional(),
 });

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { handedArtifact } from './artifacts.js';
+import { shownImage } from './images.js';
 import { agentId, projectId, toolStep, turnId } from './ids.js';
 import { isShallow, tooDeep } from './nesting.js';
 import { toolRequest } from './runner.js';
@@ -24,6 +25,8 @@ export const stepResult = z.union([
   z.strictObject({
     output: z.string(),
     metadata: z.record(z.string(), z.unknown()).refine(isShallow, tooDeep).optional(),
+    /** An image that a model is shown. Its content has been put to `/content/<sha256>`. */
+    image: shownImage.optional(),
   }),
   z.strictObject({ error: z.strictObject({ code: z.enum(sandboxRefusalCodes), message: z.string().max(32 * 1024) }) }),
 ]);

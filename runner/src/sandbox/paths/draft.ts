@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
+import { sized } from '@suzumio/protocol/sized';
 import { binaryKind, sampleBytes } from '../text/file-kind.js';
-import { sized } from '../text/legible.js';
 import { type Change, makeChanges } from './change-set.js';
 import { explained, SandboxRefusal } from './refusal.js';
 import { missing, openedFile, type Place, refuseUnlessFile, type Roots, type Way } from './roots.js';

@@ -37,20 +37,6 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** A number of bytes for people: `12.3 kB`. */
-export function sized(bytes: number): string {
-  if (bytes < 1000) return counted(bytes, 'byte');
-  const units = ['kB', 'MB', 'GB', 'TB'];
-  let value = bytes;
-  let unit = '';
-  for (const next of units) {
-    if (value < 1000) break;
-    value /= 1000;
-    unit = next;
-  }
-  return `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`;
-}
-
 /** A time for people: `350 ms`, `12.3 s`. */
 export function lasted(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;

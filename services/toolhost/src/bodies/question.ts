@@ -1,6 +1,7 @@
 import { parse } from '@suzumio/runtime/http/validate';
 import { type ChatPurpose, chatRequest, type ChatRequest } from '@suzumio/protocol/model-chat';
 import { requestHash } from '@suzumio/store/journal';
+import { type AskedImages, askedImages } from './asked-images.js';
 import { jsonBody } from './json-body.js';
 
 /** More than twenty thousand messages with calls, and hundreds of tools, have. */
@@ -14,8 +15,9 @@ export interface QuestionFacts {
   stream: boolean;
   /** The hash by which the journal recognises it. */
   requestHash: string;
-  /** The length of the messages and tools, in bytes of JSON. */
+  /** The length of the messages and tools, in bytes of JSON, without inline images. */
   askedBytes: number;
+  images: AskedImages;
 }
 
 /** A model call from a request's body. */
@@ -32,11 +34,13 @@ export interface Question extends QuestionFacts {
 export function parseQuestion(bytes: Uint8Array, purpose: ChatPurpose): Question {
   const request = parse(chatRequest, jsonBody(bytes, mostMembers), 'question to a model');
   const asked = { messages: request.messages, tools: request.tools ?? [] };
+  const images = askedImages(request.messages);
   return {
     model: request.model,
     stream: request.stream,
     requestHash: requestHash(purpose, asked),
-    askedBytes: Buffer.byteLength(JSON.stringify(asked)),
+    askedBytes: Buffer.byteLength(JSON.stringify(asked)) - images.inlineChars,
+    images,
     request: () => request,
   };
 }

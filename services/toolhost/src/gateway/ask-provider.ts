@@ -1,6 +1,9 @@
 import { request as httpRequest, type Agent, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { createParser } from 'eventsource-parser';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { connectionFailure } from '@suzumio/runtime/http/connection-failure';
 import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { AnswerBuilder } from './answer-builder.js';
@@ -9,6 +12,7 @@ import { askedToWait, failureOf, ProviderFailure } from './provider-failure.js';
 import { redactedFailure } from './redacted-failure.js';
 
 import { wireJson } from './read-answer.js';
+import type { ShownImages } from './shown-images.js';
 import type { WireFormat } from './wire.js';
 
 /** One request to one provider. */
@@ -18,6 +22,8 @@ export interface ProviderRequest {
   format: WireFormat;
   headers: Readonly<Record<string, string>>;
   body: Readonly<Record<string, unknown>> & { readonly stream: boolean };
+  /** The images that the body refers to. */
+  images?: ShownImages | undefined;
   /** The deadline for the whole answer, and for its first chunk, since models load and think before it. */
   timeoutMs: number;
   /** The longest silence within a stream. */
@@ -59,6 +65,8 @@ export async function askProvider(
       ? await streamedAnswer(response, ask, onText, progress)
       : await wholeAnswer(response, ask, progress);
   } catch (error) {
+    // An image is gone: no fault of the provider's.
+    if (isSuzumioError(error, 'content-missing')) throw error;
     if (error instanceof ProviderFailure) {
       progress.status = error.status ?? progress.status;
       throw redactedFailure(askedToWait(error, retryAfter, Date.now()), ask);
@@ -85,7 +93,7 @@ export async function askProvider(
 
 function respond(ask: ProviderRequest, signal: AbortSignal, progress: AskProgress): Promise<IncomingMessage> {
   const url = new URL(`${ask.baseURL.replace(/\/+$/, '')}${ask.format.path}`);
-  const body = Buffer.from(JSON.stringify(ask.body));
+  const body = ask.images?.body(ask.body) ?? Buffer.from(JSON.stringify(ask.body));
   const secure = url.protocol === 'https:';
   return new Promise((resolve, reject) => {
     const outgoing = (secure ? httpsRequest : httpRequest)(url, {
@@ -107,7 +115,8 @@ function respond(ask: ProviderRequest, signal: AbortSignal, progress: AskProgres
     });
     outgoing.on('finish', () => (progress.sent = true));
     outgoing.on('response', resolve);
-    outgoing.end(body);
+    if (Buffer.isBuffer(body)) outgoing.end(body);
+    else pipeline(Readable.from(body), outgoing).catch(reject);
   });
 }
 

@@ -1,4 +1,4 @@
-import { costOf } from '@suzumio/core/budgets/model-cost';
+import { type AskedSize, askedTokens, costOf } from '@suzumio/core/budgets/model-cost';
 import type { Candidate } from '@suzumio/core/budgets/presets';
 import { estimatedTokens } from '@suzumio/protocol/estimated-tokens';
 import type { ModelAnswer } from '@suzumio/protocol/model-chat';
@@ -9,11 +9,11 @@ export function answeredBy(
   { preset, settings }: Candidate,
   provider: string,
   answer: ModelAnswer,
-  askedBytes: number,
+  asked: AskedSize,
 ): AnsweredBy {
   const written = JSON.stringify([answer.text, answer.toolCalls]);
   const usage = answer.usage ?? {
-    inputTokens: estimatedTokens(askedBytes),
+    inputTokens: askedTokens(settings, asked),
     outputTokens: estimatedTokens(Buffer.byteLength(written)),
   };
   return {
@@ -30,13 +30,14 @@ export function answeredBy(
 /** The estimated usage of a request and part of its answer. */
 export function costSoFar(
   candidate: Candidate | undefined,
-  { askedBytes, answerChars }: { askedBytes: number; answerChars: number },
+  { asked, answerChars }: { asked: AskedSize; answerChars: number },
 ): Omit<AnsweredBy, 'provider'> {
-  const usage = { inputTokens: estimatedTokens(askedBytes), outputTokens: estimatedTokens(answerChars) };
+  const settings = candidate?.settings ?? {};
+  const usage = { inputTokens: askedTokens(settings, asked), outputTokens: estimatedTokens(answerChars) };
   return {
     preset: candidate?.preset ?? '',
     model: candidate?.settings.model ?? '',
-    cost: costOf(candidate?.settings ?? {}, usage),
+    cost: costOf(settings, usage),
     ...usage,
     estimated: true,
   };

@@ -1,5 +1,5 @@
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { type Cost, worstCost } from '@suzumio/core/budgets/model-cost';
+import { type AskedSize, type Cost, worstCost } from '@suzumio/core/budgets/model-cost';
 import { type Candidate, candidatesFor, presetOf } from '@suzumio/core/budgets/presets';
 import { allowedProvider } from '@suzumio/core/policy/check-provider';
 import { externalEngine } from '@suzumio/protocol/handlers';
@@ -23,6 +23,7 @@ import type { RecordedAnswer } from '@suzumio/store/journal';
 import { refuseUnmadeCalls } from '@suzumio/store/models/refuse-unmade-calls';
 import type { PresentedToken } from '../auth.js';
 import type { Question } from '../bodies/question.js';
+import { contentOf } from '../content.js';
 import type { ToolhostContext } from '../context.js';
 import { AskProgress } from './ask-progress.js';
 import { askProvider } from './ask-provider.js';
@@ -34,6 +35,7 @@ import { endingOf, NoModelAvailable, ProviderRefused, type UnavailableModel } fr
 import { ProviderFailure } from './provider-failure.js';
 import { endpointOf, providerRequest } from './provider-request.js';
 import { Reservation } from './reservation.js';
+import { ShownImages } from './shown-images.js';
 
 /** The caller that waits for an answer. */
 export interface Asker {
@@ -47,7 +49,7 @@ export interface Asker {
  * Answers a runner's model call: from the journal, or by calling the agent's providers in order. A call that was begun
  * is finished and journaled, even if its caller disconnects. A queued call is dropped then.
  *
- * @throws SuzumioError `token-rejected`, `journal-mismatch`, `preset-unknown`, `disk-reserve`; `provider-unavailable`,
+ * @throws SuzumioError `token-rejected`, `journal-mismatch`, `preset-unknown`, `disk-reserve`, `content-missing`; `provider-unavailable`,
  *   `provider-refused`, `policy-denied`, `budget-reached` and `step-limit-reached`, which have ended the attempt
  */
 export async function callModel(
@@ -63,7 +65,8 @@ export async function callModel(
     if (attemptRow(store.reader, token.turn, token.attempt)?.engine === externalEngine) throw rejected();
     context.cell.disk.require('rows');
     const candidates = withCountedPrices(context, token.project, candidatesFor(store.config, agent, asked.model));
-    const { askedBytes } = asked;
+    const images = ShownImages.of(store.reader, token.turn, asked.images, contentOf(context, token.project));
+    const size = { bytes: asked.askedBytes, images: images.sizes };
     const question: ModelQuestion = {
       turn: token.turn,
       attempt: token.attempt,
@@ -72,12 +75,12 @@ export async function callModel(
       purpose,
       requestHash: asked.requestHash,
       preset: asked.model ?? presetOf(store.config, agent) ?? '',
-      worst: worstCost(candidates, askedBytes),
-      sent: costSoFar(candidates[0], { askedBytes, answerChars: 0 }),
+      worst: worstCost(candidates, size),
+      sent: costSoFar(candidates[0], { asked: size, answerChars: 0 }),
     };
     const begun = await beginCall(context, store, question, asker);
     if ('result' in begun) return begun.result;
-    const call = new ModelCall(context, store, { ...begun, token, worst: question.worst, askedBytes });
+    const call = new ModelCall(context, store, { ...begun, token, worst: question.worst, size, images });
     return call.make(candidates, asked.request(), (text) => {
       asker.onText(text);
     });
@@ -142,7 +145,14 @@ class ModelCall {
   constructor(
     private readonly context: ToolhostContext,
     private readonly store: ProjectStore,
-    private readonly asked: { call: string; step: string; token: PresentedToken; worst: Cost; askedBytes: number },
+    private readonly asked: {
+      call: string;
+      step: string;
+      token: PresentedToken;
+      worst: Cost;
+      size: AskedSize;
+      images: ShownImages;
+    },
   ) {
     this.#call = asked.call;
     this.#reservation = new Reservation(context, asked.call, asked.worst.nanoUsd);
@@ -206,7 +216,8 @@ class ModelCall {
     const { key: provider, circuit } = endpoint;
     const { host } = new URL(endpoint.baseURL);
     const budgeted = this.context.dayLimitNanoUsd !== undefined || hasBudget(this.store.reader, this.store.config);
-    const asked = providerRequest(candidate, endpoint, request, { place: this.asked.step, budgeted });
+    const { step: place, images } = this.asked;
+    const asked = providerRequest(candidate, endpoint, request, { place, budgeted, images });
     const breaker = new CircuitBreaker(this.context, { circuit, project: this.store.project, call: this.#call });
     const open = await breaker.admit();
     if (open) {
@@ -225,7 +236,7 @@ class ModelCall {
       await this.#bestEffort(() => breaker.close());
       metrics.modelCalls.inc({ outcome: 'answered' });
       metrics.modelDuration.observeMs({}, performance.now() - begun);
-      return { answer, by: answeredBy(candidate, provider, answer, this.asked.askedBytes) };
+      return { answer, by: answeredBy(candidate, provider, answer, this.asked.size) };
     } catch (error) {
       await answering;
       if (!(error instanceof ProviderFailure)) throw error;
@@ -315,7 +326,7 @@ class ModelCall {
   #costSoFar(): AnsweredBy | undefined {
     if (!this.#asking) return undefined;
     const { candidate, provider, progress } = this.#asking;
-    const size = { askedBytes: this.asked.askedBytes, answerChars: progress.chars };
+    const size = { asked: this.asked.size, answerChars: progress.chars };
     return { ...costSoFar(candidate, size), provider };
   }
 

@@ -8,6 +8,7 @@ import type { ChatRequest } from '@suzumio/protocol/model-chat';
 import type { ProviderRequest } from './ask-provider.js';
 import { chatBody, chatFormat } from './chat.js';
 import { responsesBody, responsesFormat } from './responses.js';
+import type { ShownImages } from './shown-images.js';
 import type { ModelRequest } from './wire.js';
 
 /** A provider's address and credentials. */
@@ -59,13 +60,14 @@ const longestSilenceMs = 2 * 60_000;
 /**
  * The request to a candidate: the conversation is the runner's, the model's settings are the preset's.
  *
- * @param how `place` is the prefix of ids for calls without one; `budgeted` says whether a budget counts the cost
+ * @param how `place` is the prefix of ids for calls without one; `budgeted` says whether a budget counts the cost;
+ *   `images` are those that the messages refer to
  */
 export function providerRequest(
   { settings, provider }: Candidate,
   endpoint: Endpoint,
   request: ChatRequest,
-  { place, budgeted }: { place: string; budgeted: boolean },
+  { place, budgeted, images }: { place: string; budgeted: boolean; images?: ShownImages | undefined },
 ): ProviderRequest {
   const timeoutMs = Math.max(provider.timeoutMs ?? defaultTimeoutMs, shortestTimeoutMs);
   const asked = request.max_completion_tokens ?? request.max_tokens;
@@ -73,7 +75,7 @@ export function providerRequest(
   const bound = settings.maxOutputTokens ?? (budgeted ? defaultMaxOutputTokens : undefined);
   const question: ModelRequest = {
     model: askedModel(settings),
-    messages: request.messages,
+    messages: images?.told(request.messages, settings) ?? request.messages,
     tools: request.tools ?? [],
     maxTokens: bound === undefined ? asked : Math.min(bound, asked ?? Infinity),
     settings,
@@ -84,6 +86,7 @@ export function providerRequest(
     place,
     timeoutMs,
     silenceMs: Math.min(timeoutMs, longestSilenceMs),
+    images,
     ...(settings.api === 'responses'
       ? { format: responsesFormat, body: responsesBody(question) }
       : { format: chatFormat, body: chatBody(question, endpoint.baseURL, provider.streamUsage) }),

@@ -2,10 +2,12 @@ import * as z from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ArtifactView } from '@suzumio/contract/model/views';
 import { filesOf, type HandedArtifact } from '@suzumio/protocol/artifacts';
+import { imageText, unseenText } from '@suzumio/protocol/images';
 import type { ContentStore } from '@suzumio/store/content/content-store';
 import { publishedDirectory } from '@suzumio/store/content/directories';
 import { findArtifact, requireContent } from '@suzumio/store/content/artifacts';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
+import { readShownImage } from '../shown-image.js';
 import { pathInWorkspace } from './path-in-workspace.js';
 import { defineTool } from './tool.js';
 
@@ -16,7 +18,8 @@ export const artifactsRead = defineTool({
   name: 'artifacts.read',
   description:
     'Read what was published or is attached to a message, by its id, or by its name (the newest of that name): the text of a ' +
-    'file, or the list of what is in a directory. With "to", it is written into your workspace instead, whatever it holds.',
+    'file, an image (PNG, JPEG, GIF, WebP), or the list of what is in a directory. With "to", it is written into your workspace ' +
+    'instead, whatever it holds.',
   input: z
     .strictObject({
       id: z.string().min(1).max(100).optional(),
@@ -26,7 +29,7 @@ export const artifactsRead = defineTool({
       maxBytes: z.int().min(1).max(mostBytes).default(defaultBytes),
     })
     .refine(({ id, name }) => (id === undefined) !== (name === undefined), 'give an id or a name, not both'),
-  async prepare({ id, name, path, to, maxBytes }, { reader, content }) {
+  async prepare({ id, name, path, to, maxBytes }, { reader, content, blind }) {
     const target = to === undefined ? undefined : pathInWorkspace(to);
     const artifact = findArtifact(reader, id === undefined ? { name: name ?? '' } : { id });
     if (!artifact) {
@@ -48,15 +51,25 @@ export const artifactsRead = defineTool({
         return handOver(wanted, target);
       };
     }
-    const text =
-      wanted.kind === 'file'
-        ? await readText(content, wanted, path ?? artifact.name, maxBytes)
+    const called = path ?? artifact.name;
+    const image = wanted.kind === 'file' ? await readShownImage(content, wanted, called) : undefined;
+    if (image && blind.length > 0) {
+      throw new SuzumioError(
+        'model-cannot-see',
+        `${unseenText(called, image)} With "to" it is written into your workspace.`,
+      );
+    }
+    const text = image
+      ? { shown: `${called}: ${imageText(image)}`, truncated: false }
+      : wanted.kind === 'file'
+        ? await readText(content, wanted, called, maxBytes)
         : await readList(content, wanted, maxBytes);
     const { sizeBytes } = wanted;
     return (tx) => {
       stillThere(tx);
       const { id: ofArtifact, name: ofName } = artifact;
-      return { output: text.shown, metadata: { id: ofArtifact, name: ofName, sizeBytes, truncated: text.truncated } };
+      const metadata = { id: ofArtifact, name: ofName, sizeBytes, truncated: text.truncated };
+      return { output: text.shown, metadata, ...(image ? { image } : {}) };
     };
   },
 });

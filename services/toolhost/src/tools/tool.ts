@@ -18,6 +18,8 @@ export interface ToolEnvironment {
   repository: () => Repository | undefined;
   agent: string;
   turn: string;
+  /** Those of the agent's presets that see no images. None where a program takes its turn: that sees for itself. */
+  blind: readonly string[];
 }
 
 /** The part of a call that runs inside the transaction. */

@@ -57,6 +57,8 @@ const singlePreset = z.strictObject({
   toolChoice: z.exactOptional(z.enum(['auto', 'none', 'required'])),
   reasoningEffort: z.exactOptional(line(40)),
   contextLimit: z.exactOptional(wholeNumber(1, 100_000_000)),
+  /** Whether it sees images. @default what is known of models of that name */
+  vision: z.exactOptional(flag),
   price: z.exactOptional(modelPrice),
 });
 

@@ -1,5 +1,7 @@
 import { estimatedTokens } from '@suzumio/protocol/estimated-tokens';
+import { type ImageShape, imageTokens } from '@suzumio/protocol/images';
 import type { ModelUsage } from '@suzumio/protocol/model-chat';
+import { imageFactor } from './known-vision.js';
 import type { Candidate, SinglePreset } from './presets.js';
 
 /** A call's usage: its tokens, in and out, and its cost in billionths of a dollar. */
@@ -28,11 +30,23 @@ export function costOf(
   };
 }
 
+/** The size of a question: its texts, in bytes of JSON, and its images. */
+export interface AskedSize {
+  readonly bytes: number;
+  readonly images: readonly Pick<ImageShape, 'width' | 'height'>[];
+}
+
+/** The estimated tokens of a question to a model. */
+export function askedTokens(settings: Partial<Pick<SinglePreset, 'model' | 'apiModel'>>, asked: AskedSize): number {
+  const images = asked.images.reduce((sum, image) => sum + imageTokens(image), 0);
+  return estimatedTokens(asked.bytes) + images * imageFactor(settings);
+}
+
 /** The worst-case cost of a call, over all candidates. */
-export function worstCost(candidates: readonly Candidate[], requestBytes: number): Cost {
+export function worstCost(candidates: readonly Candidate[], asked: AskedSize): Cost {
   const costs = candidates.map(({ settings }) =>
     costOf(settings, {
-      inputTokens: estimatedTokens(requestBytes),
+      inputTokens: askedTokens(settings, asked),
       outputTokens: settings.maxOutputTokens ?? defaultMaxOutputTokens,
     }),
   );

@@ -1,6 +1,7 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ModelsConfig } from '@suzumio/contract/model/models-config';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import { seesImages } from './known-vision.js';
 
 type Preset = ModelsConfig['presets'][string];
 export type SinglePreset = Exclude<Preset, { 'model-list': string[] }>;
@@ -61,6 +62,11 @@ export function contextLimitOf(config: ProjectConfig, agent: string): number {
 
 /** The context of a preset that sets none: nearly all models have it. */
 const defaultContextLimit = 32_000;
+
+/** Those of an agent's presets that see no images. An agent sees if each of its models does: any of them may be asked. */
+export function blindPresets(config: ProjectConfig, agent: string): string[] {
+  return candidatesFor(config, agent).flatMap(({ preset, settings }) => (seesImages(settings) ? [] : [preset]));
+}
 
 /** Lists may contain lists; the loader refuses cycles. */
 function flatten(models: ModelsConfig, id: string): Candidate[] {

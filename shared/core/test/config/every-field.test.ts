@@ -166,6 +166,7 @@ const shownElsewhere: [string, string, string][] = [
     'services/toolhost/test/gateway/memory.slow.test.ts',
     'contextLimit: ',
   ],
+  ['backend.runner.models.presets.*.vision', 'services/toolhost/test/gateway/images.slow.test.ts', 'vision: false'],
   ['turn.maxSteps', 'services/toolhost/test/gateway/gateway.slow.test.ts', 'maxSteps: '],
   ['turn.providerPatience', 'shared/core/test/failures/failure-policy.test.ts', 'providerPatienceMs'],
   ...['tokens', 'usd', 'turns'].flatMap((key): [string, string, string][] => [

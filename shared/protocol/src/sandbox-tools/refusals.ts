@@ -10,6 +10,7 @@
  * - `file-changed`: another program changed the file in the meantime
  * - `file-too-large`: more bytes than the tool takes
  * - `binary-file`: the file is no text; the sentence names what it is
+ * - `model-cannot-see`, `image-too-large`, `image-broken`: the file is an image, and not shown
  * - `read-only`, `permission-denied`, `disk-full`: the system refused
  * - `patch-invalid`, `patch-unsupported`: the patch cannot be read, or asks for what is not done
  * - `patch-mismatch`, `patch-ambiguous`: what is to be changed is not in the file, or there more than once
@@ -37,6 +38,9 @@ export const sandboxRefusalCodes = [
   'file-changed',
   'file-too-large',
   'binary-file',
+  'model-cannot-see',
+  'image-too-large',
+  'image-broken',
   'read-only',
   'permission-denied',
   'disk-full',

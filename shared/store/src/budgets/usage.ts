@@ -57,7 +57,7 @@ export function exhaustedBudget(tx: Tx, agent: string, worst: Cost): BudgetPasse
 export function leastHeld(config: ProjectConfig, agent: string): number {
   const { runner } = config.backend;
   if (runner.mode !== 'ai' || isExternal(config.agents[agent] ?? {}) || !presetOf(config, agent)) return 0;
-  return worstCost(candidatesFor(config, agent), 0).nanoUsd;
+  return worstCost(candidatesFor(config, agent), { bytes: 0, images: [] }).nanoUsd;
 }
 
 /** The exhausted budget that keeps an agent from new turns: its own or the project's. */

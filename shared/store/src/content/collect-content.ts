@@ -10,6 +10,7 @@ import type { Database } from '../sqlite/tx.js';
 import { isPublished, publishedContents } from './artifacts.js';
 import { listReports } from './reports.js';
 import { type KeptHistory, KeptSnapshots } from './kept-snapshots.js';
+import { imagesInUse } from './call-images.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
 /** How long content may exist, or be confirmed to exist, before a row refers to it. */
@@ -54,8 +55,10 @@ export async function collectContent(
   // Most old files are in use: they are found before anything is locked.
   const published = publishedContents(store.reader);
   const reports = reportPaths(store.reader);
+  const images = imagesInUse(store.reader);
   const unused = old.filter(
-    ({ name, path }) => !workspaces.contents.has(name) && !published.has(name) && !reports.has(path),
+    ({ name, path }) =>
+      !workspaces.contents.has(name) && !published.has(name) && !reports.has(path) && !images.has(name),
   );
   let removed = 0;
   for (let start = 0; start < unused.length; start += atOnce) {
@@ -133,9 +136,10 @@ async function removeUnused(
         const left = workspaces.unknown(tx);
         if (left.length > 0) return left;
         const reports = reportPaths(tx);
+        const images = imagesInUse(tx);
         const before = beforeMs(tx);
         for (const { name, path } of files) {
-          if (workspaces.contents.has(name) || isPublished(tx, name) || reports.has(path)) continue;
+          if (workspaces.contents.has(name) || isPublished(tx, name) || reports.has(path) || images.has(name)) continue;
           const file = putAside(join(projectDir, path), before);
           if (file === undefined) continue;
           aside.push(file);

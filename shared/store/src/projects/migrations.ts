@@ -336,4 +336,12 @@ CREATE TABLE workspace_bases (
 ) STRICT, WITHOUT ROWID;
 `,
   },
+  {
+    // The images that calls have shown: references to content.
+    version: 22,
+    sql: `
+ALTER TABLE tool_calls ADD COLUMN image_json TEXT;
+CREATE INDEX tool_calls_images ON tool_calls (turn_id) WHERE image_json IS NOT NULL;
+`,
+  },
 ];

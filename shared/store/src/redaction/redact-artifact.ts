@@ -3,6 +3,7 @@ import { redactedSentence, redactedWords, type Redaction, type RedactionLeft } f
 import { Copies, redactedMark } from '@suzumio/core/redaction/copies';
 import type { RedactObject } from '@suzumio/core/redaction/redact-json';
 import { filesOf } from '@suzumio/protocol/artifacts';
+import { turnsShown } from '../content/call-images.js';
 import { removeContent, type StillUsed } from '../content/collect-content.js';
 import type { ContentStore } from '../content/content-store.js';
 import { forgetDirectory, publishedDirectory } from '../content/directories.js';
@@ -39,7 +40,8 @@ export async function redactableArtifact(artifact: ArtifactView, content: Conten
       if (isDirectory) await forgetDirectory(store, content, hashes);
       return leftOf(await removeContent(store, directory, hashes));
     },
-    redact: (tx, searched, asked) => redactArtifact(tx, { artifact, texts, patterns, without, searched }, asked),
+    redact: (tx, searched, asked) =>
+      redactArtifact(tx, { artifact, hashes, texts, patterns, without, searched }, asked),
   };
 }
 
@@ -61,6 +63,8 @@ async function textsOf(
 
 interface Found {
   artifact: ArtifactView;
+  /** Those of its files, and its own. */
+  hashes: readonly string[];
   /** What it says, where that is text. */
   texts: readonly string[];
   patterns: readonly string[];
@@ -69,7 +73,7 @@ interface Found {
 }
 
 function redactArtifact(tx: Tx, found: Found, asked: Asked): Redacted {
-  const { artifact, patterns, searched } = found;
+  const { artifact, hashes, patterns, searched } = found;
   const { id, name } = artifact;
   const row = tx.get<{ json: string | null }>('SELECT redacted_json AS json FROM artifacts WHERE id = :id', { id });
   const earlier = parsed<Redaction>(row?.json ?? null);
@@ -80,13 +84,13 @@ function redactArtifact(tx: Tx, found: Found, asked: Asked): Redacted {
     redacted: JSON.stringify(redacted),
     id,
   });
-  redactRows(tx, searched, patterns, rewriting(found, redacted));
+  redactRows(tx, searched, patterns, rewriting(found, redacted), turnsShown(tx, hashes));
   tx.run('UPDATE projects SET wipes_due = wipes_due + 1');
   tx.emit({ type: 'artifact.redacted', actor, data: { artifact: id, name, because } });
   return { id, redacted };
 }
 
-function rewriting({ artifact, texts, without: text }: Found, redacted: Redaction): Rewriting {
+function rewriting({ artifact, hashes, texts, without: text }: Found, redacted: Redaction): Rewriting {
   const { id, name, description, turn } = artifact;
   const sentence = redactedSentence('artifact', redacted);
   /** A call that read it says from now on what it would be told now: nobody can fetch it again. */
@@ -106,10 +110,13 @@ function rewriting({ artifact, texts, without: text }: Found, redacted: Redactio
       const { response } = value;
       if (isObject(response) && isRead(response['metadata'])) return { ...refused };
       if ('output' in value && isRead(value['metadata'])) return { ...value, output: sentence };
+      const { image, ...others } = value;
+      if (isObject(image) && shown.has(image['sha256'])) return { ...others, output: sentence };
       if (description === null || value['description'] !== description) return value;
       if (value['id'] === id) return { ...value, description: null };
       return byWriter ? { ...value, description: redactedMark } : value;
     };
+  const shown = new Set<unknown>(hashes);
   // What was published says nothing of how much was shown, or where it was to be written.
   const isRead = (metadata: unknown) =>
     isObject(metadata) && metadata['id'] === id && ('truncated' in metadata || 'to' in metadata);

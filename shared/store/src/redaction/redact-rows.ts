@@ -9,8 +9,16 @@ import { redactedJson, redactTurn, type Rewriting, update } from './redact-turn.
 /**
  * Removes copies from everything that was recorded, beside the row of what is redacted itself. Agents of whose turns
  * something goes begin anew without it.
+ *
+ * @param turns some in which there are copies that are known by other means
  */
-export function redactRows(tx: Tx, searched: SearchedRows, patterns: readonly string[], known: Rewriting): void {
+export function redactRows(
+  tx: Tx,
+  searched: SearchedRows,
+  patterns: readonly string[],
+  known: Rewriting,
+  turns: readonly string[] = [],
+): void {
   const rows = copiesNow(tx, patterns, searched);
   const rewriting = { ...known, excerpts: redactMail(tx, rows.messages, known) };
   for (const seq of rows.artifacts) {
@@ -18,7 +26,8 @@ export function redactRows(tx: Tx, searched: SearchedRows, patterns: readonly st
   }
   const json = (column: string) => redactedJson(column, rewriting);
   for (const seq of rows.events) redactColumns(tx, 'events', { seq }, { data_json: json });
-  for (const agent of redactAgents(tx, rows.turns, patterns, rewriting)) beginAnew(tx, agent);
+  for (const agent of redactAgents(tx, [...new Set([...rows.turns, ...turns])], patterns, rewriting))
+    beginAnew(tx, agent);
   for (const key of keysHolding(tx, 'idempotency_keys', ['token', 'route', 'key'], 'response_json', patterns)) {
     redactColumns(tx, 'idempotency_keys', key, { response_json: json });
   }

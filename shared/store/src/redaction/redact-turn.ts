@@ -1,5 +1,6 @@
 import { type RedactObject, redactJson } from '@suzumio/core/redaction/redact-json';
-import { anyRequest } from '../journal.js';
+import { keptImage } from '../content/call-images.js';
+import { anyRequest, type RecordedResult } from '../journal.js';
 import type { SqlValue } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 
@@ -107,11 +108,12 @@ function redactSteps(tx: Tx, turn: string, json: RedactColumn): Map<string, stri
 interface CallTexts {
   input_json: string;
   output_json: string | null;
+  image_json: string | null;
 }
 
 function redactCalls(tx: Tx, turn: string, json: RedactColumn, steps: ReadonlyMap<string, string>): boolean {
   const rows = tx.all<CallTexts & { id: string; step: string }>(
-    'SELECT id, step, input_json, output_json FROM tool_calls WHERE turn_id = :turn',
+    'SELECT id, step, input_json, output_json, image_json FROM tool_calls WHERE turn_id = :turn',
     { turn },
   );
   let changed = false;
@@ -120,6 +122,7 @@ function redactCalls(tx: Tx, turn: string, json: RedactColumn, steps: ReadonlyMa
     const redacted = {
       input_json: json(row.input_json) ?? '',
       output_json: result === undefined ? json(row.output_json) : outputOf(result),
+      image_json: result === undefined ? row.image_json : keptImage(JSON.parse(result) as RecordedResult),
     };
     if (!update(tx, 'tool_calls', { id }, { ...row }, redacted)) continue;
     changed = true;

@@ -1,5 +1,5 @@
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
-import { contextLimitOf, presetOf } from '@suzumio/core/budgets/presets';
+import { blindPresets, contextLimitOf, presetOf } from '@suzumio/core/budgets/presets';
 import { renderSystem } from '@suzumio/core/prompt/render-system';
 import type { SelectedMail } from '@suzumio/core/prompt/select-mail';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
@@ -67,6 +67,7 @@ export function frozenInput(
             mode,
             contextLimit: contextLimitOf(config, agent.id),
             maxSteps: config.turn.maxSteps,
+            vision: blindPresets(config, agent.id).length === 0,
             ...(preset === undefined ? {} : { model: preset }),
           }
         : { mode, ...(script ? { script: script.filter((rule) => [agent.id, agent.base].includes(rule.agent)) } : {}) },

@@ -1,5 +1,6 @@
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ToolResponse } from '@suzumio/protocol/runner';
+import { keptImage } from '../content/call-images.js';
 import { type RecordedRefusal, recordedResult, type RecordedResult, recordStep } from '../journal.js';
 import { attemptRow, turnRow, type TurnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
@@ -61,9 +62,11 @@ export function recordToolCall(
   const refusal = known ?? refusalOf(tx, tx, call, turn, made);
   const { result, events } = refusal ? { result: refusal, events: [] } : execute(tx, turn, call, effect);
   tx.run(
-    `UPDATE tool_calls SET status = :status, output_json = :output, error_code = :code, ended_at_ms = :now WHERE id = :id`,
+    `UPDATE tool_calls SET status = :status, output_json = :output, error_code = :code, image_json = :image,
+       ended_at_ms = :now WHERE id = :id`,
     {
       id,
+      image: keptImage(result),
       status: statusOf(result),
       output: JSON.stringify(
         result.ok ? (result.response.output ?? null) : { code: result.code, message: result.message },

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { callOfWrite } from '@suzumio/protocol/ids';
 import type { StepResult } from '@suzumio/protocol/sandbox-steps';
+import { keptImage } from '../content/call-images.js';
 import {
   anyRequest,
   type RecordedRefusal,
@@ -244,7 +245,8 @@ function replaced(tx: Tx, { id }: StepRow, { attempt, tool, input, requestHash }
 
 function endRow(tx: Tx, id: string, result: RecordedStep, hash: string | null = null): void {
   tx.run(
-    `UPDATE tool_calls SET status = :status, output_json = :output, error_code = :code, result_hash = :hash, ended_at_ms = :now
+    `UPDATE tool_calls SET status = :status, output_json = :output, error_code = :code, result_hash = :hash, image_json = :image,
+       ended_at_ms = :now
      WHERE id = :id`,
     {
       id,
@@ -252,6 +254,7 @@ function endRow(tx: Tx, id: string, result: RecordedStep, hash: string | null = 
       output: JSON.stringify(result.ok ? result.response.output : { code: result.code, message: result.message }),
       code: result.ok ? null : result.code,
       hash,
+      image: keptImage(result),
       now: tx.nowMs,
     },
   );
