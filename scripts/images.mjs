@@ -8,12 +8,14 @@ import { main, step } from './lib/steps.mjs';
 const usage = `usage: npm run images [-- OPTIONS]
   --offline   build from the packages of this machine alone
   --registry  build from public base images alone (without either: whatever works)
+  --science   also the runner's image with numpy, pandas and matplotlib
   --tests     also the images that tests use
   --stack     also the images of docker-compose.yml`;
 const { values } = readOptions(usage, {
   options: {
     offline: { type: 'boolean' },
     registry: { type: 'boolean' },
+    science: { type: 'boolean' },
     tests: { type: 'boolean' },
     stack: { type: 'boolean' },
   },
@@ -23,5 +25,5 @@ const source = values.offline ? 'offline' : values.registry ? 'registry' : 'auto
 await main(async () => {
   await onProjectNode();
   await step('Build', build);
-  await step('Images', () => bringImagesUpToDate({ source, tests: values.tests, stack: values.stack }));
+  await step('Images', () => bringImagesUpToDate({ ...values, source }));
 });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { offlineBases } from './offline-bases.mjs';
@@ -12,6 +12,7 @@ const registryBases = {
   node: 'node:24-slim',
   runner: 'node:24-slim',
   worker: 'node:24-slim',
+  science: 'node:24-slim',
   shell: 'busybox:1.37',
   redis: 'redis:7-alpine',
   prometheus: 'prom/prometheus:v3.5.0',
@@ -19,7 +20,8 @@ const registryBases = {
 
 /** An image is a Dockerfile over a base, whether the base was pulled or assembled, and the files that it copies. */
 const images = [
-  { tag: 'suzumio-runner:dev', base: 'runner', dockerfile: 'runner/Dockerfile', copies: ['runner/dist/bundle'] },
+  runnerImage('dev', 'runner'),
+  { ...runnerImage('science', 'science', ['PYTHON_MODULES=matplotlib numpy pandas']), for: ['science', 'tests'] },
   testImage('base', 'node'),
   testImage('nonode', 'shell'),
   testImage('redis', 'redis'),
@@ -31,9 +33,15 @@ const images = [
   stackImage('prometheus', ['prometheus.yml']),
 ];
 
+/** What turns run in. */
+function runnerImage(version, base, args = []) {
+  const copies = ['runner/dist/bundle'];
+  return { tag: `suzumio-runner:${version}`, base, dockerfile: 'runner/Dockerfile', copies, args };
+}
+
 /** For tests alone. */
 function testImage(name, base) {
-  return { tag: `suzumio-test-${name}:dev`, base, dockerfile: `deploy/images/test-${name}.Dockerfile`, for: 'tests' };
+  return { tag: `suzumio-test-${name}:dev`, base, dockerfile: `deploy/images/test-${name}.Dockerfile`, for: ['tests'] };
 }
 
 /** A service, from what bundle-services.mjs left. */
@@ -47,7 +55,7 @@ function serviceImage(target, parts = [], base = 'node') {
     context,
     target,
     copies,
-    for: 'stack',
+    for: ['stack'],
   };
 }
 
@@ -61,7 +69,7 @@ function stackImage(name, files) {
     dockerfile: `deploy/images/${name}.Dockerfile`,
     context,
     copies,
-    for: 'stack',
+    for: ['stack'],
   };
 }
 
@@ -72,20 +80,25 @@ const contentLabel = 'suzumio.content';
  * Brings the images up to date.
  *
  * @param options.source `registry`, `offline`, or `auto`: what was used before, else the registry if it answers
+ * @param options.science whether the runner's image with numpy, pandas and matplotlib is wanted, too
  * @param options.tests whether the images that only tests use are wanted, too
  * @param options.stack whether those of docker-compose.yml are wanted, too
  */
-export async function bringImagesUpToDate({ source, tests = false, stack = false }) {
+export async function bringImagesUpToDate({ source, science = false, tests = false, stack = false }) {
   if (stack) await run(process.execPath, ['scripts/bundle-services.mjs']);
-  const wanted = { tests, stack };
+  const wanted = { science, tests, stack };
   const from = source === 'auto' ? await chooseSource() : source;
   const bases = {};
   let rebuilt = 0;
-  for (const image of images.filter((each) => each.for === undefined || wanted[each.for])) {
+  for (const image of images.filter((each) => each.for === undefined || each.for.some((use) => wanted[use]))) {
     const { tag, base, dockerfile, copies = [] } = image;
     bases[base] ??= from === 'offline' ? await assembled(base) : await pulled(registryBases[base]);
     const files = (await Promise.all([dockerfile, ...copies].map(filesOf))).flat();
-    const content = hashOf([bases[base].id, ...(await Promise.all(files.map((file) => readFile(file))))]);
+    const content = hashOf([
+      bases[base].id,
+      ...(image.args ?? []),
+      ...(await Promise.all(files.map((file) => readFile(file)))),
+    ]);
     const unchanged = (await inspect(tag))?.content === content;
     if (!unchanged) {
       await build({ ...image, base: bases[base].tag, content });
@@ -127,20 +140,31 @@ function pull(tag, answerWithinMs) {
 }
 
 async function assembled(name) {
-  const { tag, plan } = offlineBases[name];
-  const { content, assemble } = await plan();
+  const { tag, over, plan } = offlineBases[name];
+  const below = over === undefined ? undefined : await assembled(over);
+  const { content: own, assemble } = await plan();
+  const content = below === undefined ? own : hashOf([below.id, own]);
   if ((await inspect(tag))?.content !== content) {
     console.log(`    assembling ${tag}`);
+    const label = `LABEL ${contentLabel}=${content}`;
+    const quietly = { stdio: ['ignore', 'ignore', 'inherit'] };
     await assemble(async (tarball, changes) => {
-      const all = [...changes, `LABEL ${contentLabel}=${content}`].flatMap((change) => ['--change', change]);
-      await run('docker', ['import', ...all, tarball, tag], { stdio: ['ignore', 'ignore', 'inherit'] });
+      if (below === undefined) {
+        const all = [...changes, label].flatMap((change) => ['--change', change]);
+        await run('docker', ['import', ...all, tarball, tag], quietly);
+      } else {
+        const dockerfile = [`FROM ${below.tag}`, `ADD ${basename(tarball)} /`, label].join('\n');
+        await writeFile(join(dirname(tarball), 'Dockerfile'), dockerfile);
+        await run('docker', ['build', '--quiet', '--tag', tag, dirname(tarball)], quietly);
+      }
     });
   }
   return { tag, ...(await inspect(tag)) };
 }
 
-async function build({ tag, dockerfile, context = dirname(dockerfile), target, base, content }) {
-  const args = ['--build-arg', `BASE=${base}`, '--label', `${contentLabel}=${content}`];
+async function build({ tag, dockerfile, context = dirname(dockerfile), target, base, args: settings = [], content }) {
+  const args = [`BASE=${base}`, ...settings].flatMap((setting) => ['--build-arg', setting]);
+  args.push('--label', `${contentLabel}=${content}`);
   if (target !== undefined) args.push('--target', target);
   const { code, stdout, stderr } = await capture('docker', ['build', '-t', tag, '-f', dockerfile, ...args, context]);
   if (code !== 0) throw new Error(`docker build of ${tag} failed:\n${stdout}${stderr}`);

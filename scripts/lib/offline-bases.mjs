@@ -10,6 +10,15 @@ import { capture, run, which } from './steps.mjs';
 /** As Debian cuts it: of `python3` itself only the names of commands are its own. */
 const pythonPackages = ['python3', 'python3-minimal', 'python3.*', 'libpython3.*-minimal', 'libpython3.*-stdlib'];
 
+/** What numpy, pandas and matplotlib need to calculate and to draw into files: no screen, and no parsers of web pages. */
+const sciencePackages = [
+  ...'numpy pandas pandas-lib matplotlib contourpy cycler dateutil fonttools kiwisolver packaging pil pyparsing six tz'
+    .split(' ')
+    .map((name) => `python3-${name}`),
+  'python-matplotlib-data',
+  'tzdata',
+];
+
 /**
  * Base images from this machine's own files, for where no registry answers: a busybox for the shell and its tools,
  * some programs or whole packages of Debian, and the libraries that they are linked with.
@@ -25,6 +34,7 @@ export const offlineBases = {
     'ca-certificates',
     'git',
   ]),
+  science: layer('suzumio-base-science:offline', 'runner', sciencePackages),
   shell: base('suzumio-base-shell:offline', {}),
   redis: base('suzumio-base-redis:offline', {
     '/usr/local/bin/redis-server': () => command('redis-server', 'redis-server'),
@@ -35,7 +45,7 @@ export const offlineBases = {
   }),
 };
 
-const texts = {
+const systemTexts = {
   '/etc/passwd':
     'root:x:0:0:root:/tmp:/bin/sh\nnode:x:1000:1000:node:/tmp:/bin/sh\nnobody:x:65534:65534:nobody:/tmp:/bin/sh\n',
   '/etc/group': 'root:x:0:\nnode:x:1000:\nnogroup:x:65534:\n',
@@ -64,13 +74,29 @@ function base(tag, programs, packages = []) {
         .split('\n')
         .filter((path) => path !== '' && path !== 'bin/busybox' && !taken.has(basename(path)));
       const whole = { ...files, ...Object.fromEntries(packaged.filter(isFile).map((path) => [path, path])) };
-      const content = await hashOf(whole, JSON.stringify([packaged, applets, texts, changes]));
+      const content = await hashOf(whole, JSON.stringify([packaged, applets, systemTexts, changes]));
       return { content, assemble: (use) => withTarball({ files, packaged, applets }, use) };
     },
   };
 }
 
-async function withTarball({ files, packaged, applets }, use) {
+/** A base with the files of some packages, and the libraries that they need, over another one. */
+function layer(tag, over, packages) {
+  return {
+    tag,
+    over,
+    async plan() {
+      const packaged = await filesOfPackages(packages, besidesScience);
+      const files = {};
+      for (const library of await librariesOf(packaged.filter(isProgram))) files[library] = library;
+      const whole = { ...files, ...Object.fromEntries(packaged.filter(isFile).map((path) => [path, path])) };
+      const content = await hashOf(whole, JSON.stringify(packaged));
+      return { content, assemble: (use) => withTarball({ files, packaged, applets: [], texts: {} }, use) };
+    },
+  };
+}
+
+async function withTarball({ files, packaged, applets, texts = systemTexts }, use) {
   const directory = await mkdtemp(join(tmpdir(), 'suzumio-image-'));
   try {
     const rootfs = join(directory, 'rootfs');
@@ -91,7 +117,8 @@ async function withTarball({ files, packaged, applets }, use) {
       await place(path, (target) => writeFile(target, text, { mode: 0o644 }));
     await mkdir(join(rootfs, 'tmp'));
     await chmod(join(rootfs, 'tmp'), 0o1777);
-    const tarball = join(directory, 'rootfs.tar');
+    await mkdir(join(directory, 'image'));
+    const tarball = join(directory, 'image', 'rootfs.tar');
     // Every user of the image reads all of it, under any umask here.
     const asRoots = ['--owner=0', '--group=0', '--numeric-owner', '--mode=a+rX'];
     await run('tar', [...asRoots, '-C', rootfs, '-cf', tarball, '.']);
@@ -116,9 +143,10 @@ async function librariesOf(programs) {
 }
 
 const documentation = /^\/usr\/share\/(?!git-core)|^\/etc\/(?!ssl)|\/(?:test|idlelib|ensurepip)\//;
+const besidesScience = /^\/usr\/share\/(?!matplotlib|zoneinfo)|^\/etc\/(?!matplotlibrc)|\/tests?\//;
 
 /** The files of some of Debian's packages, and what Python has compiled of its own. */
-async function filesOfPackages(patterns) {
+async function filesOfPackages(patterns, leftOut = documentation) {
   if (patterns.length === 0) return [];
   const names = patterns.filter((pattern) => !pattern.includes('*'));
   const listed = async () => (await capture('dpkg-query', ['--listfiles', ...(await installed(patterns))])).stdout;
@@ -128,7 +156,7 @@ async function filesOfPackages(patterns) {
   const missing = names.filter((name) => !there.includes(name));
   if (missing.length > 0 && canInstall()) await install('--no-install-recommends', ...missing);
   else if (missing.length > 0) throw new Error(`images without a registry need apt-get install ${missing.join(' ')}`);
-  const paths = (await listed()).split('\n').filter((path) => /^\/[^/]+\//.test(path) && !documentation.test(path));
+  const paths = (await listed()).split('\n').filter((path) => /^\/[^/]+\//.test(path) && !leftOut.test(path));
   const compiled = await Promise.all(paths.filter((path) => path.endsWith('.py')).map(compiledOf));
   const certificates = ['/etc/ssl/certs/ca-certificates.crt'];
   return [...new Set([...paths, ...compiled.flat(), ...certificates])]
