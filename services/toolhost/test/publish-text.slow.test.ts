@@ -62,7 +62,7 @@ describe('a text that is in no file', () => {
     expect(other.body['code']).toBe('journal-mismatch');
   });
 
-  const both = 'give the path of a file or directory, or the content and the name of a text, and not both';
+  const both = 'give one of: the path of a file or directory, the content and the name of a text, or patch';
   const facts = 'sha256, sizeBytes, kind are of files, and are left out with content';
   test.each([
     ['a path too', { path: 'levels.md', name: 'levels.md', content: notes }, both],
