@@ -13,18 +13,25 @@ export function parseDuration(text: string): number | undefined {
   return Number.isInteger(milliseconds) ? milliseconds : undefined;
 }
 
-/** A duration in milliseconds; accepts a number or a short text (`500ms`, `30s`, `15m`, `1h`). */
-export const duration = z
-  .union([z.number(), z.string()], {
-    error: 'expected a duration such as 500ms, 30s or 15m, or a number of milliseconds',
-  })
-  .transform((value, context) => {
-    const milliseconds = typeof value === 'number' ? value : parseDuration(value);
-    if (milliseconds !== undefined) return milliseconds;
-    context.addIssue({
-      code: 'custom',
-      message: 'not a duration: write 500ms, 30s, 15m, 1h or a number of milliseconds',
-    });
-    return z.NEVER;
-  })
-  .pipe(z.int().min(0).max(MAX_DURATION_MS));
+/** A duration of at most `max` milliseconds; accepts a number or a short text (`500ms`, `30s`, `15m`, `1h`). */
+const upTo = (max: number) =>
+  z
+    .union([z.number(), z.string()], {
+      error: 'expected a duration such as 500ms, 30s or 15m, or a number of milliseconds',
+    })
+    .transform((value, context) => {
+      const milliseconds = typeof value === 'number' ? value : parseDuration(value);
+      if (milliseconds !== undefined) return milliseconds;
+      context.addIssue({
+        code: 'custom',
+        message: 'not a duration: write 500ms, 30s, 15m, 1h or a number of milliseconds',
+      });
+      return z.NEVER;
+    })
+    .pipe(z.int().min(0).max(max));
+
+/** A duration in milliseconds that a timer may wait. */
+export const duration = upTo(MAX_DURATION_MS);
+
+/** How long something is kept, in milliseconds: up to a hundred years. No timer waits for it. */
+export const retention = upTo(100 * 365 * 86_400_000);

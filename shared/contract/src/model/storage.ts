@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { duration } from '@suzumio/protocol/duration';
+import { retention } from '@suzumio/protocol/duration';
 import { wholeNumber } from './scalar-config.js';
 import { size } from './size-config.js';
 
@@ -39,7 +39,7 @@ export const storageLimits = z.strictObject({
   history: z
     .strictObject({
       /** How long they are kept. */
-      keepFor: duration.default(30 * 24 * 3_600_000),
+      keepFor: retention.default(30 * 24 * 3_600_000),
       /** Of how many of an agent's last turns they are kept, however old. */
       turns: wholeNumber(1, 1_000_000).default(20),
     })
