@@ -77,8 +77,8 @@ describe.each(['docker', 'process'] as const)('a workspace that is a clone, in t
     expect(await turn('cloned', 1)).toMatchObject({ status: 'completed' });
     const shown = await world.run('turns', 'show', 'cloned', 'developer:1');
     expect(shown.out).toContain(`  ## suzumio/developer\n  ${first}\n  tides.py`);
-    const timeline = await world.run('events', 'cloned');
-    expect(timeline.out).toContain(`cloned tides: suzumio/developer begins at ${first.slice(0, 8)}`);
+    const events = await world.run('events', 'cloned');
+    expect(events.out).toContain(`{"repository":"tides","branch":"suzumio/developer","commit":"${first}"}`);
 
     // What is committed there meanwhile is not in the agent's clone.
     origin.commit({ 'tides.py': 'print(3)\n' });
