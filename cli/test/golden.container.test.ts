@@ -151,6 +151,7 @@ const cases: Readonly<Record<string, Case>> = {
     with: { drafts: 'drafting' },
   },
   'turns-show-files': { args: ['turns', 'show', 'drafts', 'editor:2'], with: { drafts: 'drafting' } },
+  'workspace-restore': { args: ['workspace', 'restore', 'drafts', 'editor', '1'], with: { drafts: 'drafting' } },
   events: { args: ['events', 'newsroom', '--limit', '6'], with: newsroom },
   'events-type': { args: ['events', 'newsroom', '--type', 'turn.faild'], with: newsroom },
   report: { args: ['report', 'newsroom'], with: newsroom },
