@@ -163,7 +163,7 @@ describe('with no server running', () => {
 
   test('usage is added up, with the day and its budget', async () => {
     expect((await world.run('usage')).out).toMatch(
-      /^No model has been asked\.\nstored: 0 bytes of files, \d+ bytes of rows\n$/,
+      /^No model has been asked\.\nstored: 0 bytes of files, \d+ bytes of rows; [\d.]+ [kMGT]i?B free\n$/,
     );
     world.setEnvironment({ SUZUMIO_BUDGET_USD_PER_DAY: '5' });
     expect((await world.run('usage', '--by', 'day')).out).toMatch(

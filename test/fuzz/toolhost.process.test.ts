@@ -18,6 +18,7 @@ import {
 } from '../../shared/protocol/src/attempts.js';
 import { handlerClaimRequest, handlersProtocol } from '../../shared/protocol/src/handlers.js';
 import { endStepRequest } from '../../shared/protocol/src/sandbox-steps.js';
+import { workspaceBase } from '../../shared/protocol/src/repository.js';
 import { coreToolNames, toolsOfPacks } from '../../shared/protocol/src/tool-names.js';
 import type { Transport } from '../../shared/runtime/src/queue/transport.js';
 import { brokenInvariants, openProject } from '../support/project.js';
@@ -44,6 +45,7 @@ const details: Readonly<Record<string, Partial<Route>>> = {
   'POST /projects/:project/turns/:turn/attempts/:attempt/mark': { body: schema(markRequest), token: '~lease~' },
   'POST /projects/:project/turns/:turn/attempts/:attempt/complete': { body: schema(completeRequest), token: '~lease~' },
   'POST /projects/:project/turns/:turn/attempts/:attempt/fail': { body: schema(failRequest), token: '~lease~' },
+  'PUT /projects/:project/turns/:turn/attempts/:attempt/base': { body: schema(workspaceBase), token: '~lease~' },
   'PUT /projects/:project/turns/:turn/attempts/:attempt/log': { bytes: 'text/plain', token: '~lease~' },
   'GET /projects/:project/turns/:turn/attempts/:attempt/content/:sha256': { token: '~lease~' },
   'PUT /projects/:project/turns/:turn/attempts/:attempt/content/:sha256': {
