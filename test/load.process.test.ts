@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from './support/poll.js';
 import { count, failedAttempts, overlappingAttempts, unhurried } from './support/outcomes.js';
@@ -65,9 +66,19 @@ describe('two schedulers, two ToolHosts, two workers', () => {
           database,
           `(SELECT worker FROM turn_attempts WHERE status = 'running' GROUP BY worker HAVING count(*) > 1)`,
         );
+      /** Stops a worker for good while both run turns. */
+      const isStoppedAtWork = async (pid: number) => {
+        process.kill(pid, 'SIGSTOP');
+        // What it has already reported arrives.
+        await sleep(500);
+        if (running() === 2) return true;
+        process.kill(pid, 'SIGCONT');
+        return false;
+      };
       await eventually(
         'a third of the mail is read, and both workers run turns',
-        () => unhurried(count(database, 'message_reads') > messages / 3 && running() === 2),
+        async () =>
+          (await unhurried(count(database, 'message_reads') > messages / 3)) && isStoppedAtWork(victim?.pid ?? 0),
         180_000,
       );
       await victim?.kill();

@@ -52,6 +52,7 @@ const ofTheContainer: [string, Change, Change?][] = [
     { 'agents.ada.workspace': { git: '/srv/a', [key]: value } },
     { 'agents.ada.workspace': { git: '/srv/a' } },
   ]),
+  ['workspace.ignore', { 'workspace.ignore': ['target'] }],
   ['agents.ada.env', { 'agents.ada.env': { A: 'b' } }],
   ['agents.ada.backend', { 'agents.ada.backend': 'process' }],
   ['turn.timeout', { 'turn.timeout': '1m' }],
@@ -230,6 +231,7 @@ const requestOf = (file: string) => {
     sandbox: sandboxOf(config, ada),
     timeoutMs: config.turn.timeout,
     clone: cloneOf(config, 'ada'),
+    ignored: config.workspace?.ignore,
   };
 };
 
