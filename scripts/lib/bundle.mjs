@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** How programs are bundled, from the sources of our own packages: a bundle does not depend on what was compiled before. */
@@ -34,7 +34,9 @@ export const threads = {
 /** What bundled code reads of its own package, one directory above it. */
 export async function writePackage(directory, source) {
   const { version } = JSON.parse(await readFile(source, 'utf8'));
-  await writeFile(`${directory}/package.json`, JSON.stringify({ type: 'module', version }));
+  const next = `${directory}/package.json.${process.pid}.next`;
+  await writeFile(next, JSON.stringify({ type: 'module', version }));
+  await rename(next, `${directory}/package.json`);
 }
 
 /** Fails where bundled code starts a thread without a file beside it, which would otherwise fail at run time only. */
