@@ -25,12 +25,7 @@ export async function verify(report, { args, skip, images = () => undefined }) {
   const heading = some ? 'Tests' : 'Suites that start containers';
   const containers = Promise.resolve(images()).then(() =>
     report.suites(heading, () =>
-      runSuites({
-        args: some
-          ? [`--maxWorkers=${processors}`, ...args]
-          : [`--maxWorkers=${Math.ceil(processors * 1.5)}`, '--selectProjects', 'container'],
-        skip,
-      }),
+      runSuites({ args: [`--maxWorkers=${processors}`, ...(some ? args : ['--selectProjects', 'container'])], skip }),
     ),
   );
   const others = some ? [] : [processes(report, skip), checked.then(() => quick(report, skip))];
