@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { agentCommand, baseImage, deriveImage, runnerImage } from './support/images.js';
@@ -88,6 +89,22 @@ test('a workspace is looked at where something may have written in it', async ()
     }
   } finally {
     await built.remove();
+  }
+});
+
+test('what a workspace holds is recorded before its turn has ended, for the next one may begin at once', async () => {
+  const sidecar = `${world.directory}/w/snapshots/${world.cell}/paper.1/quick.json`;
+  let recorded: unknown;
+  world.toolhost.intercept = ({ url }) => {
+    if (url?.endsWith('/complete')) recorded = JSON.parse(readFileSync(sidecar, 'utf8'));
+    return undefined;
+  };
+  try {
+    const { completed } = await world.run({ agent: 'quick', steps: [{ write: { path: 'a', text: 'a' } }] });
+    expect(completed?.snapshot).toMatch(/^[0-9a-f]{64}$/);
+    expect(recorded).toMatchObject({ at: { snapshot: completed?.snapshot } });
+  } finally {
+    world.toolhost.intercept = () => undefined;
   }
 });
 

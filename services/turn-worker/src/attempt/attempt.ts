@@ -3,36 +3,27 @@ import type { AttemptRef, AttemptStats, ClaimAnswer } from '@suzumio/protocol/at
 import type { Failure, FailureCode } from '@suzumio/protocol/failure-codes';
 import { HttpRefusal } from '@suzumio/protocol/http-failures';
 import { Lease } from '@suzumio/protocol/lease';
-import type { Repository } from '@suzumio/protocol/repository';
 import { delay, retry } from '@suzumio/protocol/retry';
 import { type RunnerTurnInput, runnerProtocol } from '@suzumio/protocol/runner';
-import { sandboxPacksOf } from '@suzumio/protocol/tool-names';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import { createRedactor } from '@suzumio/runtime/observability/redactor';
 import { SandboxSteps } from '../door/sandbox-steps.js';
-import { AttemptFailure, failureOf } from '../engine/attempt-failure.js';
-import type {
-  AttemptPlace,
-  Disturbance,
-  OpenDoor,
-  PreparedSandbox,
-  Sandbox,
-  TurnEngine,
-} from '../engine/turn-engine.js';
+import { failureOf } from '../engine/attempt-failure.js';
+import type { AttemptPlace, Disturbance, OpenDoor, Sandbox, TurnEngine } from '../engine/turn-engine.js';
 import type { Cell } from '../toolhost/cells.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
-import type { AgentHome, Workspace } from '../workspace/workspaces.js';
-import { bringToSnapshot, captureSnapshot, contentRetry } from './agent-workspace.js';
+import type { AgentHome } from '../workspace/workspaces.js';
+import { captureSnapshot, contentRetry } from './agent-workspace.js';
 import type { AttemptState } from './attempt-states.js';
-import { cloneWorkspace } from './clone-workspace.js';
 import { type Host, requireAllowed, requireUnmoved } from './host.js';
 import { type Ending, isSignalDeath, judgeEnding } from './judge-ending.js';
 import { LiveCaptures } from './live-captures.js';
 import { openDoor } from './open-door.js';
+import { type Prepared, prepareAttempt } from './prepare-attempt.js';
 import { type Outcome, report, type Reported } from './report.js';
 import { StopSwitch } from './stop-switch.js';
 import type { Stopwatch } from './stopwatch.js';
-import { TurnDirectory } from './turn-directory.js';
+import type { TurnDirectory } from './turn-directory.js';
 import { type Watched, watchSandbox } from './watch-sandbox.js';
 import type { WorkerContext } from './worker-context.js';
 
@@ -46,18 +37,6 @@ export interface GrantedTurn {
   /** Started with the job. */
   stopwatch: Stopwatch;
   logger: Logger;
-}
-
-/** What is prepared before the sandbox starts. */
-interface Prepared {
-  engine: TurnEngine;
-  sandbox: PreparedSandbox;
-  workspace: Workspace;
-  /** What it is a clone of. */
-  repository: Repository | undefined;
-  /** Where its tools run programs. */
-  home: AgentHome | undefined;
-  directory: TurnDirectory;
 }
 
 /** Refusals that mean that the attempt is over; any other means a wrong request. */
@@ -77,7 +56,6 @@ export class Attempt {
   readonly #client: AttemptClient;
   readonly #lease: Lease;
   #directory: TurnDirectory | undefined;
-  #workspace: Workspace | undefined;
   #sandbox: Sandbox | undefined;
   /** Its first steps may come before it is known here. */
   readonly #started = Promise.withResolvers<Sandbox>();
@@ -105,9 +83,6 @@ export class Attempt {
         stop: this.stop,
         logger: this.turn.logger,
       });
-      // The workspace is at the snapshot that the agent's next attempt begins with.
-      if (reported === 'taken' && outcome.kind === 'completed' && 'snapshot' in outcome)
-        await this.#workspace?.settle(outcome.snapshot);
     } finally {
       await this.#lease.stop();
       // Where the ToolHost ended the attempt, for instance to wait for a provider, its container has nothing to show.
@@ -137,7 +112,15 @@ export class Attempt {
 
   async #carryOut(engine: TurnEngine): Promise<Outcome> {
     const { stopwatch } = this.turn;
-    const prepared = await this.#prepare(engine);
+    const prepared = await prepareAttempt(engine, {
+      turn: this.turn,
+      place: this.#place,
+      host: this.host,
+      client: this.#client,
+      stop: this.stop,
+      requireLease: () => this.#requireLease(),
+    });
+    this.#directory = prepared.directory;
     const captures = this.#liveCaptures(prepared);
     const { door, at } = await this.#openDoor(prepared, new SandboxSteps(captures));
     try {
@@ -154,36 +137,6 @@ export class Attempt {
     }
     if (this.stop.abandoned.aborted) return { kind: 'abandoned' };
     return this.#conclude(prepared, this.#sandbox, { ...this.#watched, captureFailure: captures.failure });
-  }
-
-  /** Prepares what the sandbox needs: disk space, its image, the agent's workspace at its snapshot, a directory. */
-  async #prepare(engine: TurnEngine): Promise<Prepared> {
-    const { stop, host } = this;
-    const { ref, claim } = this.turn;
-    requireAllowed(host, ref, claim);
-    await host.disk.requireRoom();
-    // A stalled attempt may have a successor by now, whose sandbox must not be touched.
-    this.#requireLease();
-    const [sandbox, isFree] = await Promise.all([engine.prepare(claim.sandbox), engine.evict(this.#place)]);
-    if (!isFree) stop.stop('superseded');
-    stop.stopped.throwIfAborted();
-    const packs = requireTools(claim, sandbox.toolpacks);
-    const workspace = await host.workspaces.open(ref, sandbox.owner, claim.ignored);
-    this.#workspace = workspace;
-    await bringToSnapshot(workspace, claim.snapshot, { client: this.#client, stop });
-    const repository = claim.clone
-      ? await cloneWorkspace(workspace, claim.clone, claim.input, {
-          host,
-          client: this.#client,
-          stop,
-          logger: this.turn.logger,
-        })
-      : claim.input.repository;
-    // Without `sandbox` in its input, from a ToolHost of before, the runner does what a script says unannounced.
-    if (!sandbox.announcesWrites || claim.input.sandbox === undefined) await workspace.expectWrites();
-    const home = packs.includes('shell') ? await host.workspaces.home(ref, sandbox.owner) : undefined;
-    this.#directory = await TurnDirectory.create(host.paths, ref, sandbox.owner);
-    return { engine, sandbox, workspace, repository, home, directory: this.#directory };
   }
 
   #liveCaptures({ workspace }: Prepared): LiveCaptures {
@@ -312,10 +265,14 @@ export class Attempt {
     );
     try {
       if (verdict.kind === 'failed') return verdict;
-      return {
-        ...verdict,
-        ...(await captureSnapshot(workspace, host.limits.captureMs, { client: this.#client, stop, logger })),
-      };
+      const kept = await captureSnapshot(workspace, host.limits.captureMs, { client: this.#client, stop, logger });
+      // Before the report: once that is taken, the agent's next turn may write here.
+      if ('snapshot' in kept)
+        await workspace.settle(kept.snapshot).catch((error: unknown) => {
+          // Without the record, the workspace is only read once more.
+          logger.warn({ err: error }, 'the record of a workspace could not be written');
+        });
+      return { ...verdict, ...kept };
     } finally {
       await logSent;
       stopwatch.lap('captured');
@@ -385,22 +342,6 @@ export class Attempt {
     logger.info({ outcome: outcome.kind, code: failure?.code, stopped, stagesMs }, 'an attempt has ended');
     if (failure && ofThisHost.has(failure.code)) onSuspect();
   }
-}
-
-/**
- * The packs of the sandbox's tools that a turn may use, which what it runs in is to carry out.
- *
- * @throws AttemptFailure `image-without-tools`
- */
-function requireTools({ input, sandbox }: ClaimAnswer, toolpacks: readonly string[]): string[] {
-  const packs = sandboxPacksOf(input.tools.map(({ name }) => name));
-  const missing = packs.filter((pack) => !toolpacks.includes(pack));
-  if (missing.length === 0) return packs;
-  throw new AttemptFailure(
-    'image-without-tools',
-    `The runner in the image ${sandbox.image} has no tools of the toolpacks ${missing.join(' and ')}. Bring the image to this ` +
-      'release (npm run images), build your own on it, or take them out of tools.toolpacks.',
-  );
 }
 
 /** What the model is told with its first result. */
