@@ -1,4 +1,4 @@
-import { readdir, utimes } from 'node:fs/promises';
+import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { Scheduler } from '@suzumio/scheduler';
@@ -43,8 +43,12 @@ async function age(): Promise<void> {
   const then = Date.now() / 1000 - 10;
   for (const project of projects) {
     const directory = testing.cell.directory.projectDir(project);
-    const files = (await readdir(directory)).filter((name) => /^project\.db(-wal)?$/.test(name));
-    for (const name of files) await utimes(join(directory, name), then, then);
+    for (const name of ['project.db', 'project.db-wal']) {
+      // A database that is closed meanwhile takes its write-ahead log with it.
+      await utimes(join(directory, name), then, then).catch((error: unknown) => {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      });
+    }
   }
 }
 
@@ -59,12 +63,14 @@ test('idle projects are looked at after a start, with no more databases open at 
   await scheduler.start();
   await eventually('all were looked at', () => projects.every((project) => seen.used.includes(project)));
   expect(seen.mostOpen).toBe(maxOpen);
-  await age();
-  await afterMoreSweeps();
-  await afterMoreSweeps();
-  seen.used.length = 0;
-  await afterMoreSweeps();
-  expect(seen.used).toEqual([]);
+  // Closing the last of them writes to its file once more.
+  await eventually('none is looked at again', async () => {
+    await age();
+    await afterMoreSweeps();
+    seen.used.length = 0;
+    await afterMoreSweeps();
+    return seen.used.length === 0;
+  });
   await testing.write('team-7', (tx) =>
     postMessage(tx, { sender: 'user', recipient: 'ada', priority: 'P1', body: 'Go.', actor: 'test' }),
   );
