@@ -20,8 +20,8 @@ export async function countChanges(
   if (before === snapshot) return undefined;
   try {
     const asked = { before, after: snapshot, page: { limit: 0 } };
-    const { files } = await snapshots.read(cell.directory.projectDir(store.project), 'compare', asked);
-    return { before, files };
+    const { files, onlyIndex } = await snapshots.read(cell.directory.projectDir(store.project), 'compare', asked);
+    return { before, files, onlyIndex };
   } catch (error) {
     logger.warn({ err: error, project: store.project, turn: turn_id }, "a turn's changed files could not be counted");
     return undefined;

@@ -110,8 +110,9 @@ export function workspaceRuns(): Runs<typeof workspaces> {
       const { project, turn: name } = call.params;
       const { turn, before, after } = await call.read((reader) => turnOf(reader, name));
       const projectDir = directoryOf(call.context, project);
-      const changes = await snapshots.read(projectDir, 'compare', { before, after, page: call.query });
-      return { turn: turn.id, turnNumber: turn.number, agent: turn.agent_id, ...changes };
+      const { files, items, next } = await snapshots.read(projectDir, 'compare', { before, after, page: call.query });
+      const part = { files, items, ...(next === undefined ? {} : { next }) };
+      return { turn: turn.id, turnNumber: turn.number, agent: turn.agent_id, ...part };
     },
 
     async getTurnDiff(call) {

@@ -85,9 +85,9 @@ export async function leaveFiles(api: TestApi, project: string, agent: string, t
   await api.store(project, async (store) => {
     const before = snapshotBefore(store.reader, turnRow(store.reader, turn));
     const compared = { before, after: snapshot, page: { limit: 0 } };
-    const { files } = await new Snapshots().read(directory, 'compare', compared);
+    const counted = await new Snapshots().read(directory, 'compare', compared);
     const report = { output: { text: 'I am done.' }, snapshot };
-    await store.write((tx) => completeTurn(tx, { turn, attempt }, report, { before, files }));
+    await store.write((tx) => completeTurn(tx, { turn, attempt }, report, { before, ...counted }));
   });
   return turn;
 }

@@ -93,7 +93,7 @@ export const eventTable = {
     inMs: count,
   }),
   'turn.completed': told(
-    'A turn completed. `files` counts files that it changed. With `unsaved`, the agent keeps the files that it began with.',
+    'A turn completed. `files` counts files that it changed. With `unsaved`, its files could not be stored: the agent goes on with the newest capture.',
     {
       number,
       attempt: number,

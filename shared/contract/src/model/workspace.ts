@@ -3,7 +3,10 @@ import { z } from 'zod';
 
 const count = z.int().nonnegative();
 
-/** How many files something has changed. A link counts as a file, and a file that was moved as one removed and one added. */
+/**
+ * How many files something has changed. A link counts as a file, and a file that was moved as one removed and one added;
+ * what is named `.git`, with all that is in it, does not count.
+ */
 export const fileCounts = z.object({ added: count, changed: count, removed: count });
 export type FileCounts = z.infer<typeof fileCounts>;
 

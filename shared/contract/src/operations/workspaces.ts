@@ -18,7 +18,9 @@ const { limit } = namedPage;
 const below = path
   .min(1)
   .optional()
-  .describe('Only what is at this path: a file, or a directory and all that is in it.');
+  .describe(
+    'Only what is at this path: a file, or a directory and all that is in it. What is named `.git` is left out unless the path names it or leads into it.',
+  );
 
 export const turnChangesQuery = request({
   limit,

@@ -47,11 +47,11 @@ export function completeTurn(
       durationMs: tx.nowMs - attempt.started_at_ms,
       ...made,
       ...(left?.files ? { files: left.files } : {}),
-      // The agent's next turn begins with the same files as this one.
       ...(report.unsaved ? { unsaved: report.unsaved } : {}),
     },
   });
-  const madeSomething = left !== undefined || turn.ended_by_tool !== null || made.messages + made.artifacts > 0;
+  const hasWorked = left !== undefined && !left.onlyIndex;
+  const madeSomething = hasWorked || turn.ended_by_tool !== null || made.messages + made.artifacts > 0;
   watchTurnEnd(tx, turn, { text: report.output.text, madeSomething });
   noticeTurn(tx, turn, { notice: 'finished' });
   return { turn: 'completed' };

@@ -3,6 +3,7 @@ import { agentRow, type TurnRow } from '../rows.js';
 import { iso, type Page, parsed, type Part, readPart } from '../sqlite/page.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
+import type { Comparison } from './compare-snapshots.js';
 
 interface Row {
   seq: number;
@@ -18,16 +19,17 @@ interface Row {
 }
 
 /** A change that was counted before the transaction that records it. */
-export interface CountedChange {
+export interface CountedChange extends Pick<Comparison, 'files' | 'onlyIndex'> {
   /** What it was counted from. */
   before: string | null;
-  files: FileCounts;
 }
 
-/** What is on record of a change. */
+/** What is known of a change. */
 export interface LeftWorkspace {
   /** Null where it was not counted. */
   files: FileCounts | null;
+  /** Whether it is known to be nothing but Git's index. */
+  onlyIndex: boolean;
 }
 
 /**
@@ -57,7 +59,7 @@ export function leaveWorkspace(
     agent: turn.agent_id,
   });
   if (changes === 0) return undefined;
-  const files = counted?.before === before ? counted.files : null;
+  const { files, onlyIndex } = counted?.before === before ? counted : { files: null, onlyIndex: false };
   tx.run('DELETE FROM workspace_changes WHERE turn_id = :turn', { turn: turn.id });
   if (before !== snapshot) {
     tx.insert('workspace_changes', {
@@ -70,7 +72,7 @@ export function leaveWorkspace(
       created_at_ms: tx.nowMs,
     });
   }
-  return { files };
+  return { files, onlyIndex };
 }
 
 /** The snapshots before and after a turn; the same where it has changed nothing. */

@@ -329,6 +329,24 @@ describe('turns from which nothing comes', () => {
     expect(paused(team)).toEqual({});
   });
 
+  test('are those that changed nothing but the index of a repository', async () => {
+    const team = await withProtection('{ emptyTurns: 2 }');
+    const files = { added: 0, changed: 0, removed: 0 };
+    const leave = async (snapshot: string, before: string | null, onlyIndex: boolean) => {
+      await team.mail('ada', { sender: 'cat', actor: 'cat', body: `Wake up ${snapshot}` });
+      const begun = await next(team, 'ada');
+      const report = { output: { text: '' }, snapshot: snapshot.repeat(64) };
+      const counted = { before: before && before.repeat(64), files, onlyIndex };
+      await team.write((tx) => completeTurn(tx, begun, report, counted));
+    };
+    await leave('a', null, true);
+    await leave('b', 'a', false);
+    await leave('c', 'b', true);
+    expect(paused(team)).toEqual({});
+    await leave('d', 'c', true);
+    expect(paused(team)).toEqual({ ada: 'protection.emptyTurns' });
+  });
+
   const aiTeam = () => makeTeam(`${withModel(teamYaml)}protection: { emptyTurns: 3, exchanges: off, sameMail: off }\n`);
 
   test('are with a model those of which there is nothing but text', async () => {

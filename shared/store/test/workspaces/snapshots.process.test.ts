@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { manifestBytes } from '@suzumio/protocol/workspace-manifest';
+import { byName } from '@suzumio/protocol/workspace-snapshot';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import type { ComparisonPage } from '@suzumio/store/workspaces/compare-snapshots';
 import { Snapshots } from '@suzumio/store/workspaces/snapshots';
@@ -61,7 +62,41 @@ describe('what differs between two snapshots', () => {
     expect(await compareTrees({ a: 'x' }, { a: 'x', d: { empty: true } })).toEqual({
       files: { added: 0, changed: 0, removed: 0 },
       items: [],
+      onlyIndex: false,
     });
+  });
+
+  const clone = {
+    'a.py': '1',
+    '.git/index': '1',
+    '.git/logs/HEAD': '1',
+    'lib/.git/HEAD': '1',
+    'sub/.git': 'gitdir: ../.git/modules/sub',
+  };
+
+  test('leaves out what Git keeps for itself, unless it is asked for', async () => {
+    const after = { 'a.py': '2', '.git/index': '2', '.git/logs/HEAD': '2', 'sub/.git': 'gitdir: ..', new: 'x' };
+    const compared = await compareTrees(clone, after);
+    expect(told(compared)).toEqual(['changed a.py', 'added new']);
+    expect(compared.files).toEqual({ added: 1, changed: 1, removed: 0 });
+    expect(told(await compareTrees(clone, after, { path: '.git' }))).toEqual([
+      'changed .git/index',
+      'changed .git/logs/HEAD',
+    ]);
+    expect(told(await compareTrees(clone, after, { path: 'sub/.git' }))).toEqual(['changed sub/.git']);
+    expect(told(await compareTrees(clone, after, { path: 'lib' }))).toEqual([]);
+    expect(told(await compareTrees(clone, after, { path: 'lib/.git/HEAD' }))).toEqual(['removed lib/.git/HEAD']);
+  });
+
+  test.each<[string, boolean, Tree]>([
+    ['git status', true, { '.git/index': '2' }],
+    ['git add', false, { '.git/index': '2', '.git/objects/ab/cd': 'x' }],
+    ['git commit', false, { '.git/index': '2', '.git/logs/HEAD': '2' }],
+    ['a file', false, { '.git/index': '2', new: 'x' }],
+    ['a directory', false, { '.git/index': '2', new: { empty: true } }],
+    ['an index elsewhere', false, { index: '2' }],
+  ])('is after %s only the index: %s', async (_what, onlyIndex, changes) => {
+    expect((await compareTrees(clone, { ...clone, ...changes })).onlyIndex).toBe(onlyIndex);
   });
 
   test('is the same for snapshots of earlier versions, which are flat', async () => {
@@ -148,6 +183,13 @@ describe('what differs between two snapshots', () => {
       );
     }
     await expect(compare(null, sha256)).rejects.toThrow('larger than workspaces may be');
+    const many = Array.from({ length: 300 }, (_, number) => `file-${String(number)}`);
+    const repository = { '.git/d': 'x', ...Object.fromEntries(many.map((name) => [`.git/${name}`, 'x'])) };
+    const one = await storeTree(content, repository);
+    const all = many.map((name) => ({ kind: 'directory' as const, name, sha256: one ?? '' }));
+    await expect(compare(null, await content.putBytes(manifestBytes(all.sort(byName))))).rejects.toThrow(
+      'larger than workspaces may be',
+    );
   });
 });
 

@@ -19,7 +19,9 @@ const files = { added: 3, changed: 1, removed: 0 };
 const [a, b, c] = ['a', 'b', 'c'].map((letter) => letter.repeat(64)) as [string, string, string];
 
 const leave = (of: Team, begun: Begun, snapshot: string | null, before: string | null) =>
-  of.write((tx) => completeTurn(tx, begun, { output: { text: 'Done.' }, snapshot }, { before, files }));
+  of.write((tx) =>
+    completeTurn(tx, begun, { output: { text: 'Done.' }, snapshot }, { before, files, onlyIndex: false }),
+  );
 const log = (of: Team) =>
   listWorkspaceChanges(of.store.reader, 'ada', { limit: 10 }).items.map(({ turnNumber, files: counts }) => [
     turnNumber,
