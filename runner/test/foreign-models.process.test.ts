@@ -12,6 +12,7 @@ import { askProvider } from '../../services/toolhost/src/gateway/ask-provider.js
 import { chatFormat } from '../../services/toolhost/src/gateway/chat.js';
 import { allowing, begun, type ToolhostBench, toolhostBench } from '../../services/toolhost/test/toolhost-client.js';
 import { freePort } from '../../test/support/free-port.js';
+import { pictures } from '../../test/support/pictures.js';
 import { eventually } from '../../test/support/poll.js';
 import { runTurn } from '../src/run-turn.js';
 import { TurnFailure } from '../src/turn-failure.js';
@@ -54,21 +55,22 @@ async function start(program: string, args: string[], port: number): Promise<voi
 
 const { resolve } = createRequire(import.meta.url);
 
-async function team(): Promise<string> {
+async function team(api = 'chat-completions'): Promise<string> {
   bench = await toolhostBench(allowing({ baseURL }));
   return bench.testing.create(`
 name: bulletin
 task: Write a bulletin.
+tools: { toolpacks: [files] }
 backend:
   runner:
     mode: ai
     model: main
     models:
       providers: { foreign: { type: openai-compatible, baseURL: "${baseURL}" } }
-      presets: { main: { provider: foreign, model: gpt-4o-mini } }
+      presets: { main: { provider: foreign, model: gpt-4o-mini, api: ${api} } }
 agents:
   editor: { role: editor, prompt: Lead., tools: [messages.send] }
-  writer: { role: writer, prompt: Write., tools: [messages.send] }
+  writer: { role: writer, prompt: Write., tools: [messages.send, file.read] }
 `);
 }
 
@@ -111,13 +113,19 @@ const bodies = async (project: string) =>
   );
 
 describe('aimock', () => {
-  async function answering(...fixtures: { match: object; response: object }[]): Promise<string> {
+  type Fixture = { match: object; response: object };
+
+  async function answering(...fixtures: Fixture[]): Promise<string> {
+    await serve(fixtures);
+    return team();
+  }
+
+  async function serve(fixtures: readonly Fixture[]): Promise<void> {
     const file = join(place.workspace, 'fixtures.json');
     await writeFile(file, JSON.stringify({ fixtures }));
     const port = await freePort();
     const program = join(dirname(resolve('@copilotkit/aimock')), 'cli.js');
     await start(program, ['--port', String(port), '--fixtures', file, '--chunk-size', '5'], port);
-    return team();
   }
 
   const send = (recipient: string, body: string) => ({ name: 'messages_send', arguments: { recipient, body } });
@@ -159,6 +167,33 @@ describe('aimock', () => {
       expect(Math.min(input, output)).toBeGreaterThan(0);
       expect(estimated).toBe(0);
     }
+  });
+
+  test.each(['chat-completions', 'responses'])('gets images and results of calls as it knows them: %s', async (api) => {
+    const read = (path: string) => ({ name: 'file_read', arguments: { path } });
+    await serve([
+      { match: { userMessage: 'level.png: [image png 32x16' }, response: { content: 'I see the level.' } },
+      {
+        match: { systemMessage: 'You are writer' },
+        response: { toolCalls: [read('level.png'), read('torn.png'), read('huge.png')] },
+      },
+    ]);
+    const project = await team(api);
+    const picture = pictures.png(32, 16);
+    await writeFile(join(place.workspace, 'level.png'), picture);
+    await writeFile(join(place.workspace, 'torn.png'), Buffer.from(picture).fill(0, 44, 50));
+    // 100 megapixels.
+    await writeFile(join(place.workspace, 'huge.png'), pictures.png(10_000, 10_000));
+    await mail(project, 'writer', 'What do you see?');
+    await play(project);
+    expect(left.map(({ output }) => output.text)).toEqual(['I see the level.']);
+    const asked = await fetch(baseURL.replace('/v1', '/__aimock/journal')).then((answer) => answer.text());
+    // Of questions in the other format it notes no images.
+    const shown = api === 'responses' ? [] : [`data:image/png;base64,${picture.toString('base64')}`];
+    expect(asked.match(/data:[^"]+/g) ?? []).toEqual(shown);
+    // Of the others, no provider gets anything but words.
+    expect(asked).toMatch(/torn\.png.{0,10} is a PNG image that is not shown: it is damaged; make it again\./);
+    expect(asked).toMatch(/huge\.png.{0,10} is a PNG image that is not shown: it has 10000x10000 pixels/);
   });
 
   test.each([

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** A picture in one of the formats that models are shown, of one colour; GIF, JPEG and WebP without their pixels. */
+/** A picture in one of the formats that models are shown, of one colour; GIF, JPEG and WebP with few of their pixels. */
 export const pictures = {
   png(width: number, height: number, colour = 0x80): Buffer {
     const header = Buffer.alloc(13);
@@ -29,14 +29,25 @@ export const pictures = {
     const screen = Buffer.alloc(7);
     screen.writeUInt16LE(width, 0);
     screen.writeUInt16LE(height, 2);
-    return Buffer.concat([Buffer.from('GIF89a'), screen, Buffer.from(';')]);
+    const place = Buffer.alloc(10);
+    place.set([0x2c]);
+    screen.copy(place, 5, 0, 4);
+    const comment = Buffer.from('!\xfe\x04note\0', 'latin1');
+    return Buffer.concat([
+      Buffer.from('GIF89a'),
+      screen,
+      comment,
+      place,
+      Buffer.from([2, 2, 0x4c, 1, 0]),
+      Buffer.from(';'),
+    ]);
   },
   /** With an extended header. */
   webp(width: number, height: number): Buffer {
     const sides = Buffer.alloc(10);
     sides.writeUIntLE(width - 1, 4, 3);
     sides.writeUIntLE(height - 1, 7, 3);
-    return riff('VP8X', sides);
+    return riff('VP8X', Buffer.concat([sides, Buffer.from('ANMF\0\0\0\0', 'latin1')]), sides.length);
   },
   lossyWebp(width: number, height: number): Buffer {
     const frame = Buffer.from([0x10, 0, 0, 0x9d, 0x01, 0x2a, 0, 0, 0, 0]);
@@ -65,9 +76,10 @@ function segment(marker: number, data: Buffer): Buffer {
   return Buffer.concat([head, data]);
 }
 
-function riff(type: string, data: Buffer): Buffer {
+/** @param length of the first chunk, where others follow it */
+function riff(type: string, data: Buffer, length = data.length): Buffer {
   const [all, own] = [Buffer.alloc(4), Buffer.alloc(4)];
   all.writeUInt32LE(4 + 8 + data.length);
-  own.writeUInt32LE(data.length);
+  own.writeUInt32LE(length);
   return Buffer.concat([Buffer.from('RIFF'), all, Buffer.from('WEBP'), Buffer.from(type), own, data]);
 }

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { type ImageMediaType, type ImageShape, maxImageBytes, maxImageSide } from './images.js';
 
 /** Why an image is not shown to any model: `why` ends a sentence. */
@@ -14,8 +15,8 @@ export function imageMediaType(beginning: Uint8Array): ImageMediaType | undefine
 }
 
 /**
- * Reads what an image says of itself, by its bytes alone: kind and size, and whether its end is there. Nothing is
- * decoded.
+ * Reads what an image says of itself, by its bytes alone: kind and size, whether its end is there, and whether it is made
+ * of the parts that its kind has, with the checksums that they say. Pixels are not decoded.
  *
  * @returns undefined for what does not begin as an image
  */
@@ -27,6 +28,7 @@ export function readImage(bytes: Uint8Array): ImageShape | NotShown | undefined 
   if (bytes.length > maxImageBytes) return tooManyBytes(mediaType, bytes.length);
   const size = read(reader);
   if (size === 'cut') return { code: 'image-broken', mediaType, why: 'its end is missing' };
+  if (size === 'damaged') return { code: 'image-broken', mediaType, why: 'it is damaged; make it again' };
   if (size === undefined || size.width < 1 || size.height < 1) {
     return { code: 'image-broken', mediaType, why: 'it does not say its size' };
   }
@@ -48,7 +50,8 @@ export function notShownText(name: string, { mediaType, why }: NotShown): string
   return `${JSON.stringify(name)} is a ${kind} image that is not shown: ${why}.`;
 }
 
-type Size = { width: number; height: number } | 'cut' | undefined;
+/** `damaged` where its parts are not those of its kind; undefined where it does not say its size. */
+type Size = { width: number; height: number } | 'cut' | 'damaged' | undefined;
 
 interface Kind {
   readonly mediaType: ImageMediaType;
@@ -95,17 +98,15 @@ class Reader {
     return true;
   }
 
+  /** The checksum of some bytes. */
+  crc(from: number, to: number): number {
+    return crc32(this.bytes.subarray(from, to));
+  }
+
   /** Where a text begins, at a place or after it. */
   find(text: string, from: number): number | undefined {
     for (let at = from; at + text.length <= this.length; at += 1) if (this.has(text, at)) return at;
     return undefined;
-  }
-
-  /** Whether the bytes end as `text` does, but for zeros after it. */
-  endsWith(text: string): boolean {
-    let end = this.length;
-    while (end > 0 && this.u8(end - 1) === 0) end -= 1;
-    return this.has(text, end - text.length);
   }
 }
 
@@ -116,33 +117,40 @@ const kinds: readonly Kind[] = [
   { mediaType: 'image/webp', begins: (reader) => reader.has('RIFF', 0) && reader.has('WEBPVP8', 8), read: webp },
 ];
 
-/** Chunks of a length, a type, the data and a checksum; the first has the size, and the last is `IEND`. */
+/** Chunks of a length, a type, the data and a checksum of both; the first has the size, and the last is `IEND`. */
 function png(reader: Reader): Size {
   if (!reader.has('IHDR', 12)) return undefined;
   const size = { width: reader.u32(16), height: reader.u32(20) };
-  for (let at = 8; at + 12 <= reader.length; at += 12 + reader.u32(at)) {
-    if (reader.has('IEND', at + 4)) return size;
+  let hasPixels = false;
+  for (let at = 8; at + 12 <= reader.length;) {
+    const data = at + 8;
+    const end = data + reader.u32(at);
+    if (end + 4 > reader.length) return 'cut';
+    if (reader.crc(at + 4, end) !== reader.u32(end)) return 'damaged';
+    if (reader.has('IEND', at + 4)) return hasPixels ? size : 'damaged';
+    hasPixels ||= reader.has('IDAT', at + 4);
+    at = end + 4;
   }
   return 'cut';
 }
 
-/** Segments of a marker and a length. That of the first frame has the size. */
+/** Segments of a marker and a length. That of the first frame has the size; the picture follows the first scan's. */
 function jpeg(reader: Reader): Size {
+  let size: Size;
   for (let at = 2; at + 4 <= reader.length;) {
-    if (reader.u8(at) !== 0xff) return undefined;
+    if (reader.u8(at) !== 0xff) return size && 'damaged';
     const marker = reader.u8(at + 1);
     // Any number of these may come before a marker.
     if (marker === 0xff) {
       at += 1;
       continue;
     }
-    if (isFrame(marker)) {
+    if (marker === 0xda) {
       // Within the picture these two bytes do not follow each other. Some cameras write something of their own after them.
-      if (reader.find('\xff\xd9', at) === undefined) return 'cut';
-      return { height: reader.u16(at + 5), width: reader.u16(at + 7) };
+      return size && (reader.find('\xff\xd9', at) === undefined ? 'cut' : size);
     }
-    // The picture itself, or its end, before any frame.
-    if (marker === 0xda || marker === 0xd9) return undefined;
+    if (marker === 0xd9) return size && 'damaged';
+    if (isFrame(marker)) size ??= { height: reader.u16(at + 5), width: reader.u16(at + 7) };
     at += 2 + Math.max(2, reader.u16(at + 2));
   }
   return 'cut';
@@ -153,14 +161,38 @@ function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 }
 
+/** Blocks after the header and its colours: pictures and extensions, each of pieces that say their length, and `;`. */
 function gif(reader: Reader): Size {
-  if (!reader.endsWith(';')) return 'cut';
-  return { width: reader.u16le(6), height: reader.u16le(8) };
+  const size = { width: reader.u16le(6), height: reader.u16le(8) };
+  let hasPicture = false;
+  for (let at = 13 + gifColours(reader.u8(10)); at < reader.length;) {
+    const block = reader.u8(at);
+    if (block === 0x3b) return hasPicture ? size : 'damaged';
+    if (block !== 0x21 && block !== 0x2c) return 'damaged';
+    hasPicture ||= block === 0x2c;
+    // A label; or a place, colours and how the pixels are coded.
+    at += block === 0x21 ? 2 : 11 + gifColours(reader.u8(at + 9));
+    while (reader.u8(at) > 0) at += 1 + reader.u8(at);
+    at += 1;
+  }
+  return 'cut';
 }
 
-/** One of three kinds of first chunk; the length of all is at the beginning. */
+/** How many bytes the colours take that these flags announce. */
+const gifColours = (flags: number) => ((flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 0x07) + 1));
+
+/** Chunks of a name and a length, the first of one of three kinds; the length of all is at the beginning. */
 function webp(reader: Reader): Size {
   if (reader.u32le(4) + 8 > reader.length) return 'cut';
+  let hasPicture = false;
+  for (let at = 12; at < reader.u32le(4) + 8;) {
+    hasPicture ||= ['VP8 ', 'VP8L', 'ANMF'].some((name) => reader.has(name, at));
+    at += 8 + reader.u32le(at + 4);
+    if (at > reader.length) return 'damaged';
+    // A chunk of odd length is filled up.
+    at += at % 2;
+  }
+  if (!hasPicture) return 'damaged';
   if (reader.has('VP8X', 12)) return { width: reader.u24le(24) + 1, height: reader.u24le(27) + 1 };
   if (reader.has('VP8L', 12)) {
     if (reader.u8(20) !== 0x2f) return undefined;

@@ -47,6 +47,58 @@ describe.each(kinds)('a %s', (kind, mediaType) => {
   });
 });
 
+describe('what is damaged within', () => {
+  const damaged = { code: 'image-broken', why: expect.stringMatching(/^it is damaged/) };
+  const [ihdr, idat, iend] = [16, 4, 12];
+
+  test('a PNG whose bytes have changed anywhere after its signature', () => {
+    const whole = pictures.png(64, 48);
+    for (let at = 8; at < whole.length; at += 1) {
+      const changed = Buffer.from(whole);
+      changed.writeUInt8(whole.readUInt8(at) ^ 1, at);
+      expect(readImage(changed)).toMatchObject({ code: 'image-broken' });
+    }
+  });
+
+  test('a PNG of which a hole, as after a crash, has taken a part, and one without pixels', () => {
+    const whole = pictures.png(64, 48);
+    const pixels = whole.indexOf('IDAT');
+    expect(readImage(Buffer.from(whole).fill(0, pixels + idat, whole.length - iend - 4))).toMatchObject(damaged);
+    const without = Buffer.concat([whole.subarray(0, pixels - idat), whole.subarray(whole.length - iend)]);
+    expect(without).toHaveLength(8 + ihdr + 9 + iend);
+    expect(readImage(without)).toMatchObject(damaged);
+  });
+
+  test('a JPEG without its picture', () => {
+    const whole = pictures.jpeg(64, 48);
+    const scan = whole.indexOf(Buffer.from([0xff, 0xda]));
+    const without = Buffer.concat([whole.subarray(0, scan), Buffer.from([0xff, 0xd9])]);
+    expect(readImage(without)).toMatchObject({ code: 'image-broken' });
+  });
+
+  test('a GIF without a picture, and one with anything else in its place', () => {
+    const whole = pictures.gif(64, 48);
+    expect(readImage(Buffer.concat([whole.subarray(0, 13), Buffer.from(';')]))).toMatchObject(damaged);
+    const changed = Buffer.from(whole);
+    changed.writeUInt8(0x20, 13);
+    expect(readImage(changed)).toMatchObject(damaged);
+  });
+
+  test('a WebP without a picture', () => {
+    const whole = pictures.webp(64, 48);
+    expect(readImage(Buffer.from(whole).fill(0, whole.length - 8))).toMatchObject(damaged);
+  });
+
+  test('a WebP whose size is that of another file', () => {
+    for (const kind of ['webp', 'lossyWebp', 'losslessWebp'] as const) {
+      const whole = pictures[kind](64, 48);
+      const longer = Buffer.from(whole);
+      longer.writeUInt32LE(whole.readUInt32LE(16) + 64, 16);
+      expect(readImage(longer)).toMatchObject({ code: 'image-broken' });
+    }
+  });
+});
+
 test('what a camera has written after a JPEG is no part of it', () => {
   const picture = Buffer.concat([pictures.jpeg(32, 16), Buffer.from('camera notes')]);
   expect(readImage(picture)).toEqual({ mediaType: 'image/jpeg', width: 32, height: 16 });

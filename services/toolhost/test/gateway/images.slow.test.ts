@@ -230,7 +230,7 @@ describe('a question', () => {
   test('counts inline images by their size, and not by their length', async () => {
     const ada = await started(yaml('seeing', 'budget: { usd: 10 }'));
     // As text these were a hundred thousand tokens.
-    const noise = Buffer.concat([pictures.gif(20, 20).subarray(0, -1), Buffer.alloc(300_000, 1), Buffer.from(';')]);
+    const noise = Buffer.concat([pictures.gif(20, 20), Buffer.alloc(300_000, 1)]);
     expect((await ask(ada, '0', [image(dataUrl(noise, 'image/gif'))])).status).toBe(200);
   });
 
