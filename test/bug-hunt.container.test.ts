@@ -2,18 +2,20 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { anyBackend, type CliWorld, createCliWorld } from '../cli/test/support/cli.js';
 import { gitIn } from '../services/turn-worker/test/support/repository.js';
-import { renderConfig } from '../shared/core/src/config/render-config.js';
-import { loadProjectFile } from '../shared/runtime/src/disk/load-project-file.js';
+import { bugHunt, huntFile, playBugHunt } from './support/bug-hunters.js';
+import { type ModelServer, startModelServer } from './support/model-server.js';
 import { eventually } from './support/poll.js';
 
-const example = fileURLToPath(new URL('../examples/bug-hunt', import.meta.url));
-
-describe.each(['docker', 'process'] as const)('the team of the example, in the %s backend', (backend) => {
+describe.each([
+  ['docker', 'models'],
+  ['process', 'a script'],
+  ['process', 'models'],
+] as const)('the team of the example, in the %s backend, played by %s', (backend, players) => {
   let world: CliWorld;
+  let models: ModelServer;
   let base: string;
   let repository: string;
   let server: ReturnType<CliWorld['begin']>;
@@ -21,8 +23,11 @@ describe.each(['docker', 'process'] as const)('the team of the example, in the %
   beforeAll(async () => {
     base = mkdtempSync(join(tmpdir(), 'suzumio-hunt-'));
     repository = join(base, 'repository');
-    execFileSync('sh', [join(example, 'make-repository.sh'), repository]);
-    world = await createCliWorld({ policy: `${anyBackend}git: ["${repository}"]\n` });
+    execFileSync('sh', [join(bugHunt, 'make-repository.sh'), repository]);
+    models = await startModelServer(playBugHunt);
+    const providers = `providers: [{ baseURL: "${models.baseURL}", apiKeyEnv: MODEL_KEY }]\n`;
+    world = await createCliWorld({ policy: `${anyBackend}git: ["${repository}"]\n${providers}` });
+    world.setEnvironment({ MODEL_KEY: 'sk-test-0123456789' });
     server = world.begin('serve', '--port', '0');
     await eventually('it serves', () => server.out.includes('next: '), 90_000);
   }, 120_000);
@@ -31,26 +36,23 @@ describe.each(['docker', 'process'] as const)('the team of the example, in the %
     server.interrupt();
     await server.ended;
     await world.remove();
+    await models.close();
     rmSync(base, { recursive: true, force: true });
   });
 
   test('finds, mends, reviews and submits', async () => {
-    const { config } = loadProjectFile(join(example, 'bug-hunt.yaml'), { env: {} });
-    const agents = Object.fromEntries(
-      Object.entries(config.agents).map(([id, agent]) => [
-        id,
-        agent.workspace ? { ...agent, workspace: { git: repository } } : agent,
-      ]),
-    );
-    const file = renderConfig({ ...config, agents, backend: { ...config.backend, kind: backend } });
-    await world.run('init', await world.write('bug-hunt.yaml', file));
+    const asked = players === 'models' ? { modelServer: models.baseURL } : {};
+    const file = huntFile({ name: 'bug-hunt', backend, repository, ...asked });
+    expect(await world.run('init', await world.write('bug-hunt.yaml', file))).toMatchObject({ code: 0 });
     await world.run('start', 'bug-hunt');
     await world.run('send', 'bug-hunt', 'maintainer', 'P1', 'A test of the library fails.');
     await eventually(
       'the report is submitted',
       async () => (await world.run('status', 'bug-hunt', '--json')).out.includes('"submitted"'),
       120_000,
-    );
+    ).catch(async (error: unknown) => {
+      throw new Error(`${String(error)}\n${(await world.run('tool-calls', 'bug-hunt', '--json')).out}`);
+    });
     const head = gitIn(repository, 'rev-parse', 'HEAD');
     const patch = join(world.directory, 'developer.patch');
     await world.run('artifacts', 'get', 'bug-hunt', 'developer.patch', '--output', patch);

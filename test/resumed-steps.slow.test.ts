@@ -15,15 +15,20 @@ import { teamYaml, type TestCell, testCell } from './support/cell.js';
 
 jest.setTimeout(300_000);
 
-/** A step adds two lines to the workspace; one that reaches outside does so between them. */
-interface PlannedStep {
-  reaches: boolean;
-}
+/**
+ * A step adds two lines to the workspace, but for `looks`, which tells how many there are, and adds none. `reaches` reaches
+ * outside between the two. `leaves` leaves a process running, which reaches outside once the step has ended. `fails` ends
+ * with an error.
+ */
+const kinds = ['adds', 'looks', 'fails', 'reaches', 'leaves'] as const;
+type PlannedStep = (typeof kinds)[number];
 
 /** What one answer of a model asks for: steps, one after the other or all at once, and then a mail. */
 interface PlannedAnswer {
   steps: PlannedStep[];
   atOnce: boolean;
+  /** Whether what the mail comes to is written into the workspace. */
+  writes: boolean;
 }
 
 interface Case {
@@ -35,8 +40,9 @@ interface Case {
 const cases: fc.Arbitrary<Case> = fc.record({
   answers: fc.array(
     fc.record({
-      steps: fc.array(fc.record({ reaches: fc.boolean() }), { maxLength: 3 }),
+      steps: fc.array(fc.constantFrom(...kinds), { maxLength: 3 }),
       atOnce: fc.boolean(),
+      writes: fc.boolean(),
     }),
     { minLength: 1, maxLength: 4 },
   ),
@@ -50,6 +56,8 @@ interface World {
   snapshots: Map<string, readonly string[]>;
   /** How often each step has reached outside. */
   outside: Map<string, number>;
+  /** How often each mail was sent. */
+  sent: Map<string, number>;
   /** What the model was told last of each step that a later call was built on. */
   told: Map<string, string>;
 }
@@ -88,14 +96,18 @@ class Attempt {
 
   async run({ answers }: Case): Promise<Map<string, string>> {
     const results = new Map<string, string>();
-    for (const [number, { steps, atOnce }] of answers.entries()) {
-      const take = async ({ reaches }: PlannedStep, index: number) => {
+    for (const [number, { steps, atOnce, writes }] of answers.entries()) {
+      const take = async (kind: PlannedStep, index: number) => {
         const step = `${String(number)}.${String(index)}`;
-        results.set(step, await this.#take(step, reaches));
+        results.set(step, await this.#take(step, kind));
       };
-      if (atOnce) await Promise.all(steps.map(take));
-      else for (const [index, step] of steps.entries()) await take(step, index);
-      await this.#mail(`${String(number)}.9`);
+      // What looks beside others sees any number of lines.
+      if (atOnce) await Promise.all(steps.map((kind, index) => take(kind === 'looks' ? 'adds' : kind, index)));
+      else for (const [index, kind] of steps.entries()) await take(kind, index);
+      const mail = `${String(number)}.9`;
+      await this.#mail(mail);
+      if (writes) results.set(`${mail}/to`, await this.#take(`${mail}/to`, 'adds', hashOf(mail)));
+      await this.#mail(`${String(number)}.91`);
       for (const [step, result] of results) {
         // What a call was built on stays as it was told.
         expect([step, this.world.told.get(step) ?? result]).toEqual([step, result]);
@@ -105,37 +117,45 @@ class Attempt {
     return results;
   }
 
-  async #take(step: string, reaches: boolean): Promise<string> {
+  async #take(step: string, kind: PlannedStep, hash = 'h'): Promise<string> {
     const begun = await this.#send('/tool/begin', async () => {
-      const call = { ...this.#at, agent: 'ada', step, tool: 'script.run', input: keptInput({}), requestHash: 'h' };
+      const call = { ...this.#at, agent: 'ada', step, tool: 'script.run', input: keptInput({}), requestHash: hash };
       const answer = await this.team.write((tx) => beginSandboxStep(tx, call));
       return answer === 'begun' ? { step } : { result: JSON.stringify(answer.result) };
     });
     if (begun.result !== undefined) return begun.result;
-    this.files.push(`${step} a`);
-    await this.#happens();
-    if (reaches) {
-      await this.#steps.reachOutside();
-      this.world.outside.set(step, (this.world.outside.get(step) ?? 0) + 1);
+    let output = `in attempt ${String(this.begun.attempt)}`;
+    if (kind === 'looks') output = `${String(this.files.length)} lines`;
+    else {
+      this.files.push(`${step} a`);
+      await this.#happens();
+      if (kind === 'reaches') await this.#reachOutside(step);
+      this.files.push(`${step} b`);
       await this.#happens();
     }
-    this.files.push(`${step} b`);
-    await this.#happens();
-    const output = `in attempt ${String(this.begun.attempt)}`;
+    const told = kind === 'fails' ? { error: { code: 'file-unknown' as const, message: output } } : { output };
     const ended = await this.#send('/tool/end', async () => {
-      const { result } = await this.team.write((tx) => endSandboxStep(tx, { ...this.#at, step }, { output }));
+      const { result } = await this.team.write((tx) => endSandboxStep(tx, { ...this.#at, step }, told));
       return { step, result: JSON.stringify(result) };
     });
+    if (kind === 'leaves') await this.#reachOutside(step);
     return ended.result ?? '';
+  }
+
+  async #reachOutside(step: string): Promise<void> {
+    await this.#steps.reachOutside();
+    this.world.outside.set(step, (this.world.outside.get(step) ?? 0) + 1);
+    await this.#happens();
   }
 
   async #mail(step: string): Promise<void> {
     await this.#send('/tool', async () => {
-      const call = { step, requestHash: requestHash('messages.send', { step }), tokenHash: this.#at.tokenHash };
+      const call = { step, requestHash: hashOf(step), tokenHash: this.#at.tokenHash };
       await this.team.call(this.begun, 'ada', call, (tx) => {
         tx.run(`INSERT INTO channels (name, position) VALUES (:name, (SELECT count(*) FROM channels))`, {
           name: `${this.begun.turn} ${step}`,
         });
+        this.world.sent.set(step, (this.world.sent.get(step) ?? 0) + 1);
         return { output: 'sent' };
       });
       return {};
@@ -166,6 +186,8 @@ class Attempt {
   }
 }
 
+const hashOf = (step: string) => requestHash('messages.send', { step });
+
 interface Answer {
   step?: string;
   result?: string;
@@ -192,7 +214,7 @@ afterAll(() => testing.close());
 test('whenever a turn is interrupted, each step takes effect once, and what has reached outside does not do so again', async () => {
   await fc.assert(
     fc.asyncProperty(cases, async (one) => {
-      const world: World = { snapshots: new Map(), outside: new Map(), told: new Map() };
+      const world: World = { snapshots: new Map(), outside: new Map(), sent: new Map(), told: new Map() };
       let begun = await team.work('ada');
       const { turn } = begun;
       const filesNow = () => [...(world.snapshots.get(newestCapture(team.store.reader, turn)?.snapshot ?? '') ?? [])];
@@ -212,15 +234,18 @@ test('whenever a turn is interrupted, each step takes effect once, and what has 
       for (const [step, result] of results) {
         const found = last.files.filter((line) => line.startsWith(`${step} `));
         // A step whose outcome is unknown is there as far as a capture had it: not at all.
-        const wanted = result.includes('outcome-unknown') ? [] : [`${step} a`, `${step} b`];
+        const adds = !result.includes('outcome-unknown') && !result.includes(' lines"');
+        const wanted = adds ? [`${step} a`, `${step} b`] : [];
         expect([step, found]).toEqual([step, wanted]);
         lines.push(...found);
       }
       expect(last.files).toHaveLength(lines.length);
       expect([...world.outside.values()].every((times) => times === 1)).toBe(true);
+      const mails = one.answers.flatMap((_answer, number) => [`${String(number)}.9`, `${String(number)}.91`]);
+      expect([...world.sent]).toEqual(mails.map((mail) => [mail, 1]));
       const kept = team.rows<{ step: string }>(`SELECT step FROM tool_calls WHERE turn_id = '${turn}'`);
       expect(new Set(kept.map(({ step }) => step)).size).toBe(kept.length);
     }),
-    { numRuns: 40, seed: 20_261_123 },
+    { numRuns: 60, seed: 20_261_123 },
   );
 });

@@ -13,7 +13,17 @@ import { brokenInvariants, openProject } from '../support/project.js';
 import { seeded } from '../support/seeded.js';
 import { startStack, type Stack } from '../support/stack.js';
 import { casesOf } from './support/campaign.js';
-import { commandOf, expectedFiles, type Plan, planOf, type Victim, type Work } from './support/work-plan.js';
+import {
+  commandOf,
+  expectedOutcome,
+  fileText,
+  linkText,
+  patchAdding,
+  type Plan,
+  planOf,
+  type Victim,
+  type Work,
+} from './support/work-plan.js';
 
 // Turns whose runner, worker or ToolHost is killed at any moment, on two hosts: in the end each step has taken effect once.
 
@@ -31,6 +41,9 @@ const plans = new Map<string, Plan>();
 /** Kills at questions that have been carried out. */
 const carriedOut = new Set<string>();
 const askedAgain: string[] = [];
+/** What the model of each agent was told last, and which agents were told otherwise later. */
+const told = new Map<string, readonly string[]>();
+const toldOtherwise: string[] = [];
 let kills = Promise.resolve();
 
 beforeAll(async () => {
@@ -78,6 +91,7 @@ async function answer({ body: { messages } }: ModelRequest): Promise<Behaviour> 
   const [, project = '', agent = ''] = /Work as (\S+)\/(\S+)!/.exec(String(messages[prompt]?.content)) ?? [];
   const step = messages.slice(prompt).filter(({ role }) => role === 'assistant').length;
   const plan = plans.get(agent);
+  noteTold(agent, messages);
   if (isJournaled(project, agent, step)) askedAgain.push(`${agent} ${String(step)}`);
   const victim = plan?.killedAt.get(step);
   const place = `${agent}-question-${String(step)}`;
@@ -91,12 +105,38 @@ async function answer({ body: { messages } }: ModelRequest): Promise<Behaviour> 
     : { text: 'Done.' };
 }
 
+/** Of a conversation, what was said stays as it was said. */
+function noteTold(agent: string, messages: ModelRequest['body']['messages']): void {
+  const now = messages.map((message) => JSON.stringify(message));
+  const before = told.get(agent) ?? [];
+  const shared = Math.min(before.length, now.length);
+  if (before.slice(0, shared).join() !== now.slice(0, shared).join()) toldOtherwise.push(agent);
+  if (now.length >= before.length) told.set(agent, now);
+}
+
 function callOf(work: Work, place: string): { name: string; arguments: object } {
   switch (work.kind) {
     case 'shell':
       return { name: 'shell_exec', arguments: { command: commandOf(work, signals, place) } };
     case 'write':
       return { name: 'file_write', arguments: { path: work.path, content: work.content } };
+    case 'edit': {
+      const { path, search, replace } = work;
+      return { name: 'file_patch', arguments: { path, search, replace, replaceAll: true } };
+    }
+    case 'read':
+      return { name: 'file_read', arguments: { path: 'n' } };
+    case 'list':
+      return { name: 'file_list', arguments: { recursive: true } };
+    case 'search':
+      return { name: 'file_search', arguments: { pattern: work.pattern } };
+    case 'propose':
+      return {
+        name: 'artifacts_publish',
+        arguments: { name: work.name, content: patchAdding(work.path, work.content) },
+      };
+    case 'apply':
+      return { name: 'file_apply', arguments: { artifact: work.name } };
     case 'mail':
       return { name: 'messages_send', arguments: { recipient: 'user', body: work.body } };
     case 'publish':
@@ -177,18 +217,19 @@ async function retryFailed(project: string): Promise<void> {
     await stack.api('POST', `/projects/${project}/agents/${id}/retry`, {}).catch(() => undefined);
 }
 
-async function filesOf(project: string, agent: string): Promise<Record<string, string>> {
+async function treeOf(project: string, agent: string): Promise<Record<string, string>> {
   const database = openProject(stack.root, project);
   const row = database.get<{ snapshot: string | null }>('SELECT snapshot FROM agents WHERE id = :agent', { agent });
   database.close();
   const content = new ContentStore(join(stack.root, 'projects', project));
   const read = async (sha256: string) => content.readStart(sha256, (await content.sizeOf(sha256)) ?? 0);
-  const files: Record<string, string> = {};
-  if (row?.snapshot == null) return files;
+  const tree: Record<string, string> = {};
+  if (row?.snapshot == null) return tree;
   for (const { path, entry } of entriesOf(await readSnapshot(row.snapshot, read))) {
-    if (entry.kind === 'file') files[path] = (await read(entry.sha256)).toString();
+    if (entry.kind === 'file') tree[path] = fileText(entry.executable, (await read(entry.sha256)).toString());
+    else if (entry.kind === 'link') tree[path] = linkText(entry.target);
   }
-  return files;
+  return tree;
 }
 
 test('each step takes effect once, whatever is killed and wherever the turn goes on', async () => {
@@ -216,22 +257,24 @@ async function judge(project: string, agents: readonly string[]): Promise<void> 
   const database = openProject(stack.root, project);
   try {
     expect(askedAgain).toEqual([]);
+    expect(toldOtherwise).toEqual([]);
     expect(brokenInvariants(database)).toEqual([]);
     expect(overlappingAttempts(database)).toEqual([]);
     for (const agent of agents) {
       const plan = plans.get(agent);
       if (!plan) continue;
-      const whole = {
-        files: expectedFiles(plan, join(directory, 'expected', agent)),
-        mail: plan.answers.flat().flatMap((work) => (work.kind === 'mail' ? [work.body] : [])),
-        repeated: [],
-      };
-      const files = await filesOf(project, agent);
+      const whole = { ...expectedOutcome(plan, join(directory, 'expected', agent)), repeated: [] };
       const mail = database
         .all<{ body: string }>('SELECT body FROM messages WHERE sender = :agent ORDER BY seq', { agent })
         .map(({ body }) => body);
+      const read = database
+        .all<{ told: string }>(
+          `SELECT output_json ->> '$' AS told FROM tool_calls WHERE agent_id = :agent AND tool = 'file.read' ORDER BY step`,
+          { agent },
+        )
+        .map((row) => row.told.replace(/^1\t/, ''));
       const steps = 'SELECT step FROM tool_calls WHERE agent_id = :agent GROUP BY step HAVING count(*) > 1';
-      const found = { files, mail, repeated: database.all(steps, { agent }) };
+      const found = { tree: await treeOf(project, agent), mail, read, repeated: database.all(steps, { agent }) };
       try {
         expect(found).toEqual(whole);
       } catch (error) {

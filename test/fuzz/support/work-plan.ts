@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 /** What is killed while a turn works. */
@@ -10,11 +19,20 @@ export type Work =
   /** A command that must take effect exactly once. */
   | { kind: 'shell'; command: string; killed?: Kill | undefined }
   | { kind: 'write'; path: string; content: string }
+  /** Replaces a text wherever a file has it, and is refused where it has none. */
+  | { kind: 'edit'; path: string; search: string; replace: string }
+  /** Reads the file `n`. */
+  | { kind: 'read' }
+  | { kind: 'list' }
+  | { kind: 'search'; pattern: string }
   | { kind: 'mail'; body: string }
   /** Publishes the file `n` under a name. */
   | { kind: 'publish'; name: string }
   /** Writes what was published under a name to a path. */
-  | { kind: 'fetch'; name: string; path: string };
+  | { kind: 'fetch'; name: string; path: string }
+  /** Publishes a patch that adds a file. */
+  | { kind: 'propose'; name: string; path: string; content: string }
+  | { kind: 'apply'; name: string };
 
 /** A kill that is asked for, once, in the middle of a command; `waits` where the command does not go on before it. */
 export interface Kill {
@@ -32,6 +50,11 @@ export interface Plan {
 
 type Random = () => number;
 
+const kinds = [
+  ...(['append', 'append', 'append', 'count', 'count', 'move', 'remove', 'write', 'edit', 'apply'] as const),
+  ...(['read', 'list', 'search', 'mail', 'mail', 'publish', 'fetch'] as const),
+] as const;
+
 const oneOf = <const Value>(random: Random, values: readonly [Value, ...Value[]]): Value =>
   values[Math.floor(random() * values.length)] ?? values[0];
 
@@ -41,10 +64,10 @@ const victimOf = (random: Random): Victim =>
 
 export function planOf(agent: string, random: Random): Plan {
   const published: string[] = [];
-  const work = (answer: number, call: number): Work => {
+  const work = (answer: number, call: number): Work | Work[] => {
     const place = `${agent}-${String(answer)}-${String(call)}`;
     const file = oneOf(random, ['a', 'b', 'sub/c']);
-    switch (oneOf(random, ['append', 'append', 'count', 'move', 'remove', 'write', 'mail', 'publish', 'fetch'])) {
+    switch (oneOf(random, kinds)) {
       case 'append':
         return shell(`mkdir -p sub && echo ${place} >> ${file}`, random);
       case 'count':
@@ -55,6 +78,19 @@ export function planOf(agent: string, random: Random): Plan {
         return shell(`rm -rf ${file} && ln -sf n link && chmod +x n`, random);
       case 'write':
         return { kind: 'write', path: `written-${String(answer % 3)}`, content: `${place}\n` };
+      case 'edit':
+        return { kind: 'edit', path: oneOf(random, ['a', 'written-0']), search: 'worker', replace: `edited-${call}` };
+      case 'apply':
+        return [
+          { kind: 'propose', name: `${place}.patch`, path: `${place}.md`, content: place },
+          { kind: 'apply', name: `${place}.patch` },
+        ];
+      case 'read':
+        return { kind: 'read' };
+      case 'list':
+        return { kind: 'list' };
+      case 'search':
+        return { kind: 'search', pattern: place };
       case 'mail':
         return { kind: 'mail', body: place };
       case 'publish':
@@ -70,7 +106,7 @@ export function planOf(agent: string, random: Random): Plan {
   };
   const count = 3 + Math.floor(random() * 4);
   const answers = Array.from({ length: count }, (_, answer) =>
-    Array.from({ length: 1 + Math.floor(random() * 3) }, (_call, call) => work(answer, call)),
+    Array.from({ length: 1 + Math.floor(random() * 3) }, (_call, call) => work(answer, call)).flat(),
   );
   const killedAt = new Map<number, Victim>();
   if (random() < 0.3) killedAt.set(Math.floor(random() * (count + 1)), victimOf(random));
@@ -101,21 +137,83 @@ export function commandOf(
   return `${command}; if mkdir ${asked} 2>/dev/null; then ${ask}; ${waits ? 'sleep 4' : 'true'}; fi`;
 }
 
-/** What a plan leaves in its workspace when all of it has taken effect once: done in a directory of its own. */
-export function expectedFiles({ answers }: Plan, directory: string): Record<string, string> {
-  mkdirSync(directory, { recursive: true });
-  const published = new Map<string, Buffer>();
-  for (const work of answers.flat()) {
-    if (work.kind === 'shell') execFileSync('bash', ['-c', work.command], { cwd: directory });
-    else if (work.kind === 'write') writeFileSync(join(directory, work.path), work.content);
-    else if (work.kind === 'publish') published.set(work.name, readFileSync(join(directory, 'n')));
-    else if (work.kind === 'fetch') writeFileSync(join(directory, work.path), published.get(work.name) ?? '');
-  }
-  const found = readdirSync(directory, { recursive: true, withFileTypes: true });
-  return Object.fromEntries(
-    found
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name))
-      .map((path) => [path.slice(directory.length + 1), readFileSync(path, 'utf8')]),
-  );
+/** What a work plan comes to when all of it has taken effect once. */
+export interface Outcome {
+  /** What is in the workspace: files by their content, links by where they lead. */
+  tree: Record<string, string>;
+  mail: string[];
+  /** What `read` told, in order. */
+  read: string[];
 }
+
+/** Does the work of a plan in a directory of its own. */
+export function expectedOutcome({ answers }: Plan, directory: string): Outcome {
+  mkdirSync(directory, { recursive: true });
+  const at = (path: string) => join(directory, path);
+  const published = new Map<string, Buffer>();
+  const mail: string[] = [];
+  const read: string[] = [];
+  for (const work of answers.flat()) {
+    switch (work.kind) {
+      case 'shell':
+        execFileSync('bash', ['-c', work.command], { cwd: directory });
+        break;
+      case 'write':
+        writeFileSync(at(work.path), work.content);
+        break;
+      case 'edit':
+        if (existsSync(at(work.path)))
+          writeFileSync(at(work.path), readFileSync(at(work.path), 'utf8').replaceAll(work.search, work.replace));
+        break;
+      case 'read':
+        read.push(readFileSync(at('n'), 'utf8').trimEnd());
+        break;
+      case 'mail':
+        mail.push(work.body);
+        break;
+      case 'publish':
+        published.set(work.name, readFileSync(at('n')));
+        break;
+      case 'fetch':
+        writeFileSync(at(work.path), published.get(work.name) ?? '');
+        break;
+      case 'propose':
+        // It is applied by the next call.
+        writeFileSync(at(work.path), `${work.content}\n`);
+        break;
+      case 'list':
+      case 'search':
+      case 'apply':
+    }
+  }
+  return { tree: treeIn(directory), mail, read };
+}
+
+function treeIn(directory: string): Record<string, string> {
+  const tree: Record<string, string> = {};
+  for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const name = path.slice(directory.length + 1);
+    if (entry.isSymbolicLink()) tree[name] = linkText(readlinkSync(path));
+    else if (entry.isFile()) tree[name] = fileText(isExecutable(path), readFileSync(path, 'utf8'));
+  }
+  return tree;
+}
+
+/** How a tree shows a link. */
+export const linkText = (target: string) => `-> ${target}`;
+
+/** How a tree shows a file. */
+export const fileText = (executable: boolean, content: string) => `${executable ? 'runs: ' : ''}${content}`;
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A patch that adds a file of one line. */
+export const patchAdding = (path: string, line: string) => `--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+${line}\n`;
