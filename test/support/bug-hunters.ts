@@ -15,10 +15,12 @@ export interface Hunt {
   repository: string;
   /** Where models are asked, in place of the script. */
   modelServer?: string;
+  /** Where its turns are interrupted more often than the example expects. */
+  maxAttempts?: number;
 }
 
 /** The example's own file, for a repository that is elsewhere, and with models where they are asked. */
-export function huntFile({ name, backend, repository, modelServer }: Hunt): string {
+export function huntFile({ name, backend, repository, modelServer, maxAttempts }: Hunt): string {
   const { config } = loadProjectFile(join(bugHunt, 'bug-hunt.yaml'), { env: {} });
   const agents = Object.fromEntries(
     Object.entries(config.agents).map(([id, agent]) => [
@@ -37,8 +39,8 @@ export function huntFile({ name, backend, repository, modelServer }: Hunt): stri
             presets: { main: { provider: 'local', model: 'scripted' } },
           },
         } as const);
-  const limits = { ...config.turn, maxAttempts: 100 };
-  return renderConfig({ ...config, name, agents, turn: limits, backend: { ...config.backend, kind: backend, runner } });
+  const turn = { ...config.turn, ...(maxAttempts === undefined ? {} : { maxAttempts }) };
+  return renderConfig({ ...config, name, agents, turn, backend: { ...config.backend, kind: backend, runner } });
 }
 
 /** What good models do in this team: each answer is made of what the calls before it came to. */
