@@ -24,6 +24,8 @@ interface Look {
   asked: ReadonlySet<string>;
   /** Those of them that are still in the queue. */
   live: ReadonlySet<string>;
+  /** Queued turns that seemed to need a job. */
+  deliverable: readonly QueuedTurn[];
 }
 
 interface Delivery {
@@ -58,12 +60,12 @@ export class ProjectScheduler {
    * @throws SuzumioError `server-unreachable` when the queue cannot be reached; undelivered turns are delivered later
    */
   async schedule(store: ProjectStore, places?: number): Promise<number> {
-    const { catalog, disk, context } = this.cell;
+    const { catalog, disk } = this.cell;
     const line = catalog.waitingLine;
     if (catalog.pause.current !== null || disk.isShortFor('rows')) return 0;
     const look = await this.#look(store);
     const starting = agentsToStart(store.reader, store.config, look.bounds);
-    const wanting = [...this.#due(store.reader, store, look, context.now()), ...starting].sort(byPriority);
+    const wanting = [...this.#due(look.deliverable, look), ...starting].sort(byPriority);
     if (wanting.length === 0) {
       if (places !== undefined) await line.leave(store.project);
       return 0;
@@ -86,16 +88,15 @@ export class ProjectScheduler {
     const away = new Map([...catalog.circuits.away(store.project), ...(day ? [[day.gate, day.endsMs] as const] : [])]);
     if (impatientTurns(store.reader, nowMs, away).length > 0) await store.write((tx) => giveUpWaiting(tx, away));
     const bounds = { day, closed: [...away].filter(([, untilMs]) => untilMs > nowMs).map(([key]) => key) };
-    const lost = this.#deliverable(store.reader, store, away, nowMs)
-      .filter((turn) => turn.lost)
-      .map((turn) => jobOf(cell, turn));
+    const deliverable = this.#deliverable(store.reader, store, away, nowMs);
+    const lost = deliverable.filter((turn) => turn.lost).map((turn) => jobOf(cell, turn));
     const live = lost.length === 0 ? new Set<string>() : await this.transport.liveTurnJobs(lost);
-    return { bounds, away, asked: new Set(lost.map(turnJobId)), live };
+    return { bounds, away, asked: new Set(lost.map(turnJobId)), live, deliverable };
   }
 
-  /** Queued turns that need a job. */
-  #due(reader: SqlReader, store: ProjectStore, { away, asked, live }: Look, nowMs: number): QueuedTurn[] {
-    return this.#deliverable(reader, store, away, nowMs).filter((turn) => {
+  /** Those of the turns that need a job: not those whose jobs seem lost and are not. */
+  #due(deliverable: readonly QueuedTurn[], { asked, live }: Look): QueuedTurn[] {
+    return deliverable.filter((turn) => {
       const id = turnJobId(jobOf(this.cell.id, turn));
       return !turn.lost || (asked.has(id) && !live.has(id));
     });
@@ -135,7 +136,7 @@ export class ProjectScheduler {
     const cell = this.cell.id;
     return store.write((tx) => {
       startTurns(tx, look.bounds);
-      const due = this.#due(tx, store, look, tx.nowMs);
+      const due = this.#due(this.#deliverable(tx, store, look.away, tx.nowMs), look);
       const deliveries = due.flatMap((turn): Delivery[] => {
         const place = placeOf({ project: store.project, agent: turn.agent });
         const job = chosen.includes(place) ? deliverTurn(tx, turn.turn, turn.delivery) : undefined;

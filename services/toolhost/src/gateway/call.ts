@@ -7,7 +7,7 @@ import type { ChatPurpose, ChatRequest, ModelAnswer } from '@suzumio/protocol/mo
 import { backOff } from '@suzumio/protocol/retry';
 import { authorizeTool, rejected } from '@suzumio/store/turns/authorize';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
-import { hasBudget } from '@suzumio/store/budgets/budget-of';
+import { hasBudget } from '@suzumio/store/budgets/budgets-of';
 import { attemptRow } from '@suzumio/store/rows';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import {

@@ -4,14 +4,15 @@ import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { BudgetReached, BudgetView } from '@suzumio/contract/model/budget';
 import { isQueued } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
-import { budgetOf } from './budget-of.js';
+import { budgetsOf } from './budgets-of.js';
 import { leastHeld, spentBudgetOf, used } from './usage.js';
 
 /** The project's budget and those of agents that have one, with what is used of each. */
 export function listBudgets(reader: SqlReader, config: ProjectConfig): BudgetView[] {
+  const budgets = budgetsOf(reader, config);
   const owners = [undefined, ...Object.keys(config.agents)];
   return owners.flatMap((agent) => {
-    const budget = budgetOf(reader, config, agent);
+    const budget = budgets(agent);
     if (agent !== undefined && (budget === undefined || Object.keys(budget).length === 0)) return [];
     const { tokens, nanoUsd } = used(reader, agent);
     const turns = reader.get<{ turns: number }>(
@@ -30,8 +31,9 @@ export function listBudgets(reader: SqlReader, config: ProjectConfig): BudgetVie
 
 /** The exhausted budgets: agents' own, the project's, and the cell's for the day. */
 export function budgetsReached(reader: SqlReader, config: ProjectConfig, day?: DayBudget): BudgetReached[] {
+  const budgets = budgetsOf(reader, config);
   const reached = [undefined, ...Object.keys(config.agents)].flatMap((agent) => {
-    const reached = spentBudgetOf(reader, budgetOf(reader, config, agent), agent);
+    const reached = spentBudgetOf(reader, budgets(agent), agent);
     return reached ? { agent: agent ?? null, limit: reached.limit, message: reached.message } : [];
   });
   return [...reached, ...dayReached(reader, config, day)];

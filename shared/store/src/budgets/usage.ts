@@ -3,7 +3,7 @@ import { candidatesFor, presetOf } from '@suzumio/core/budgets/presets';
 import { isExternal } from '@suzumio/core/config/sandbox-of';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { SqlReader } from '../sqlite/sql.js';
-import { type Budget, budgetOf } from './budget-of.js';
+import { type Budget, budgetsOf } from './budgets-of.js';
 import type { Tx } from '../sqlite/tx.js';
 
 /** A budget that a call would exceed. */
@@ -35,8 +35,9 @@ export interface BudgetPassed extends ExhaustedBudget {
  * @param agent who makes the call: its own budget counts, and the project's
  */
 export function exhaustedBudget(tx: Tx, agent: string, worst: Cost): BudgetPassed | undefined {
-  const own = budgetOf(tx, tx.config, agent);
-  const budget = budgetOf(tx, tx.config);
+  const budgets = budgetsOf(tx, tx.config);
+  const own = budgets(agent);
+  const budget = budgets();
   const uses = [
     ...(own ? [{ of: agent, budget: own, use: useOf(tx, agent) }] : []),
     ...(budget ? [{ of: 'project', budget, use: useOf(tx) }] : []),
@@ -62,9 +63,8 @@ export function leastHeld(config: ProjectConfig, agent: string): number {
 
 /** The exhausted budget that keeps an agent from new turns: its own or the project's. */
 export function spentBudget(reader: SqlReader, config: ProjectConfig, agent: string): ExhaustedBudget | undefined {
-  return (
-    spentBudgetOf(reader, budgetOf(reader, config, agent), agent) ?? spentBudgetOf(reader, budgetOf(reader, config))
-  );
+  const budgets = budgetsOf(reader, config);
+  return spentBudgetOf(reader, budgets(agent), agent) ?? spentBudgetOf(reader, budgets());
 }
 
 /** Whether one budget is exhausted: an agent's, or, without an agent, the project's. */

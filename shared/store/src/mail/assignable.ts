@@ -2,7 +2,7 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Candidate } from '@suzumio/core/mail/least-loaded';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { AgentState } from '@suzumio/contract/model/states';
-import { budgetOf } from '../budgets/budget-of.js';
+import { type Budget, budgetsOf } from '../budgets/budgets-of.js';
 import { spentBudgetOf } from '../budgets/usage.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
@@ -45,7 +45,10 @@ export function assignableAgents(
     { team: wanted.team ?? null },
   );
   const withRole = team.filter(({ role }) => comparable(role) === comparable(wanted.role));
-  const reasons = new Map(withRole.map((row) => [row.id, reasonAgainst(reader, config, row, wanted.assigner)]));
+  const budgets = budgetsOf(reader, config);
+  const reasons = new Map(
+    withRole.map((row) => [row.id, reasonAgainst(reader, budgets(row.id), row, wanted.assigner)]),
+  );
   const [first, ...others] = withRole.filter(({ id }) => reasons.get(id) === undefined).map(candidate);
   if (!first) throw nobodyFits(wanted, team, reasons);
   return [first, ...others];
@@ -62,13 +65,18 @@ function candidate(row: Row): Candidate {
 }
 
 /** Why an agent cannot be assigned work now: a person would have to act first. */
-function reasonAgainst(reader: SqlReader, config: ProjectConfig, agent: Row, assigner: string): string | undefined {
+function reasonAgainst(
+  reader: SqlReader,
+  budget: Budget | undefined,
+  agent: Row,
+  assigner: string,
+): string | undefined {
   if (agent.id === assigner) return 'is who assigns it';
   if (agent.state === 'failed') return 'has failed';
   if (agent.state === 'stopped') return 'is stopped';
   if (agent.stopping === 1) return 'is about to stop';
   if (agent.paused_json !== null) return 'is paused';
-  if (spentBudgetOf(reader, budgetOf(reader, config, agent.id), agent.id)) return 'has used up its budget';
+  if (spentBudgetOf(reader, budget, agent.id)) return 'has used up its budget';
   return undefined;
 }
 

@@ -5,7 +5,8 @@ import type { AgentState } from '@suzumio/contract/model/states';
 import type { Priority } from '@suzumio/protocol/ids';
 import { overTurnsPerHour, turnsPerHour } from '@suzumio/core/mail/turns-per-hour';
 import { agentRow, projectRow } from '../rows.js';
-import { leastHeld, spentBudget } from '../budgets/usage.js';
+import { budgetsOf } from '../budgets/budgets-of.js';
+import { leastHeld, spentBudget, spentBudgetOf } from '../budgets/usage.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 import { pauseAgent } from '../protection/pause.js';
@@ -44,9 +45,12 @@ export function agentsToStart(
 ): { agent: string; priority: Priority }[] {
   const { status, paused_json } = projectRow(reader);
   if (status !== 'running' || paused_json !== null) return [];
-  const agents = agentsWithMail(reader).filter(
-    ({ id }) => spentBudget(reader, config, id) === undefined && !isDaySpent(day, leastHeld(config, id)),
-  );
+  const waiting = agentsWithMail(reader);
+  if (waiting.length === 0) return [];
+  const budgets = budgetsOf(reader, config);
+  const isSpent = (agent?: string) => spentBudgetOf(reader, budgets(agent), agent) !== undefined;
+  if (isSpent()) return [];
+  const agents = waiting.filter(({ id }) => !isSpent(id) && !isDaySpent(day, leastHeld(config, id)));
   if (agents.length === 0) return [];
   const { maxConcurrentTurns } = config.scheduler;
   const project = {

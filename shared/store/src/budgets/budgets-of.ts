@@ -5,16 +5,20 @@ import type { SqlReader } from '../sqlite/sql.js';
 export type Budget = NonNullable<ProjectConfig['budget']>;
 
 /**
- * A budget as it is now: the project file's, with what an operator has changed since.
+ * Budgets as they are now: the project file's, with what an operator has changed since.
  *
- * @param agent whose; without it, the project's
+ * @returns an agent's own budget; without an agent, the project's
  */
-export function budgetOf(reader: SqlReader, config: ProjectConfig, agent?: string): Budget | undefined {
-  const written = agent === undefined ? config.budget : config.agents[agent]?.budget;
-  const row = reader.get<{ budget_json: string }>('SELECT budget_json FROM budget_changes WHERE agent_id = :agent', {
-    agent: agent ?? '',
-  });
-  return row ? changed(written, JSON.parse(row.budget_json) as BudgetChange) : written;
+export function budgetsOf(reader: SqlReader, config: ProjectConfig): (agent?: string) => Budget | undefined {
+  const rows = reader.all<{ agent_id: string; budget_json: string }>(
+    'SELECT agent_id, budget_json FROM budget_changes',
+  );
+  const changes = new Map(rows.map(({ agent_id: agent, budget_json: json }) => [agent, json]));
+  return (agent) => {
+    const written = agent === undefined ? config.budget : config.agents[agent]?.budget;
+    const change = changes.get(agent ?? '');
+    return change === undefined ? written : changed(written, JSON.parse(change) as BudgetChange);
+  };
 }
 
 function changed(written: Budget | undefined, change: BudgetChange): Budget {
