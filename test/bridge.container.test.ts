@@ -5,7 +5,6 @@ import type { AgentView, TurnDetail } from '../shared/contract/src/model/views.j
 import { gatewayOf } from '../services/turn-worker/test/support/gateway.js';
 import { eventually } from './support/poll.js';
 import { docker } from './support/images.js';
-import { unhurried } from './support/outcomes.js';
 import { brokenInvariants, openProject } from './support/project.js';
 import { type Stack, startStack } from './support/stack.js';
 
@@ -64,7 +63,7 @@ describe.each([
       async () => {
         const { body } = await stack.api('GET', `/projects/${project}/agents`);
         const [agent] = (body as { items: AgentView[] }).items;
-        return unhurried(agent !== undefined && agent.turns > 0 && agent.state !== 'running');
+        return agent !== undefined && agent.turns > 0 && agent.state !== 'running';
       },
       boundMs,
     );

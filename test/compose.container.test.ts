@@ -8,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from './support/poll.js';
 import { ComposeStack, finished, type Listed, relay } from './support/compose.js';
 import { docker } from './support/images.js';
-import { unhurried } from './support/outcomes.js';
 import { brokenInvariants, openProject } from './support/project.js';
 
 const newsroom = fileURLToPath(new URL('../examples/newsroom/newsroom.yaml', import.meta.url));
@@ -170,7 +169,7 @@ const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as con
             ready: await ask('sum by (job) (suzumio_worker_ready)'),
             completed: await ask('sum(suzumio_turns_ended_total{outcome="completed"})'),
           };
-          return unhurried(isDeepStrictEqual(known, wanted));
+          return isDeepStrictEqual(known, wanted);
         },
         120_000,
       ).catch(() => undefined);
@@ -207,7 +206,7 @@ const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as con
           'the turn has ended',
           async () => {
             const { items } = (await stack.api('GET', '/projects/elsewhere/turns')).body as Listed<{ status: string }>;
-            return unhurried(items.some(({ status }) => status === 'completed'));
+            return items.some(({ status }) => status === 'completed');
           },
           60_000,
         );
@@ -309,15 +308,14 @@ const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as con
           expect((await stack.api('POST', '/projects/relay/messages', { recipient: 'writer', body })).status).toBe(201);
           await eventually(
             'the turn runs',
-            async () =>
-              unhurried((await turns()).some(({ agent, status }) => agent === 'writer' && status === 'running')),
+            async () => (await turns()).some(({ agent, status }) => agent === 'writer' && status === 'running'),
             120_000,
           );
           await docker('kill', ...(await stack.containers(service)));
           await stack.run('--no-build', '--metrics');
           await eventually(
             'every turn has ended',
-            async () => unhurried((await turns()).every(({ status }) => status === 'completed')),
+            async () => (await turns()).every(({ status }) => status === 'completed'),
             120_000,
           );
           const { items } = (await stack.api('GET', '/projects/relay/messages?limit=200')).body as Listed<{
@@ -342,7 +340,7 @@ const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as con
               '.',
               'toolhost',
             );
-            return unhurried(state?.RestartCount === 1 && state.State.Health.Status === 'healthy');
+            return state?.RestartCount === 1 && state.State.Health.Status === 'healthy';
           },
           120_000,
         );

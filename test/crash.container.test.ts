@@ -8,7 +8,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { Sql } from '../shared/store/src/sqlite/sql.js';
 import { eventually } from './support/poll.js';
 import { docker } from './support/images.js';
-import { count, overlappingAttempts, unhurried } from './support/outcomes.js';
+import { count, overlappingAttempts } from './support/outcomes.js';
 import { brokenInvariants, openProject } from './support/project.js';
 import { seeded } from './support/seeded.js';
 import { type ServiceProcess, type Stack, startStack } from './support/stack.js';
@@ -96,7 +96,7 @@ class Writers {
       `${path} is answered`,
       async () => {
         const response = await fetch(`${this.stack.url}/api${path}`, request).catch(() => undefined);
-        if (response === undefined || response.status === 503) return unhurried(false);
+        if (response === undefined || response.status === 503) return false;
         said = await response.text();
         if (!response.ok) throw new Error(`${path} was answered ${String(response.status)}: ${said}`);
         return true;
@@ -119,11 +119,9 @@ class Writers {
     await eventually(
       'all mail is read and every turn has ended',
       () =>
-        unhurried(
-          this.read(
-            (database) =>
-              count(database, 'inbox') === 0 && count(database, `turns WHERE status IN ('queued', 'running')`) === 0,
-          ),
+        this.read(
+          (database) =>
+            count(database, 'inbox') === 0 && count(database, `turns WHERE status IN ('queued', 'running')`) === 0,
         ),
       boundMs,
     );
@@ -157,7 +155,7 @@ class Writers {
   async approve(): Promise<void> {
     await this.post(`/projects/${this.name}/messages`, { recipient: 'editor', body: 'Hand it in.' });
     const status = () => this.read((database) => database.get<{ status: string }>('SELECT status FROM projects'));
-    await eventually('the report is submitted', () => unhurried(status()?.status === 'submitted'), boundMs);
+    await eventually('the report is submitted', () => status()?.status === 'submitted', boundMs);
     await this.post(`/projects/${this.name}/approve`, {});
     this.read((database) => {
       expect(count(database, 'reports')).toBe(1);
@@ -244,24 +242,16 @@ agents:
       return (await docker('ps', '--all', '--quiet', '--no-trunc', ...all)).split('\n').filter((id) => id !== '');
     };
     const [worker] = stack.services['turn-worker'];
-    await eventually('both run', async () => unhurried((await containers('status=running')).length === 2), boundMs);
+    await eventually('both run', async () => (await containers('status=running')).length === 2, boundMs);
     const first = await containers();
     await worker?.kill();
-    await eventually('one has ended', async () => unhurried((await containers('status=exited')).length === 1), boundMs);
+    await eventually('one has ended', async () => (await containers('status=exited')).length === 1, boundMs);
     await worker?.start();
-    await eventually(
-      'neither is left',
-      async () => unhurried((await containers()).every((id) => !first.includes(id))),
-      30_000,
-    );
+    await eventually('neither is left', async () => (await containers()).every((id) => !first.includes(id)), 30_000);
     const database = openProject(stack.root, 'containers');
     try {
       const completed = `turns WHERE status = 'completed' AND attempt = 2`;
-      await eventually(
-        'both turns end in a second attempt',
-        () => unhurried(count(database, completed) === 2),
-        boundMs,
-      );
+      await eventually('both turns end in a second attempt', () => count(database, completed) === 2, boundMs);
       expect(brokenInvariants(database)).toEqual([]);
       expect(overlappingAttempts(database)).toEqual([]);
     } finally {

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from './support/poll.js';
 import { docker } from './support/images.js';
-import { unhurried } from './support/outcomes.js';
 import { brokenInvariants, openProject } from './support/project.js';
 import { type Stack, startStack, type StackOptions } from './support/stack.js';
 
@@ -70,7 +69,7 @@ const errors = () =>
 async function completedTurn(agent: string): Promise<void> {
   await eventually(
     `${agent} is done`,
-    async () => unhurried((await turnsOf(agent)).some(({ status }) => status === 'completed')),
+    async () => (await turnsOf(agent)).some(({ status }) => status === 'completed'),
     boundMs,
   );
 }
@@ -95,11 +94,9 @@ describe('a project that is deleted', () => {
     await eventually(
       'some hang, and one has failed and is kept',
       async () =>
-        unhurried(
-          (await containers('status=running')).length === hanging.length &&
-            (await containers('status=exited')).length === 1 &&
-            (await turnsOf('failing'))[0]?.status === 'failed',
-        ),
+        (await containers('status=running')).length === hanging.length &&
+        (await containers('status=exited')).length === 1 &&
+        (await turnsOf('failing'))[0]?.status === 'failed',
       boundMs,
     );
     expect(workspaces(1).length).toBeGreaterThan(0);
@@ -110,7 +107,7 @@ describe('a project that is deleted', () => {
     await mail('looking');
     await eventually(
       'no container runs that did',
-      async () => unhurried((await containers('status=running', 'label=suzumio.epoch=1')).length === 0),
+      async () => (await containers('status=running', 'label=suzumio.epoch=1')).length === 0,
       boundMs,
     );
     await completedTurn('looking');
@@ -118,7 +115,7 @@ describe('a project that is deleted', () => {
     expect(items).toEqual([expect.objectContaining({ sizeBytes: 'list.txt\n'.length })]);
     await eventually(
       'no worker keeps anything of the first',
-      async () => unhurried(workspaces(1).length === 0 && (await containers('label=suzumio.epoch=1')).length === 0),
+      async () => workspaces(1).length === 0 && (await containers('label=suzumio.epoch=1')).length === 0,
       boundMs,
     );
     expect(workspaces(2)).toHaveLength(1);
@@ -127,7 +124,7 @@ describe('a project that is deleted', () => {
     database.close();
     expect(errors()).toEqual([]);
     expect(await remove()).toBe(200);
-    await eventually('nothing is left', async () => unhurried((await containers()).length === 0), boundMs);
+    await eventually('nothing is left', async () => (await containers()).length === 0, boundMs);
   }, 400_000);
 
   test('while it is written to and worked on has each message accepted before or refused after', async () => {

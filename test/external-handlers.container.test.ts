@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from './support/poll.js';
-import { count, overlappingAttempts, unhurried } from './support/outcomes.js';
+import { count, overlappingAttempts } from './support/outcomes.js';
 import { installSdk } from './support/packed-sdk.js';
 import { brokenInvariants, openProject } from './support/project.js';
 import { type Stack, startStack } from './support/stack.js';
@@ -78,7 +78,7 @@ function startProgram(diary = join(home, 'diary')): Program {
   const read = () => (existsSync(diary) ? readFileSync(diary, 'utf8').split('\n').slice(0, -1) : []);
   const program: Program = {
     diary: read,
-    notes: (line) => eventually(`it notes "${line}"`, () => unhurried(read().includes(line)), boundMs),
+    notes: (line) => eventually(`it notes "${line}"`, () => read().includes(line), boundMs),
     async kill() {
       await ended(child, 'SIGKILL');
     },
@@ -127,11 +127,9 @@ const settled = (ids: string[]) =>
   eventually(
     'every letter is answered and filed, and nothing runs',
     () =>
-      unhurried(
-        ids.every((id) => turnThatRead(id)?.status === 'completed') &&
-          read((database) => count(database, `turns WHERE status IN ('queued', 'running')`)) === 0 &&
-          read((database) => count(database, 'inbox')) === 0,
-      ),
+      ids.every((id) => turnThatRead(id)?.status === 'completed') &&
+      read((database) => count(database, `turns WHERE status IN ('queued', 'running')`)) === 0 &&
+      read((database) => count(database, 'inbox')) === 0,
     boundMs,
   );
 
@@ -203,8 +201,9 @@ describe('the package', () => {
 describe('two agents whose turns a program of somebody’s own runs', () => {
   test('keep their mail while no program is there: nobody else runs their turns', async () => {
     const id = await letter('clerk-1', 'the first letter');
-    await eventually('its turn is queued', () =>
-      unhurried(read((database) => count(database, `turns WHERE status = 'queued'`)) === 1),
+    await eventually(
+      'its turn is queued',
+      () => read((database) => count(database, `turns WHERE status = 'queued'`)) === 1,
     );
     expect(turnThatRead(id)).toBeUndefined();
     expect(read((database) => count(database, `turns WHERE delivery > 0`))).toBe(0);
@@ -323,7 +322,7 @@ describe('the examples', () => {
     });
     try {
       const id = await letter('clerk', 'Hello.', 'docs');
-      await eventually('it is answered', () => unhurried(answersTo(id, 'docs').length > 0), boundMs);
+      await eventually('it is answered', () => answersTo(id, 'docs').length > 0, boundMs);
       expect(answersTo(id, 'docs')).toEqual([answer]);
     } finally {
       await ended(child, 'SIGTERM');

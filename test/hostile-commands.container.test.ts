@@ -90,6 +90,8 @@ describe.each(['docker', 'process'])('in the %s backend', (backend) => {
     const lab = await project(`killed-${backend}`, backend, [
       exec(`${sleep} & setsid ${sleep} & setsid nohup ${sleep} >/dev/null 2>&1 & wait`, { background: true }),
       exec(`while [ "$(pgrep -fxc '${sleep}')" -lt 3 ]; do sleep 0.05; done`, { timeoutMs: 20_000 }),
+      // As long as the test may pause between two looks, and longer.
+      { wait: '1s' },
       { crash: true },
     ]);
     await eventually('all three run', () => running(sleep).length === 3, boundMs);

@@ -6,7 +6,7 @@ import type { AgentView, MessageView, TurnDetail } from '../shared/contract/src/
 import type { RunnerTurnInput } from '../shared/protocol/src/runner.js';
 import { eventually } from './support/poll.js';
 import { docker } from './support/images.js';
-import { overlappingAttempts, unhurried } from './support/outcomes.js';
+import { overlappingAttempts } from './support/outcomes.js';
 import { brokenInvariants, openProject } from './support/project.js';
 import { type Stack, startStack } from './support/stack.js';
 
@@ -91,11 +91,7 @@ ${agents.map((agent) => `  ${agent}: { role: tester, prompt: Be ${agent}., tools
   test.each(Object.entries(failures))(
     'fails its turn, and nothing else: %s',
     async (agent, { code, sentence }) => {
-      await eventually(
-        `${agent} has failed`,
-        async () => unhurried((await agentOf(project, agent))?.state === 'failed'),
-        boundMs,
-      );
+      await eventually(`${agent} has failed`, async () => (await agentOf(project, agent))?.state === 'failed', boundMs);
       const seen = await agentOf(project, agent);
       expect(seen?.failure).toMatchObject({
         code,
@@ -113,11 +109,7 @@ ${agents.map((agent) => `  ${agent}: { role: tester, prompt: Be ${agent}., tools
   );
 
   test('reaches nothing but its own routes of the ToolHost', async () => {
-    await eventually(
-      'curious has ended',
-      async () => unhurried((await agentOf(project, 'curious'))?.state === 'quiet'),
-      boundMs,
-    );
+    await eventually('curious has ended', async () => (await agentOf(project, 'curious'))?.state === 'quiet', boundMs);
     const seen = await agentOf(project, 'curious');
     const { text } = (seen && (await lastTurn(project, seen))) ?? {};
     expect(JSON.parse(text ?? '')).toEqual({
@@ -141,7 +133,7 @@ ${agents.map((agent) => `  ${agent}: { role: tester, prompt: Be ${agent}., tools
     };
     await eventually(
       'nothing is left to do',
-      async () => unhurried((await states()).every(({ state, unread }) => state === 'quiet' && unread === 0)),
+      async () => (await states()).every(({ state, unread }) => state === 'quiet' && unread === 0),
       boundMs,
     );
     for (const agent of await states()) {
@@ -189,7 +181,7 @@ agents:
           const input = JSON.parse(text) as Partial<RunnerTurnInput>;
           if (input.project === project && input.agent) inputs.set(input.agent.id, input as RunnerTurnInput);
         }
-        return unhurried(inputs.size === 2);
+        return inputs.size === 2;
       },
       boundMs,
     );
@@ -249,7 +241,7 @@ agents:
     const one = inputOf('holder-1');
     await api('POST', `/projects/${project}/stop`, { now: true });
     expect(await send(one.token, one)).toEqual({ status: 401, code: 'token-rejected' });
-    await eventually('no container runs', async () => unhurried((await containers()) === ''), 30_000);
+    await eventually('no container runs', async () => (await containers()) === '', 30_000);
     const database = openProject(stack.root, project);
     try {
       expect(brokenInvariants(database)).toEqual([]);

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from './support/poll.js';
-import { count, failedAttempts, overlappingAttempts, unhurried } from './support/outcomes.js';
+import { count, failedAttempts, overlappingAttempts } from './support/outcomes.js';
 import { brokenInvariants, openProject } from './support/project.js';
 import { type Stack, startStack } from './support/stack.js';
 
@@ -50,7 +50,7 @@ describe('two schedulers, two ToolHosts, two workers', () => {
   afterAll(async () => {
     const root = dirname(stack.root);
     await stack.stop();
-    await eventually('no runner is left', async () => unhurried(!(await anyProcessNames(root))), 30_000);
+    await eventually('no runner is left', async () => !(await anyProcessNames(root)), 30_000);
   }, 120_000);
 
   test('200 agents read 2,000 messages exactly once each, although a worker dies on the way', async () => {
@@ -77,8 +77,7 @@ describe('two schedulers, two ToolHosts, two workers', () => {
       };
       await eventually(
         'a third of the mail is read, and both workers run turns',
-        async () =>
-          (await unhurried(count(database, 'message_reads') > messages / 3)) && isStoppedAtWork(victim?.pid ?? 0),
+        async () => count(database, 'message_reads') > messages / 3 && isStoppedAtWork(victim?.pid ?? 0),
         180_000,
       );
       await victim?.kill();
@@ -88,11 +87,9 @@ describe('two schedulers, two ToolHosts, two workers', () => {
       await eventually(
         'all mail is read and every turn has ended',
         () =>
-          unhurried(
-            count(database, 'messages') === messages &&
-              count(database, 'inbox') === 0 &&
-              count(database, `turns WHERE status IN ('queued', 'running')`) === 0,
-          ),
+          count(database, 'messages') === messages &&
+          count(database, 'inbox') === 0 &&
+          count(database, `turns WHERE status IN ('queued', 'running')`) === 0,
         300_000,
       );
       expect(brokenInvariants(database)).toEqual([]);

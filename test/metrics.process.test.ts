@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from './support/poll.js';
-import { unhurried } from './support/outcomes.js';
 import { promtoolCheck, startPrometheus, type TestPrometheus } from './support/prometheus.js';
 import { type Stack, startStack } from './support/stack.js';
 
@@ -57,7 +56,7 @@ const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',').includes('pr
       async () => {
         const asked = Object.keys(figures).map(async (of) => [of, await prometheus.ask(of)] as const);
         known = Object.fromEntries(await Promise.all(asked));
-        return unhurried(JSON.stringify(known) === JSON.stringify(figures));
+        return JSON.stringify(known) === JSON.stringify(figures);
       },
       30_000,
     ).catch(() => undefined);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type WhyAnswer, whyAnswer, type WhyCode } from '@suzumio/contract/model/why';
 import { eventually } from './support/poll.js';
-import { count, unhurried } from './support/outcomes.js';
+import { count } from './support/outcomes.js';
 import { openProject } from './support/project.js';
 import { type Stack, startStack } from './support/stack.js';
 
@@ -74,7 +74,7 @@ async function becauseOf(project: string, agent: string, code: WhyCode, withinMs
     `${agent} is at ${code}`,
     async () => {
       last = await why(project, agent);
-      return unhurried(last.reasons[0]?.code === code);
+      return last.reasons[0]?.code === code;
     },
     withinMs,
   ).catch((error: unknown) => {
@@ -91,9 +91,7 @@ test('two agents that thank each other for every thank-you are stopped, and ever
   await becauseOf('circle', 'ben', 'protection');
   const database = openProject(stack.root, 'circle');
   try {
-    await eventually('no turn runs', () =>
-      unhurried(count(database, `turns WHERE status IN ('queued', 'running')`) === 0),
-    );
+    await eventually('no turn runs', () => count(database, `turns WHERE status IN ('queued', 'running')`) === 0);
     // The person's message, four and four, and at most one that was on its way.
     expect(count(database, 'messages')).toBeLessThanOrEqual(10);
     expect(count(database, `events WHERE type = 'agent.paused' AND actor = 'system'`)).toBe(2);
@@ -110,11 +108,9 @@ test('who subscribes is told of a turn, and notices do not go round', async () =
     await eventually(
       'all is said and read',
       () =>
-        unhurried(
-          count(database, `messages WHERE kind = 'event' AND sender = 'system'`) === 4 &&
-            count(database, 'inbox') === 0 &&
-            count(database, `turns WHERE status IN ('queued', 'running')`) === 0,
-        ),
+        count(database, `messages WHERE kind = 'event' AND sender = 'system'`) === 4 &&
+        count(database, 'inbox') === 0 &&
+        count(database, `turns WHERE status IN ('queued', 'running')`) === 0,
       120_000,
     );
     const told = database.all<{ body: string }>(`SELECT body FROM messages WHERE recipient = 'lead' ORDER BY seq`);

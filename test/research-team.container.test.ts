@@ -8,7 +8,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { loadProjectFile } from '../shared/runtime/src/disk/load-project-file.js';
 import { renderConfig } from '../shared/core/src/config/render-config.js';
 import { eventually } from './support/poll.js';
-import { count, unhurried } from './support/outcomes.js';
+import { count } from './support/outcomes.js';
 import { openProject } from './support/project.js';
 import { expectEveryLinkAndReceipt, researchTeam } from './support/research-team.js';
 import { type Stack, startStack } from './support/stack.js';
@@ -39,12 +39,11 @@ function counted(stack: Stack, what: string): number {
   }
 }
 
-const submitted = (stack: Stack) =>
-  eventually('the report is submitted', () => unhurried(counted(stack, 'reports') > 0), boundMs);
+const submitted = (stack: Stack) => eventually('the report is submitted', () => counted(stack, 'reports') > 0, boundMs);
 const allIsQuiet = (stack: Stack) =>
   eventually(
     'every turn has ended',
-    () => unhurried(counted(stack, `turns WHERE status IN ('queued', 'running')`) === 0),
+    () => counted(stack, `turns WHERE status IN ('queued', 'running')`) === 0,
     boundMs,
   );
 

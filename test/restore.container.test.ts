@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from './support/poll.js';
 import { ComposeStack, finished, type Listed, relay } from './support/compose.js';
-import { unhurried } from './support/outcomes.js';
 import { brokenInvariants, openProject } from './support/project.js';
 
 const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',');
@@ -50,7 +49,7 @@ const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',');
           sender: string;
           body: string;
         }>;
-        return unhurried(items.some((message) => message.sender === 'writer' && message.body === body));
+        return items.some((message) => message.sender === 'writer' && message.body === body);
       },
       60_000,
     );

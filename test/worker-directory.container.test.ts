@@ -6,7 +6,6 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from './support/poll.js';
 import { finished } from './support/compose.js';
 import { docker } from './support/images.js';
-import { unhurried } from './support/outcomes.js';
 
 const boundMs = 60_000;
 const socket = '/var/run/docker.sock';
@@ -49,7 +48,7 @@ const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',').includes('do
   const says = (what: string) =>
     eventually(
       `the worker says "${what}"`,
-      async () => unhurried((await finished('docker', ['logs', worker])).out.includes(what)),
+      async () => (await finished('docker', ['logs', worker])).out.includes(what),
       boundMs,
     );
   const healthy = async () =>
@@ -60,7 +59,7 @@ const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',').includes('do
     async () => {
       await start(join(directory, 'worker'), join(directory, 'worker'));
       await says('detected how containers reach the worker');
-      await eventually('it is healthy', async () => unhurried(await healthy()), boundMs);
+      await eventually('it is healthy', async () => await healthy(), boundMs);
     },
     3 * boundMs,
   );

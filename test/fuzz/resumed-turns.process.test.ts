@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { entriesOf, readSnapshot } from '@suzumio/protocol/workspace-snapshot';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { type Behaviour, type ModelRequest, type ModelServer, startModelServer } from '../support/model-server.js';
-import { overlappingAttempts, unhurried } from '../support/outcomes.js';
+import { overlappingAttempts } from '../support/outcomes.js';
 import { eventually } from '../support/poll.js';
 import { brokenInvariants, openProject } from '../support/project.js';
 import { seeded } from '../support/seeded.js';
@@ -314,7 +314,7 @@ async function takeTurns(project: string, agents: readonly string[]): Promise<vo
     `the turns of ${project} complete`,
     async () => {
       await retryFailed(project);
-      return unhurried(told().every(({ status }) => status === 'completed') && told().length === agents.length);
+      return told().every(({ status }) => status === 'completed') && told().length === agents.length;
     },
     boundMs,
   ).catch((error: unknown) => {

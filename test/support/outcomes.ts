@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from '../../shared/store/src/sqlite/sql.js';
 
 /** One number that a query without parameters answers. */
@@ -27,10 +26,4 @@ export function failedAttempts(project: Sql): Record<string, number> {
      WHERE status NOT IN ('completed', 'running') GROUP BY 1`,
   );
   return Object.fromEntries(rows.map(({ code, count: number }) => [code ?? 'none', number]));
-}
-
-/** For waits of seconds: lets some time pass after a look, so that looking does not slow down what is looked at. */
-export async function unhurried<Value>(seen: Value): Promise<Value> {
-  await sleep(100);
-  return seen;
 }
