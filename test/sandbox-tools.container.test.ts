@@ -145,6 +145,50 @@ describe.each(['docker', 'process'] as const)('a model with files and shell, in 
   }, 180_000);
 });
 
+/** Files that a workspace cannot hold, each kind with its sign in what the model is told. */
+const beyond = [
+  {
+    name: 'bytes',
+    make: 'mkdir big; for n in 1 2 3 4 5 6 7 8; do truncate -s 250M big/$n; done; echo kept > kept.txt',
+    told: /more than 1073741824 bytes.*It has 2097152005 bytes.*"big" \(2097152000 bytes in 8 entries\)/s,
+    mend: 'rm -r big',
+  },
+  {
+    name: 'entries',
+    make: 'mkdir many; cd many; seq 200000 | xargs touch',
+    told: /more than 20000 files and directories.*"many" \(0 bytes in 200000 entries\)/s,
+    mend: 'rm -r many',
+  },
+];
+
+test.each(['docker', 'process'] as const)(
+  'a model whose commands write more than its workspace holds is told, mends it, and completes its turn (%s)',
+  async (backend) => {
+    const told: string[] = [];
+    const says = beyond.flatMap(({ make, mend }) => [
+      // What would leave the sandbox is refused, and can be done once there is room.
+      { calls: [shell(make, { timeoutMs: 60_000 }), call('messages_send', { recipient: 'user', body: 'Made.' })] },
+      { calls: [shell(mend, { timeoutMs: 60_000 })] },
+      { calls: [call('messages_send', { recipient: 'user', body: 'Mended.' })] },
+    ]);
+    say = (_step, request) => {
+      told.push(resultsIn(request).join('\n'));
+      return says[told.length - 1] ?? { text: 'Done.' };
+    };
+    await start(backend);
+    await turnIs('completed');
+    for (const [index, { told: expected }] of beyond.entries()) {
+      expect(told[index * 3 + 1]).toMatch(/Error workspace-too-large: /);
+      expect(told[index * 3 + 1]?.split('[The workspace has').at(-1)).toMatch(expected);
+    }
+    expect(rows(`SELECT body FROM messages WHERE sender = 'dev'`)).toEqual([{ body: 'Mended.' }, { body: 'Mended.' }]);
+    expect(rows('SELECT attempt, files_json AS files FROM turns JOIN workspace_changes ON turn_id = id')).toEqual([
+      { attempt: 1, files: expect.stringContaining('"added":1') },
+    ]);
+  },
+  240_000,
+);
+
 function lastMail({ body }: ModelRequest): string {
   return String(body.messages.findLast(({ role }) => role === 'user')?.content);
 }

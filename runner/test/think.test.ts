@@ -62,6 +62,29 @@ const call = (name: string, written: unknown, id = `call-${name}`) => ({
 const last = (messages: readonly ChatMessage[] | undefined) => messages?.at(-1);
 
 describe('a thinking turn', () => {
+  test('tells the model that its workspace cannot be captured, and does not end before it can be', async () => {
+    const refused = { code: 'workspace-too-large' };
+    const at = mind([
+      { toolCalls: [call('artifacts_list', {}, 'a')] },
+      refused,
+      { text: 'Never mind.' },
+      refused,
+      { toolCalls: [call('artifacts_list', {}, 'b')] },
+      { text: 'Mended.' },
+    ]);
+    expect((await think(turn(), at)).text).toBe('Never mind.\n\nMended.');
+    expect(at.questions.map(({ step }) => step)).toEqual(['0', '1', '2', '3', '4', '5']);
+    expect(at.questions[2]?.messages.slice(-2)).toMatchObject([
+      { role: 'tool', tool_call_id: 'a' },
+      { role: 'user', content: '[No.]' },
+    ]);
+    expect(at.questions[4]?.messages.slice(-2)).toMatchObject([
+      { role: 'assistant', content: 'Never mind.' },
+      { role: 'user', content: '[The turn cannot end like this.]\n[No.]' },
+    ]);
+    expect(last(at.questions[5]?.messages)).toMatchObject({ role: 'tool', tool_call_id: 'b' });
+  });
+
   test('asks, carries out what is asked for in its order, tells what came of it, and ends with an answer that calls nothing', async () => {
     const at = mind([
       {

@@ -65,6 +65,16 @@ export class Conversation {
     this.#now.push(message);
   }
 
+  /** Tells the model something that is neither mail nor the result of a call. */
+  tell(text: string): void {
+    const last = this.#now.at(-1);
+    // Strict servers refuse consecutive messages of one role.
+    if (last?.role !== 'user') this.#now.push({ role: 'user', content: text });
+    else if (typeof last.content === 'string')
+      this.#now.splice(-1, 1, { ...last, content: `${last.content}\n${text}` });
+    else last.content?.push({ type: 'text', text });
+  }
+
   /** Shows what the calls of the newest answer have read. */
   show(images: readonly ImageOfCall[]): void {
     if (images.length > 0) this.#now.push(this.#images.show(images));

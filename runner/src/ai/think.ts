@@ -27,6 +27,9 @@ const shortestTranscriptChars = 1_000;
 /** How many attempts at new notes may fail before the old ones are kept. */
 const maxSummaries = 2;
 
+/** The refusal of a question that the model can do something about: the next question is taken. */
+const uncaptured = 'workspace-too-large';
+
 const summing =
   'Sum up, for yourself, the earlier turns that follow: who asked for what, what you did and decided, names of files and ' +
   'artifacts with what they hold, figures, open promises, what you learned of others. Where notes of yours come before ' +
@@ -46,6 +49,8 @@ export async function think(input: RunnerTurnInput, mind: Mind): Promise<RunnerT
 
 class Turn {
   #step = 0;
+  /** Whether the model was told before its last answer that its workspace cannot be captured. */
+  #isUncaptured = false;
   readonly #told: Conversation;
   readonly #texts: string[] = [];
   readonly #usage = { inputTokens: 0, outputTokens: 0, answers: 0 };
@@ -74,7 +79,12 @@ class Turn {
         if (answer.refusal !== undefined) {
           throw new ToldFailure('answer-refused', `The model refused: ${answer.refusal}`);
         }
-        if (answer.finishReason !== 'length') return this.#output();
+        if (answer.finishReason !== 'length') {
+          if (!this.#isUncaptured) return this.#output();
+          // The model is told again, until its ToolHost ends the turn.
+          this.#told.tell('[The turn cannot end like this.]');
+          continue;
+        }
         this.#told.add(goOnMessage);
       }
       continuations += 1;
@@ -89,12 +99,14 @@ class Turn {
 
   /** Calls the model with as much history as fits. */
   async #ask(): Promise<ModelAnswer> {
+    this.#isUncaptured = false;
     for (;;) {
       // Not every server refuses a request that is too long: some cut off what does not fit.
       while (this.#told.isTooLong(this.#question, this.#told.imageTokens) && (await this.#makeRoom())) continue;
       const result = await this.#put('turn', this.#question);
       if ('answer' in result) return result.answer;
       const { code, detail } = result.problem;
+      if (code === uncaptured) continue;
       if (code !== 'context-overflow') throw new TurnFailure(`the model could not be asked: ${code}: ${detail}`);
       if (!(await this.#makeRoom())) {
         throw new ToldFailure(
@@ -140,6 +152,8 @@ class Turn {
           return;
         }
         answers += 1;
+      } else if (result.problem.code === uncaptured) {
+        continue;
       } else if (result.problem.code !== 'context-overflow') {
         const { code, detail } = result.problem;
         throw new TurnFailure(`earlier turns could not be summed up: ${code}: ${detail}`);
@@ -150,10 +164,15 @@ class Turn {
     this.mind.log('[notes] the model made none of its earlier turns; those from before stay as they are\n');
   }
 
-  /** Makes a model call at the next step. */
+  /** Makes a model call at the next step. Where that is refused for the workspace's size, the conversation then says so. */
   async #put(purpose: Question['purpose'], asked: Pick<Question, 'messages' | 'tools'>): Promise<ModelResult> {
     const result = await this.mind.model.ask({ step: String(this.#step++), purpose, ...asked });
-    if ('answer' in result) this.#count(result.answer);
+    if ('answer' in result) {
+      this.#count(result.answer);
+    } else if (result.problem.code === uncaptured) {
+      this.#isUncaptured = true;
+      this.#told.tell(`[${result.problem.detail}]`);
+    }
     return result;
   }
 

@@ -7,7 +7,7 @@ import { repositoryOfAgent } from '@suzumio/store/turns/workspace-base';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { agentRow, attemptRow } from '@suzumio/store/rows';
 import type { Tx } from '@suzumio/store/sqlite/tx';
-import { type RecordedResult, recordedResult, type RecordedStep } from '@suzumio/store/journal';
+import { type RecordedRefusal, type RecordedResult, recordedResult, type RecordedStep } from '@suzumio/store/journal';
 import { recordToolCall, type ToolCallSite } from '@suzumio/store/turns/record-tool-call';
 import { refusalOf, type ToolCall } from '@suzumio/store/turns/tool-call-refusal';
 import { refuseToolCall } from '@suzumio/store/turns/refuse-tool-call';
@@ -20,14 +20,20 @@ import { findTool } from './tools/catalogue.js';
 /**
  * Runs one tool call, or answers it from the journal.
  *
+ * @param uncaptured why the workspace could not be captured before it: it is refused for that
  * @throws SuzumioError the tool's recorded failure; `token-rejected`; `forbidden` when the call names another turn than
  *   its token
  */
-export async function callTool(context: ToolhostContext, token: PresentedToken, body: CallBody): Promise<ToolResponse> {
+export async function callTool(
+  context: ToolhostContext,
+  token: PresentedToken,
+  body: CallBody,
+  uncaptured?: string,
+): Promise<ToolResponse> {
   return context.cell.stores.use(token.project, async (store) => {
     const call = await toolCallOf(context, store, token, body);
     const { tool } = call;
-    const { result, replayed } = await run(context, store, call, body.input);
+    const { result, replayed } = await run(context, store, call, body.input, uncaptured);
     context.metrics.toolCalls.inc({ tool, outcome: outcomeOf(result, replayed) });
     if (!replayed) await afterwards(context, store.project, tool);
     if (result.ok) return result.response;
@@ -90,6 +96,7 @@ async function run(
   store: ProjectStore,
   call: ToolCall,
   input: () => unknown,
+  uncaptured: string | undefined,
 ): Promise<{ result: RecordedResult; replayed: boolean }> {
   if (call.step !== undefined) {
     // A repeated call must be recognised before it reads or writes files again.
@@ -99,7 +106,7 @@ async function run(
   context.cell.disk.require('rows');
   // A refusal found here stands even if its reason has passed by the time it is recorded: nothing was prepared for the
   // call.
-  const refusal = refusalOf(store.reader, store, call);
+  const refusal = refusalOf(store.reader, store, call) ?? tooLarge(uncaptured);
   if (refusal) await pace(context, store, call);
   const effect = refusal ? none : await prepare(context, store, call, input());
   return store.write((tx) => recordToolCall(tx, call, (site) => effect(tx, site), refusal));
@@ -113,6 +120,12 @@ export async function pace(
 ): Promise<void> {
   const refused = attemptRow(store.reader, turn, attempt)?.refused_calls ?? 0;
   await refusals.wait(senderOf({ project: store.project, turn, attempt }).attempt, refused);
+}
+
+function tooLarge(uncaptured: string | undefined): RecordedRefusal | undefined {
+  return uncaptured === undefined
+    ? undefined
+    : { ok: false, code: 'workspace-too-large', message: uncaptured, refused: true };
 }
 
 function none(): never {

@@ -7,7 +7,6 @@ import { parse } from '@suzumio/runtime/http/validate';
 import { questionStep } from '@suzumio/protocol/ids';
 import {
   chatPath,
-  type ChatPurpose,
   chatPurpose,
   maxChatBytes,
   modelsPath,
@@ -21,7 +20,8 @@ import { roomOf } from './bodies/close-of.js';
 import type { Question } from './bodies/question.js';
 import type { ToolhostContext } from './context.js';
 import { AnswerStream, completionOf } from './gateway/answer-stream.js';
-import { type Asker, callModel } from './gateway/call.js';
+import { type AskedPlace, type Asker, callModel } from './gateway/call.js';
+import { uncapturedIn } from './uncaptured-in.js';
 
 /** The model gateway for runners, in the format of OpenAI's Chat Completions. */
 export function modelsRouter(context: ToolhostContext): Router {
@@ -32,23 +32,19 @@ export function modelsRouter(context: ToolhostContext): Router {
     const named = request.get(stepHeader);
     const step = named === undefined ? undefined : parse(questionStep, named, stepHeader);
     const purpose = parse(chatPurpose, request.get(purposeHeader) ?? 'turn', purposeHeader);
+    const uncaptured = uncapturedIn(request);
     const room = roomOf(response);
     try {
       const body = await context.bodies.receive(request, senderOf(token), maxChatBytes, room.until);
       const asked = await context.reader.question(senderOf(token), body, purpose, room.until);
       room.keep();
-      await answer(token, { step, purpose }, asked, response);
+      await answer(token, { step, purpose, uncaptured }, asked, response);
     } finally {
       room.release();
     }
   });
 
-  async function answer(
-    token: PresentedToken,
-    place: { step: string | undefined; purpose: ChatPurpose },
-    asked: Question,
-    response: Response,
-  ): Promise<void> {
+  async function answer(token: PresentedToken, place: AskedPlace, asked: Question, response: Response): Promise<void> {
     const id = `chatcmpl-${token.turn}-${place.step ?? 'seq'}`;
     const stream = new AnswerStream(response, id);
     const asker: Asker = {

@@ -16,6 +16,7 @@ import { callTool, refuseCall } from './call-tool.js';
 import { beginStep, endStep } from './sandbox-steps.js';
 import { sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
+import { uncapturedIn } from './uncaptured-in.js';
 
 /** The largest call: a report or a long message with its JSON around it. */
 const maxCallBytes = 2 * 1024 * 1024;
@@ -29,7 +30,7 @@ export function toolsRouter(context: ToolhostContext): Router {
     const over = closeOf(response);
     const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, over);
     const call = await context.reader.call(senderOf(token), body, over);
-    response.json(await callTool(context, token, call));
+    response.json(await callTool(context, token, call, uncapturedIn(request)));
   });
 
   router.post('/tool/begin', async (request, response) => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { uncapturedHeader } from '@suzumio/protocol/model-chat';
 import { expireLease } from '@suzumio/store/turns/leases';
 import { cancelTurn, closeTurn } from '@suzumio/store/turns/end-turn';
 import { turnRow } from '@suzumio/store/rows';
@@ -491,5 +492,47 @@ describe('a step of a script', () => {
     expect((await begin(of, '0.0', 'script.run', { command: 'date' })).body).toEqual({ begun: true });
     expect((await end(of, '0.0', { output: 'today' })).status).toBe(200);
     expect(await calls()).toMatchObject([{ tool: 'script.run', status: 'succeeded' }]);
+  });
+});
+
+describe('a call while the workspace cannot be captured', () => {
+  const mail = { recipient: 'boss', body: 'Done.' };
+  const send = (of: Begun, step: string, uncaptured?: string) =>
+    bench.post(
+      `${bench.toolhost.runnerUrl}/tool`,
+      of.answer.toolToken,
+      { project, agent: 'dev', turn: of.turn, step, tool: 'messages.send', input: mail },
+      uncaptured === undefined ? {} : { [uncapturedHeader]: encodeURIComponent(uncaptured) },
+    );
+  const refused = { status: 409, body: { code: 'workspace-too-large', detail: 'It has “much”.' } };
+
+  test('is refused with why, and again after a capture: what followed it was journaled', async () => {
+    const of = await started();
+    await taken(of, '0.0');
+    expect(await send(of, '0.1', 'It has “much”.')).toMatchObject(refused);
+    await taken(of, '1.0');
+    await capture(of, 1, ['0.0', '1.0']);
+    expect(await send(await nextAttempt(of), '0.1')).toMatchObject(refused);
+  });
+
+  test('can be made by an attempt that begins before that', async () => {
+    const of = await started();
+    await taken(of, '0.0');
+    expect(await send(of, '0.1', 'It has “much”.')).toMatchObject(refused);
+    const next = await nextAttempt(of);
+    await taken(next, '0.0');
+    await capture(next, 1, ['0.0']);
+    expect(await send(next, '0.1')).toMatchObject({ status: 200 });
+  });
+
+  test('says so where the reason cannot be read', async () => {
+    const of = await started();
+    const { body } = await bench.post(
+      `${bench.toolhost.runnerUrl}/tool`,
+      of.answer.toolToken,
+      { project, agent: 'dev', turn: of.turn, step: '0.0', tool: 'messages.send', input: mail },
+      { [uncapturedHeader]: '%E0%A4%A' },
+    );
+    expect(body).toMatchObject({ code: 'workspace-too-large', detail: 'The workspace could not be captured.' });
   });
 });

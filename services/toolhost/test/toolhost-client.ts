@@ -35,7 +35,7 @@ export interface ToolhostBench {
   ): Promise<Answer>;
   /** Queues a turn by mail and claims it. */
   begin(project: string, agent: string, body?: string): Promise<Begun>;
-  post(url: string, token: string | undefined, body: unknown): Promise<Answer>;
+  post(url: string, token: string | undefined, body: unknown, headers?: Record<string, string>): Promise<Answer>;
   put(url: string, token: string, bytes: Uint8Array): Promise<Answer>;
   /** Stops it and starts another one in its place. */
   restart(config: Partial<ToolhostConfig>): Promise<void>;
@@ -94,8 +94,13 @@ export async function toolhostBench(
     token: string | undefined,
     body: string | Buffer<ArrayBuffer>,
     type: string,
+    more: Record<string, string> = {},
   ) => {
-    const headers = { 'content-type': type, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+    const headers = {
+      'content-type': type,
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...more,
+    };
     const response = await fetch(url, { method, headers, body });
     const text = await response.text();
     return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
@@ -132,7 +137,7 @@ export async function toolhostBench(
       if (claimed.status !== 200) throw new Error(`claim answered ${JSON.stringify(claimed)}`);
       return begun(bench, project, agent, turn, claimed.body as unknown as ClaimAnswer);
     },
-    post: (url, token, body) => send('POST', url, token, JSON.stringify(body), 'application/json'),
+    post: (url, token, body, headers) => send('POST', url, token, JSON.stringify(body), 'application/json', headers),
     put: (url, token, bytes) => send('PUT', url, token, Buffer.from(bytes), 'application/octet-stream'),
     async restart(change) {
       await toolhost.stop();

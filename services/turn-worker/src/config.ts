@@ -44,9 +44,6 @@ export const workerLimits = z.strictObject({
   /** The largest workspace in bytes. */
   maxWorkspaceBytes: bytes.max(maxWorkspaceBytes).default(maxWorkspaceBytes),
   maxWorkspaceFiles: z.int().positive().max(maxWorkspaceFiles).default(maxWorkspaceFiles),
-  /** The largest home of an agent: caches of what its commands fetch or build. One beyond half of it begins anew. */
-  maxHomeBytes: bytes.default(10 * 1024 ** 3),
-  maxHomeFiles: z.int().positive().default(500_000),
   maxOutputBytes: bytes.max(maxOutputBytes).default(maxOutputBytes),
   maxLogBytes: bytes.max(maxLogBytes).default(maxLogBytes),
   /** Free bytes of the worker's disk below which no attempt begins; below half of them, running attempts are ended. */

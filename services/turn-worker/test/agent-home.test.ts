@@ -23,7 +23,11 @@ afterEach(() => rm(root, { recursive: true }));
 const home = () => workspaces.home({ cell: 'c', project: 'p', epoch: 1, agent: 'dev' }, undefined);
 
 /** Watches a sandbox in which `write` is done, until `seen` is true or it is stopped. */
-async function watched(of: AgentHome, seen: () => boolean): Promise<{ tooLarge: string | undefined; reason: unknown }> {
+async function watched(
+  of: AgentHome,
+  seen: () => boolean,
+  canMend = false,
+): Promise<{ tooLarge: string | undefined; reason: unknown }> {
   const stop = new StopSwitch();
   const ended = Promise.withResolvers<SandboxEnd>();
   const sandbox = {
@@ -46,6 +50,7 @@ async function watched(of: AgentHome, seen: () => boolean): Promise<{ tooLarge: 
     home: of,
     disk: { add: () => () => undefined, wasShort: false },
     stop,
+    canMend,
     timeoutMs: 60_000,
     limits: {
       lingerMs: 1_000,
@@ -53,9 +58,8 @@ async function watched(of: AgentHome, seen: () => boolean): Promise<{ tooLarge: 
       maxOutputBytes: 1_000,
       maxWorkspaceBytes: 1_000,
       maxWorkspaceFiles: 5,
-      maxHomeBytes: 1_000_000,
-      maxHomeFiles: 40,
     },
+    ofHome: { homeBytes: 1_000_000, homeFiles: 40 },
     now: () => performance.now(),
   });
   await until(() => seen() || stop.reason !== undefined, 'what is written is seen');
@@ -105,4 +109,18 @@ test('a turn that fills its home beyond its bounds is ended', async () => {
     reason: 'workspace-too-large',
   });
   expect((await home()).emptied).toMatch(/^50 files/);
+});
+
+test('a workspace may have as much as a home while a model can mend it, and otherwise its own bounds end the turn', async () => {
+  const { home: own, looks } = await observed();
+  await mkdir(join(root, 'workspace'), { recursive: true });
+  const write = async (from: number, to: number) => {
+    for (let n = from; n < to; n += 1) await writeFile(join(root, 'workspace', `f${n}`), 'x');
+  };
+  await write(0, 30);
+  expect(await watched(own, () => looks() > 1, true)).toEqual({ tooLarge: undefined, reason: undefined });
+  const ended = { tooLarge: expect.stringMatching(/^more than \d+ files/), reason: 'workspace-too-large' };
+  expect(await watched(own, () => false)).toEqual(ended);
+  await write(30, 50);
+  expect(await watched(own, () => false, true)).toEqual({ ...ended, tooLarge: 'more than 40 files and directories' });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type CaptureRequest, maxNamedSteps } from '@suzumio/protocol/attempts';
 import { HttpRefusal, HttpUnavailable } from '@suzumio/protocol/http-failures';
+import { maxUncapturedChars } from '@suzumio/protocol/model-chat';
 import { createMetrics } from '@suzumio/runtime/observability/metrics';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { LiveCaptures, type LiveCapturesOptions } from '../src/attempt/live-captures.js';
@@ -95,11 +96,6 @@ describe('a capture while the turn runs', () => {
   test.each([
     ['has no room in a quota', { client: { putContent: refusal(403, 'quota-exceeded') } }, 'quota-exceeded'],
     ['has no room on the disk', { client: { putContent: refusal(507, 'disk-reserve') } }, 'worker-lost'],
-    [
-      'would be too large',
-      { capture: () => Promise.reject(new WorkspaceTooLarge('More than may be.')) },
-      'workspace-too-large',
-    ],
   ])('stops the attempt, with the reason, when it %s', async (_what, broken, code) => {
     const { captures, stop, committed, metrics } = capturesOf(broken);
     await expect(captures.capture(['0.0'])).rejects.toThrow();
@@ -108,6 +104,19 @@ describe('a capture while the turn runs', () => {
     expect(stop.abandoned.aborted).toBe(false);
     expect(captures.failure).toMatchObject({ code });
     expect(committed).toEqual([]);
+    expect(await metrics.registry.metrics()).toMatch(/suzumio_captures_total{outcome="failed",.*} 1/);
+  });
+
+  test('of a workspace that is too large says so, within what a header holds, and the attempt goes on', async () => {
+    const { captures, stop, committed, metrics } = capturesOf({
+      capture: () => Promise.reject(new WorkspaceTooLarge(`More than may be.${' Very much more.'.repeat(1_000)}`)),
+    });
+    const told = await captures.capture(['0.0']);
+    expect(told).toMatch(
+      /^More than may be\. .*nothing leaves your sandbox.* make the calls again that were refused\.$/,
+    );
+    expect(told?.length).toBeLessThanOrEqual(maxUncapturedChars);
+    expect([stop.reason, captures.failure, committed]).toEqual([undefined, undefined, []]);
     expect(await metrics.registry.metrics()).toMatch(/suzumio_captures_total{outcome="failed",.*} 1/);
   });
 

@@ -9,13 +9,16 @@ class Bench {
   readonly steps: SandboxSteps;
   /** Resolves or rejects the captures, where a test holds them. */
   held: PromiseWithResolvers<void> | undefined;
+  /** Why the workspace cannot be captured, where a test says so. */
+  uncaptured: string | undefined;
 
   constructor(journal: Partial<StepJournal> = {}) {
     this.steps = new SandboxSteps({
       capture: async (steps) => {
         this.happened.push(`capture ${steps.join(' ')}`);
         await this.held?.promise;
-        this.happened.push('captured');
+        this.happened.push(this.uncaptured ?? 'captured');
+        return this.uncaptured;
       },
       mark: async (steps) => {
         await Promise.resolve();
@@ -43,8 +46,8 @@ class Bench {
   }
 
   async #pass(route: string, what: string, answer: Promise<HttpAnswer> | HttpAnswer): Promise<HttpAnswer> {
-    const answered = await this.steps.pass(route, () => {
-      this.happened.push(what);
+    const answered = await this.steps.pass(route, (uncaptured) => {
+      this.happened.push(uncaptured === undefined ? what : `${what}, ${uncaptured}`);
       return Promise.resolve(answer);
     });
     this.happened.push(`${what} answered`);
@@ -146,6 +149,25 @@ describe('a call that leaves the sandbox', () => {
     expect(bench.happened.filter((what) => what === 'capture 0.0')).toHaveLength(2);
   });
 
+  test('is sent with why the workspace cannot be captured, until it can be', async () => {
+    const bench = new Bench();
+    await bench.take('0.0');
+    bench.uncaptured = 'too large';
+    bench.happened.length = 0;
+    await bench.send();
+    await bench.take('1.0');
+    bench.uncaptured = undefined;
+    await bench.send(chatPath);
+    expect(bench.happened.filter((what) => !/begin|end|answered/.test(what))).toEqual([
+      'capture 0.0',
+      'too large',
+      '/tool, too large',
+      'capture 0.0 1.0',
+      'captured',
+      chatPath,
+    ]);
+  });
+
   test('does not wait for a step whose beginning or end was not answered', async () => {
     const bench = new Bench();
     await expect(bench.begin('0.0', Promise.reject(new Error('away')))).rejects.toThrow('away');
@@ -181,6 +203,12 @@ describe('what reaches outside', () => {
     await bench.take('0.0');
     await bench.steps.reachOutside();
     expect(bench.happened.slice(-2)).toEqual(['capture 0.0', 'captured']);
+    await bench.take('0.1');
+    bench.uncaptured = 'too large';
+    await expect(bench.steps.reachOutside()).rejects.toMatchObject({
+      code: 'workspace-too-large',
+      message: 'too large',
+    });
   });
 
   test('waits until the mark is there', async () => {

@@ -20,6 +20,14 @@ export const purposeHeader = 'x-suzumio-purpose';
 export const chatPurpose = z.enum(['turn', 'summary']);
 export type ChatPurpose = z.infer<typeof chatPurpose>;
 
+/**
+ * The header in which a worker's door says why it could not capture the workspace before a question or a call, as far as the
+ * model can mend it. The value is URI-encoded: it names directories of the agent's.
+ */
+export const uncapturedHeader = 'x-suzumio-uncaptured';
+/** The longest of its texts, in UTF-16 code units, before it is encoded. */
+export const maxUncapturedChars = 2_000;
+
 /** The largest request for an answer. */
 export const maxChatBytes = 16 * 1024 * 1024;
 

@@ -45,6 +45,14 @@ export interface Asker {
   onText(text: string): void;
 }
 
+/** What a question is asked for, and where in its turn. */
+export interface AskedPlace {
+  step: string | undefined;
+  purpose: ChatPurpose;
+  /** Why the workspace could not be captured before it, if it could not. */
+  uncaptured: string | undefined;
+}
+
 /**
  * Answers a runner's model call: from the journal, or by calling the agent's providers in order. A call that was begun
  * is finished and journaled, even if its caller disconnects. A queued call is dropped then.
@@ -55,7 +63,7 @@ export interface Asker {
 export async function callModel(
   context: ToolhostContext,
   token: PresentedToken,
-  { step, purpose }: { step: string | undefined; purpose: ChatPurpose },
+  { step, purpose, uncaptured }: AskedPlace,
   asked: Question,
   asker: Asker,
 ): Promise<RecordedAnswer> {
@@ -73,6 +81,7 @@ export async function callModel(
       tokenHash: token.tokenHash,
       step,
       purpose,
+      uncaptured,
       requestHash: asked.requestHash,
       preset: asked.model ?? presetOf(store.config, agent) ?? '',
       worst: worstCost(candidates, size),

@@ -3,9 +3,12 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
-import { stepHeader } from '@suzumio/protocol/model-chat';
+import { stepHeader, uncapturedHeader } from '@suzumio/protocol/model-chat';
 import { type Behaviour, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { eventually } from '../../../../test/support/poll.js';
+import { expireLease } from '@suzumio/store/turns/leases';
+import { recordCapture } from '@suzumio/store/turns/captures';
+import { mostTold } from '@suzumio/store/turns/uncaptured-steps';
 import { allowing, type Begun, begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 let server: ModelServer;
@@ -17,10 +20,17 @@ beforeEach(async () => {
   behaviour = { text: 'Yes.' };
   server = await startModelServer(() => behaviour);
   bench = await toolhostBench(allowing({ baseURL: server.baseURL }));
-  project = await bench.testing.create(`
-name: thinkers
+  project = await bench.testing.create(thinking(6));
+});
+afterEach(async () => {
+  await bench.close();
+  await server.close();
+});
+
+const thinking = (maxSteps: number) => `
+name: thinkers-${String(maxSteps)}
 task: Think.
-turn: { maxSteps: 6 }
+turn: { maxSteps: ${String(maxSteps)} }
 backend:
   runner:
     mode: ai
@@ -30,18 +40,14 @@ backend:
       presets: { only: { provider: one, model: m } }
 agents:
   ada: { role: thinker, prompt: Think., tools: ["*"] }
-`);
-});
-afterEach(async () => {
-  await bench.close();
-  await server.close();
-});
+`;
 
 async function ask(
   attempt: Begun,
   step: string | undefined,
   text = 'Well?',
   signal: AbortSignal | null = null,
+  headers: Record<string, string> = {},
 ): Promise<number> {
   const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
     method: 'POST',
@@ -49,6 +55,7 @@ async function ask(
       authorization: `Bearer ${attempt.answer.toolToken}`,
       'content-type': 'application/json',
       ...(step === undefined ? {} : { [stepHeader]: step }),
+      ...headers,
     },
     body: JSON.stringify({ messages: [{ role: 'user', content: text }] }),
     signal,
@@ -156,5 +163,74 @@ describe('questions of a runner that names no steps', () => {
       { key: 'ask.2' },
       { key: 'seq.1' },
     ]);
+  });
+});
+
+describe('questions while the workspace cannot be captured', () => {
+  const uncaptured = (attempt: Begun, step: string) =>
+    ask(attempt, step, 'Well?', null, { [uncapturedHeader]: 'It%20is%20large.' });
+  const journal = () =>
+    rows<{ key: string; ok: number; message: string | null }>(
+      `SELECT key, result_json ->> 'ok' AS ok, result_json ->> 'message' AS message FROM turn_steps ORDER BY key`,
+    );
+  const capture = (of: Begun) =>
+    bench.testing.write(project, (tx) =>
+      recordCapture(tx, { turn: of.turn, attempt: of.answer.attempt }, { number: 1, snapshot: null, steps: [] }),
+    );
+  async function next(of: Begun): Promise<Begun> {
+    bench.testing.setNow(Date.now() + 60_000 * of.answer.attempt);
+    await bench.testing.write(project, (tx) => expireLease(tx, { turn: of.turn, attempt: of.answer.attempt }));
+    const { body } = await bench.claim(project, of.turn);
+    return begun(bench, project, 'ada', of.turn, body as unknown as ClaimAnswer);
+  }
+
+  test('are answered with why, every other one, and asked of the model in between', async () => {
+    const ada = await bench.begin(project, 'ada');
+    const statuses: number[] = [];
+    for (const step of ['0', '1', '2', '3']) statuses.push(await uncaptured(ada, step));
+    expect(statuses).toEqual([409, 200, 409, 200]);
+    expect(await uncaptured(ada, '2')).toBe(409);
+    expect(server.requests).toHaveLength(2);
+    expect(await journal()).toMatchObject([
+      { key: '0', ok: 0, message: 'It is large.' },
+      { key: '1', ok: 1 },
+      { key: '2', ok: 0, message: 'It is large.' },
+      { key: '3', ok: 1 },
+    ]);
+  });
+
+  test('stay in the journal once there is a capture', async () => {
+    const ada = await bench.begin(project, 'ada');
+    await uncaptured(ada, '0');
+    await uncaptured(ada, '1');
+    await capture(ada);
+    const again = await next(ada);
+    expect([await ask(again, '0'), await ask(again, '1')]).toEqual([409, 200]);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('are asked anew by an attempt that begins before that', async () => {
+    const ada = await bench.begin(project, 'ada');
+    expect(await ask(ada, '0')).toBe(200);
+    await uncaptured(ada, '1');
+    await uncaptured(ada, '2');
+    const again = await next(ada);
+    expect(await journal()).toMatchObject([{ key: '0' }]);
+    expect([await ask(again, '0'), await ask(again, '1')]).toEqual([200, 200]);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test('end a turn whose agent does not mend it', async () => {
+    project = await bench.testing.create(thinking(100));
+    const ada = await bench.begin(project, 'ada');
+    for (let step = 0; step < 2 * mostTold; step += 1) await uncaptured(ada, String(step));
+    expect(server.requests).toHaveLength(mostTold);
+    expect(await rows('SELECT status FROM turns')).toEqual([{ status: 'running' }]);
+    expect(await uncaptured(ada, '100')).toBe(409);
+    const [turn] = await rows<{ failure: string }>('SELECT failure_json AS failure FROM turns');
+    expect(JSON.parse(turn?.failure ?? '{}')).toMatchObject({
+      code: 'workspace-too-large',
+      message: 'Told 8 times, the agent has not mended its workspace: It is large.',
+    });
   });
 });

@@ -220,8 +220,9 @@ export class Attempt {
     return sandbox;
   }
 
-  #watch({ workspace, home, directory }: Prepared, sandbox: Sandbox): Promise<Watched> {
+  #watch({ sandbox: prepared, workspace, home, directory }: Prepared, sandbox: Sandbox): Promise<Watched> {
     const { limits, disk } = this.host;
+    const { input } = this.turn.claim;
     return watchSandbox({
       sandbox,
       directory,
@@ -229,8 +230,10 @@ export class Attempt {
       home,
       disk,
       stop: this.stop,
+      canMend: prepared.announcesWrites && input.sandbox !== undefined && input.runner.mode === 'ai',
       timeoutMs: this.turn.claim.timeoutMs,
       limits,
+      ofHome: this.host.policyOf(this.turn.ref).ceilings,
       now: this.context.now,
     });
   }

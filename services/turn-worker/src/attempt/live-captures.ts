@@ -1,6 +1,8 @@
 import { maxNamedSteps } from '@suzumio/protocol/attempts';
+import { beginningOf } from '@suzumio/protocol/cut-text';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { HttpRefusal } from '@suzumio/protocol/http-failures';
+import { maxUncapturedChars } from '@suzumio/protocol/model-chat';
 import { retry } from '@suzumio/protocol/retry';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { StepJournal } from '../door/sandbox-steps.js';
@@ -9,6 +11,7 @@ import type { Sandbox } from '../engine/turn-engine.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
 import { upload } from '../workspace/content-exchange.js';
 import type { Content } from '../workspace/read-file.js';
+import { WorkspaceTooLarge } from '../workspace/workspace-errors.js';
 import type { Workspace } from '../workspace/workspaces.js';
 import { contentRetry } from './agent-workspace.js';
 import type { StopSwitch } from './stop-switch.js';
@@ -27,10 +30,17 @@ export interface LiveCapturesOptions {
   now: () => number;
 }
 
+/** What the model is told besides what is too large. */
+const untilThen =
+  ' So it cannot be captured, and until it can be, nothing leaves your sandbox: no message, no artifact, no submission, nor the end of your turn. Remove or shrink what you do not need with the tools of your sandbox; then make the calls again that were refused.';
+
 /** Refusals that mean that the attempt is over. */
 const over: readonly string[] = ['attempt-over', 'token-rejected'];
 
-/** Captures of an attempt's workspace while its sandbox runs. One that fails stops the attempt. */
+/**
+ * Captures of an attempt's workspace while its sandbox runs. One that fails stops the attempt, unless the workspace is too
+ * large: its agent can mend that.
+ */
 export class LiveCaptures implements StepJournal {
   #number = 0;
   #running: Promise<void> = Promise.resolve();
@@ -44,11 +54,14 @@ export class LiveCaptures implements StepJournal {
     return this.#failure;
   }
 
-  capture(steps: readonly string[]): Promise<void> {
+  capture(steps: readonly string[]): Promise<string | undefined> {
     // A call that waited at the door may be the last to learn that the sandbox has ended.
     if (this.#isClosed) return Promise.reject(new Error('The sandbox has ended.'));
     const capturing = this.#capture(steps);
-    this.#running = capturing.catch(() => undefined);
+    this.#running = capturing.then(
+      () => undefined,
+      () => undefined,
+    );
     return capturing;
   }
 
@@ -63,7 +76,7 @@ export class LiveCaptures implements StepJournal {
     await this.#running;
   }
 
-  async #capture(steps: readonly string[]): Promise<void> {
+  async #capture(steps: readonly string[]): Promise<string | undefined> {
     const { stop, metrics, now, logger } = this.options;
     const startedMs = now();
     try {
@@ -73,9 +86,14 @@ export class LiveCaptures implements StepJournal {
       metrics?.capturedBytes.inc({}, uploadedBytes);
       metrics?.captureDuration.observeMs({}, tookMs);
       logger.debug({ steps: steps.length, uploadedBytes, tookMs }, 'captured a workspace');
+      return undefined;
     } catch (error) {
       if (stop.stopped.aborted) throw error;
       metrics?.captures.inc({ outcome: 'failed' });
+      if (error instanceof WorkspaceTooLarge) {
+        logger.debug({ err: error }, 'a workspace is too large to be captured');
+        return `${beginningOf(error.message, maxUncapturedChars - untilThen.length)}${untilThen}`;
+      }
       if (error instanceof HttpRefusal && over.includes(error.code)) {
         stop.stop('cancelled');
         throw error;

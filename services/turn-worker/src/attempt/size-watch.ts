@@ -5,6 +5,8 @@ export interface SizeWatchOptions {
   /** Which directories below them are not counted: see {@link treeSize}. */
   leave?: (path: string) => boolean;
   bounds: TreeBounds;
+  /** Where they are reached the sandbox is ended. @default `bounds` */
+  endsAt?: TreeBounds | undefined;
   /** Bytes in open files without a name, as far as they can be seen. */
   unlinkedBytes: () => Promise<number>;
   everyMs: number;
@@ -47,8 +49,8 @@ export class SizeWatch {
     return { ...size, beyond: `${size.beyond}, ${unlinked} of them in open files that have no name any more` };
   }
 
-  async #size(options: TreeSizeOptions): Promise<TreeSize> {
-    const { directories, bounds, leave } = this.options;
+  async #size(options: TreeSizeOptions, bounds = this.options.bounds): Promise<TreeSize> {
+    const { directories, leave } = this.options;
     return treeSize(await directories(), bounds, { ...options, leave });
   }
 
@@ -60,9 +62,9 @@ export class SizeWatch {
   }
 
   async #look(): Promise<void> {
-    const { everyMs, now, onTooLarge, onMeasured } = this.options;
+    const { everyMs, now, onTooLarge, onMeasured, endsAt } = this.options;
     const startedAt = now();
-    const size = await this.#size({ ended: () => this.#stopped });
+    const size = await this.#size({ ended: () => this.#stopped }, endsAt);
     if (this.#stopped) return;
     onMeasured?.(size);
     if (size.beyond !== undefined) onTooLarge(size.beyond);

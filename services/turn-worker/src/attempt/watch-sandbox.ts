@@ -1,5 +1,6 @@
+import type { Policy } from '@suzumio/core/policy/policy';
 import type { Sandbox, SandboxEnd } from '../engine/turn-engine.js';
-import type { TreeSize } from '../files/tree-size.js';
+import type { TreeBounds, TreeSize } from '../files/tree-size.js';
 import type { AgentHome } from '../workspace/workspaces.js';
 import { type CachedWorkspace, cachesIn, isCache, removeCaches } from './host-caches.js';
 import { SizeWatch } from './size-watch.js';
@@ -15,6 +16,8 @@ export interface WatchOptions {
   home: AgentHome | undefined;
   disk: Pick<WorkerDisk, 'add' | 'wasShort'>;
   stop: StopSwitch;
+  /** Whether a model in the turn is told of a workspace over its bounds, and can mend it: it then may have as much as a home. */
+  canMend: boolean;
   timeoutMs: number;
   limits: {
     lingerMs: number;
@@ -22,9 +25,9 @@ export interface WatchOptions {
     maxOutputBytes: number;
     maxWorkspaceBytes: number;
     maxWorkspaceFiles: number;
-    maxHomeBytes: number;
-    maxHomeFiles: number;
   };
+  /** Of a home, and of what is not captured of the workspace: policy. */
+  ofHome: Pick<Policy['ceilings'], 'homeBytes' | 'homeFiles'>;
   now: () => number;
 }
 
@@ -49,29 +52,32 @@ const turnFiles = 16;
  * @throws AttemptFailure when it has to be killed and cannot be
  */
 export async function watchSandbox(options: WatchOptions): Promise<Watched> {
-  const { sandbox, directory, workspace, home, disk, stop, timeoutMs, limits, now } = options;
+  const { sandbox, directory, workspace, home, disk, stop, canMend, timeoutMs, limits, ofHome, now } = options;
   let tooLarge: string | undefined;
   let cachesTooLarge = false as boolean;
   const stopTooLarge = (why: string) => {
     tooLarge = why;
     stop.stop('workspace-too-large');
   };
+  const homeBounds = { maxBytes: ofHome.homeBytes, maxEntries: ofHome.homeFiles };
+  const bounds = {
+    maxBytes: limits.maxWorkspaceBytes + 2 * limits.maxOutputBytes,
+    maxEntries: limits.maxWorkspaceFiles + turnFiles,
+  };
   const sizes = new SizeWatch({
     directories: () => [workspace.directory, directory.path],
     leave: isCache(workspace),
-    bounds: {
-      maxBytes: limits.maxWorkspaceBytes + 2 * limits.maxOutputBytes,
-      maxEntries: limits.maxWorkspaceFiles + turnFiles,
-    },
+    bounds,
+    endsAt: canMend ? larger(bounds, homeBounds) : undefined,
     unlinkedBytes: () => sandbox.unlinkedBytes(),
     everyMs: limits.sizeCheckMs,
     now,
     onTooLarge: stopTooLarge,
   });
-  const ofHome = home && watchHome(home, options, stopTooLarge);
+  const homeSize = home && watchHome(home, homeBounds, options, stopTooLarge);
   const caches = new SizeWatch({
     directories: () => cachesIn(workspace),
-    bounds: { maxBytes: limits.maxHomeBytes, maxEntries: limits.maxHomeFiles },
+    bounds: homeBounds,
     unlinkedBytes: () => Promise.resolve(0),
     everyMs: limits.sizeCheckMs,
     now,
@@ -81,7 +87,7 @@ export async function watchSandbox(options: WatchOptions): Promise<Watched> {
     },
   });
   const leaveDisk = disk.add({
-    measure: async () => together(together(await sizes.measure(), await ofHome?.measure()), await caches.measure()),
+    measure: async () => together(together(await sizes.measure(), await homeSize?.measure()), await caches.measure()),
     end: (beyond) => (beyond === undefined ? stop.stop('disk-full') : stopTooLarge(beyond)),
   });
   const timers: NodeJS.Timeout[] = [setTimeout(() => stop.stop('time-limit'), timeoutMs)];
@@ -108,36 +114,41 @@ export async function watchSandbox(options: WatchOptions): Promise<Watched> {
     unwatch();
     leaveDisk();
     for (const timer of timers) clearTimeout(timer);
-    await Promise.all([sizes.stop(), ofHome?.stop(), caches.stop()]);
+    await Promise.all([sizes.stop(), homeSize?.stop(), caches.stop()]);
     // They would end the next turn, too.
     if (cachesTooLarge) await removeCaches(workspace);
   }
 }
 
+function larger(one: TreeBounds, other: TreeBounds): TreeBounds {
+  return {
+    maxBytes: Math.max(one.maxBytes, other.maxBytes),
+    maxEntries: Math.max(one.maxEntries, other.maxEntries),
+  };
+}
+
 /** A home is no part of the workspace, and may be much larger. */
 function watchHome(
   home: AgentHome,
+  bounds: TreeBounds,
   { limits, now }: Pick<WatchOptions, 'limits' | 'now'>,
   onTooLarge: (why: string) => void,
 ): SizeWatch {
   return new SizeWatch({
     directories: () => [home.directory],
-    bounds: { maxBytes: limits.maxHomeBytes, maxEntries: limits.maxHomeFiles },
+    bounds,
     unlinkedBytes: () => Promise.resolve(0),
     everyMs: limits.sizeCheckMs,
     now,
     onTooLarge: (why) => onTooLarge(`${why} in its home directory`),
-    onMeasured: (size) => home.noteFull(fullness(size, limits)),
+    onMeasured: (size) => home.noteFull(fullness(size, bounds)),
   });
 }
 
 /** A home that is half full begins anew, so that each turn has room. It is only measured while its programs run. */
-function fullness(
-  { bytes, entries }: TreeSize,
-  { maxHomeBytes, maxHomeFiles }: WatchOptions['limits'],
-): string | undefined {
-  if (bytes > maxHomeBytes / 2) return `${bytes} bytes of at most ${maxHomeBytes}`;
-  return entries > maxHomeFiles / 2 ? `${entries} files of at most ${maxHomeFiles}` : undefined;
+function fullness({ bytes, entries }: TreeSize, { maxBytes, maxEntries }: TreeBounds): string | undefined {
+  if (bytes > maxBytes / 2) return `${bytes} bytes of at most ${maxBytes}`;
+  return entries > maxEntries / 2 ? `${entries} files of at most ${maxEntries}` : undefined;
 }
 
 function together(own: TreeSize, home: TreeSize | undefined): TreeSize {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { HttpRequest } from '@suzumio/protocol/http-client';
-import { purposeHeader, stepHeader } from '@suzumio/protocol/model-chat';
+import { purposeHeader, stepHeader, uncapturedHeader } from '@suzumio/protocol/model-chat';
 import type { KeptConnections } from '../toolhost/kept-connections.js';
 import type { SandboxSteps } from './sandbox-steps.js';
 
@@ -43,11 +43,14 @@ export async function forward(
   response.once('close', () => {
     if (!response.writableFinished) gone.abort(new Error('the asking side went away'));
   });
-  const answer = await steps.pass(request.url ?? '', () =>
+  const answer = await steps.pass(request.url ?? '', (uncaptured) =>
     exchange({
       method: request.method as HttpRequest['method'],
       url: runnerUrl.replace(/\/+$/, '') + (request.url ?? ''),
-      headers: only(requestHeaders, (name) => request.headers[name]?.toString()),
+      headers: {
+        ...only(requestHeaders, (name) => request.headers[name]?.toString()),
+        ...(uncaptured === undefined ? {} : { [uncapturedHeader]: encodeURIComponent(uncaptured) }),
+      },
       body: body ?? { stream: () => bounded(source, maxBytes) },
       timeoutMs: silenceMs,
       signal: gone.signal,

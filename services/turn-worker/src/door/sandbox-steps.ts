@@ -1,16 +1,21 @@
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { HttpAnswer } from '@suzumio/protocol/http-client';
 import { chatPath, stepHeader } from '@suzumio/protocol/model-chat';
 
 /** Commits what a later attempt has to know of an attempt's steps in the sandbox. */
 export interface StepJournal {
-  /** Captures the workspace. The capture covers these steps. */
-  capture(steps: readonly string[]): Promise<void>;
+  /**
+   * Captures the workspace. The capture covers these steps.
+   *
+   * @returns why it could not be captured, if that is for the agent to mend
+   */
+  capture(steps: readonly string[]): Promise<string | undefined>;
   /** Notes that these steps are about to reach outside. */
   mark(steps: readonly string[]): Promise<void>;
 }
 
-/** Sends a request to the ToolHost. */
-type Send = () => Promise<HttpAnswer>;
+/** Sends a request to the ToolHost; with why the workspace could not be captured before it, if it could not. */
+type Send = (uncaptured?: string) => Promise<HttpAnswer>;
 
 /**
  * Keeps captures and steps in the sandbox apart. A call that leaves the sandbox waits until no step is open; if steps have
@@ -26,7 +31,7 @@ export class SandboxSteps {
   #moving = 0;
   /** How many calls wait, or are sent once a capture is there. */
   #leaving = 0;
-  #capturing: Promise<void> | undefined;
+  #capturing: Promise<string | undefined> | undefined;
   #waiting: (() => void)[] = [];
 
   constructor(private readonly journal: StepJournal) {}
@@ -44,8 +49,7 @@ export class SandboxSteps {
         return this.#end(send);
       case '/tool':
       case chatPath:
-        await this.leave();
-        return send();
+        return send(await this.leave());
       default:
         return send();
     }
@@ -54,13 +58,14 @@ export class SandboxSteps {
   /**
    * Resolves when everything that has happened in the sandbox is captured, as before a call that leaves it.
    *
+   * @returns why it could not be captured, if that is for the agent to mend
    * @throws what the journal throws
    */
-  async leave(): Promise<void> {
+  async leave(): Promise<string | undefined> {
     this.#leaving += 1;
     try {
       while (this.#open.size > 0 || this.#moving > 0) await this.#change();
-      if (this.#ended.size > 0) await (this.#capturing ??= this.#capture());
+      return this.#ended.size > 0 ? await (this.#capturing ??= this.#capture()) : undefined;
     } finally {
       this.#leaving -= 1;
       this.#changed();
@@ -71,10 +76,14 @@ export class SandboxSteps {
    * Resolves when something in the sandbox may reach outside: the open steps are marked, and never repeated. Without an open
    * step it is a process that an earlier one has left running, which is captured then.
    *
-   * @throws what the journal throws
+   * @throws SuzumioError `workspace-too-large`; what the journal throws
    */
   async reachOutside(): Promise<void> {
-    if (this.#open.size === 0) return this.leave();
+    if (this.#open.size === 0) {
+      const uncaptured = await this.leave();
+      if (uncaptured !== undefined) throw new SuzumioError('workspace-too-large', uncaptured);
+      return;
+    }
     const steps = [...this.#open].filter((step) => !this.#marked.has(step));
     if (steps.length > 0) await this.journal.mark(steps);
     for (const step of steps) this.#marked.add(step);
@@ -109,10 +118,11 @@ export class SandboxSteps {
     }
   }
 
-  async #capture(): Promise<void> {
+  async #capture(): Promise<string | undefined> {
     try {
-      await this.journal.capture([...this.#ended]);
-      this.#ended.clear();
+      const uncaptured = await this.journal.capture([...this.#ended]);
+      if (uncaptured === undefined) this.#ended.clear();
+      return uncaptured;
     } finally {
       this.#capturing = undefined;
     }

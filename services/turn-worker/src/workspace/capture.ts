@@ -5,6 +5,7 @@ import { errnoOf } from '../files/errno.js';
 import { isText, OpenDirectory } from '../files/open-directory.js';
 import { NotARegularFile } from '../files/regular-file.js';
 import { removeTree } from '../files/remove-tree.js';
+import { isLeftover, weigh } from './weigh.js';
 import type { FileClock } from './file-clock.js';
 import { isEqual, type KnownDirectory, type KnownEntry, manifestOf, partsOf } from './known-tree.js';
 import { type Content, FileReader } from './read-file.js';
@@ -54,8 +55,8 @@ export async function capture(root: string, options: CaptureOptions): Promise<Ca
   return new Walk(options).all(root);
 }
 
-/** Output of commands, and files that a killed tool left half written: they end with the turn. */
-const isLeftover = (path: string) => path === '.suzumio' || /(?:^|\/)\.suzumio-[^/]*\.tmp$/.test(path);
+/** Before more than this is read and stored, everything is counted: what is too large is not stored in vain. */
+const readUncounted = 64 * 1024 * 1024;
 
 /** System errors of an entry that was moved or replaced between two looks at it. */
 const moved = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EINVAL', 'ESTALE']);
@@ -65,6 +66,8 @@ class Walk {
   #dropped = 0;
   #found = 0;
   #bytes = 0;
+  #readBytes = 0;
+  #root = '';
   #stored: Set<string> | undefined;
   readonly #reader: FileReader;
 
@@ -73,6 +76,7 @@ class Walk {
   }
 
   async all(path: string): Promise<Captured> {
+    this.#root = path;
     const directory = OpenDirectory.open(path);
     try {
       const root = await this.#directory(directory, '', this.options.known);
@@ -188,6 +192,7 @@ class Walk {
   async #file(directory: OpenDirectory, name: string, path: string, found: Stats, look: number): Promise<KnownEntry> {
     const { live, clock } = this.options;
     if (!live && (found.mode & 0o400) === 0) directory.chmod(name, 0o644);
+    this.#countBefore(found.size);
     const { content, stat, isSteady } = this.#reader.read(directory.at(name), path);
     const isAgain = !isSteady && look === 1;
     if (!isAgain && this.#isNew(content.sha256)) await this.options.store(content);
@@ -221,16 +226,28 @@ class Walk {
     return true;
   }
 
+  #countBefore(bytes: number): void {
+    const wasLittle = this.#readBytes <= readUncounted;
+    this.#readBytes += bytes;
+    if (!wasLittle || this.#readBytes <= readUncounted) return;
+    const { isIgnored = () => false, check } = this.options;
+    this.#require(weigh(this.#root, { isIgnored, check }));
+  }
+
   /** Counts an entry before it is read. */
   #count(stat: Stats): void {
-    const { maxBytes, maxEntries } = this.options.bounds;
     if (!stat.isFile() && !stat.isDirectory() && !stat.isSymbolicLink()) return;
     this.#found += 1;
     if (stat.isFile()) this.#bytes += stat.size;
-    if (this.#found > maxEntries) {
+    this.#require({ entries: this.#found, bytes: this.#bytes });
+  }
+
+  #require({ entries, bytes }: { entries: number; bytes: number }): void {
+    const { maxBytes, maxEntries } = this.options.bounds;
+    if (entries > maxEntries) {
       throw new WorkspaceTooLarge(`The workspace has more than ${maxEntries} files and directories.`);
     }
-    if (this.#bytes > maxBytes) throw new WorkspaceTooLarge(`The workspace has more than ${maxBytes} bytes.`);
+    if (bytes > maxBytes) throw new WorkspaceTooLarge(`The workspace has more than ${maxBytes} bytes.`);
   }
 }
 

@@ -11,6 +11,8 @@ import { type KnownTree, manifestOf, partsOf } from './known-tree.js';
 import { KnownTrees } from './known-trees.js';
 import type { Content } from './read-file.js';
 import { restore } from './restore.js';
+import { weigh } from './weigh.js';
+import { WorkspaceTooLarge } from './workspace-errors.js';
 import {
   type Answers,
   type Ask,
@@ -210,15 +212,19 @@ async function carryOutCapture(
   const clock = FileClock.read(temporary, live);
   const known = trustedOf(trees.get(place), clock)?.root;
   const { store, check } = at;
+  const isIgnored = ignoring(place.ignored);
   const { id, root, dropped } = await capture(directory, {
     bounds,
-    isIgnored: ignoring(place.ignored),
+    isIgnored,
     live,
     clock,
     known,
     staging: temporary,
     store,
     check,
+  }).catch((error: unknown) => {
+    if (!(error instanceof WorkspaceTooLarge)) throw error;
+    throw new WorkspaceTooLarge(`${error.message} ${weigh(directory, { isIgnored, check }).told}`);
   });
   await at.allStored();
   const tree = { snapshot: id, atMs: clock.nowMs, root };

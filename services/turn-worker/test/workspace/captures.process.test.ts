@@ -53,9 +53,11 @@ const put = (path: string, text: string | Buffer) => {
   writeFileSync(at(path), text);
 };
 
-async function take(options: { live?: boolean; known?: KnownDirectory; clock?: FileClock } = {}): Promise<Captured> {
+async function take(
+  options: { live?: boolean; known?: KnownDirectory; clock?: FileClock; of?: typeof bounds } = {},
+): Promise<Captured> {
   stored = [];
-  const { live = true, known, clock = FileClock.read(staging, live) } = options;
+  const { live = true, known, clock = FileClock.read(staging, live), of = bounds } = options;
   const store = (content: Content) => {
     texts.set(
       content.sha256,
@@ -64,7 +66,7 @@ async function take(options: { live?: boolean; known?: KnownDirectory; clock?: F
     stored.push(content);
     meanwhile(content);
   };
-  return capture(root, { bounds, live, clock, known, staging, store, check: () => undefined });
+  return capture(root, { bounds: of, live, clock, known, staging, store, check: () => undefined });
 }
 
 const entryAt = ({ root: top }: Captured, path: string): KnownEntry | undefined =>
@@ -185,6 +187,16 @@ describe('a live capture', () => {
   test('is refused beyond its bounds before more is read', async () => {
     for (let n = 0; n <= 1_000; n += 1) put(`f${String(n)}`, '');
     await expect(take()).rejects.toMatchObject({ name: 'WorkspaceTooLarge' });
+  });
+
+  test('is refused beyond its bounds before much of it is stored', async () => {
+    for (let n = 0; n < 10; n += 1) {
+      put(`f${String(n)}`, '');
+      truncateSync(at(`f${String(n)}`), 30_000_000 + n);
+    }
+    const of = { ...bounds, maxBytes: 200_000_000, maxFileBytes: 40_000_000 };
+    await expect(take({ of })).rejects.toMatchObject({ name: 'WorkspaceTooLarge' });
+    expect(stored).toHaveLength(2);
   });
 
   test('ends when it is told to', async () => {

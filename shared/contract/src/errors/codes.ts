@@ -82,6 +82,7 @@ export const errorCodes = {
   'step-unnamed': { status: 409, retryable: false },
   'step-not-begun': { status: 409, retryable: false },
   'step-ended': { status: 409, retryable: false },
+  'workspace-too-large': { status: 409, retryable: false },
   'artifact-unknown': { status: 404, retryable: false },
   'artifact-entry-unknown': { status: 404, retryable: false },
   'artifact-redacted': { status: 410, retryable: false },

@@ -102,6 +102,9 @@ export const policySchema = z.strictObject({
       maxSteps: wholeNumber(1, 100_000).default(1000),
       /** Tool calls of a turn; the same number of refused ones is recorded. */
       maxToolCalls: wholeNumber(1, 1_000_000).default(5000),
+      /** The bytes and the files of an agent's home on its host; and of what its workspace has that is not captured. */
+      homeBytes: size.default(10 * 1024 * MIB),
+      homeFiles: wholeNumber(1, 10_000_000).default(500_000),
       /** How long an ended container is kept. */
       keepFor: duration.default(24 * 3_600_000),
     })

@@ -11,6 +11,8 @@ import { authorizeTool } from '../turns/authorize.js';
 import { noteContradiction } from '../turns/refusal-limits.js';
 import { failTurn } from '../turns/fail-attempt.js';
 import { hasSandboxSteps, unnamedRefusal } from '../turns/tool-call-refusal.js';
+import { mostTold, noteUncapturedQuestion } from '../turns/uncaptured-steps.js';
+import { recordModelRefusal } from './record-model-answer.js';
 import { type AnsweredBy, giveUpLostCalls, type LostCall } from './model-call-costs.js';
 
 /** A question to a model, as the gateway takes it from a runner. */
@@ -28,6 +30,8 @@ export interface ModelQuestion {
   worst: Cost;
   /** Its cost if it is sent and its process is not heard of again. */
   sent: Omit<AnsweredBy, 'provider'>;
+  /** Why the workspace could not be captured before it, if it could not. */
+  uncaptured?: string | undefined;
 }
 
 /** A running call: which process makes it, and until when that process is presumed alive. */
@@ -110,6 +114,15 @@ export function beginModelCall(
     so_far_nano_usd: sent.cost.nanoUsd,
     started_at_ms: tx.nowMs,
   });
+  const { uncaptured } = question;
+  const then = uncaptured === undefined ? 'ask' : noteUncapturedQuestion(tx, turn.id, step);
+  if (then === 'end-turn') {
+    const message = `Told ${String(mostTold)} times, the agent has not mended its workspace: ${uncaptured ?? ''}`;
+    failTurn(tx, turn, { code: 'workspace-too-large', message });
+  }
+  if (uncaptured !== undefined && then !== 'ask') {
+    return { state: 'recorded', step, result: recordModelRefusal(tx, call, 'workspace-too-large', uncaptured), lost };
+  }
   return { state: 'begun', call, step, lost };
 }
 

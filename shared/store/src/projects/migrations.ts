@@ -344,4 +344,18 @@ ALTER TABLE tool_calls ADD COLUMN image_json TEXT;
 CREATE INDEX tool_calls_images ON tool_calls (turn_id) WHERE image_json IS NOT NULL;
 `,
   },
+  {
+    // Questions and calls that left a sandbox whose workspace could not be captured, until one can be. `told`: whether the
+    // question was answered with why.
+    version: 23,
+    sql: `
+CREATE TABLE uncaptured_steps (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  turn_id TEXT NOT NULL REFERENCES turns (id),
+  step TEXT NOT NULL,
+  told INTEGER NOT NULL,
+  UNIQUE (turn_id, step)
+) STRICT;
+`,
+  },
 ];

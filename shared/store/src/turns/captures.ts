@@ -5,6 +5,7 @@ import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 import { leaveWorkspace, type LeftWorkspace } from '../workspaces/workspace-changes.js';
 import { assertRunning, type AttemptId } from './authorize.js';
+import { keepUncaptured } from './uncaptured-steps.js';
 
 /** The newest capture of a turn's workspace. */
 export interface CaptureRow {
@@ -41,6 +42,7 @@ export function recordCapture(tx: Tx, id: AttemptId, { number, snapshot, steps }
     { turn, attempt, number, snapshot, now: tx.nowMs },
   );
   for (const step of steps) cover(tx, id, step);
+  keepUncaptured(tx, turn);
 }
 
 function cover(tx: Tx, { turn, attempt }: AttemptId, step: string): void {

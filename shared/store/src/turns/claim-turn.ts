@@ -12,6 +12,7 @@ import type { FrozenInput } from './frozen-input.js';
 import type { PreparedTurn } from './prepare-turn.js';
 import { keepToolSet } from './tool-sets.js';
 import { noticeTurn } from './turn-notices.js';
+import { dropUncaptured } from './uncaptured-steps.js';
 
 export interface Claim extends Claimant {
   turn: string;
@@ -128,6 +129,7 @@ function startAttempt(tx: Tx, turn: TurnRow, claim: Claim): Claimed {
     lease_until_ms: tx.nowMs + claim.leaseMs,
     started_at_ms: tx.nowMs,
   });
+  if (attempt > 1) dropUncaptured(tx, turn.id);
   tx.run(
     `UPDATE turns SET status = 'running', attempt = :attempt, avoid_worker = NULL, waits_for = NULL, started_at_ms = coalesce(started_at_ms, :now)
      WHERE id = :turn`,

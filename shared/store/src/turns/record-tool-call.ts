@@ -8,6 +8,7 @@ import { authorizeTool } from './authorize.js';
 import { noteContradiction, noteRefusedCall } from './refusal-limits.js';
 import { emitCalled, isRecorded, recordRefusal, statusOf } from './refuse-tool-call.js';
 import { failTurn } from './fail-attempt.js';
+import { noteUncapturedCall } from './uncaptured-steps.js';
 import { limitReached, recordedCalls, refusalOf, type ToolCall, unnamedPrefix } from './tool-call-refusal.js';
 
 /** The turn and step of a call, for its effect. */
@@ -82,6 +83,7 @@ export function recordToolCall(
   emitCalled(tx, call, step, result);
   for (const event of events) tx.emit(event);
   if (refusal) noteRefusedCall(tx, turn, call.attempt);
+  if (refusal?.code === 'workspace-too-large') noteUncapturedCall(tx, turn.id, step);
   return { result, replayed: false };
 }
 
