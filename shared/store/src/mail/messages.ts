@@ -92,14 +92,12 @@ export function listMessages(reader: SqlReader, page: MessagePage): Part<Message
   const key = found?.rows.key ?? 'messages.seq';
   const time = inTime(reader, { table: 'messages', column: 'created_at_ms', key }, page);
   const ofPage: Pick<ListedRows, 'where' | 'filters'> = state === undefined ? {} : ofState[state];
-  // One of them is found by its index, and the others are looked at row by row.
-  const bySender = sender === undefined ? undefined : 'messages.sender = :sender';
   return messagesWhere(
     reader,
     {
-      where: [...time.where, ...(found ? [] : [bySender]), ...(ofPage.where ?? [])],
+      where: [...time.where, ...(ofPage.where ?? [])],
       filters: [
-        found ? bySender : undefined,
+        sender === undefined ? undefined : 'messages.sender = :sender',
         recipient === undefined ? undefined : 'messages.recipient = :recipient',
         channel === undefined ? undefined : 'messages.channel = :channel',
         priority === undefined ? undefined : 'messages.priority = :priority',

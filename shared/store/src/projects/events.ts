@@ -1,7 +1,7 @@
 import type { EventType, ProjectEvent } from '@suzumio/contract/model/event';
 import { projectRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
-import { definedOf, inTime, isBackwards, iso, mostLooks, type Page, type Part, readPart } from '../sqlite/page.js';
+import { definedOf, inTime, iso, type Page, type Part, readPart } from '../sqlite/page.js';
 
 interface Row {
   seq: number;
@@ -27,39 +27,22 @@ export function listEvents(reader: SqlReader, page: EventsPage): Part<ProjectEve
   const { epoch } = projectRow(reader);
   const { agent } = page;
   const time = inTime(reader, { table: 'events', column: 'created_at_ms' }, page);
-  const types = page.types && ofTypes([...new Set(page.types)], page, time.where);
+  const types = page.types && [...new Set(page.types)];
   return readPart<Row, ProjectEvent>(
     reader,
     {
       from: 'events',
       key: 'events.seq',
-      where: [...time.where, types?.where],
-      filters: [agent === undefined ? undefined : 'agent_id = :agent'],
-      params: { ...time.params, ...types?.params, ...definedOf({ agent }) },
+      where: time.where,
+      filters: [
+        types && 'type IN (SELECT value FROM json_each(:types))',
+        agent === undefined ? undefined : 'agent_id = :agent',
+      ],
+      params: { ...time.params, ...definedOf({ agent, types: types && JSON.stringify(types) }) },
     },
     page,
     (row) => eventOf(row, epoch),
   );
-}
-
-/** Each type has its events in an index, in order; the page is among the first of all of them. */
-function ofTypes(types: readonly EventType[], page: EventsPage, time: readonly string[]) {
-  const bounds = [
-    ...time,
-    ...(page.after === undefined ? [] : ['events.seq > :after']),
-    ...(page.before === undefined ? [] : ['events.seq < :before']),
-  ].map((bound) => ` AND ${bound}`);
-  const first = types.map(
-    (_type, at) => `SELECT seq FROM (SELECT seq FROM events WHERE type = :type${String(at)}${bounds.join('')}
-      ORDER BY seq ${isBackwards(page) ? 'DESC' : 'ASC'} LIMIT :perType)`,
-  );
-  return {
-    where: `events.seq IN (${first.join(' UNION ALL ')})`,
-    params: {
-      perType: page.agent === undefined ? page.limit + 1 : mostLooks,
-      ...Object.fromEntries(types.map((type, at) => [`type${String(at)}`, type])),
-    },
-  };
 }
 
 /** What another version wrote is passed on as it is. */

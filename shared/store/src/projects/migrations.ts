@@ -358,4 +358,12 @@ CREATE TABLE uncaptured_steps (
 ) STRICT;
 `,
   },
+  {
+    // Every message and every event paid for an index that lists alone would use, and lists are bounded without one.
+    version: 24,
+    sql: `
+DROP INDEX messages_sender;
+DROP INDEX events_type;
+`,
+  },
 ];

@@ -49,7 +49,7 @@ export interface ListedRows<Of extends Place = number> {
 }
 
 /** The most rows that are looked at for one page, unless a list says otherwise. */
-export const mostLooks = 10_000;
+const mostLooks = 10_000;
 
 /** Whether a page is filled from its end. */
 export function isBackwards({ after, before, order }: Page<Place>, grows = true): boolean {
