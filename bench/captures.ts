@@ -19,6 +19,8 @@ export interface CapturesPlan {
 export interface CapturesFigures {
   files: number;
   captureMs: Spread;
+  /** Its processor time, in all threads of the worker. */
+  processorMs: Spread;
   /** A walk by path that asks the system about everything and reads nothing. */
   walkMs: Spread;
   /** The capture, in walks. */
@@ -62,6 +64,7 @@ export async function measureCaptures({ files, rounds }: CapturesPlan): Promise<
 async function measure(workspace: Workspace, files: number, rounds: number): Promise<CapturesFigures> {
   const uploaded: number[] = [];
   const captureMs: number[] = [];
+  const processorMs: number[] = [];
   const walkMs: number[] = [];
   const loopDelayMs: number[] = [];
   await sleep(settleMs);
@@ -71,6 +74,7 @@ async function measure(workspace: Workspace, files: number, rounds: number): Pro
     await sleep(settleMs);
     const one = await capture(workspace);
     captureMs.push(one.ms);
+    processorMs.push(one.processorMs);
     loopDelayMs.push(one.delayMs);
     uploaded.push(one.bytes);
     const begunAt = performance.now();
@@ -81,6 +85,7 @@ async function measure(workspace: Workspace, files: number, rounds: number): Pro
   return {
     files,
     captureMs: captured,
+    processorMs: spread(processorMs),
     walkMs: floor,
     ratio: captured.p50 / floor.p50,
     loopDelayMs: spread(loopDelayMs),
@@ -89,7 +94,14 @@ async function measure(workspace: Workspace, files: number, rounds: number): Pro
   };
 }
 
-async function capture(workspace: Workspace): Promise<{ ms: number; delayMs: number; bytes: number }> {
+interface Capture {
+  ms: number;
+  processorMs: number;
+  delayMs: number;
+  bytes: number;
+}
+
+async function capture(workspace: Workspace): Promise<Capture> {
   let bytes = 0;
   const store = ({ sizeBytes }: Content) => {
     bytes += sizeBytes;
@@ -97,11 +109,11 @@ async function capture(workspace: Workspace): Promise<{ ms: number; delayMs: num
   };
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
-  const begunAt = performance.now();
+  const [begunAt, usedBefore] = [performance.now(), process.cpuUsage()];
   await workspace.capture({ store, live: true });
-  const ms = performance.now() - begunAt;
+  const [ms, { user, system }] = [performance.now() - begunAt, process.cpuUsage(usedBefore)];
   delay.disable();
-  return { ms, delayMs: delay.max / 1e6, bytes };
+  return { ms, processorMs: (user + system) / 1_000, delayMs: delay.max / 1e6, bytes };
 }
 
 /** Small files in directories of some fifty. */

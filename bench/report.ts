@@ -133,8 +133,9 @@ function capturesText(captures: readonly CapturesFigures[]): string {
   const row = (name: string, { p50, p90, p99 }: Spread) => [name, figure(p50), figure(p90), figure(p99)];
   return table([
     ['a capture after one small change, ms', 'p50', 'p90', 'p99'],
-    ...captures.flatMap(({ files, captureMs, walkMs, ratio, loopDelayMs, uploadedBytes, firstMs }) => [
+    ...captures.flatMap(({ files, captureMs, processorMs, walkMs, ratio, loopDelayMs, uploadedBytes, firstMs }) => [
       row(`  ${files} files`, captureMs),
+      row('    processor time, in all threads', processorMs),
       row('    floor: a walk that reads nothing', walkMs),
       ['    times the floor', figure(ratio), '', ''],
       row('    the event loop was busy at most', loopDelayMs),
