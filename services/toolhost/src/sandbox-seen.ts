@@ -1,4 +1,4 @@
-import { backendOf, sandboxOf } from '@suzumio/core/config/sandbox-of';
+import { backendOf, sandboxOf, workspaceLimitsOf } from '@suzumio/core/config/sandbox-of';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { SandboxRequest } from '@suzumio/core/policy/check-sandbox';
 import type { WorkspaceTop } from '@suzumio/core/prompt/workspace';
@@ -25,6 +25,7 @@ export function sandboxRequest({ config, reader }: ProjectStore, id: string): Sa
     backend: backendOf(config, agent),
     sandbox: sandboxOf(config, agent),
     timeoutMs: config.turn.timeout,
+    workspaceLimits: workspaceLimitsOf(config),
     ...(clone ? { clone } : {}),
   };
 }

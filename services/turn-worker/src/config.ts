@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { maxLogBytes } from '@suzumio/protocol/attempts';
 import { policySchema } from '@suzumio/core/policy/policy';
 import { maxOutputBytes } from '@suzumio/protocol/runner';
-import { maxWorkspaceBytes, maxWorkspaceFiles } from '@suzumio/protocol/workspace-manifest';
 
 /** The addresses of a cell's ToolHosts, and this worker's credential. A job only names the cell. */
 export const cellConfig = z.strictObject({
@@ -41,9 +40,6 @@ export const workerLimits = z.strictObject({
   captureMs: ms.default(600_000),
   /** The longest time that fetching and cloning a repository may take. */
   cloneMs: ms.default(600_000),
-  /** The largest workspace in bytes. */
-  maxWorkspaceBytes: bytes.max(maxWorkspaceBytes).default(maxWorkspaceBytes),
-  maxWorkspaceFiles: z.int().positive().max(maxWorkspaceFiles).default(maxWorkspaceFiles),
   maxOutputBytes: bytes.max(maxOutputBytes).default(maxOutputBytes),
   maxLogBytes: bytes.max(maxLogBytes).default(maxLogBytes),
   /** Free bytes of the worker's disk below which no attempt begins; below half of them, running attempts are ended. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { Metrics } from '@suzumio/runtime/observability/metrics';
-import { maxContentBytes } from '@suzumio/protocol/content';
 import type { HostPaths } from '@suzumio/core/policy/host-paths';
 import { hostPaths } from '@suzumio/runtime/disk/this-host';
+import { usualWorkspaceLimits } from '@suzumio/protocol/workspace-manifest';
 import type { Transport, TurnConsumer } from '@suzumio/runtime/queue/transport';
 import { reportLostAttempts } from './attempt/lost-attempts.js';
 import { AttemptRunner } from './attempt/attempt-runner.js';
@@ -19,6 +19,7 @@ import { GoneProjects } from './gone-projects.js';
 import { Presence } from './presence.js';
 import { Readiness } from './readiness.js';
 import { openFreeSubdirectory, openWorkerDirectory, type WorkerDirectory } from './worker-directory.js';
+import { boundsOf } from './workspace/capture.js';
 import { WorkspaceThreads } from './workspace/workspace-threads.js';
 import { Workspaces } from './workspace/workspaces.js';
 
@@ -129,11 +130,7 @@ class RunningWorker {
       readiness: () => this.#readiness,
       logger,
     });
-    const bounds = {
-      maxBytes: limits.maxWorkspaceBytes,
-      maxFileBytes: maxContentBytes,
-      maxEntries: limits.maxWorkspaceFiles,
-    };
+    const bounds = boundsOf(usualWorkspaceLimits);
     const workspaces = new Workspaces({ workerDir: path, boot, threads: this.#threads, bounds });
     this.#disk = new WorkerDisk({ path, minFreeBytes: limits.minFreeBytes, onShort: onSuspect, now });
     const host: Host = {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { StopSwitch } from '../src/attempt/stop-switch.js';
 import type { TurnDirectory } from '../src/attempt/turn-directory.js';
 import { watchSandbox } from '../src/attempt/watch-sandbox.js';
+import { boundsOf } from '../src/workspace/capture.js';
 import type { SandboxEnd } from '../src/engine/turn-engine.js';
 import { type AgentHome, Workspaces } from '../src/workspace/workspaces.js';
 import { until } from './support/until.js';
@@ -46,7 +47,11 @@ async function watched(
   const watching = watchSandbox({
     sandbox,
     directory: { path: join(root, 'turn'), watchOutput: () => () => undefined } as unknown as TurnDirectory,
-    workspace: { directory: join(root, 'workspace'), isIgnored: () => false },
+    workspace: {
+      directory: join(root, 'workspace'),
+      isIgnored: () => false,
+      bounds: boundsOf({ maxBytes: 1_000, maxFiles: 5 }),
+    },
     home: of,
     disk: { add: () => () => undefined, wasShort: false },
     stop,
@@ -56,8 +61,6 @@ async function watched(
       lingerMs: 1_000,
       sizeCheckMs: 5,
       maxOutputBytes: 1_000,
-      maxWorkspaceBytes: 1_000,
-      maxWorkspaceFiles: 5,
     },
     ofHome: { homeBytes: 1_000_000, homeFiles: 40 },
     now: () => performance.now(),

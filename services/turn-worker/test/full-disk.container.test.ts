@@ -1,5 +1,6 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { usualWorkspaceLimits } from '@suzumio/protocol/workspace-manifest';
 import { type SmallDisk, smallDisk } from '../../../test/support/small-disk.js';
 import { agentImage } from './support/images.js';
 import type { TestTurn } from './support/test-toolhost.js';
@@ -20,6 +21,8 @@ const waits = `const look = setInterval(() => { if (fs.existsSync('/workspace/go
 /** Files in memory count as memory of the container that writes them. */
 const sandbox = { memoryBytes: 1024 * mib };
 
+const workspaceLimits = { ...usualWorkspaceLimits, maxBytes: 48 * mib };
+
 const image = agentImage();
 let disk: SmallDisk;
 let world: World;
@@ -28,7 +31,7 @@ beforeEach(async () => {
   disk = await smallDisk(160 * mib);
   world = await World.open({
     settings: { workerDir: `${disk.path}/w` },
-    limits: { sizeCheckMs: 100, minFreeBytes: 64 * mib, maxWorkspaceBytes: 48 * mib },
+    limits: { sizeCheckMs: 100, minFreeBytes: 64 * mib },
   });
 });
 
@@ -38,7 +41,7 @@ afterEach(async () => {
 });
 
 const give = (agent: string, program: string, spec: TurnSpec = {}) =>
-  world.give({ image: image.name, agent, program: imports + program, sandbox, ...spec });
+  world.give({ image: image.name, agent, program: imports + program, sandbox, workspaceLimits, ...spec });
 const ended = (turn: TestTurn) => world.toolhost.ended(turn.answer.input.turn.id);
 const fileOf = (agent: string, name: string) => `${disk.path}/w/workspaces/${world.cell}/paper.1/${agent}/${name}`;
 const letEnd = (agent: string) => writeFile(fileOf(agent, 'go'), '');

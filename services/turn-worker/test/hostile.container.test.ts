@@ -24,8 +24,6 @@ beforeAll(async () => {
     limits: {
       lingerMs: 500,
       sizeCheckMs: 100,
-      maxWorkspaceBytes: 24 * mib,
-      maxWorkspaceFiles: 500,
       maxLogBytes: 64 * 1024,
     },
   });
@@ -37,7 +35,8 @@ afterAll(async () => {
 });
 
 function hostile(program: string, spec: TurnSpec = {}): Promise<Awaited<ReturnType<World['run']>>> {
-  return world.run({ image: bare.name, program: imports + program, ...spec });
+  const workspaceLimits = { maxBytes: 24 * mib, maxFiles: 500 };
+  return world.run({ image: bare.name, program: imports + program, workspaceLimits, ...spec });
 }
 
 describe('the output', () => {

@@ -125,6 +125,12 @@ describe('a claim that no cell should have granted', () => {
     ['more processes', () => ({ sandbox: { pids: 100_000 } }), 'pids', 'ceilings.pids'],
     ['more time', () => ({ timeoutMs: 100_000 }), 'timeout', 'ceilings.timeout'],
     [
+      'a larger workspace',
+      () => ({ workspaceLimits: { maxBytes: 1024 * mib, maxFiles: 50_000 } }),
+      'workspaceFiles',
+      'ceilings.workspaceFiles',
+    ],
+    [
       "a variable of Suzumio's",
       () => ({ sandbox: { env: { SUZUMIO_TURN_DIR: '/tmp' } } }),
       'env.SUZUMIO_TURN_DIR',

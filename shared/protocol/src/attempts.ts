@@ -4,6 +4,7 @@ import { ignoredRoots } from './ignored-roots.js';
 import { agentId, projectId, sha256, toolStep, turnId } from './ids.js';
 import { cloneRequest } from './repository.js';
 import { runnerTurnInput, turnOutput } from './runner.js';
+import { workspaceLimits } from './workspace-manifest.js';
 
 /**
  * The ToolHost's routes for workers:
@@ -88,6 +89,8 @@ export const claimAnswer = z.object({
   timeoutMs: z.int().positive(),
   backend: z.enum(['docker', 'process']),
   sandbox: sandboxLimits,
+  /** What the workspace may have; the usual without it. */
+  workspaceLimits: workspaceLimits.optional(),
   /** Directories of the workspace that are not captured, and stay on this host; without it, none. */
   ignored: ignoredRoots.optional(),
   /** What the workspace is restored to: the turn's newest capture, or the agent's snapshot. Null where it is empty. */

@@ -1,10 +1,20 @@
 import * as z from 'zod';
 import { sha256 } from './ids.js';
 
-/** Bounds of a workspace snapshot: its entries, the bytes of its files together, and the characters of a path. */
-export const maxWorkspaceFiles = 20_000;
-export const maxWorkspaceBytes = 1024 * 1024 * 1024;
+/** Bounds of any workspace's snapshot: its entries, the bytes of its files together, and the characters of a path. */
+export const maxWorkspaceFiles = 50_000;
+export const maxWorkspaceBytes = 8 * 1024 ** 3;
 export const maxWorkspacePathLength = 1024;
+
+/** What a workspace may have: files, links and directories together, and the bytes of its files. */
+export const workspaceLimits = z.object({
+  maxFiles: z.int().min(1).max(maxWorkspaceFiles),
+  maxBytes: z.int().min(1).max(maxWorkspaceBytes),
+});
+export type WorkspaceLimits = z.infer<typeof workspaceLimits>;
+
+/** What it may have where its project says nothing. */
+export const usualWorkspaceLimits: WorkspaceLimits = { maxFiles: 20_000, maxBytes: 1024 ** 3 };
 
 /** A path inside a workspace: relative, separated by `/`, without `.`, `..` and NUL. */
 export const workspacePath = z

@@ -31,7 +31,7 @@ export interface SnapshotBounds {
   maxEntries: number;
 }
 
-/** The longest manifest that is parsed: none within the bounds of a workspace is as long. */
+/** The longest manifest that is parsed. No capture makes a longer one. */
 export const maxWorkspaceManifestBytes = 64 * 1024 * 1024;
 
 /** How many manifests are asked for at a time. */

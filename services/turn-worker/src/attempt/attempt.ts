@@ -208,7 +208,7 @@ export class Attempt {
       recheckMounts: () => requireUnmoved(host, turn.ref, turn.claim, mounts),
       onConnection,
       // Above the limit of what is kept, so that a larger file is detected.
-      maxFileBytes: limits.maxWorkspaceBytes + 2 * limits.maxOutputBytes + 1,
+      maxFileBytes: workspace.bounds.maxBytes + 2 * limits.maxOutputBytes + 1,
       maxLogBytes: limits.maxLogBytes,
     });
     turn.stopwatch.lap('started');

@@ -24,7 +24,8 @@ export async function cloneWorkspace(
   const { client, stop } = by;
   const author = { name: agent.displayName ?? agent.id, email: `${agent.id}@${project}.invalid` };
   await workspace.expectWrites();
-  const commit = await host.repositories.clone(clone, workspace.directory, author, stop.stopped);
+  const to = { author, bounds: workspace.bounds, signal: stop.stopped };
+  const commit = await host.repositories.clone(clone, workspace.directory, to);
   const kept = await captureSnapshot(workspace, host.limits.captureMs, by);
   if ('unsaved' in kept) {
     const code = kept.unsaved.code === 'quota-exceeded' ? 'quota-exceeded' : 'disk-full';

@@ -1,10 +1,12 @@
 import type { AttemptRef, ClaimAnswer } from '@suzumio/protocol/attempts';
 import type { Repository } from '@suzumio/protocol/repository';
 import { sandboxPacksOf } from '@suzumio/protocol/tool-names';
+import { usualWorkspaceLimits } from '@suzumio/protocol/workspace-manifest';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import { AttemptFailure } from '../engine/attempt-failure.js';
 import type { AttemptPlace, PreparedSandbox, TurnEngine } from '../engine/turn-engine.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
+import { boundsOf } from '../workspace/capture.js';
 import type { AgentHome, Workspace } from '../workspace/workspaces.js';
 import { bringToSnapshot } from './agent-workspace.js';
 import { cloneWorkspace } from './clone-workspace.js';
@@ -51,7 +53,8 @@ export async function prepareAttempt(
   if (!isFree) stop.stop('superseded');
   stop.stopped.throwIfAborted();
   const packs = requireTools(claim, sandbox.toolpacks);
-  const workspace = await host.workspaces.open(ref, sandbox.owner, claim.ignored);
+  const bounds = boundsOf(claim.workspaceLimits ?? usualWorkspaceLimits);
+  const workspace = await host.workspaces.open(ref, sandbox.owner, { ignored: claim.ignored ?? [], bounds });
   await bringToSnapshot(workspace, claim.snapshot, { client, stop });
   const repository = claim.clone
     ? await cloneWorkspace(workspace, claim.clone, claim.input, { host, client, stop, logger })

@@ -1,7 +1,7 @@
 import type { Policy } from '@suzumio/core/policy/policy';
 import type { Sandbox, SandboxEnd } from '../engine/turn-engine.js';
 import type { TreeBounds, TreeSize } from '../files/tree-size.js';
-import type { AgentHome } from '../workspace/workspaces.js';
+import type { AgentHome, Workspace } from '../workspace/workspaces.js';
 import { type CachedWorkspace, cachesIn, isCache, removeCaches } from './host-caches.js';
 import { SizeWatch } from './size-watch.js';
 import type { StopSwitch } from './stop-switch.js';
@@ -11,7 +11,7 @@ import type { WorkerDisk } from './worker-disk.js';
 export interface WatchOptions {
   sandbox: Sandbox;
   directory: TurnDirectory;
-  workspace: CachedWorkspace;
+  workspace: CachedWorkspace & Pick<Workspace, 'bounds'>;
   /** Where its programs keep caches, with bounds of its own. */
   home: AgentHome | undefined;
   disk: Pick<WorkerDisk, 'add' | 'wasShort'>;
@@ -23,8 +23,6 @@ export interface WatchOptions {
     lingerMs: number;
     sizeCheckMs: number;
     maxOutputBytes: number;
-    maxWorkspaceBytes: number;
-    maxWorkspaceFiles: number;
   };
   /** Of a home, and of what is not captured of the workspace: policy. */
   ofHome: Pick<Policy['ceilings'], 'homeBytes' | 'homeFiles'>;
@@ -61,8 +59,8 @@ export async function watchSandbox(options: WatchOptions): Promise<Watched> {
   };
   const homeBounds = { maxBytes: ofHome.homeBytes, maxEntries: ofHome.homeFiles };
   const bounds = {
-    maxBytes: limits.maxWorkspaceBytes + 2 * limits.maxOutputBytes,
-    maxEntries: limits.maxWorkspaceFiles + turnFiles,
+    maxBytes: workspace.bounds.maxBytes + 2 * limits.maxOutputBytes,
+    maxEntries: workspace.bounds.maxEntries + turnFiles,
   };
   const sizes = new SizeWatch({
     directories: () => [workspace.directory, directory.path],

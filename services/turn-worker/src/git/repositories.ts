@@ -11,7 +11,7 @@ import { depthOf, type Fetched, Mirrors } from './mirrors.js';
 export interface RepositoriesOptions {
   /** The worker's own directory for Git. */
   directory: string;
-  /** What a workspace may hold. */
+  /** Of Git's own files, and of workspaces that are cloned without bounds of their own. */
   bounds: WorkspaceBounds;
   /** The longest time that fetching and cloning may take, in milliseconds. */
   cloneMs: number;
@@ -21,6 +21,13 @@ export interface RepositoriesOptions {
 export interface Author {
   name: string;
   email: string;
+}
+
+export interface CloneOptions {
+  author: Author;
+  /** Of the workspace. */
+  bounds?: WorkspaceBounds;
+  signal: AbortSignal;
 }
 
 /** Clones repositories into new workspaces. Git runs nowhere else on this host, and never after an agent's programs. */
@@ -40,8 +47,12 @@ export class Repositories {
    * @returns the id of the commit that the branch begins at
    * @throws AttemptFailure that says what is wrong with the repository; what `signal` was aborted with
    */
-  async clone(request: CloneRequest, to: string, author: Author, signal: AbortSignal): Promise<string> {
-    const { bounds, cloneMs } = this.options;
+  async clone(
+    request: CloneRequest,
+    to: string,
+    { author, bounds = this.options.bounds, signal }: CloneOptions,
+  ): Promise<string> {
+    const { cloneMs } = this.options;
     const tooLong = AbortSignal.timeout(cloneMs);
     const either = AbortSignal.any([signal, tooLong]);
     try {

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readlinkSync, type Stats, unlinkSync } from 'node:fs';
-import { maxWorkspacePathLength } from '@suzumio/protocol/workspace-manifest';
+import { maxContentBytes } from '@suzumio/protocol/content';
+import { maxWorkspacePathLength, type WorkspaceLimits } from '@suzumio/protocol/workspace-manifest';
+import { maxWorkspaceManifestBytes } from '@suzumio/protocol/workspace-snapshot';
 import { errnoOf } from '../files/errno.js';
 import { isText, OpenDirectory } from '../files/open-directory.js';
 import { NotARegularFile } from '../files/regular-file.js';
@@ -16,6 +18,11 @@ export interface WorkspaceBounds {
   /** The largest file that can be stored. */
   maxFileBytes: number;
   maxEntries: number;
+}
+
+/** What is captured of a workspace with these limits. */
+export function boundsOf({ maxBytes, maxFiles }: WorkspaceLimits): WorkspaceBounds {
+  return { maxBytes, maxEntries: maxFiles, maxFileBytes: maxContentBytes };
 }
 
 export interface CaptureOptions {
@@ -211,6 +218,11 @@ class Walk {
   async #storeManifest(directory: KnownDirectory, isRoot: boolean): Promise<string | undefined> {
     if (isRoot && directory.entries.size === 0) return undefined;
     const bytes = manifestOf(directory);
+    if (bytes.length > maxWorkspaceManifestBytes) {
+      throw new WorkspaceTooLarge(
+        `A directory of the workspace has names and links of more than ${maxWorkspaceManifestBytes} bytes together.`,
+      );
+    }
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     if (this.#isNew(sha256)) await this.options.store({ sha256, sizeBytes: bytes.length, bytes });
     return sha256;
@@ -245,9 +257,12 @@ class Walk {
   #require({ entries, bytes }: { entries: number; bytes: number }): void {
     const { maxBytes, maxEntries } = this.options.bounds;
     if (entries > maxEntries) {
-      throw new WorkspaceTooLarge(`The workspace has more than ${maxEntries} files and directories.`);
+      throw new WorkspaceTooLarge(
+        `The workspace has more than ${maxEntries} files and directories (workspace.maxFiles).`,
+      );
     }
-    if (bytes > maxBytes) throw new WorkspaceTooLarge(`The workspace has more than ${maxBytes} bytes.`);
+    if (bytes > maxBytes)
+      throw new WorkspaceTooLarge(`The workspace has more than ${maxBytes} bytes (workspace.maxBytes).`);
   }
 }
 

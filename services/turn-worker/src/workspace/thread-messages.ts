@@ -1,4 +1,4 @@
-import type { SnapshotBounds, SnapshotFile } from '@suzumio/protocol/workspace-snapshot';
+import type { SnapshotFile } from '@suzumio/protocol/workspace-snapshot';
 import type { WorkspaceBounds } from './capture.js';
 import type { Content } from './read-file.js';
 import type { Owner } from './restore.js';
@@ -12,7 +12,8 @@ export interface WorkspacePlace {
   temporary: string;
   /** Identifies this boot of the machine. */
   boot: string;
-  bounds: WorkspaceBounds & SnapshotBounds;
+  /** Of its captures. A snapshot may have more, from before they were lowered. */
+  bounds: WorkspaceBounds;
   /** Directories that are not captured: see `ignoredRoots`. */
   ignored: readonly string[];
 }

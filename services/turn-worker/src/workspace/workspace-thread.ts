@@ -169,7 +169,7 @@ async function carryOutRestore(
   const before = trees.get(place);
   const { directory, temporary } = place;
   clear(temporary);
-  const wanted = snapshot === null ? { sha256: undefined, entries: [] } : await wantedOf(place, snapshot, before, at);
+  const wanted = snapshot === null ? { sha256: undefined, entries: [] } : await wantedOf(snapshot, before, at);
   const clock = () => FileClock.read(temporary, false);
   const root = await restore(directory, wanted, {
     known: trustedOf(before, clock())?.root,
@@ -186,12 +186,7 @@ async function carryOutRestore(
 }
 
 /** Requests only manifests that cannot be made of the known content. */
-function wantedOf(
-  { bounds }: WorkspacePlace,
-  snapshot: string,
-  before: KnownTree | undefined,
-  at: RunningJob,
-): Promise<SnapshotDirectory> {
+function wantedOf(snapshot: string, before: KnownTree | undefined, at: RunningJob): Promise<SnapshotDirectory> {
   const known = new Map([...(before ? partsOf(before.root) : [])].map((part) => [part.sha256, part]));
   const read = async (sha256: string) => {
     const part = known.get(sha256);
@@ -199,7 +194,7 @@ function wantedOf(
     if (createHash('sha256').update(bytes).digest('hex') === sha256) return bytes;
     throw new SnapshotInvalid('The content of the snapshot is not what its id says.');
   };
-  return readSnapshot(snapshot, read, bounds);
+  return readSnapshot(snapshot, read);
 }
 
 async function carryOutCapture(

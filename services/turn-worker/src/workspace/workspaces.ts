@@ -15,6 +15,7 @@ import type { WorkspaceThreads } from './workspace-threads.js';
 export interface WorkspacesOptions {
   /** Contains `workspaces`, `snapshots` (the knowledge of each) and `downloads`. */
   workerDir: string;
+  /** Of workspaces that are opened without bounds of their own. */
   bounds: WorkspaceBounds;
   /** Identifies this boot of the machine. */
   boot: string;
@@ -41,9 +42,9 @@ export class Workspaces {
   async open(
     agent: ProjectRef & Pick<AttemptRef, 'agent'>,
     owner: Owner | undefined,
-    ignored: readonly string[] = [],
+    { ignored = [], bounds = this.options.bounds }: Partial<Pick<WorkspacePlace, 'ignored' | 'bounds'>> = {},
   ): Promise<Workspace> {
-    const { workerDir, bounds, boot, threads } = this.options;
+    const { workerDir, boot, threads } = this.options;
     const name = join(nameOf(agent), agent.agent);
     const directory = join(workerDir, directories.workspaces, name);
     const sidecar = join(workerDir, directories.sidecars, `${name}.json`);
@@ -163,6 +164,10 @@ export class Workspace {
 
   get directory(): string {
     return this.place.directory;
+  }
+
+  get bounds(): WorkspaceBounds {
+    return this.place.bounds;
   }
 
   /** Whether a directory at this path is a cache of this host: not captured, and left where it is. */

@@ -25,6 +25,7 @@ export interface TurnSpec {
   image?: string;
   backend?: ClaimAnswer['backend'];
   sandbox?: Partial<ClaimAnswer['sandbox']>;
+  workspaceLimits?: ClaimAnswer['workspaceLimits'];
   timeoutMs?: number;
   leaseMs?: number;
   snapshot?: string | null;
@@ -148,6 +149,7 @@ export class World {
         keepForMs: 0,
         ...spec.sandbox,
       },
+      workspaceLimits: spec.workspaceLimits,
       snapshot: spec.snapshot ?? (spec.program === undefined ? null : this.snapshotOf({ 'agent.mjs': spec.program })),
       input: {
         project: 'paper',

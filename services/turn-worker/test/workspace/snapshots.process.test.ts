@@ -88,7 +88,9 @@ async function restart(): Promise<void> {
 }
 
 function open(worker = 'w', boot = 'boot-1', ignored: readonly string[] = []): Promise<Workspace> {
-  return new Workspaces({ workerDir: join(directory, worker), bounds, boot, threads }).open(agent, undefined, ignored);
+  return new Workspaces({ workerDir: join(directory, worker), bounds, boot, threads }).open(agent, undefined, {
+    ignored,
+  });
 }
 
 /** What is in the directory, whatever is known of it. */
@@ -329,17 +331,49 @@ describe('a workspace', () => {
   });
 
   test.each([
-    ['bytes', (root: string) => write('big', 'x'.repeat(1_000_001))(root)],
-    ['entries', (root: string) => Promise.all(Array.from({ length: 101 }, (_, i) => write(`f${i}`, '')(root)))],
-    ['a path', (root: string) => write(`${'a'.repeat(200)}/`.repeat(6) + 'x', '')(root)],
-  ])('has bounds: %s', async (_what, work) => {
+    ['bytes', 'workspace.maxBytes', (root: string) => write('big', 'x'.repeat(1_000_001))(root)],
+    [
+      'entries',
+      'workspace.maxFiles',
+      (root: string) => Promise.all(Array.from({ length: 101 }, (_, i) => write(`f${i}`, '')(root))),
+    ],
+    ['a path', '1024 characters', (root: string) => write(`${'a'.repeat(200)}/`.repeat(6) + 'x', '')(root)],
+  ])('has bounds: %s', async (_what, limit, work) => {
     const workspace = await open();
     await begin(workspace, null);
     await work(workspace.directory);
-    await expect(capture(workspace)).rejects.toMatchObject({ name: 'WorkspaceTooLarge' });
+    await expect(capture(workspace)).rejects.toMatchObject({
+      name: 'WorkspaceTooLarge',
+      message: expect.stringContaining(limit),
+    });
     // And what is beyond them does not stand in the way of the next attempt.
     const id = await attempt(await open(), store.manifest(store.file('a', 'a')), () => Promise.resolve());
     expect(id).not.toBeNull();
+  });
+
+  test('is restored with more than it may have by now, so that its agent can remove some', async () => {
+    const id = store.manifest(...['a', 'b', 'c'].map((name) => store.file(name, name)));
+    const lower = { ...bounds, maxEntries: 2 };
+    const elsewhere = new Workspaces({ workerDir: join(directory, 'v'), bounds, boot: 'boot-1', threads });
+    const workspace = await elsewhere.open(agent, undefined, { bounds: lower });
+    await begin(workspace, id);
+    await expect(capture(workspace)).rejects.toMatchObject({ name: 'WorkspaceTooLarge' });
+    await rm(join(workspace.directory, 'c'));
+    expect(await capture(workspace)).not.toBeNull();
+  });
+
+  test('has no directory whose manifest nobody would read', async () => {
+    const workspace = await open();
+    await begin(workspace, null);
+    const target = 'x'.repeat(4095);
+    const links = Array.from({ length: 16_500 }, (_, at) => symlink(target, join(workspace.directory, `l${at}`)));
+    await Promise.all(links);
+    const all = { bounds: { ...bounds, maxEntries: 20_000 } };
+    const large = new Workspaces({ workerDir: join(directory, 'w'), bounds, boot: 'boot-1', threads });
+    await expect(capture(await large.open(agent, undefined, all))).rejects.toMatchObject({
+      name: 'WorkspaceTooLarge',
+      message: expect.stringContaining('names and links'),
+    });
   });
 
   test('takes no file that a ToolHost would not store, and names it', async () => {

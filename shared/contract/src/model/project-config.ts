@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { duration } from '@suzumio/protocol/duration';
 import { agentId, projectId } from '@suzumio/protocol/ids';
 import { ignoredRoots } from '@suzumio/protocol/ignored-roots';
+import { maxWorkspaceFiles, workspaceLimits } from '@suzumio/protocol/workspace-manifest';
 import { mockScript } from '@suzumio/protocol/mock-script';
 import { servedToolpacks, toolpackTools } from '@suzumio/protocol/tool-names';
 import type { BuiltInToolpack } from '@suzumio/protocol/tool-names';
@@ -223,7 +224,13 @@ export const projectConfig = z.strictObject({
   budget: z.exactOptional(budgetConfig),
   protection: z.exactOptional(protectionConfig),
   /** Of all agents. */
-  workspace: z.exactOptional(z.strictObject({ ignore: ignoredRoots })),
+  workspace: z.exactOptional(
+    z.strictObject({
+      ignore: z.exactOptional(ignoredRoots),
+      maxBytes: z.exactOptional(size.pipe(workspaceLimits.shape.maxBytes)),
+      maxFiles: z.exactOptional(wholeNumber(1, maxWorkspaceFiles)),
+    }),
+  ),
   observability: observabilityConfig,
 });
 export type ProjectConfig = z.infer<typeof projectConfig>;

@@ -2,6 +2,7 @@ import type { AgentConfig, FileAgentConfig, FileConfig } from '@suzumio/contract
 import { branchOf } from '@suzumio/contract/model/workspace-config';
 import type { ClaimAnswer, SandboxLimits } from '@suzumio/protocol/attempts';
 import type { CloneRequest } from '@suzumio/protocol/repository';
+import { usualWorkspaceLimits, type WorkspaceLimits } from '@suzumio/protocol/workspace-manifest';
 import { unescapeReferences } from './environment.js';
 
 /** Whether a handler runs an agent's turns. */
@@ -49,6 +50,12 @@ export function mountsOf<Mount extends { readonly target: string }>(
 /** The engine gives a user without a group that of root. */
 function withGroup(user: string): string {
   return user.includes(':') ? user : `${user}:${user}`;
+}
+
+/** What each of a project's workspaces may have. */
+export function workspaceLimitsOf({ workspace: { maxBytes, maxFiles } = {} }: FileConfig): WorkspaceLimits {
+  const usual = usualWorkspaceLimits;
+  return { maxBytes: maxBytes ?? usual.maxBytes, maxFiles: maxFiles ?? usual.maxFiles };
 }
 
 /** The repository that an agent's new workspace is a clone of; undefined where it is none. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ConfigPath } from '../config/config-node.js';
 import { ConfigErrors, type ConfigProblem, type Place } from '../config/config-problem.js';
 import type { ProjectSource } from '../config/project-source.js';
-import { backendOf, isExternal, mountsOf, sandboxOf } from '../config/sandbox-of.js';
+import { backendOf, isExternal, mountsOf, sandboxOf, workspaceLimitsOf } from '../config/sandbox-of.js';
 import { configLimits } from '../config/limits.js';
 import type { FileAgentConfig, FileConfig } from '@suzumio/contract/model/project-config';
 import type { WorkspaceConfig } from '@suzumio/contract/model/workspace-config';
@@ -100,6 +100,7 @@ function agentDenials(
     backend: backendOf(config, agent),
     sandbox: sandboxOf(config, agent),
     timeoutMs: config.turn.timeout,
+    workspaceLimits: workspaceLimitsOf(config),
   };
   const mounts = mountsOf(
     config.backend.docker.mounts.map(({ target }, index) => ({ target, path: ['backend', 'docker', 'mounts', index] })),
@@ -109,6 +110,8 @@ function agentDenials(
     if (field === 'backend') return agent.backend === undefined ? ['backend', 'kind'] : ['agents', id, 'backend'];
     if (field === 'image') return ['backend', 'image'];
     if (field === 'timeout') return ['turn', 'timeout'];
+    if (field === 'workspaceBytes') return ['workspace', 'maxBytes'];
+    if (field === 'workspaceFiles') return ['workspace', 'maxFiles'];
     if (field === 'env') return ['agents', id, 'env', ...rest];
     if (field === 'mounts') return [...(mounts[Number(rest[0])]?.path ?? []), ...rest.slice(1)];
     return ['backend', 'docker', ...(field === undefined ? [] : [field]), ...rest];

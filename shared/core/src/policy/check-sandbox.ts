@@ -1,4 +1,5 @@
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
+import { usualWorkspaceLimits } from '@suzumio/protocol/workspace-manifest';
 import { cloneDenials } from './check-clone.js';
 import { mountDenials } from './check-mounts.js';
 import { type Denial, denial } from './denial.js';
@@ -6,7 +7,7 @@ import type { HostPaths } from './host-paths.js';
 import { matchesAny, type Policy } from './policy.js';
 
 /** What a turn requests of its host; a claim's answer is one. */
-export type SandboxRequest = Pick<ClaimAnswer, 'backend' | 'sandbox' | 'timeoutMs' | 'clone'>;
+export type SandboxRequest = Pick<ClaimAnswer, 'backend' | 'sandbox' | 'timeoutMs' | 'workspaceLimits' | 'clone'>;
 
 /**
  * Everything in a turn's request that a policy does not allow. The worker calls this just before it starts a container,
@@ -14,13 +15,15 @@ export type SandboxRequest = Pick<ClaimAnswer, 'backend' | 'sandbox' | 'timeoutM
  */
 export function sandboxDenials(
   policy: Policy,
-  { backend, sandbox, timeoutMs, clone }: SandboxRequest,
+  { backend, sandbox, timeoutMs, workspaceLimits = usualWorkspaceLimits, clone }: SandboxRequest,
   host: HostPaths,
 ): Denial[] {
   const { ceilings } = policy;
   const denials = [
     ...unless(policy.backends.includes(backend), 'backend', 'backends', `turns may not run in ${backend}`),
     ...most('timeout', timeoutMs, ceilings.timeout, 'ms'),
+    ...most('workspaceBytes', workspaceLimits.maxBytes, ceilings.workspaceBytes, 'bytes'),
+    ...most('workspaceFiles', workspaceLimits.maxFiles, ceilings.workspaceFiles, 'files'),
     ...envDenials(policy, ['env'], sandbox.env),
     ...(clone ? cloneDenials(policy, ['workspace', 'git'], clone.git, host) : []),
   ];
@@ -91,7 +94,7 @@ function userDenials({ users }: Policy, user: string | undefined): Denial[] {
 }
 
 function most(
-  field: 'memory' | 'cpus' | 'pids' | 'tmpfs' | 'timeout' | 'keepFor',
+  field: 'memory' | 'cpus' | 'pids' | 'tmpfs' | 'timeout' | 'keepFor' | 'workspaceBytes' | 'workspaceFiles',
   asked: number,
   ceiling: number,
   unit = '',

@@ -1,5 +1,6 @@
 import type { ConfigPath } from '../config/config-node.js';
 import { describePath } from '../config/schema-problems.js';
+import type { Policy } from './policy.js';
 
 /**
  * The rule that forbids something: the field of the policy that would have to allow it, or a rule that no policy
@@ -22,7 +23,7 @@ export type PolicyRule =
   | 'git'
   | 'env.allowed'
   | 'env.forbidden'
-  | `ceilings.${'memory' | 'cpus' | 'pids' | 'tmpfs' | 'timeout' | 'keepFor' | 'maxSteps' | 'maxToolCalls'}`
+  | `ceilings.${keyof Policy['ceilings']}`
   | 'providers'
   | 'providers.models'
   | `toolpacks.${'directories' | 'mcpCommands' | 'mcpUrls'}`

@@ -5,6 +5,7 @@ import { modelPrice, modelProvider } from '@suzumio/contract/model/models-config
 import { decimal, flag, line, wholeNumber } from '@suzumio/contract/model/scalar-config';
 import { size } from '@suzumio/contract/model/size-config';
 import { storageLimits } from '@suzumio/contract/model/storage';
+import { maxWorkspaceFiles, usualWorkspaceLimits, workspaceLimits } from '@suzumio/protocol/workspace-manifest';
 
 const MIB = 1024 ** 2;
 
@@ -102,6 +103,9 @@ export const policySchema = z.strictObject({
       maxSteps: wholeNumber(1, 100_000).default(1000),
       /** Tool calls of a turn; the same number of refused ones is recorded. */
       maxToolCalls: wholeNumber(1, 1_000_000).default(5000),
+      /** The bytes of a workspace's files, and its files and directories. */
+      workspaceBytes: size.pipe(workspaceLimits.shape.maxBytes).default(usualWorkspaceLimits.maxBytes),
+      workspaceFiles: wholeNumber(1, maxWorkspaceFiles).default(usualWorkspaceLimits.maxFiles),
       /** The bytes and the files of an agent's home on its host; and of what its workspace has that is not captured. */
       homeBytes: size.default(10 * 1024 * MIB),
       homeFiles: wholeNumber(1, 10_000_000).default(500_000),

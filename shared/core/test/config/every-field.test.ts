@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
-import { backendOf, cloneOf, sandboxOf } from '@suzumio/core/config/sandbox-of';
+import { backendOf, cloneOf, sandboxOf, workspaceLimitsOf } from '@suzumio/core/config/sandbox-of';
 import { sourceConfig } from '@suzumio/core/config/source-schema';
 import { unsupportedFields } from '@suzumio/core/config/unsupported';
 import { prepareTurn } from '@suzumio/store/turns/prepare-turn';
@@ -53,6 +53,8 @@ const ofTheContainer: [string, Change, Change?][] = [
     { 'agents.ada.workspace': { git: '/srv/a' } },
   ]),
   ['workspace.ignore', { 'workspace.ignore': ['target'] }],
+  ['workspace.maxBytes', { 'workspace.maxBytes': '64m' }],
+  ['workspace.maxFiles', { 'workspace.maxFiles': 100 }],
   ['agents.ada.env', { 'agents.ada.env': { A: 'b' } }],
   ['agents.ada.backend', { 'agents.ada.backend': 'process' }],
   ['turn.timeout', { 'turn.timeout': '1m' }],
@@ -232,6 +234,7 @@ const requestOf = (file: string) => {
     timeoutMs: config.turn.timeout,
     clone: cloneOf(config, 'ada'),
     ignored: config.workspace?.ignore,
+    workspaceLimits: workspaceLimitsOf(config),
   };
 };
 

@@ -53,9 +53,15 @@ backend:
   test('has its limits held against the ceilings', () => {
     const limits = 'docker: { memory: 5g, cpus: 5, pids: 5000, tmpfs: { /a: 2g }, keepFor: 2d, readOnlyRoot: false }';
     expect(
-      denied(minimal(`backend: { ${limits} }\nturn: { timeout: 5h, maxSteps: 1001, maxToolCalls: 5001 }\n`)),
+      denied(
+        minimal(
+          `backend: { ${limits} }\nturn: { timeout: 5h, maxSteps: 1001, maxToolCalls: 5001 }\nworkspace: { maxBytes: 2g, maxFiles: 20001 }\n`,
+        ),
+      ),
     ).toEqual([
       'turn.timeout ceilings.timeout',
+      'workspace.maxBytes ceilings.workspaceBytes',
+      'workspace.maxFiles ceilings.workspaceFiles',
       'backend.docker.readOnlyRoot writableRoot',
       'backend.docker.memory ceilings.memory',
       'backend.docker.cpus ceilings.cpus',

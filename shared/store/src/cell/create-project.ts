@@ -3,6 +3,7 @@ import { existsSync, renameSync } from 'node:fs';
 import { mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { agentVariables, hiddenValue, withoutEnvTexts, withoutEnvValues } from '@suzumio/core/config/agent-env';
+import { workspaceLimitsOf } from '@suzumio/core/config/sandbox-of';
 import { renderConfig } from '@suzumio/core/config/render-config';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Labels } from '@suzumio/contract/model/labels';
@@ -129,7 +130,7 @@ async function seedWorkspaces(content: ContentStore, config: ProjectConfig): Pro
   for (const [agent, { workspace }] of Object.entries(config.agents)) {
     const from = workspace?.from;
     if (from === undefined) continue;
-    const snapshot = seeded.get(from) ?? (await snapshotDirectory(content, from));
+    const snapshot = seeded.get(from) ?? (await snapshotDirectory(content, from, workspaceLimitsOf(config)));
     seeded.set(from, snapshot);
     snapshots.set(agent, snapshot);
   }

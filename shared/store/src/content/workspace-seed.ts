@@ -3,12 +3,7 @@ import { createReadStream } from 'node:fs';
 import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import {
-  type DirectoryEntry,
-  manifestBytes,
-  maxWorkspaceBytes,
-  maxWorkspaceFiles,
-} from '@suzumio/protocol/workspace-manifest';
+import { type DirectoryEntry, manifestBytes, type WorkspaceLimits } from '@suzumio/protocol/workspace-manifest';
 import { byName } from '@suzumio/protocol/workspace-snapshot';
 import type { ContentStore } from './content-store.js';
 
@@ -17,13 +12,17 @@ import type { ContentStore } from './content-store.js';
  *
  * @throws SuzumioError `invalid-config` when it cannot be read or is too large
  */
-export async function snapshotDirectory(content: ContentStore, directory: string): Promise<string> {
+export async function snapshotDirectory(
+  content: ContentStore,
+  directory: string,
+  limits: WorkspaceLimits,
+): Promise<string> {
   const totals = { files: 0, bytes: 0 };
   const store = async (relative: string): Promise<string> => {
     const entries: DirectoryEntry[] = [];
     for (const name of await readdir(join(directory, relative))) {
       const entry = await describe(join(relative, name), name);
-      assertWithinBounds(directory, totals);
+      assertWithinBounds(directory, totals, limits);
       if (entry) entries.push(entry);
     }
     return content.putBytes(manifestBytes(entries.sort(byName)));
@@ -36,7 +35,7 @@ export async function snapshotDirectory(content: ContentStore, directory: string
     if (facts.isSymbolicLink()) return { kind: 'link', name, target: await readlink(file) };
     if (!facts.isFile()) return undefined;
     totals.bytes += facts.size;
-    assertWithinBounds(directory, totals);
+    assertWithinBounds(directory, totals, limits);
     const sha256 = await hashFile(file);
     if (!content.has(sha256)) await content.put(sha256, createReadStream(file));
     return { kind: 'file', name, sha256, sizeBytes: facts.size, executable: (facts.mode & 0o100) !== 0 };
@@ -63,11 +62,15 @@ function faultOf(error: unknown): string {
   return `cannot be read: ${message}.`;
 }
 
-function assertWithinBounds(directory: string, { files, bytes }: { files: number; bytes: number }): void {
-  if (files <= maxWorkspaceFiles && bytes <= maxWorkspaceBytes) return;
+function assertWithinBounds(
+  directory: string,
+  { files, bytes }: { files: number; bytes: number },
+  { maxFiles, maxBytes }: WorkspaceLimits,
+): void {
+  if (files <= maxFiles && bytes <= maxBytes) return;
   throw new SuzumioError(
     'invalid-config',
-    `The workspace directory ${directory} is too large: a workspace may have ${String(maxWorkspaceFiles)} files and ${String(maxWorkspaceBytes)} bytes.`,
+    `The workspace directory ${directory} is too large: a workspace may have ${String(maxFiles)} files (workspace.maxFiles) and ${String(maxBytes)} bytes (workspace.maxBytes).`,
     { directory },
   );
 }

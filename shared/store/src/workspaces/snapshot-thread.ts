@@ -12,8 +12,15 @@ parentPort?.postMessage(await answerOf());
 
 async function answerOf(): Promise<ThreadAnswer> {
   const content = new ContentStore(projectDir);
+  // Few manifests can describe many directories: each is read once.
+  const manifests = new Map<string, Promise<Uint8Array>>();
+  const read = (sha256: string) => {
+    const manifest = manifests.get(sha256) ?? storedManifest(content, sha256);
+    manifests.set(sha256, manifest);
+    return manifest;
+  };
   try {
-    return { result: await carryOut(job, (sha256) => storedManifest(content, sha256)) };
+    return { result: await carryOut(job, read) };
   } catch (error) {
     if (error instanceof SnapshotInvalid) return { invalid: error.message };
     throw error;

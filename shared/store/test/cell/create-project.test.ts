@@ -138,6 +138,19 @@ agents: { reader: { role: reader, prompt: Read., count: 2, workspace: { from: ${
     );
     expect(await onDisk()).toEqual([]);
   });
+
+  test('that are larger than the project lets them be refuse it, and name the limits', async () => {
+    for (const name of ['a', 'b', 'c']) await writeFile(join(from, name), 'text');
+    const limited = (limits: string) => testing.cell.createProject(project({}, `${yaml()}workspace: { ${limits} }\n`));
+    await expect(limited('maxFiles: 2')).rejects.toMatchObject({
+      code: 'invalid-config',
+      message: expect.stringContaining('2 files (workspace.maxFiles)'),
+    });
+    await expect(limited('maxBytes: 10')).rejects.toMatchObject({
+      message: expect.stringContaining('10 bytes (workspace.maxBytes)'),
+    });
+    expect(await onDisk()).toEqual([]);
+  });
 });
 
 describe('after a crash', () => {

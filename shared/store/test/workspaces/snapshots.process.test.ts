@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { manifestBytes } from '@suzumio/protocol/workspace-manifest';
-import { byName } from '@suzumio/protocol/workspace-snapshot';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import type { ComparisonPage } from '@suzumio/store/workspaces/compare-snapshots';
 import { Snapshots } from '@suzumio/store/workspaces/snapshots';
@@ -183,11 +182,15 @@ describe('what differs between two snapshots', () => {
       );
     }
     await expect(compare(null, sha256)).rejects.toThrow('larger than workspaces may be');
-    const many = Array.from({ length: 300 }, (_, number) => `file-${String(number)}`);
-    const repository = { '.git/d': 'x', ...Object.fromEntries(many.map((name) => [`.git/${name}`, 'x'])) };
-    const one = await storeTree(content, repository);
-    const all = many.map((name) => ({ kind: 'directory' as const, name, sha256: one ?? '' }));
-    await expect(compare(null, await content.putBytes(manifestBytes(all.sort(byName))))).rejects.toThrow(
+    const names = Array.from({ length: 350 }, (_, number) => ({ name: `d${String(number).padStart(3, '0')}` }));
+    const inRepository = await content.putBytes(
+      manifestBytes(names.map(({ name }) => ({ kind: 'link' as const, name, target: 'y' }))),
+    );
+    const repository = await content.putBytes(
+      manifestBytes([{ kind: 'directory', name: '.git', sha256: inRepository }]),
+    );
+    const all = names.map(({ name }) => ({ kind: 'directory' as const, name, sha256: repository }));
+    await expect(compare(null, await content.putBytes(manifestBytes(all)))).rejects.toThrow(
       'larger than workspaces may be',
     );
   });
