@@ -105,8 +105,10 @@ test('an agent without such tools is told nothing of them, and its worker is not
   expect(prompt).toContain('# Directories\n/readings, read-only\n\n');
 });
 
-test('an agent that runs as a process has no mounts to be measured', async () => {
-  expect(await claim(await bench.queueTurn(project, 'near'), { mounts: 'unmeasured' })).toMatchObject({
-    body: { attempt: 1 },
+test('an agent that runs as a process has no mounts, and is told of none', async () => {
+  const claimed = await claim(await bench.queueTurn(project, 'near'), { mounts: 'unmeasured' });
+  expect(claimed).toMatchObject({
+    body: { attempt: 1, sandbox: { mounts: [] }, input: { sandbox: { mounts: [] } } },
   });
+  expect(promptIn(claimed)).not.toContain('# Directories');
 });

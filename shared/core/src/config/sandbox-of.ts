@@ -17,15 +17,13 @@ export function backendOf({ backend }: FileConfig, agent: Pick<AgentConfig, 'bac
 }
 
 /** The settings and limits of an agent's containers. */
-export function sandboxOf(
-  { backend: { image, controllerUrl, docker } }: FileConfig,
-  agent: FileAgentConfig,
-): SandboxLimits {
+export function sandboxOf(config: FileConfig, agent: FileAgentConfig): SandboxLimits {
+  const { image, controllerUrl, docker } = config.backend;
   return {
     image,
     network: docker.network,
     ...(controllerUrl === undefined ? {} : { controllerUrl: unescapeReferences(controllerUrl) }),
-    mounts: mountsOf(docker.mounts, agent).map(({ source, target, readonly }) => ({ source, target, readonly })),
+    mounts: mountedFor(config, agent).map(({ source, target, readonly }) => ({ source, target, readonly })),
     env: { ...agent.env },
     ...(docker.runtime === undefined ? {} : { runtime: docker.runtime }),
     memoryBytes: docker.memory,
@@ -37,6 +35,11 @@ export function sandboxOf(
     keep: docker.keep,
     keepForMs: docker.keepFor,
   };
+}
+
+/** What an agent's turns have mounted: nothing, where they run as processes. */
+export function mountedFor(config: FileConfig, agent: FileAgentConfig): FileConfig['backend']['docker']['mounts'] {
+  return backendOf(config, agent) === 'docker' ? mountsOf(config.backend.docker.mounts, agent) : [];
 }
 
 /** An agent's mounts: the project's, and its own, which replace those with the same target. */

@@ -1,6 +1,6 @@
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { contextLimitOf } from '@suzumio/core/budgets/presets';
-import { mountsOf } from '@suzumio/core/config/sandbox-of';
+import { mountedFor } from '@suzumio/core/config/sandbox-of';
 import type { MountSize } from '@suzumio/core/prompt/directories';
 import { type PromptInput, renderPrompt } from '@suzumio/core/prompt/render-prompt';
 import { type SelectedMail, selectMail } from '@suzumio/core/prompt/select-mail';
@@ -115,8 +115,9 @@ function promptInput(
   };
 }
 
-function sizedMounts({ backend, agents }: ProjectConfig, agent: string, seen: SandboxSeen | undefined) {
-  const mounts = mountsOf(backend.docker.mounts, agents[agent] ?? {});
+function sizedMounts(config: ProjectConfig, id: string, seen: SandboxSeen | undefined) {
+  const agent = config.agents[id];
+  const mounts = agent ? mountedFor(config, agent) : [];
   return mounts.map((mount) => ({ ...mount, size: seen?.mounts.get(mount.target) }));
 }
 
