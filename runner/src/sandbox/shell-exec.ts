@@ -121,7 +121,7 @@ async function started({ command, cwd }: Input, { roots, env }: Sandbox, sink: S
     }
     const directory = await place.directory.enter(place.name);
     try {
-      return await Command.start(command, directory.self, { ...env, PWD: place.path }, sink);
+      return Command.start(command, directory.self, { ...env, PWD: place.path }, sink);
     } finally {
       await directory.close();
     }

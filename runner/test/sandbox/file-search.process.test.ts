@@ -1,6 +1,8 @@
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod, mkdir, open, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { SandboxToolName } from '@suzumio/protocol/tool-names';
 import { createSandbox, type TestSandbox } from '../support/sandbox.js';
 
 let box: TestSandbox;
@@ -84,6 +86,28 @@ describe('file.search', () => {
     await symlink('../outside/secret', join(box.workspace, 'secret'));
     expect(await search({ pattern: 'needle' })).toEqual(['[Nothing matches.]']);
     expect(await box.refused('file.search', { pattern: 'x', path: 'away' })).toMatchObject({ code: 'path-outside' });
+  });
+
+  test.each(['pipe', 'device'])('waits for no %s, and no other tool does: each says what it is', async (kind) => {
+    const path = join(box.workspace, kind);
+    if (kind === 'pipe') execFileSync('mkfifo', [path]);
+    // Only root makes devices; another user's workspace has none.
+    else if (spawnSync('mknod', [path, 'c', '1', '5']).status !== 0) return;
+    await put('a', 'needle\n');
+    expect(await search({ pattern: 'needle' })).toEqual(['a:1:needle']);
+    const edit = { path: kind, search: 'x', replace: 'y' };
+    const calls: [SandboxToolName, object][] = [
+      ['file.read', { path: kind }],
+      ['file.write', { path: kind, content: 'x' }],
+      ['file.patch', edit],
+      ['file.search', { pattern: 'x', path: kind }],
+    ];
+    for (const [tool, input] of calls) {
+      expect(await box.refused(tool, input)).toMatchObject({
+        code: 'not-a-file',
+        message: expect.stringContaining(`"${kind}" is a `),
+      });
+    }
   });
 
   test('says so where ripgrep is not in the image', async () => {

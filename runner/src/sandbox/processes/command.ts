@@ -67,8 +67,8 @@ export class Command {
   }
 
   /** Starts a command with the image's `bash`, or its `sh`. */
-  static async start(command: string, cwd: string, env: Environment, sink: Sink): Promise<Command> {
-    return new Command((await findProgram('bash', env)) ?? '/bin/sh', command, cwd, env, sink);
+  static start(command: string, cwd: string, env: Environment, sink: Sink): Command {
+    return new Command(findProgram('bash', env) ?? '/bin/sh', command, cwd, env, sink);
   }
 
   /** How many of its processes run. */

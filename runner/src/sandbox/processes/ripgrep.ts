@@ -38,7 +38,7 @@ export async function ripgrep(
   { env, signal, timeoutMs }: RipgrepOptions,
   onLine: (line: Buffer, isCut: boolean) => boolean,
 ): Promise<RipgrepEnd> {
-  const program = await findProgram('rg', env);
+  const program = findProgram('rg', env);
   if (program === undefined) {
     throw new SandboxRefusal(
       'program-missing',
