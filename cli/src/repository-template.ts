@@ -7,8 +7,8 @@ export interface RepositoryAnswers {
 }
 
 /**
- * A project file for a team that works on the repository that the file is in: a maintainer, a developer and a reviewer, with files and commands in
- * a copy of their own. Its script runs on any repository and changes nothing in it.
+ * A project file for a team that works on the repository that the file is in: a maintainer, a developer and a reviewer, with
+ * files and commands in clones of their own. Its script runs on any repository and changes nothing in it.
  */
 export function repositoryFile({ name, task }: RepositoryAnswers): string {
   return `# Run it:           suzumio up ${name}.yaml
@@ -64,16 +64,16 @@ const agents: readonly Member[] = [
   {
     id: 'developer',
     prompt: [
-      'You change the code in your workspace, which is your own copy of the repository. Find the cause before you change anything,',
-      "change as little as does it, and run the repository's own tests. Write your change to a file with git diff, publish it",
-      'as change.patch, and ask the reviewer to look at it. Say what you ran, and what came of it.',
+      'You change the code in your workspace, which is your own clone of the repository. Find the cause before you change anything,',
+      "change as little as does it, and run the repository's own tests. Publish your change with artifacts.publish and patch: true,",
+      'and ask the reviewer to look at it. Say what you ran, and what came of it.',
     ],
     tools: [...everyone, 'artifacts.publish'],
   },
   {
     id: 'reviewer',
     prompt: [
-      'You check changes in your own copy of the repository: read the patch with artifacts.read, apply it with git apply, and run',
+      'You check changes in your own clone of the repository: read the patch with artifacts.read, apply it with file.apply, and run',
       'the tests yourself. Look for what was forgotten. Send the developer what is to be mended, with file and line.',
       'If nothing is, tell the maintainer that you accept it, and what you ran.',
     ],
@@ -88,12 +88,12 @@ function agentBlock({ id, prompt, tools }: Member): string {
 ${prompt.map((line) => `      ${line}`).join('\n')}
     # Tools that it may use; all others are refused.
     tools: [${tools.join(', ')}]
-    # It begins with a copy of the repository. What it changes there stays there.
-    workspace: { from: . }`;
+    # It begins with a clone of the repository, on a branch of its own: what is committed here. What it changes stays there (docs/git.md).
+    workspace: { git: . }`;
 }
 
 function* script(): Generator<string> {
-  const look = 'git log --oneline --max-count 3; git status --short';
+  const look = 'git log --oneline --max-count 3; git status --short --branch';
   yield `      # Each rule is for one agent; the first rule whose conditions hold is played.`;
   yield* rule('maintainer', 'user', [tool('messages.send', { recipient: 'developer', body: '{{mail.0.body}}' })]);
   yield* rule('maintainer', 'reviewer', [tool('completion.submit', { report: '# Report\n\n{{mail.0.body}}\n' })]);

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { projectFile } from '@suzumio/cli/project-template';
 import { repositoryFile } from '@suzumio/cli/repository-template';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
+import { type Behaviour, type ModelRequest, startModelServer } from '../../test/support/model-server.js';
 import { eventually } from '../../test/support/poll.js';
 import { anyBackend, type CliWorld, createCliWorld } from './support/cli.js';
 
@@ -80,13 +81,7 @@ describe('the file that init writes for a repository', () => {
   test.each(['docker', 'process'])(
     'runs as it is to a report on the repository, in the %s backend',
     async (backend) => {
-      const repository = join(world.directory, 'tides');
-      await mkdir(repository);
-      await writeFile(join(repository, 'tides.py'), 'print(3)\n');
-      const git = (...args: string[]) => execFileSync('git', ['-C', repository, ...args]);
-      git('init', '--quiet');
-      git('add', '.');
-      git('-c', 'user.name=Vera', '-c', 'user.email=vera@example.org', 'commit', '--quiet', '-m', 'Measure the tide');
+      await makeRepository(world);
       const text = repositoryFile({ name: 'tides', task: 'Keep it in order.' });
       const file = await world.write('tides/tides.yaml', text.replace('  runner:', `  kind: ${backend}\n  runner:`));
       const up = world.begin('up', file, '--port', '0');
@@ -95,12 +90,84 @@ describe('the file that init writes for a repository', () => {
         await world.run('send', 'tides', 'maintainer', 'P1', 'How is it?');
         await eventually('the report', () => up.out.includes('submitted the report'), 90_000);
         const { out } = await world.run('report', 'tides');
-        for (const told of ['How is it?', 'tides.py', 'Measure the tide', '?? tides.yaml']) expect(out).toContain(told);
-        expect((await world.run('turns', 'show', 'tides', 'developer:1')).out).toContain('# Workspace: 3 entries');
+        for (const told of ['How is it?', 'tides.py', 'Measure the tide', '## suzumio/developer'])
+          expect(out).toContain(told);
       } finally {
         up.interrupt();
         await up.ended;
       }
     },
   );
+
+  test('lets a model do the work, as its comment says: a patch is made, applied in another clone, and reported', async () => {
+    const server = await startModelServer(playPatch);
+    try {
+      await world.write(
+        'policy.yaml',
+        `${anyBackend}providers: [{ baseURL: "${server.baseURL}", apiKeyEnv: OPENAI_API_KEY }]\n`,
+      );
+      world.setEnvironment({ OPENAI_API_KEY: 'sk-test-0123456789' });
+      const git = await makeRepository(world);
+      const text = repositoryFile({ name: 'tides', task: 'Keep it in order.' })
+        .replace(/^ {4}mode: mock[^]*(?=\nagents:)/m, '')
+        .replace(/^ {4}# {3}/gm, '    ')
+        .replace('https://api.openai.com/v1', server.baseURL);
+      const file = await world.write('tides/tides.yaml', text.replace('  runner:', '  kind: process\n  runner:'));
+      const up = world.begin('up', file, '--port', '0');
+      try {
+        await eventually('it runs', () => up.out.includes('started'), 60_000);
+        await world.run('send', 'tides', 'maintainer', 'P1', 'Print four.');
+        await eventually('the report', () => up.out.includes('submitted the report'), 90_000);
+        expect((await world.run('report', 'tides')).out).toContain('Applied: print(4)');
+        const patch = join(world.directory, 'developer.patch');
+        await world.run('artifacts', 'get', 'tides', 'developer.patch', '--output', patch);
+        git('apply', patch);
+        expect(String(git('diff', '--stat'))).toContain('tides.py | 2 +-');
+      } finally {
+        up.interrupt();
+        await up.ended;
+      }
+    } finally {
+      await server.close();
+    }
+  });
 });
+
+/** A repository with one commit in the directory `tides`. */
+async function makeRepository(world: CliWorld): Promise<(...args: string[]) => Buffer> {
+  const repository = join(world.directory, 'tides');
+  await mkdir(repository);
+  await writeFile(join(repository, 'tides.py'), 'print(3)\n');
+  const git = (...args: string[]) => execFileSync('git', ['-C', repository, ...args]);
+  git('init', '--quiet');
+  git('add', '.');
+  git('-c', 'user.name=Vera', '-c', 'user.email=vera@example.org', 'commit', '--quiet', '-m', 'Measure the tide');
+  return git;
+}
+
+/** A model that plays the team: the developer changes a file, the reviewer applies the patch. */
+function playPatch({ body }: ModelRequest): Behaviour {
+  const system = String(body.messages[0]?.content);
+  const prompt = body.messages.findLastIndex(({ role }) => role === 'user');
+  const [mail, step] = [String(body.messages[prompt]?.content), body.messages.slice(prompt + 1).length];
+  const call = (name: string, input: object) => ({ calls: [{ name, arguments: input }] });
+  const send = (recipient: string, text: string) => call('messages_send', { recipient, body: text });
+  const last = String(body.messages.at(-1)?.content);
+  const plays: Record<string, (Behaviour | undefined)[]> = {
+    maintainer: mail.includes('from reviewer')
+      ? [call('completion_submit', { report: mail })]
+      : [send('developer', 'Print four.')],
+    developer: [
+      call('file_write', { path: 'tides.py', content: 'print(4)\n' }),
+      call('artifacts_publish', { patch: true }),
+      send('reviewer', 'See developer.patch.'),
+    ],
+    reviewer: [
+      call('file_apply', { artifact: 'developer.patch' }),
+      call('shell_exec', { command: 'cat tides.py' }),
+      send('maintainer', `Applied: ${last.split('\n').at(-1) ?? ''}`),
+    ],
+  };
+  const [, role = ''] = /^You are (\w+)/.exec(system) ?? [];
+  return plays[role]?.[step / 2] ?? { text: 'Done.' };
+}
