@@ -21,7 +21,7 @@ const project = (kind, file) => ({
   transform,
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
-  modulePathIgnorePatterns: ['<rootDir>/.*/dist/'],
+  modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/\\.cache/'],
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^@suzumio/(protocol|contract|core|store|runtime)/(.*)$': '<rootDir>/shared/$1/src/$2.ts',

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
+import process from 'node:process';
 import { staticChecks } from './checks.mjs';
 import { withScratch } from './scratch.mjs';
 import { capture } from './steps.mjs';
@@ -9,6 +10,8 @@ import { runSuites } from './suites.mjs';
 /** What a suite may take that is not named `*.slow`. */
 const slowMs = 2_000;
 const unit = ['--selectProjects', 'unit'];
+// The code of the tools themselves is compiled once for all runs.
+process.env.NODE_COMPILE_CACHE ??= resolve('.cache/code');
 
 /** Static checks, with caches, beside all suites that are soon over. */
 export async function checkAll(report) {

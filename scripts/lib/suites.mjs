@@ -28,7 +28,7 @@ export async function runSuites({ args, skip, scratch, number = 0, start = run }
     SUZUMIO_TEST_RUN: String(number),
     ...(await fuzzSeed()),
     // Services and commands are started hundreds of times: their code is compiled once.
-    NODE_COMPILE_CACHE: join(directory, 'code'),
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(directory, 'code'),
     // Its helper image would have to be pulled; the tests remove what they start.
     TESTCONTAINERS_RYUK_DISABLED: 'true',
   };

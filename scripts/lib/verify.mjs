@@ -10,8 +10,8 @@ const { Format: format, ...afterBuild } = staticChecks;
 
 /**
  * Everything that holds for a tree: that it can be built, types, dependencies, dead code, format, lint, and every suite.
- * Suites that start containers and processes wait more than they compute: there are more of them at a time than
- * processors, and the rest is done beside them, in the time that they leave.
+ * Most suites wait more than they compute: there are more of them at a time than processors. Checks that only compute
+ * are done beside them, in the time that they leave.
  *
  * @param options.args what Jest gets on its command line, too: then it is started once
  * @param options.skip the names of requirements without which this run has to do
@@ -28,24 +28,19 @@ export async function verify(report, { args, skip, images = () => undefined }) {
       runSuites({ args: [`--maxWorkers=${processors}`, ...(some ? args : ['--selectProjects', 'container'])], skip }),
     ),
   );
-  const others = some ? [] : [processes(report, skip), checked.then(() => quick(report, skip))];
+  const lanes = [
+    ['Suites that start processes', { kinds: ['process'], workers: Math.ceil(processors / 2), skip, number: 1 }],
+    ['Other suites', { kinds: ['unit', 'slow'], workers: processors, skip, number: 2 }],
+  ];
+  const others = some ? [] : lanes.map(([name, lane]) => beside(report, name, lane));
   await Promise.all([checked, containers, ...others]);
 }
 
-/** Nothing is mounted from where they keep their files, so that may be in memory. */
-function processes(report, skip) {
-  const args = [`--maxWorkers=${Math.ceil(processors / 2)}`, '--reporters=summary', '--selectProjects', 'process'];
-  return report.suites('Suites that start processes', () =>
-    withScratch((scratch) => runSuites({ args, skip, scratch, number: 1, start: capture })),
-  );
-}
-
-function quick(report, skip) {
-  const args = [`--maxWorkers=${processors}`, '--reporters=summary', '--selectProjects', 'unit', 'slow'];
-  const [nice, ...first] = inTheTimeLeft;
-  const start = (program, rest, options) => capture(nice, [...first, program, ...rest], options);
-  return report.suites('Other suites', () =>
-    withScratch((scratch) => runSuites({ args, skip, scratch, number: 2, start })),
+/** Some kinds of suites. Nothing is mounted from where they keep their files, so that may be in memory. */
+function beside(report, heading, { kinds, workers, skip, number }) {
+  const args = [`--maxWorkers=${workers}`, '--reporters=summary', '--selectProjects', ...kinds];
+  return report.suites(heading, () =>
+    withScratch((scratch) => runSuites({ args, skip, scratch, number, start: capture })),
   );
 }
 

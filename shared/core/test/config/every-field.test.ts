@@ -94,10 +94,10 @@ const shownElsewhere: [string, string, string][] = [
   ['scheduler.maxTurnsPerHour', 'shared/core/test/mail/turns-per-hour.test.ts', 'maxTurnsPerHour: project'],
   ['agents.ada.maxTurnsPerHour', 'shared/core/test/mail/turns-per-hour.test.ts', 'maxTurnsPerHour: agent'],
   ['agents.ada.notices', 'shared/store/test/turns/turn-notices.test.ts', 'notices: [finished]'],
-  ['protection', 'shared/store/test/protection/protection.test.ts', "withProtection('off')"],
+  ['protection', 'shared/store/test/protection/protection.slow.test.ts', "withProtection('off')"],
   ...['exchanges', 'sameMail', 'emptyTurns'].map((key): [string, string, string] => [
     `protection.${key}`,
-    'shared/store/test/protection/protection.test.ts',
+    'shared/store/test/protection/protection.slow.test.ts',
     `{ ${key}: `,
   ]),
   ['turn.maxToolCalls', 'shared/store/test/turns/record-tool-call.slow.test.ts', 'tool-limit-reached'],
