@@ -27,7 +27,7 @@ export function boundsOf({ maxBytes, maxFiles }: WorkspaceLimits): WorkspaceBoun
 
 export interface CaptureOptions {
   bounds: WorkspaceBounds;
-  /** Whether a directory at this path is left out. @default none is */
+  /** Whether a directory at this path is left as the last known content has it, or out. @default none is */
   isIgnored?: (path: string) => boolean;
   /** Whether a program may be writing there now. A live capture changes nothing in the directory. */
   live: boolean;
@@ -116,11 +116,14 @@ class Walk {
         if (!live) await removeTree(directory.at(name));
         continue;
       }
-      if (this.options.isIgnored?.(path) === true && directory.look(name)?.isDirectory()) continue;
+      const before = known?.entries.get(name);
+      if (this.options.isIgnored?.(path) === true && directory.look(name)?.isDirectory()) {
+        if (before?.kind === 'directory' && before.sha256 !== undefined) entries.set(name, this.#kept(before));
+        continue;
+      }
       if (path.length > maxWorkspacePathLength) {
         throw new WorkspaceTooLarge(`The workspace has a path of more than ${maxWorkspacePathLength} characters.`);
       }
-      const before = known?.entries.get(name);
       const entry = this.#unchanged(directory, name, before) ?? (await this.#entry(directory, name, path, before));
       if (entry) entries.set(name, entry);
     }
@@ -130,6 +133,16 @@ class Walk {
     const result: KnownDirectory = { kind: 'directory', entries };
     result.sha256 = isSame(result, known) ? known?.sha256 : await this.#storeManifest(result, isRoot);
     return result;
+  }
+
+  /** An ignored directory that the workspace began with: every snapshot has it as it was then. */
+  #kept(directory: KnownDirectory): KnownDirectory {
+    for (const part of partsOf(directory)) {
+      this.#found += 1;
+      if (part.kind === 'file') this.#bytes += part.sizeBytes;
+    }
+    this.#require({ entries: this.#found, bytes: this.#bytes });
+    return directory;
   }
 
   /** An unchanged file. Most files are, so this takes no promise. */

@@ -22,7 +22,7 @@ export interface RestoreOptions {
   fetch: (file: SnapshotFile, path: string, to: string) => Promise<void>;
   /** The worker's own directory on the same file system, outside of every mount. */
   temporary: string;
-  /** Whether a directory at this path stays, if it is the owner's and the snapshot has none. */
+  /** Whether a directory at this path stays as it is, if it is the owner's. */
   isIgnored: (path: string) => boolean;
   /** The owner of the files. @default this process's user */
   owner: Owner | undefined;
@@ -77,7 +77,10 @@ class Restoration {
     const entries = new Map<string, KnownEntry>();
     for (const entry of wanted.entries) {
       this.options.check();
-      entries.set(entry.name, await this.#settle(directory, `${prefix}${entry.name}`, entry, known));
+      const path = `${prefix}${entry.name}`;
+      const isKept = there.has(entry.name) && this.#isLeft(directory, entry.name, entry, path);
+      const stands = isKept && entry.kind === 'directory' ? asKnown(entry.directory) : undefined;
+      entries.set(entry.name, stands ?? (await this.#settle(directory, path, entry, known)));
     }
     return { kind: 'directory', sha256: wanted.sha256, entries };
   }
@@ -102,17 +105,17 @@ class Restoration {
     for (const name of names) {
       this.options.check();
       const entry = entries.get(name);
-      if (!entry && this.#isLeft(directory, name, `${prefix}${name}`)) continue;
-      if (entry && this.#isAsWanted(directory, entry, known?.entries.get(name))) left.add(name);
+      if (this.#isLeft(directory, name, entry, `${prefix}${name}`)) left.add(name);
+      else if (entry && this.#isAsWanted(directory, entry, known?.entries.get(name))) left.add(name);
       else await removeTree(directory.at(name));
     }
     return left;
   }
 
   /** A cache that programs of another user have written would not be this one's to write. */
-  #isLeft(directory: OpenDirectory, name: string, path: string): boolean {
+  #isLeft(directory: OpenDirectory, name: string, wanted: SnapshotEntry | undefined, path: string): boolean {
     const { isIgnored, owner } = this.options;
-    if (!isIgnored(path)) return false;
+    if (!isIgnored(path) || (wanted !== undefined && wanted.kind !== 'directory')) return false;
     const stat = directory.look(name);
     return stat?.isDirectory() === true && (owner === undefined || stat.uid === owner.uid);
   }
@@ -211,4 +214,14 @@ class Restoration {
       }
     }
   }
+}
+
+/** A directory of a snapshot, none of whose files has been looked at. */
+function asKnown({ sha256, entries }: SnapshotDirectory): KnownDirectory {
+  const known = entries.map((entry): [string, KnownEntry] => {
+    if (entry.kind === 'directory') return [entry.name, asKnown(entry.directory)];
+    const { name, ...content } = entry;
+    return [name, content];
+  });
+  return { kind: 'directory', sha256, entries: new Map(known) };
 }

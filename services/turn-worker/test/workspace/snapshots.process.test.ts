@@ -532,15 +532,49 @@ describe('directories that are not captured', () => {
     expect(await has(workspace, 'node_modules')).toBe(false);
   });
 
-  test('are restored where an earlier snapshot has them', async () => {
-    const before = await open('w');
-    await begin(before, null);
-    await write(before, 'node_modules/x');
-    const { id } = await capture(before);
-    const workspace = await open('v', 'boot-1', ignored);
+  test('stay in snapshots as the workspace began with them, and are restored so elsewhere', async () => {
+    const seed = await open('seed');
+    await begin(seed, null);
+    await write(seed, 'a.txt', 'node_modules/x/y', 'node_modules/z');
+    const { id } = await capture(seed);
+    const workspace = await open('w', 'boot-1', ignored);
     await begin(workspace, id);
-    expect(await has(workspace, 'node_modules/x')).toBe(true);
-    expect((await capture(workspace)).id).toBeNull();
+    expect(await has(workspace, 'node_modules/x/y')).toBe(true);
+    expect((await capture(workspace)).id).toBe(id);
+
+    await write(workspace, 'a.txt', 'b.txt', 'node_modules/new');
+    await rm(join(workspace.directory, 'node_modules/z'));
+    const captured = await capture(workspace);
+    expect(await paths(captured.id)).toEqual([
+      'a.txt',
+      'b.txt',
+      'node_modules',
+      'node_modules/x',
+      'node_modules/x/y',
+      'node_modules/z',
+    ]);
+    await begin(workspace, id);
+    expect(await has(workspace, 'b.txt')).toBe(false);
+    expect(await has(workspace, 'node_modules/new')).toBe(true);
+    expect(await has(workspace, 'node_modules/z')).toBe(false);
+
+    const elsewhere = await open('v', 'boot-1', ignored);
+    await begin(elsewhere, captured.id);
+    expect(await has(elsewhere, 'node_modules/z')).toBe(true);
+    expect(await has(elsewhere, 'node_modules/new')).toBe(false);
+    await rm(join(elsewhere.directory, 'node_modules'), { recursive: true });
+    expect(await paths((await capture(elsewhere)).id)).toEqual(['a.txt', 'b.txt']);
+  });
+
+  test('count in a snapshot that has them', async () => {
+    const seed = await open('seed');
+    await begin(seed, null);
+    await write(seed, ...Array.from({ length: 60 }, (_, number) => `node_modules/${String(number)}`));
+    const { id } = await capture(seed);
+    const workspace = await open('w', 'boot-1', ignored);
+    await begin(workspace, id);
+    await write(workspace, ...Array.from({ length: 60 }, (_, number) => `src/${String(number)}`));
+    await expect(capture(workspace)).rejects.toThrow(/more than 100 files/);
   });
 
   test('are measured by themselves, and removed together', async () => {
