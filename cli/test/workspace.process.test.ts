@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { ContentStore, hashOf } from '@suzumio/store/content/content-store';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
-import { leaveFiles } from '../../services/api/test/support/play.js';
+import { failTurn, leaveFiles } from '../../services/api/test/support/play.js';
 import { type CliResult, type CliWorld, createCliWorld } from './support/cli.js';
 
 // Real processes, disks and sockets, on machines that may be busy.
@@ -57,6 +57,9 @@ describe.each(ways)('workspace, %s', (_way, run) => {
     const { out: newest } = await run('workspace', 'log', 'team', 'ada', '--limit', '1', '--json');
     expect(JSON.parse(newest)).toMatchObject([{ turnNumber: 3, files: { added: 2, changed: 3, removed: 1 } }]);
     expect((await run('turns', 'show', 'team', 'ada:3')).out).toContain('files    changed: +2 ~3 -1\n');
+    await failTurn(api, 'team', 'ada', { ...second, more: 'x' });
+    const { out: failed } = await run('workspace', 'log', 'team', 'ada', '--limit', '1');
+    expect(failed).toMatch(/\n4 .* \+1 ~0 -0\n/);
     expect(await run('workspace', 'log', 'team', 'zoe')).toMatchObject({ code: 3 });
   });
 

@@ -1,6 +1,8 @@
 import { posix } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { FileCounts } from '@suzumio/contract/model/workspace';
 import type { workspaces } from '@suzumio/contract/operations/workspaces';
+import { SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { agentRow } from '@suzumio/store/rows';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
@@ -24,6 +26,9 @@ interface Place {
 
 /** How many files are looked at together. */
 const renewedAtOnce = 32;
+
+/** Of how many turns that did not complete a list counts the files. */
+const mostCounted = 20;
 
 export function workspaceRuns(): Runs<typeof workspaces> {
   const snapshots = new Snapshots();
@@ -53,12 +58,31 @@ export function workspaceRuns(): Runs<typeof workspaces> {
     return true;
   }
 
+  /** How many files a turn has changed that nobody counted when it ended; null where that cannot be known. */
+  async function countedNow(projectDir: string, asked: ReturnType<typeof snapshotsOfTurn>): Promise<FileCounts | null> {
+    try {
+      return (await snapshots.read(projectDir, 'compare', { ...asked, page: { limit: 0 } })).files;
+    } catch (error) {
+      if (error instanceof SnapshotInvalid) return null;
+      throw error;
+    }
+  }
+
   return {
-    listWorkspaceChanges: (call) =>
-      call.read((reader) => {
+    async listWorkspaceChanges(call) {
+      const { part, uncounted } = await call.read((reader) => {
         const { id } = agentRow(reader, call.params.agent);
-        return listWorkspaceChanges(reader, id, call.query);
-      }),
+        const listed = listWorkspaceChanges(reader, id, call.query);
+        const turns = listed.items.flatMap(({ turn, files }) => (files === null && turn !== null ? [turn] : []));
+        const left = turns.slice(0, mostCounted).map((turn) => [turn, snapshotsOfTurn(reader, turn)] as const);
+        return { part: listed, uncounted: new Map(left) };
+      });
+      for (const change of part.items) {
+        const asked = change.turn === null ? undefined : uncounted.get(change.turn);
+        if (asked) change.files = await countedNow(directoryOf(call.context, call.params.project), asked);
+      }
+      return part;
+    },
 
     async listWorkspaceEntries(call) {
       const { agent, project } = call.params;
@@ -131,7 +155,7 @@ export function workspaceRuns(): Runs<typeof workspaces> {
 
 function turnOf(reader: SqlReader, name: string) {
   const turn = turnCalled(reader, name);
-  return { turn, ...snapshotsOfTurn(reader, turn) };
+  return { turn, ...snapshotsOfTurn(reader, turn.id) };
 }
 
 /** @throws SuzumioError `agent-unknown`, `turn-unknown` */

@@ -10,6 +10,7 @@ import { submitReport } from '@suzumio/store/projects/project-transitions';
 import { publishArtifact } from '@suzumio/store/content/publish-artifact';
 import { recordToolCall, type ToolCallSite } from '@suzumio/store/turns/record-tool-call';
 import { completeTurn } from '@suzumio/store/turns/complete-turn';
+import { recordCapture } from '@suzumio/store/turns/captures';
 import { failAttempt } from '@suzumio/store/turns/fail-attempt';
 import { startTurns } from '@suzumio/store/turns/start-turns';
 import { turnRow } from '@suzumio/store/rows';
@@ -92,9 +93,13 @@ export async function leaveFiles(api: TestApi, project: string, agent: string, t
   return turn;
 }
 
-/** A turn that fails at once. */
-export async function failTurn(api: TestApi, project: string, agent: string): Promise<string> {
+/** A turn that fails; with a tree, once that was captured. */
+export async function failTurn(api: TestApi, project: string, agent: string, tree?: Tree): Promise<string> {
   const { turn, attempt } = await beginTurn(api, project, agent);
+  if (tree) {
+    const snapshot = await storeTree(new ContentStore(api.cell.directory.projectDir(project)), tree);
+    await api.write(project, (tx) => recordCapture(tx, { turn, attempt }, { number: 1, snapshot, steps: [] }));
+  }
   const failure = { code: 'non-zero-exit' as const, message: 'The runner ended with exit code 3.' };
   await api.write(project, (tx) => failAttempt(tx, { turn, attempt }, { failure }));
   return turn;

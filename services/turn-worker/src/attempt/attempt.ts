@@ -12,12 +12,12 @@ import { failureOf } from '../engine/attempt-failure.js';
 import type { AttemptPlace, Disturbance, OpenDoor, Sandbox, TurnEngine } from '../engine/turn-engine.js';
 import type { Cell } from '../toolhost/cells.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
-import type { AgentHome } from '../workspace/workspaces.js';
 import { captureSnapshot, contentRetry } from './agent-workspace.js';
 import type { AttemptState } from './attempt-states.js';
 import { type Host, requireAllowed, requireUnmoved } from './host.js';
 import { type Ending, isSignalDeath, judgeEnding } from './judge-ending.js';
 import { LiveCaptures } from './live-captures.js';
+import { notesOn } from './notes-on.js';
 import { openDoor } from './open-door.js';
 import { type Prepared, prepareAttempt } from './prepare-attempt.js';
 import { type Outcome, report, type Reported } from './report.js';
@@ -174,12 +174,14 @@ export class Attempt {
     });
   }
 
-  #input({ sandbox, workspace, repository, home }: Prepared, door: OpenDoor): RunnerTurnInput {
-    const { input, toolToken } = this.turn.claim;
+  #input(prepared: Prepared, door: OpenDoor): RunnerTurnInput {
+    const { sandbox, workspace, repository } = prepared;
+    const { claim } = this.turn;
+    const { input, toolToken } = claim;
     return {
       ...input,
       ...(repository ? { repository } : {}),
-      ...(input.sandbox ? { sandbox: { ...input.sandbox, notes: notesOn(home) } } : {}),
+      ...(input.sandbox ? { sandbox: { ...input.sandbox, notes: notesOn(prepared, claim) } } : {}),
       workspace: sandbox.workspaceSeen(workspace.directory),
       controllerUrl: sandbox.controllerUrl(door),
       token: toolToken,
@@ -345,12 +347,6 @@ export class Attempt {
     logger.info({ outcome: outcome.kind, code: failure?.code, stopped, stagesMs }, 'an attempt has ended');
     if (failure && ofThisHost.has(failure.code)) onSuspect();
   }
-}
-
-/** What the model is told with its first result. */
-function notesOn(home: AgentHome | undefined): string[] {
-  if (home?.emptied === undefined) return [];
-  return [`Your home directory was emptied before this turn, for it had ${home.emptied}.`];
 }
 
 function notEnabled(backend: string): Outcome {

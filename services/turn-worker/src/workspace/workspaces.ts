@@ -63,7 +63,7 @@ export class Workspaces {
       bounds,
       ignored,
     };
-    return new Workspace(place, sidecar, owner, threads, known);
+    return new Workspace(place, { isNew, sidecarPath: sidecar, owner }, threads, known);
   }
 
   async #directory(path: string, sidecar: string): Promise<{ isNew: boolean; uid: number; gid: number }> {
@@ -156,14 +156,18 @@ export class Workspace {
 
   constructor(
     private readonly place: WorkspacePlace,
-    private readonly sidecarPath: string,
-    private readonly owner: Owner | undefined,
+    private readonly of: { isNew: boolean; sidecarPath: string; owner: Owner | undefined },
     private readonly threads: WorkspaceThreads,
     private known: Sidecar,
   ) {}
 
   get directory(): string {
     return this.place.directory;
+  }
+
+  /** Whether this host had nothing of the agent's before: no directory that is not captured is there. */
+  get isNew(): boolean {
+    return this.of.isNew;
   }
 
   get bounds(): WorkspaceBounds {
@@ -188,7 +192,7 @@ export class Workspace {
       manifest: (sha256: string) => downloadManifest(sha256, fetch),
       file: (file: Parameters<typeof download>[0], path: string, to: string) => download(file, path, to, fetch),
     };
-    const { owner } = this;
+    const { owner } = this.of;
     const { isRecorded } = await this.threads.run('restore', this.place, { snapshot, owner }, content, signal);
     if (isRecorded) await this.#note({ snapshot });
   }
@@ -220,7 +224,7 @@ export class Workspace {
 
   async #note(at: Sidecar['at']): Promise<void> {
     const known: Sidecar = { version: 2, boot: this.place.boot, ...(at && { at }) };
-    await writeSidecar(this.sidecarPath, known);
+    await writeSidecar(this.of.sidecarPath, known);
     this.known = known;
   }
 }

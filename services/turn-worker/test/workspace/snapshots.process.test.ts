@@ -496,6 +496,8 @@ describe('directories that are not captured', () => {
 
   test('count towards no bound of a workspace, and stay on their host through turns and restores', async () => {
     const workspace = await open('w', 'boot-1', ignored);
+    expect(workspace.isNew).toBe(true);
+    expect((await open('w', 'boot-1', ignored)).isNew).toBe(false);
     await begin(workspace, null);
     await write(workspace, 'a.txt', 'web/b.txt', 'web/node_modules/x/y', 'build/cache/z', 'cache/kept');
     // More than a workspace may have.

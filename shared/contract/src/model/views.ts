@@ -146,7 +146,7 @@ export const turnView = z.object({
   files: fileCounts
     .nullable()
     .describe(
-      'How many files of its workspace it has changed; null where it has changed nothing, has not ended, or they were not counted.',
+      'How many files of its workspace it has changed; null where it has changed nothing, or did not complete: the changes of its agent count those.',
     ),
 });
 export type TurnView = z.infer<typeof turnView>;

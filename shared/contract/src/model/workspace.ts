@@ -54,7 +54,11 @@ export const workspaceChangeView = z.object({
   ),
   restoredTurn: count.nullable().describe('The turn after which it was as it was restored to be; 0: before the first.'),
   actor: z.string().nullable().describe('Who restored it.'),
-  files: fileCounts.nullable().describe('How many files it has changed; null where they were not counted.'),
+  files: fileCounts
+    .nullable()
+    .describe(
+      'How many files it has changed; null where they cannot be counted, or are of one turn too many that did not complete.',
+    ),
   createdAt: z.iso.datetime(),
 });
 export type WorkspaceChangeView = z.infer<typeof workspaceChangeView>;

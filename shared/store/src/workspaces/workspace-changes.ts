@@ -76,12 +76,9 @@ export function leaveWorkspace(
 }
 
 /** The snapshots before and after a turn; the same where it has changed nothing. */
-export function snapshotsOfTurn(
-  reader: SqlReader,
-  turn: Pick<TurnRow, 'id' | 'agent_id'>,
-): { before: string | null; after: string | null } {
+export function snapshotsOfTurn(reader: SqlReader, turn: string): { before: string | null; after: string | null } {
   const row = hasChanges(reader)
-    ? reader.get<Row>('SELECT * FROM workspace_changes WHERE turn_id = :turn', { turn: turn.id })
+    ? reader.get<Row>('SELECT * FROM workspace_changes WHERE turn_id = :turn', { turn })
     : undefined;
   return { before: row?.snapshot_before ?? null, after: row?.snapshot_after ?? null };
 }

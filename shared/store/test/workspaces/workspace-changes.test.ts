@@ -43,7 +43,7 @@ describe('the record of a workspace', () => {
       [3, files],
     ]);
     expect([0, 1, 2, 3, 4].map((turn) => after(of, turn))).toEqual([null, a, a, null, null]);
-    expect(snapshotsOfTurn(of.store.reader, turnRow(of.store.reader, third.turn))).toEqual({ before: a, after: null });
+    expect(snapshotsOfTurn(of.store.reader, third.turn)).toEqual({ before: a, after: null });
     const views = listTurns(of.store.reader, { limit: 10, agent: 'ada' }).items;
     expect(views.map((turn) => turn.files)).toEqual([files, null, files]);
     expect(findTurn(of.store.reader, first.turn)?.files).toEqual(files);
@@ -77,7 +77,7 @@ describe('the record of a workspace', () => {
     const again = await of.begin(begun.turn);
     await leave(of, again, b, null);
     expect(log(of)).toEqual([[1, files]]);
-    expect(snapshotsOfTurn(of.store.reader, turn)).toEqual({ before: null, after: b });
+    expect(snapshotsOfTurn(of.store.reader, turn.id)).toEqual({ before: null, after: b });
   });
 
   test('does not have a turn whose second end took back what its first had left', async () => {
