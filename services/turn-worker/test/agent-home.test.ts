@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -7,6 +7,7 @@ import type { TurnDirectory } from '../src/attempt/turn-directory.js';
 import { watchSandbox } from '../src/attempt/watch-sandbox.js';
 import { boundsOf } from '../src/workspace/capture.js';
 import type { SandboxEnd } from '../src/engine/turn-engine.js';
+import { removeTree } from '../src/files/remove-tree.js';
 import { type AgentHome, Workspaces } from '../src/workspace/workspaces.js';
 import { until } from './support/until.js';
 
@@ -19,7 +20,7 @@ beforeEach(async () => {
   workspaces = new Workspaces({ workerDir: root, boot: 'b', bounds, threads: undefined as never });
   for (const name of ['workspace', 'turn']) await mkdir(join(root, name));
 });
-afterEach(() => rm(root, { recursive: true }));
+afterEach(() => removeTree(root));
 
 const home = () => workspaces.home({ cell: 'c', project: 'p', epoch: 1, agent: 'dev' }, undefined);
 
@@ -116,7 +117,6 @@ test('a turn that fills its home beyond its bounds is ended', async () => {
 
 test('a workspace may have as much as a home while a model can mend it, and otherwise its own bounds end the turn', async () => {
   const { home: own, looks } = await observed();
-  await mkdir(join(root, 'workspace'), { recursive: true });
   const write = async (from: number, to: number) => {
     for (let n = from; n < to; n += 1) await writeFile(join(root, 'workspace', `f${n}`), 'x');
   };
@@ -126,4 +126,16 @@ test('a workspace may have as much as a home while a model can mend it, and othe
   expect(await watched(own, () => false)).toEqual(ended);
   await write(30, 50);
   expect(await watched(own, () => false, true)).toEqual({ ...ended, tooLarge: 'more than 40 files and directories' });
+});
+
+test('a path that is too long to be looked at ends a turn, unless a model can mend it', async () => {
+  const { home: own, looks } = await observed();
+  // No system call takes such a path, so it is made of two.
+  const half = (name: string) => join(root, 'workspace', name, ...Array.from({ length: 8 }, () => 'd'.repeat(255)));
+  for (const name of ['upper', 'lower']) await mkdir(half(name), { recursive: true });
+  await rename(join(root, 'workspace/lower'), join(half('upper'), 'lower'));
+  expect(await watched(own, () => looks() > 1, true)).toEqual({ tooLarge: undefined, reason: undefined });
+  expect(await watched(own, () => false)).toMatchObject({
+    tooLarge: expect.stringContaining('a path that is too long'),
+  });
 });

@@ -5,7 +5,10 @@ export interface SizeWatchOptions {
   /** Which directories below them are not counted: see {@link treeSize}. */
   leave?: (path: string) => boolean;
   bounds: TreeBounds;
-  /** Where they are reached the sandbox is ended. @default `bounds` */
+  /**
+   * Where they are reached the sandbox is ended, and not for what cannot be looked into: that is for whoever is told of it to
+   * mend. @default `bounds`
+   */
   endsAt?: TreeBounds | undefined;
   /** Bytes in open files without a name, as far as they can be seen. */
   unlinkedBytes: () => Promise<number>;
@@ -64,7 +67,7 @@ export class SizeWatch {
   async #look(): Promise<void> {
     const { everyMs, now, onTooLarge, onMeasured, endsAt } = this.options;
     const startedAt = now();
-    const size = await this.#size({ ended: () => this.#stopped }, endsAt);
+    const size = await this.#size({ ended: () => this.#stopped, leaveUnseen: endsAt !== undefined }, endsAt);
     if (this.#stopped) return;
     onMeasured?.(size);
     if (size.beyond !== undefined) onTooLarge(size.beyond);

@@ -19,6 +19,8 @@ export interface TreeSizeOptions {
   alsoBytes?: number;
   ended?: () => boolean;
   leave?: ((path: string) => boolean) | undefined;
+  /** Whether directories that cannot be looked into are left out, and not beyond every limit. */
+  leaveUnseen?: boolean;
 }
 
 /**
@@ -30,7 +32,7 @@ export interface TreeSizeOptions {
 export async function treeSize(
   roots: readonly string[],
   bounds: TreeBounds,
-  { alsoBytes = 0, ended, leave }: TreeSizeOptions = {},
+  { alsoBytes = 0, ended, leave, leaveUnseen = false }: TreeSizeOptions = {},
 ): Promise<TreeSize> {
   let bytes = alsoBytes;
   let entries = 0;
@@ -39,6 +41,7 @@ export async function treeSize(
     if (ended?.() === true) break;
     const directory = next;
     const children = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => gone(error));
+    if (children === undefined && leaveUnseen) continue;
     if (children === undefined)
       return { bytes, entries, beyond: 'a directory that cannot be looked into, or a path that is too long' };
     entries += children.length;

@@ -1,3 +1,4 @@
+import { maxWorkspacePathLength } from '@suzumio/protocol/workspace-manifest';
 import { errnoOf } from '../files/errno.js';
 import { OpenDirectory } from '../files/open-directory.js';
 
@@ -60,7 +61,9 @@ class Weighing {
         weight.entries += 1;
         weight.bytes += stat.isFile() ? stat.size : 0;
       }
-      if (stat.isDirectory()) this.#subdirectory(directory, name, path, within);
+      // No deeper than a capture goes: each level is an open descriptor.
+      if (stat.isDirectory() && path.length <= maxWorkspacePathLength)
+        this.#subdirectory(directory, name, path, within);
     }
   }
 

@@ -33,6 +33,11 @@ test('says what a workspace holds, and where most of it is', () => {
   );
 });
 
+test('goes no deeper than a capture does', () => {
+  write(`${'d/'.repeat(600)}x`, 1);
+  expect(weigh(root, all).entries).toBe(513);
+});
+
 test('is stopped with the work that it belongs to', () => {
   write('a.txt', 1);
   const check = () => {
