@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { lstat, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -14,16 +14,16 @@ import { WorkspaceTooLarge } from '../../services/turn-worker/src/workspace/work
 import { type Workspace, Workspaces } from '../../services/turn-worker/src/workspace/workspaces.js';
 import { entriesOf, readSnapshot } from '../../shared/protocol/src/workspace-snapshot.js';
 import { casesOf } from './support/campaign.js';
+import { HostFiles, marker, namesOfHostFiles } from './support/host-files.js';
 
 jest.setTimeout(1_800_000);
 
 const { FUZZ_SEED = '20261122' } = process.env;
-const marker = 'a secret of the host';
 const agents = 2;
 const capturesInRound = 250;
 
 let directory: string;
-let outside: string;
+let outside: HostFiles;
 const contents = new Map<string, Buffer>();
 const threads = new WorkspaceThreads(
   new URL('../../services/turn-worker/dist/workspace/workspace-thread.js', import.meta.url),
@@ -31,28 +31,12 @@ const threads = new WorkspaceThreads(
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'suzumio-captures-'));
-  outside = join(directory, 'outside');
-  await mkdir(join(outside, 'e/f'), { recursive: true });
-  for (const name of files) await writeFile(join(outside, name), marker);
+  outside = await HostFiles.make(join(directory, 'outside'));
 });
 afterAll(async () => {
   await threads.close();
   await rm(directory, { recursive: true, force: true });
 });
-
-/** What is outside: as in the workspace, so that a walk that is led there goes on. */
-const files = ['secret.txt', 'x', 'y', 'large', 'e/x', 'e/large', 'e/f/x'];
-const directories = ['e/f', 'e', '.'];
-
-/** Everything outside of the workspace, with the times at which it was last read and changed. */
-async function everythingOutside(): Promise<unknown[]> {
-  const found: unknown[] = [];
-  for (const name of [...directories, ...files]) {
-    const { mode, size, mtimeMs, ctimeMs, atimeMs } = await lstat(join(outside, name));
-    found.push({ name, mode, size, mtimeMs, ctimeMs, atimeMs });
-  }
-  return found;
-}
 
 const client = {
   hasContent: (sha256: string) => Promise.resolve(contents.has(sha256)),
@@ -80,7 +64,7 @@ function startAgents(workspace: Workspace, round: number): () => Promise<void> {
   const program = fileURLToPath(new URL('support/swapping-agent.mjs', import.meta.url));
   const children = Array.from({ length: agents }, (_, n) => {
     const seed = String(Number(FUZZ_SEED) + round * agents + n);
-    return spawn(process.execPath, [program, workspace.directory, outside, seed], { stdio: 'ignore' });
+    return spawn(process.execPath, [program, workspace.directory, outside.directory, seed], { stdio: 'ignore' });
   });
   return async () => {
     for (const child of children) {
@@ -101,26 +85,22 @@ const fetch = (sha256: string) => Promise.resolve(chunksOf(contents.get(sha256) 
 
 test('captures read and write nothing outside, whatever is swapped, truncated and grown meanwhile', async () => {
   const [workspace, elsewhere] = [await open('worker'), await open('other')];
-  // A file that is read notes that, where it was last read before it was last changed.
-  for (const name of [...files, ...directories]) {
-    await utimes(join(outside, name), new Date(1_000), new Date(2_000));
-  }
-  const before = await everythingOutside();
+  const before = await outside.state();
   for (let left = casesOf('captures'), round = 0; left > 0; left -= capturesInRound, round += 1) {
     contents.clear();
     await workspace.bringTo(null, fetch);
     await workspace.expectWrites();
     await besideAgents(workspace, Math.min(left, capturesInRound), round);
-    expect(await everythingOutside()).toEqual(before);
+    expect(await outside.state()).toEqual(before);
 
     // What is captured when they have ended is exactly what is there.
     const { id } = await workspace.capture({ store });
     await elsewhere.bringTo(id, fetch);
     await elsewhere.expectWrites();
     expect((await elsewhere.capture({ store })).id).toBe(id);
-    expect(await everythingOutside()).toEqual(before);
+    expect(await outside.state()).toEqual(before);
   }
-  expect((await readdir(outside)).sort()).toEqual(['e', 'large', 'secret.txt', 'x', 'y']);
+  expect(await outside.names()).toEqual(namesOfHostFiles);
 });
 
 /** As many captures, and as many different ones that the agents were at it all the time. */

@@ -19,7 +19,9 @@ export const shares = {
   'workspace manifests': 1_500,
   'mock turns': 1_000,
   captures: 2_700,
+  'live captures': 1_600,
   'resumed turns': 65,
+  'killed hunts': 25,
 } as const;
 export type Campaign = keyof typeof shares;
 
