@@ -12,7 +12,7 @@ const stores = { ...threads.migration, ...threads.snapshot, ...threads.wipe };
 const threadsOf = {
   api: stores,
   scheduler: stores,
-  toolhost: { ...stores, ...threads.body },
+  toolhost: { ...stores, ...threads.body, ...threads.pack },
   'turn-worker': threads.workspace,
 };
 

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
+import { sharedPack } from '@suzumio/protocol/shared-repository';
+import { sandboxToolpacks } from '@suzumio/protocol/tool-names';
 import { programsOfAgents } from '@suzumio/turn-worker';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
@@ -13,6 +15,11 @@ test('the runner image has the same packages of Debian from a registry and from 
   );
   // Debian's image has coreutils; Python is cut into packages of which the machine may have another version.
   expect(fromRegistry).toEqual([...offline.filter((name) => name !== 'coreutils'), 'python3'].sort());
+});
+
+test('the runner image says what its runner can do', () => {
+  const label = words(/LABEL suzumio\.toolpacks="([^"]*)"/.exec(dockerfile)?.[1]);
+  expect(label).toEqual([...sandboxToolpacks, sharedPack].sort());
 });
 
 test('what a base must have to be taken as it is, what doctor looks for, and what the docs say are the same programs', () => {

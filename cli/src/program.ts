@@ -9,6 +9,7 @@ import { registerCompletion } from './commands/completion.js';
 import { registerConfig } from './commands/config.js';
 import { registerDelete } from './commands/delete.js';
 import { registerDoctor } from './commands/doctor.js';
+import { registerGit } from './commands/git.js';
 import { registerLabel } from './commands/label.js';
 import { registerLifecycle } from './commands/lifecycle.js';
 import { registerMail } from './commands/mail.js';
@@ -101,7 +102,7 @@ const commands: readonly (readonly [heading: string, ...Register[]])[] = [
   ['Profiles and teams', registerProfiles, registerTeams],
   ['Agents and turns', registerAgents, registerWhy, registerTurns],
   ['Cost', registerUsage, registerPause],
-  ['What a project leaves', registerArtifacts, registerWorkspace, registerRecords],
+  ['What a project leaves', registerArtifacts, registerWorkspace, registerGit, registerRecords],
   ['Access', registerTokens],
   ['This installation', registerDoctor, registerWorkers, registerVerify, registerCompletion],
 ];

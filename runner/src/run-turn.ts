@@ -3,6 +3,7 @@ import { maxFailureChars } from '@suzumio/protocol/failure-codes';
 import type { RunnerTurnInput, RunnerTurnOutput } from '@suzumio/protocol/runner';
 import { type Connector, connectorTo } from './door/connector.js';
 import { defaultPatienceMs, DoorClient } from './door/door-client.js';
+import type { GitService, openGitService } from './git/git-service.js';
 import { processControl } from './mock/process-control.js';
 import { playTurn } from './mock/play-turn.js';
 import type { SandboxCaller } from './sandbox/sandbox-caller.js';
@@ -28,15 +29,18 @@ export async function runTurn({ turnDir, self, env, write }: TurnHost): Promise<
   const connector = connectorTo(input.controllerUrl, self);
   const patienceMs = input.limits?.doorPatienceMs ?? defaultPatienceMs;
   const door = new DoorClient(connector, { patienceMs, log: (line) => write(`suzumio-runner: ${line}\n`) });
+  let git: GitService | undefined;
   try {
+    if (input.shared) git = await openService(input, connector, env);
+    const programs = git?.env ?? env;
     const steps = new SandboxSteps(door, input);
     const show = seesImages(input) ? (image: Buffer) => putImage(door, `Bearer ${input.token}`, image) : undefined;
     const tools = new TurnTools(createToolClient(door, input, steps.write), () =>
-      openSandbox(input, door, steps, { env, log: write, show }),
+      openSandbox(input, door, steps, { env: programs, log: write, show }),
     );
     const output = await tools.during(() =>
       input.runner.mode === 'mock'
-        ? playTurn(input, { tools, steps, control: processControl(self), env, log: write })
+        ? playTurn(input, { tools, steps, control: processControl(self), env: programs, log: write })
         : thinkThrough(input, connector, tools, write),
     );
     await writeTurnOutput(turnDir, output);
@@ -48,6 +52,7 @@ export async function runTurn({ turnDir, self, env, write }: TurnHost): Promise<
     }
     throw error;
   } finally {
+    await git?.close();
     connector.close();
   }
 }
@@ -61,6 +66,12 @@ function seesImages({ runner }: RunnerTurnInput): boolean {
 async function openSandbox(...given: Parameters<typeof SandboxCaller.open>): Promise<SandboxCaller> {
   const { SandboxCaller } = await import('./sandbox/sandbox-caller.js');
   return SandboxCaller.open(...given);
+}
+
+/** Loaded on demand, too: most projects share no repository. */
+async function openService(...given: Parameters<typeof openGitService>): Promise<GitService> {
+  const { openGitService } = await import('./git/git-service.js');
+  return openGitService(...given);
 }
 
 /** Loaded on demand: the models' client is large, and scripted turns do not need it. */

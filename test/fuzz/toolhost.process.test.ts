@@ -5,6 +5,7 @@ import { routesOf } from '../../services/api/test/support/routes.js';
 import { attemptsRouter } from '../../services/toolhost/src/attempts-router.js';
 import { ClaimWaits } from '../../services/toolhost/src/claim-waits.js';
 import type { ToolhostContext } from '../../services/toolhost/src/context.js';
+import { gitRouter } from '../../services/toolhost/src/git-router.js';
 import { handlersRouter } from '../../services/toolhost/src/handlers-router.js';
 import { toolsRouter } from '../../services/toolhost/src/tools-router.js';
 import type { ClaimAnswer } from '../../shared/protocol/src/attempts.js';
@@ -18,6 +19,7 @@ import {
 } from '../../shared/protocol/src/attempts.js';
 import { handlerClaimRequest, handlersProtocol } from '../../shared/protocol/src/handlers.js';
 import { endStepRequest } from '../../shared/protocol/src/sandbox-steps.js';
+import { pushRequest } from '../../shared/protocol/src/shared-repository.js';
 import { workspaceBase } from '../../shared/protocol/src/repository.js';
 import { coreToolNames, toolsOfPacks } from '../../shared/protocol/src/tool-names.js';
 import type { Transport } from '../../shared/runtime/src/queue/transport.js';
@@ -63,6 +65,10 @@ const details: Readonly<Record<string, Partial<Route>>> = {
   'POST /tool/begin': { body: toolCallsOf(toolsOfPacks(['files', 'shell'])), token: '~tool~' },
   'POST /tool/end': { body: schema(endStepRequest), token: '~tool~' },
   'GET /content/:sha256': { token: '~tool~' },
+  'GET /git': { query: { after: id }, token: '~tool~' },
+  'GET /git/packs/:sha256': { token: '~tool~' },
+  'PUT /git/packs/:sha256': { bytes: 'application/octet-stream', token: '~tool~' },
+  'POST /git/push': { body: schema(pushRequest), token: '~tool~' },
   'PUT /content/:sha256': { bytes: 'application/octet-stream', token: '~tool~' },
 };
 
@@ -75,7 +81,7 @@ function routesIn(router: unknown): Route[] {
 }
 
 const context = {} as ToolhostContext;
-const runnerRoutes = routesIn(toolsRouter(context));
+const runnerRoutes = [...routesIn(toolsRouter(context)), ...routesIn(gitRouter(context))];
 const isRunners = ({ name }: Route) => runnerRoutes.some((route) => route.name === name);
 // Handlers have the tools at the listener for workers.
 const handlerRoutes = routesIn(handlersRouter(context, new ClaimWaits({} as Transport))).filter(

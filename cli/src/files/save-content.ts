@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
 import { chmod, link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { DirectoryEntry, DirectoryFile } from '@suzumio/protocol/artifacts';
 import type { Session } from '../session.js';
@@ -27,6 +29,23 @@ export async function saveFile(
 ): Promise<void> {
   await beside(path, async (temporary) => {
     await write(temporary, expected, await content());
+    if (force) await rename(temporary, path);
+    else await link(temporary, path);
+  });
+}
+
+/**
+ * Writes a file of unknown size completely or not at all.
+ *
+ * @throws SuzumioError `invalid-request` as {@link saveFile}
+ */
+export async function saveStream(
+  path: string,
+  content: () => Promise<Bytes>,
+  { force }: { force: boolean },
+): Promise<void> {
+  await beside(path, async (temporary) => {
+    await pipeline(await content(), createWriteStream(temporary, { flags: 'wx', mode: 0o644 }));
     if (force) await rename(temporary, path);
     else await link(temporary, path);
   });

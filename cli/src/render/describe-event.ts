@@ -4,6 +4,7 @@ import { USER_ID } from '@suzumio/contract/model/project-config';
 import { fileCounts } from '@suzumio/contract/model/workspace';
 import { oneLine } from '@suzumio/core/prompt/body';
 import { changedFiles, count, cut, duration, shortHash, size } from './format.js';
+import { movedRefs } from './shared-tables.js';
 
 /** The tone of a timeline entry, which decides its colour. */
 export type Tone = 'plain' | 'quiet' | 'good' | 'bad';
@@ -166,6 +167,8 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
         what: `cloned ${data.text('repository')}: ${data.text('branch')} begins at ${shortHash(data.text('commit'))}`,
         tone: 'quiet',
       };
+    case 'git.pushed':
+      return { who, what: `pushed ${movedRefs(event.data['updates'])}`, tone: 'plain' };
     case 'agent.waiting':
       return {
         who,

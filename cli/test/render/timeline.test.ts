@@ -49,6 +49,19 @@ const evening = [
     of('editor', { repository: 'tides', branch: 'suzumio/editor', commit: '7ce5bb55ec0efc32fc620dbace8f4e9559d86473' }),
   ),
   event(
+    'git.pushed',
+    '20:14:03',
+    of('editor', {
+      push: 1,
+      updates: [
+        { ref: 'refs/heads/suzumio/editor', from: null, to: '7ce5bb55ec0efc32fc620dbace8f4e9559d86473' },
+        { ref: 'refs/tags/v1', from: '7ce5bb55ec0efc32fc620dbace8f4e9559d86473', to: null },
+      ],
+      objects: 3,
+      sizeBytes: 300,
+    }),
+  ),
+  event(
     'tool.called',
     '20:14:04',
     of('checker', { tool: 'completion.submit', outcome: 'refused', code: 'tool-not-allowed' }),
@@ -116,6 +129,7 @@ describe('the timeline', () => {
       '20:14:03  editor -> reporter-1   P1  "The north gauge, please."',
       '20:14:03  editor                 turn 1 done      1.1 s, 2 messages, files changed: +3 ~1 -0',
       '20:14:03  editor                 cloned tides: suzumio/editor begins at 7ce5…',
+      '20:14:03  editor                 pushed suzumio/editor new -> 7ce5bb55ec, tags/v1 7ce5bb55ec -> deleted',
       '20:14:04  checker                completion.submit refused: tool-not-allowed',
       '20:14:04  reporter-1             published north.md   1.2 kB  sha256 9f3c…',
       '20:14:04  reporter-1 -> #newsroom  P3  "Done."',

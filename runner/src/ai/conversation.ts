@@ -4,6 +4,7 @@ import { tokensOf } from '@suzumio/protocol/estimated-tokens';
 import type { ChatMessage } from '@suzumio/protocol/model-chat';
 import { toldNotes } from '@suzumio/protocol/notes';
 import { repositoryText } from '@suzumio/protocol/repository';
+import { sharedText } from '@suzumio/protocol/shared-repository';
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import { type ImageOfCall, ImagesShown } from './images-shown.js';
 
@@ -38,9 +39,13 @@ export class Conversation {
 
   /** All messages of a request. */
   get messages(): ChatMessage[] {
-    const { turn, agent, repository } = this.input;
-    const system = turn.system ?? agent.prompt;
-    const content = repository ? `${system}\n${repositoryText(repository)}` : system;
+    const { turn, agent, repository, shared, tools } = this.input;
+    const runsGit = tools.some(({ name }) => name === 'shell.exec');
+    const content = [
+      turn.system ?? agent.prompt,
+      ...(repository ? [repositoryText(repository)] : []),
+      ...(shared && runsGit ? [sharedText(shared)] : []),
+    ].join('\n');
     return [{ role: 'system', content }, ...this.withNotes([...this.#past, ...this.#now])];
   }
 

@@ -1,6 +1,7 @@
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import type { SandboxToolName } from '@suzumio/protocol/tool-names';
 import type { DoorClient } from '../door/door-client.js';
+import { gitVariable } from '../git/shared-turn.js';
 import type { ToolResult } from '../tools/tool-answer.js';
 import { ArtifactWriter } from '../tools/write-artifact.js';
 import { Roots } from './paths/roots.js';
@@ -57,7 +58,11 @@ export class SandboxCaller {
   }
 }
 
+const kept: readonly string[] = [turnMark, gitVariable];
+
 /** What commands find in their environment: nothing that names the turn's door, or opens it. */
 function withoutDoor(env: Environment): Environment {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('SUZUMIO_') || name === turnMark));
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !name.startsWith('SUZUMIO_') || kept.includes(name)),
+  );
 }

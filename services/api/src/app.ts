@@ -19,6 +19,7 @@ import { pauseRuns } from './operations/pauses.js';
 import { profileRuns } from './operations/profiles.js';
 import { projectRuns } from './operations/projects.js';
 import { serviceRuns } from './operations/service.js';
+import { sharedRepositoryRuns } from './operations/shared-repository.js';
 import { taskRuns } from './operations/tasks.js';
 import { teamRuns } from './operations/teams.js';
 import { tokenRuns } from './operations/tokens.js';
@@ -63,6 +64,7 @@ export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions):
     ...turnRuns,
     ...artifactRuns,
     ...workspaceRuns(),
+    ...sharedRepositoryRuns,
     ...eventRuns(hub, access),
     ...cellEventRuns(hub, access),
     ...usageRuns,

@@ -24,6 +24,10 @@ export function eventCounter(metrics: Metrics): (event: AppendedEvent) => void {
       metrics.modelTokens.inc({ direction: 'out' }, data.outputTokens);
       metrics.modelCost.inc({}, data.nanoUsd / nanoPerUsd);
     },
+    'git.pushed': ({ data }) => {
+      metrics.gitPushes.inc({});
+      metrics.gitPushedBytes.inc({}, data.sizeBytes);
+    },
     'turn.cancelled': () => metrics.turnsEnded.inc({ outcome: 'cancelled', code: 'none' }),
   };
   return (event) => (counts[event.type] as ((event: AppendedEvent) => void) | undefined)?.(event);

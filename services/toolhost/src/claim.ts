@@ -17,6 +17,7 @@ import { type Claimed, claimTurn } from '@suzumio/store/turns/claim-turn';
 import { type PreparedTurn, prepareTurn } from '@suzumio/store/turns/prepare-turn';
 import { forgetDelivery } from '@suzumio/store/turns/deliver-turn';
 import { failTurn } from '@suzumio/store/turns/fail-attempt';
+import { sharedOf } from '@suzumio/core/config/sandbox-of';
 import { repositoryOfAgent } from '@suzumio/store/turns/workspace-base';
 import { subscribers } from '@suzumio/store/turns/turn-notices';
 import type { ToolhostContext } from './context.js';
@@ -217,6 +218,7 @@ function answer(
   const { id } = input.agent;
   const request = sandboxRequest(store, id);
   const repository = repositoryOfAgent(store.reader, store.config, id);
+  const shared = sharedOf(store.config, id);
   return {
     attempt: claimed.attempt,
     epoch: claimed.epoch,
@@ -231,6 +233,7 @@ function answer(
       ...(history ? { history: readHistory(store.reader, id, history, contextLimitOf(store.config, id)) } : {}),
       tools: (toolSet === undefined ? undefined : keptToolSet(store.reader, toolSet)) ?? toolDefinitions(toolNames),
       ...(repository ? { repository } : {}),
+      ...(shared ? { shared } : {}),
       sandbox: { mounts: request.sandbox.mounts.map(({ target, readonly }) => ({ path: target, readonly })) },
       protocol: runnerProtocol,
       limits: { timeoutMs: store.config.turn.timeout, doorPatienceMs: context.leaseMs },

@@ -8,6 +8,7 @@ import type { Cell } from '@suzumio/store/cell/cell';
 import type { Snapshots } from '@suzumio/store/workspaces/snapshots';
 import type { BodyReader } from './bodies/body-reader.js';
 import type { RunnerBodies } from './bodies/runner-bodies.js';
+import type { PackInspector } from './git/pack-inspector.js';
 import type { RefusalPace } from './refusal-pace.js';
 
 /** The ToolHost's collaborators. */
@@ -35,6 +36,8 @@ export interface ToolhostContext extends ToolhostDependencies {
   reader: BodyReader;
   /** Delays the answers to refused calls. */
   refusals: RefusalPace;
+  /** Inspects packs that are pushed. */
+  packs: PackInspector;
   /** Reads snapshots of workspaces. */
   snapshots: Snapshots;
   /** This process's id as the owner of model calls. */

@@ -15,6 +15,8 @@ import { BodyReader } from './bodies/body-reader.js';
 import { RunnerBodies } from './bodies/runner-bodies.js';
 import { ClaimWaits } from './claim-waits.js';
 import type { ToolhostContext, ToolhostDependencies } from './context.js';
+import { PackInspector } from './git/pack-inspector.js';
+import { gitRouter } from './git-router.js';
 import { handlersRouter } from './handlers-router.js';
 import { modelsRouter } from './models-router.js';
 import { RefusalPace } from './refusal-pace.js';
@@ -49,14 +51,16 @@ export interface Toolhost {
   readonly runnerUrl: string;
 }
 
-/** The compiled file, also in tests that run from source: threads have no loaders. Bundles keep this path. */
+/** The compiled files, also in tests that run from source: threads have no loaders. Bundles keep this path. */
 const bodyThread = new URL('../dist/bodies/body-thread.js', import.meta.url);
+const packThread = new URL('../dist/git/pack-thread.js', import.meta.url);
 
 /** Verifies, records and executes what agents do. Stateless: any number may run. */
 export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDependencies): Toolhost {
   let servers: { worker: HttpServer; runner: HttpServer } | undefined;
   let waits: ClaimWaits | undefined;
   let reader: BodyReader | undefined;
+  let packs: PackInspector | undefined;
   let delist: (() => Promise<void>) | undefined;
 
   async function start(): Promise<void> {
@@ -70,6 +74,7 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
       owner: randomUUID(),
       bodies: new RunnerBodies(),
       reader: (reader = new BodyReader(bodyThread)),
+      packs: (packs = new PackInspector(packThread)),
       refusals: new RefusalPace(),
       snapshots: new Snapshots(),
       dayLimitNanoUsd: config.budgetUsdPerDay === undefined ? undefined : config.budgetUsdPerDay * nanoPerUsd,
@@ -82,7 +87,10 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
     waits = new ClaimWaits(context.transport);
     const worker = await listen(config.worker, attemptsRouter(context), handlersRouter(context, waits));
     try {
-      servers = { worker, runner: await listen(config.runner, toolsRouter(context), modelsRouter(context)) };
+      servers = {
+        worker,
+        runner: await listen(config.runner, toolsRouter(context), gitRouter(context), modelsRouter(context)),
+      };
       delist = await cell.catalog.processes.enlist({
         service: 'toolhost',
         cell: cell.id,
@@ -98,7 +106,7 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
   async function stop(): Promise<void> {
     waits?.close();
     await Promise.all([servers?.worker.stop(), servers?.runner.stop()]);
-    await reader?.close();
+    await Promise.all([reader?.close(), packs?.close()]);
     await delist?.();
     delist = undefined;
   }

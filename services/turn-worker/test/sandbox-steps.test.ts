@@ -198,6 +198,15 @@ describe('what reaches outside', () => {
     expect(bench.happened.slice(-2)).toEqual(['end 0.1', 'end 0.1 answered']);
   });
 
+  test('is a push to the shared repository, which waits for no step to end', async () => {
+    const bench = new Bench();
+    await bench.begin('0.0');
+    await bench.send('/git/push');
+    expect(bench.happened.slice(-3)).toEqual(['mark 0.0', '/git/push', '/git/push answered']);
+    await bench.end('0.0');
+    expect(bench.happened.slice(-2)).toEqual(['captured', 'end 0.0 answered']);
+  });
+
   test('without an open step it is something that an earlier one left running, which is captured before', async () => {
     const bench = new Bench();
     await bench.take('0.0');

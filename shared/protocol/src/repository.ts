@@ -42,7 +42,7 @@ export function repositoryOf({ git, ref, branch }: CloneRequest, base: string): 
 export function repositoryText({ name, ref, branch, base }: Repository): string {
   const at = ref === undefined ? '' : ` at ${ref}`;
   return (
-    `Your workspace is a Git clone of ${name}${at}, of your own: nothing in it is pushed or pulled. You are on the branch ` +
+    `Your workspace is a Git clone of ${name}${at}, of your own: nothing is pushed there or pulled from there. You are on the branch ` +
     `${branch}, which began at the commit ${base}.`
   );
 }

@@ -8,6 +8,7 @@ import { mockScript } from './mock-script.js';
 import { messageKind } from './message-kind.js';
 import { isShallow, tooDeep } from './nesting.js';
 import { repository } from './repository.js';
+import { sharedRepository } from './shared-repository.js';
 
 /** The version of the contract between worker and runner. A runner may ignore every optional field. */
 export const runnerProtocol = 1;
@@ -87,6 +88,8 @@ export const runnerTurnInput = z.object({
   workspace: z.string(),
   /** The repository that the workspace began as a clone of. */
   repository: repository.optional(),
+  /** The repository that the project's agents share. */
+  shared: sharedRepository.optional(),
   /** The runner's address of the door. */
   controllerUrl: z.string(),
   /** The secret of this attempt, sent as `Authorization: Bearer`. */

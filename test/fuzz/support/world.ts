@@ -14,6 +14,7 @@ name: ${name}
 task: Do the work.
 channels: [{ name: "#team", members: [ada, ben] }]
 backend: { runner: { mode: mock } }
+git: { shared: true }
 turn: { maxToolCalls: 100000 }
 agents:
   ada: { role: writer, prompt: Write., tools: ["*"] }

@@ -8,6 +8,7 @@ import { budgetReached, budgetView } from '@suzumio/contract/model/budget';
 import { storageReached, storedView } from '@suzumio/contract/model/storage';
 import { pause } from '@suzumio/contract/model/pause';
 import { daySpending, usageAnswer, usageFigures, usageRow } from '@suzumio/contract/model/usage';
+import * as shared from '@suzumio/contract/model/shared-repository';
 import * as workspace from '@suzumio/contract/model/workspace';
 import { whyAnswer, whyReason } from '@suzumio/contract/model/why';
 import * as agents from '@suzumio/contract/operations/agents';
@@ -20,6 +21,7 @@ import * as profiles from '@suzumio/contract/operations/profiles';
 import * as projects from '@suzumio/contract/operations/projects';
 import * as request from '@suzumio/contract/operations/request';
 import * as service from '@suzumio/contract/operations/service';
+import * as sharedRepository from '@suzumio/contract/operations/shared-repository';
 import * as tasks from '@suzumio/contract/operations/tasks';
 import * as teams from '@suzumio/contract/operations/teams';
 import * as tokens from '@suzumio/contract/operations/tokens';
@@ -111,6 +113,10 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   TurnChanges: workspaces.turnChangesAnswer,
   WorkspaceChangeList: workspaces.workspaceChangeListAnswer,
   WorkspaceEntryList: workspaces.workspaceEntryListAnswer,
+  SharedRef: shared.sharedRefView,
+  SharedRefList: sharedRepository.sharedRefListAnswer,
+  SharedPush: shared.sharedPushView,
+  SharedPushList: sharedRepository.sharedPushListAnswer,
   ArtifactEntry: directoryEntry,
   ArtifactEntryList: artifacts.entryListAnswer,
   ArtifactList: artifacts.artifactListAnswer,

@@ -109,7 +109,12 @@ function requestOf({ id, upload }: Operation): Sample {
 /** What makes an operation succeed. */
 async function sampleOf(operation: Operation): Promise<Sample> {
   const state = states[operation.id];
-  const own = operation.id === 'redactArtifact' ? { artifact: await secretFile() } : {};
+  const own =
+    operation.id === 'redactArtifact'
+      ? { artifact: await secretFile() }
+      : operation.id === 'getSharedBundle'
+        ? { project: await projectWithPush() }
+        : {};
   return { ...requestOf(operation), ...own, ...(state ? { project: await world.project(state) } : {}) };
 }
 
@@ -117,6 +122,31 @@ async function sampleOf(operation: Operation): Promise<Sample> {
 async function secretFile(): Promise<string> {
   const content = Buffer.from(`secret ${String(++made)}`);
   return (await publish(world.api, 'team', 'ada', { name: 'secret.txt', content })).id;
+}
+
+/** A project in which an agent has pushed; what is in its pack does not matter here. */
+async function projectWithPush(): Promise<string> {
+  const { cell } = world.api;
+  const project = await world.project('at work');
+  const pack = await new ContentStore(cell.directory.projectDir(project)).putBytes(Buffer.alloc(64));
+  await cell.stores.use(project, (store) =>
+    store.write((tx) => {
+      const turn = tx.get<{ id: string; agent: string }>('SELECT id, agent_id AS agent FROM turns LIMIT 1');
+      const push = tx.insert('git_pushes', {
+        agent_id: turn?.agent ?? '',
+        turn_id: turn?.id ?? '',
+        attempt: 1,
+        key: 'the-first',
+        pack,
+        pack_bytes: 64,
+        pack_objects: 1,
+        updates_json: '[]',
+        created_at_ms: tx.nowMs,
+      });
+      tx.insert('git_refs', { name: 'refs/heads/main', object_id: '1'.repeat(40), push_seq: push });
+    }),
+  );
+  return project;
 }
 
 describe('the catalogue', () => {
@@ -361,6 +391,7 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
     await rm(join(world.api.cell.directory.projectDir(project), content.pathOf(removed)));
     return world.call(operationCalled('getWorkspaceFile'), { project, query: 'path=notes.md&turn=1' });
   },
+  'getSharedBundle git-ref-unknown': () => world.call(operationCalled('getSharedBundle')),
   'restoreWorkspace agent-unknown': () =>
     world.call(operationCalled('restoreWorkspace'), { agent: 'zoe', body: { turn: 0 } }),
   'restoreWorkspace idempotency-mismatch': async () => {
@@ -454,6 +485,7 @@ test('what happened meanwhile is told as the table of events says', async () => 
     'budget.reached',
     'artifact.redacted',
     'workspace.cloned',
+    'git.pushed',
     'agent.waiting',
   ]);
   expect(eventTypes.filter((type) => !seen.has(type) && !others.has(type))).toEqual([]);

@@ -1,5 +1,6 @@
 import type { AttemptRef, ClaimAnswer } from '@suzumio/protocol/attempts';
 import type { Repository } from '@suzumio/protocol/repository';
+import { sharedPack } from '@suzumio/protocol/shared-repository';
 import { sandboxPacksOf } from '@suzumio/protocol/tool-names';
 import { usualWorkspaceLimits } from '@suzumio/protocol/workspace-manifest';
 import type { Logger } from '@suzumio/runtime/observability/logger';
@@ -74,6 +75,14 @@ export async function prepareAttempt(
 function requireTools({ input, sandbox }: ClaimAnswer, toolpacks: readonly string[]): string[] {
   const packs = sandboxPacksOf(input.tools.map(({ name }) => name));
   const missing = packs.filter((pack) => !toolpacks.includes(pack));
+  // What is no runner of Suzumio's is not told of the repository either.
+  if (input.shared && missing.length === 0 && toolpacks.length > 0 && !toolpacks.includes(sharedPack)) {
+    throw new AttemptFailure(
+      'image-without-tools',
+      `The runner in the image ${sandbox.image} is of an earlier release, which cannot use the repository that agents share. Bring ` +
+        'the image to this release (npm run images), build your own on it, or take git.shared out of the project file.',
+    );
+  }
   if (missing.length === 0) return packs;
   throw new AttemptFailure(
     'image-without-tools',

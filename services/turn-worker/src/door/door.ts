@@ -6,6 +6,7 @@ import { type Duplex, Readable } from 'node:stream';
 import { maxContentBytes as largestContent } from '@suzumio/protocol/content';
 import { maxToolBodyBytes } from '@suzumio/protocol/door';
 import { chatPath, maxChatBytes, modelsPath } from '@suzumio/protocol/model-chat';
+import { maxPackBytes, pushPath } from '@suzumio/protocol/shared-repository';
 import { problemMediaType } from '@suzumio/protocol/problem';
 import { toProblem } from '@suzumio/contract/errors/problem';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
@@ -42,6 +43,10 @@ export type RefusalCode = 'unauthenticated' | 'token-rejected';
 
 const toolRoutes: ReadonlySet<string> = new Set(['/tool', '/tool/begin', '/tool/end']);
 const content = /^\/content\/[0-9a-f]{64}$/;
+const pack = /^\/git\/packs\/[0-9a-f]{64}$/;
+const sharedState = /^\/git(?:\?after=\d{1,15})?$/;
+/** A push without its pack. */
+const maxPushBytes = 64 * 1024;
 const maxConnections = 64;
 /** The limit of connections from one address: on a network others can connect, too. */
 const maxConnectionsOfOne = 16;
@@ -60,6 +65,9 @@ function allowance(method: string, url: string, maxContentBytes: number): number
   if (method === 'POST' && toolRoutes.has(url)) return maxToolBodyBytes;
   if (method === 'POST' && url === chatPath) return maxChatBytes;
   if (method === 'PUT' && content.test(url)) return maxContentBytes;
+  if (method === 'POST' && url === pushPath) return maxPushBytes;
+  if (method === 'PUT' && pack.test(url)) return Math.min(maxPackBytes, maxContentBytes);
+  if (method === 'GET' && (pack.test(url) || sharedState.test(url))) return 0;
   if (method === 'GET' && url === modelsPath) return 0;
   if ((method === 'GET' || method === 'HEAD') && content.test(url)) return 0;
   return undefined;
@@ -174,7 +182,7 @@ export class Door {
     if (maxBytes === undefined)
       throw new SuzumioError(
         'not-found',
-        `The door leads to POST /tool, /content/<sha256>, ${chatPath} and ${modelsPath} only.`,
+        `The door leads to POST /tool, /content/<sha256>, /git, ${chatPath} and ${modelsPath} only.`,
       );
     this.#requireToken(request);
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
@@ -191,6 +199,7 @@ export class Door {
       await forward(request, response, { runnerUrl, exchange, steps, maxBytes, body, source: call?.source });
     } catch (error) {
       if (error instanceof RangeError) throw tooLarge(maxBytes);
+      if (isSuzumioError(error)) throw error;
       throw new SuzumioError(
         'server-unreachable',
         'The ToolHost cannot be reached at the moment.',

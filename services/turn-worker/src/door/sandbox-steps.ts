@@ -1,6 +1,7 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { HttpAnswer } from '@suzumio/protocol/http-client';
 import { chatPath, stepHeader } from '@suzumio/protocol/model-chat';
+import { pushPath } from '@suzumio/protocol/shared-repository';
 
 /** Commits what a later attempt has to know of an attempt's steps in the sandbox. */
 export interface StepJournal {
@@ -50,6 +51,9 @@ export class SandboxSteps {
       case '/tool':
       case chatPath:
         return send(await this.leave());
+      case pushPath:
+        await this.reachOutside();
+        return send();
       default:
         return send();
     }

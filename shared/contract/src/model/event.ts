@@ -151,6 +151,15 @@ export const eventTable = {
     branch: text,
     commit: text,
   }),
+  'git.pushed': told(
+    'An agent pushed to the shared repository. A `from` or `to` of null: it was not there, or is no longer.',
+    {
+      push: number,
+      updates: z.array(z.object({ ref: text, from: text.nullable(), to: text.nullable() })),
+      objects: count,
+      sizeBytes: count,
+    },
+  ),
   'agent.waiting': told('An agent ended its turn to wait for mail.', {
     reason: text.optional(),
   }),

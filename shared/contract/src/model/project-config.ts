@@ -192,6 +192,13 @@ export const toolpackConfig = z.union(
   { error: `expected one of ${servedToolpacks.join(', ')}` },
 );
 
+/** The repository that a project's agents share. */
+export const gitConfig = z.strictObject({
+  shared: flag,
+  /** The agents that may move every branch and tag; others move their own. */
+  maintainers: z.exactOptional(z.array(z.string()).max(1000)),
+});
+
 /** Limits of a turn. Durations in milliseconds. */
 export const turnConfig = z.strictObject({
   timeout: duration.pipe(z.int().min(1)),
@@ -231,6 +238,7 @@ export const projectConfig = z.strictObject({
       maxFiles: z.exactOptional(wholeNumber(1, maxWorkspaceFiles)),
     }),
   ),
+  git: z.exactOptional(gitConfig),
   observability: observabilityConfig,
 });
 export type ProjectConfig = z.infer<typeof projectConfig>;

@@ -54,6 +54,7 @@ export const groups = {
   Turns: 'One waking of an agent each, with its attempts, its calls of tools and models, and its conversation.',
   Artifacts: 'Files and directories that agents published or a person gave, and the report.',
   Workspaces: "Agents' files: what each turn has changed, and how they were after it.",
+  Git: 'The repository that agents of a project share, and their pushes to it.',
   Events: "A project's timeline: as a list, as a stream, or waited for.",
   Usage: 'What models cost and what is stored, the budgets, and the pauses that keep turns from starting.',
   Profiles: 'Identities that outlive projects, and the teams that they belong to.',

@@ -8,6 +8,7 @@ import { pauses } from './pauses.js';
 import { profiles } from './profiles.js';
 import { projects } from './projects.js';
 import { service } from './service.js';
+import { sharedRepository } from './shared-repository.js';
 import { tasks } from './tasks.js';
 import { teams } from './teams.js';
 import { tokens } from './tokens.js';
@@ -24,6 +25,7 @@ export const operations = {
   ...turns,
   ...artifacts,
   ...workspaces,
+  ...sharedRepository,
   ...events,
   ...cellEvents,
   ...usage,

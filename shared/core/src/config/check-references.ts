@@ -22,6 +22,7 @@ export function checkReferences(
   checkTools(root, problems);
   checkChannels(root, agents, rendered, problems);
   checkScript(root, agents, problems);
+  checkMaintainers(root, agents, rendered, problems);
   checkScriptTools(root, problems);
   checkModels(root, problems);
   checkIdentities(root, problems);
@@ -126,6 +127,15 @@ function checkScript(root: ConfigNode, agents: AgentIds, problems: ProblemList):
     if (node !== undefined && id !== undefined && !isAgent(id, agents)) {
       problems.add('agent-unknown', node.place, () => unknownAgent(id, agents));
     }
+  }
+}
+
+function checkMaintainers(root: ConfigNode, agents: AgentIds, rendered: boolean, problems: ProblemList): void {
+  for (const node of itemsOf(childOf(childOf(root, 'git'), 'maintainers'))) {
+    const id = textOf(node);
+    if (id === undefined) continue;
+    const exists = rendered ? agents.expanded.has(id) : isAgent(id, agents);
+    if (!exists) problems.add('agent-unknown', node.place, () => unknownAgent(id, agents));
   }
 }
 

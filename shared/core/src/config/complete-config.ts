@@ -44,11 +44,21 @@ export function completeConfig(source: SourceConfig, directory: string): FileCon
     ...(source.budget && { budget: source.budget }),
     ...(source.protection && { protection: source.protection }),
     ...(source.workspace && { workspace: source.workspace }),
+    ...(source.git && { git: completeGit(source.git, idsOfEntry) }),
     observability: {
       http: withDefaults(configDefaults.observability.http, source.observability?.http),
       webui: withDefaults(configDefaults.observability.webui, source.observability?.webui),
     },
   };
+}
+
+/** A counted agent's entry stands for all of its agents. */
+function completeGit(
+  { shared, maintainers }: NonNullable<SourceConfig['git']>,
+  idsOfEntry: ReadonlyMap<string, string[]>,
+): NonNullable<ProjectConfig['git']> {
+  const ids = maintainers?.flatMap((agent) => idsOfEntry.get(agent) ?? [agent]);
+  return { shared, ...(ids && { maintainers: [...new Set(ids)] }) };
 }
 
 function expandAgent(base: string, source: SourceAgent, directory: string): [string, FileAgentConfig][] {

@@ -2,6 +2,7 @@ import type { AgentConfig, FileAgentConfig, FileConfig } from '@suzumio/contract
 import { branchOf } from '@suzumio/contract/model/workspace-config';
 import type { ClaimAnswer, SandboxLimits } from '@suzumio/protocol/attempts';
 import type { CloneRequest } from '@suzumio/protocol/repository';
+import type { SharedRepository } from '@suzumio/protocol/shared-repository';
 import { usualWorkspaceLimits, type WorkspaceLimits } from '@suzumio/protocol/workspace-manifest';
 import { unescapeReferences } from './environment.js';
 
@@ -59,6 +60,13 @@ function withGroup(user: string): string {
 export function workspaceLimitsOf({ workspace: { maxBytes, maxFiles } = {} }: FileConfig): WorkspaceLimits {
   const usual = usualWorkspaceLimits;
   return { maxBytes: maxBytes ?? usual.maxBytes, maxFiles: maxFiles ?? usual.maxFiles };
+}
+
+/** The repository that an agent shares with others; undefined where there is none, or it has no sandbox to use it from. */
+export function sharedOf({ agents, git }: FileConfig, id: string): SharedRepository | undefined {
+  const agent = agents[id];
+  if (git?.shared !== true || agent === undefined || isExternal(agent)) return undefined;
+  return { branch: branchOf(agent.workspace?.branch, id), maintains: git.maintainers?.includes(id) ?? false };
 }
 
 /** The repository that an agent's new workspace is a clone of; undefined where it is none. */

@@ -63,6 +63,11 @@ export function unsupportedFields(config: ProjectConfig): UnsupportedField[] {
     for (const field of isExternal(agent) ? fieldsOfHosts : []) {
       refuse(agent[field] !== undefined, ['agents', id, field], 'its handler runs where it likes: leave it out');
     }
+    refuse(
+      config.git?.shared === true && agent.workspace?.depth !== undefined,
+      ['agents', id, 'workspace', 'depth'],
+      'a repository is shared with its whole history (git.shared): leave it out',
+    );
     if (isExternal(agent) || backendOf(config, agent) !== 'process') continue;
     const own = agent.mounts !== undefined && agent.mounts.length > 0;
     refuse(

@@ -358,6 +358,14 @@ describe('what is wrong with a project file is told with its place', () => {
     expect(problemsOf(text).map(brief)).toContain('agent-unknown 2:36');
   });
 
+  test('a maintainer of the shared repository that is no agent', () => {
+    const text = (maintainer: string) =>
+      `name: a\ntask: b\ngit: { shared: true, maintainers: [${maintainer}] }\nagents:\n  worker: { role: c, prompt: d, count: 2 }\n`;
+    expect(problemsOf(text('wroker')).map(brief)).toEqual(['agent-unknown 3:36']);
+    // The entry stands for its agents.
+    for (const known of ['worker', 'worker-2']) expect(problemsOf(text(known))).toEqual([]);
+  });
+
   test('a file that is not there', () => {
     expect(problemsOf({ 'other.yaml': '' }).map(brief)).toEqual(['file-missing 1:1']);
   });

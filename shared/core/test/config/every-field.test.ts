@@ -132,6 +132,8 @@ const shownElsewhere: [string, string, string][] = [
     'runner/test/mock-steps.process.test.ts',
     `${key.split('.').at(-1) ?? ''}: `,
   ]),
+  ['git.shared', 'services/toolhost/test/shared-repository.process.test.ts', 'git: { shared: true'],
+  ['git.maintainers', 'services/toolhost/test/shared-repository.process.test.ts', 'maintainers: ['],
   ['backend.runner.mode', 'test/models.container.test.ts', 'mode: ai'],
   ['backend.runner.model', 'test/models.container.test.ts', 'model: main'],
   ...['type', 'baseURL', 'apiKeyEnv', 'headers'].map((key): [string, string, string] => [

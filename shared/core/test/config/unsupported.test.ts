@@ -71,6 +71,14 @@ describe('what this version does not enforce', () => {
     expect(unsupportedFields(load(minimal('    backend: external\n')).config)).toEqual([]);
   });
 
+  test('is a part of a history where a repository is shared', () => {
+    const agent = '    workspace: { git: /srv/a, depth: 1 }\n';
+    const rest = 'backend: { runner: { mode: mock } }\n';
+    expect(unsupportedFields(load(minimal(agent + rest)).config)).toEqual([]);
+    const shared = load(minimal(`${agent}git: { shared: true }\n${rest}`)).config;
+    expect(unsupportedFields(shared).map(({ path }) => path.join('.'))).toEqual(['agents.editor.workspace.depth']);
+  });
+
   test('is a mount of an agent that runs as a process', () => {
     const agent =
       '    backend: process\n    mounts: [{ source: a, target: /a }]\nbackend: { runner: { mode: mock } }\n';

@@ -164,9 +164,19 @@ export function createMetrics(service: string) {
       name: 'suzumio_tool_calls_total',
       help: 'Tool calls, by tool and outcome.',
       labels: {
-        tool: [...toolsOfPacks(servedToolpacks), ...scriptSteps],
+        tool: [...toolsOfPacks(servedToolpacks), ...scriptSteps, 'git.push'],
         outcome: ['ok', 'failed', 'refused', 'replayed'],
       },
+    }),
+    gitPushes: defineCounter(registry, {
+      name: 'suzumio_git_pushes_total',
+      help: 'Pushes of agents to the repositories that they share.',
+      labels: {},
+    }),
+    gitPushedBytes: defineCounter(registry, {
+      name: 'suzumio_git_pushed_bytes_total',
+      help: 'Bytes of the packs that agents have pushed to the repositories that they share.',
+      labels: {},
     }),
     modelCalls: defineCounter(registry, {
       name: 'suzumio_model_calls_total',

@@ -7,6 +7,7 @@ import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import { type ArtifactKind, directoryManifest } from '@suzumio/protocol/artifacts';
 import { entriesOf, readSnapshot } from '@suzumio/protocol/workspace-snapshot';
 import { ContentStore } from '../content/content-store.js';
+import { sharedPacks } from '../content/shared-repository.js';
 import { contradictionsIn } from '../projects/contradictions.js';
 import { readConfig, readStatus } from '../projects/read-project.js';
 import type { ReadOnlyCell } from './read-only-cell.js';
@@ -47,7 +48,7 @@ interface List {
 interface Facts {
   status: ProjectStatus;
   contradictions: Record<string, unknown[]>;
-  artifacts: Reference[];
+  files: Reference[];
   /** Published directories and workspaces: their content is a manifest. */
   lists: List[];
   reports: { version: number; path: string }[];
@@ -115,7 +116,7 @@ function readFacts(cell: ReadOnlyCell, project: string, flaws: Flaw[]): Facts | 
       return {
         status: readStatus(reader).status,
         contradictions: contradictionsIn(reader),
-        artifacts: artifacts(reader, 'file'),
+        files: [...artifacts(reader, 'file'), ...packs(reader)],
         lists: [...directories(reader), ...workspaces(reader)],
         reports: reader.all<{ version: number; path: string }>('SELECT version, path FROM reports ORDER BY version'),
       };
@@ -134,6 +135,14 @@ function artifacts(reader: SqlReader, kind: ArtifactKind): Reference[] {
       { kind },
     )
     .map(({ id, name, sha256, size }) => ({ what: `artifact ${name} (${id})`, sha256, sizeBytes: size }));
+}
+
+function packs(reader: SqlReader): Reference[] {
+  return sharedPacks(reader, 0, Number.MAX_SAFE_INTEGER).map(({ push, sha256, sizeBytes }) => ({
+    what: `push ${String(push)} to the shared repository`,
+    sha256,
+    sizeBytes,
+  }));
 }
 
 function directories(reader: SqlReader): List[] {
@@ -175,7 +184,7 @@ async function verifyContents(store: ContentStore, facts: Facts, verdict: Projec
     if (flaw !== undefined) verdict.flaws.push({ what, detail: flaw });
     return flaw === undefined;
   };
-  for (const artifact of facts.artifacts) await verify(artifact);
+  for (const file of facts.files) await verify(file);
   for (const listed of facts.lists) {
     const read = async (sha256: string) => {
       if (!(await verify({ what: listed.what, sha256 }))) throw new FlawTold();

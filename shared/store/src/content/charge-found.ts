@@ -68,6 +68,11 @@ function ownersIn(
       },
     );
     if (artifact) return { owner: artifact.creator, kind: artifact.creator === USER_ID ? 'uploads' : 'content' };
+    const pusher = reader.get<{ agent: string }>(
+      'SELECT agent_id AS agent FROM git_pushes WHERE pack = :name ORDER BY seq',
+      { name },
+    );
+    if (pusher) return { owner: pusher.agent, kind: 'content' };
     const snapshot = snapshotWith(name);
     const agent =
       snapshot === undefined ? undefined : (agents.find((one) => one.snapshot === snapshot) ?? past(snapshot));

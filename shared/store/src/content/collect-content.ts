@@ -11,6 +11,7 @@ import { isPublished, publishedContents } from './artifacts.js';
 import { listReports } from './reports.js';
 import { type KeptHistory, KeptSnapshots } from './kept-snapshots.js';
 import { imagesInUse } from './call-images.js';
+import { pushedPacks } from './shared-repository.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
 /** How long content may exist, or be confirmed to exist, before a row refers to it. */
@@ -56,9 +57,10 @@ export async function collectContent(
   const published = publishedContents(store.reader);
   const reports = reportPaths(store.reader);
   const images = imagesInUse(store.reader);
+  const packs = pushedPacks(store.reader);
   const unused = old.filter(
     ({ name, path }) =>
-      !workspaces.contents.has(name) && !published.has(name) && !reports.has(path) && !images.has(name),
+      ![workspaces.contents, published, images, packs].some((used) => used.has(name)) && !reports.has(path),
   );
   let removed = 0;
   for (let start = 0; start < unused.length; start += atOnce) {
@@ -74,7 +76,7 @@ export async function collectContent(
 }
 
 /** Why some content was not removed. */
-export type StillUsed = 'published' | 'reported' | 'in a workspace' | 'just confirmed';
+export type StillUsed = 'published' | 'reported' | 'pushed' | 'in a workspace' | 'just confirmed';
 
 /**
  * Removes content at once where nothing refers to it. Content that a running attempt may have been told to be there is left
@@ -97,11 +99,13 @@ export async function removeContent(
     await removeUnused(store, projectDir, files.slice(start, start + atOnce), workspaces, oldestAttemptMs);
   }
   const reports = reportPaths(store.reader);
+  const packs = pushedPacks(store.reader);
   const left = files.filter(({ name }) => content.has(name));
   return new Set(
     left.map(({ name, path }) => {
       if (isPublished(store.reader, name)) return 'published';
       if (reports.has(path)) return 'reported';
+      if (packs.has(name)) return 'pushed';
       return workspaces.contents.has(name) ? 'in a workspace' : 'just confirmed';
     }),
   );
@@ -137,9 +141,11 @@ async function removeUnused(
         if (left.length > 0) return left;
         const reports = reportPaths(tx);
         const images = imagesInUse(tx);
+        const packs = pushedPacks(tx);
         const before = beforeMs(tx);
         for (const { name, path } of files) {
-          if (workspaces.contents.has(name) || isPublished(tx, name) || reports.has(path) || images.has(name)) continue;
+          const isUsed = [workspaces.contents, images, packs].some((used) => used.has(name));
+          if (isUsed || isPublished(tx, name) || reports.has(path)) continue;
           const file = putAside(join(projectDir, path), before);
           if (file === undefined) continue;
           aside.push(file);

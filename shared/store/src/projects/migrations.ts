@@ -366,4 +366,29 @@ DROP INDEX messages_sender;
 DROP INDEX events_type;
 `,
   },
+  {
+    // The repository that agents share: its references, and the pushes that have moved them, with their packs.
+    version: 25,
+    sql: `
+CREATE TABLE git_pushes (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  agent_id TEXT NOT NULL REFERENCES agents (id),
+  turn_id TEXT NOT NULL REFERENCES turns (id),
+  attempt INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  pack TEXT,
+  pack_bytes INTEGER NOT NULL,
+  pack_objects INTEGER NOT NULL,
+  updates_json TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  UNIQUE (turn_id, key)
+) STRICT;
+CREATE INDEX git_pushes_packs ON git_pushes (pack) WHERE pack IS NOT NULL;
+CREATE TABLE git_refs (
+  name TEXT PRIMARY KEY,
+  object_id TEXT NOT NULL,
+  push_seq INTEGER NOT NULL REFERENCES git_pushes (seq)
+) STRICT, WITHOUT ROWID;
+`,
+  },
 ];

@@ -1,0 +1,47 @@
+import { type SharedPushView, sharedPushView, type SharedRefView } from '@suzumio/contract/model/shared-repository';
+import { oneLine } from '@suzumio/core/prompt/body';
+import type { Session } from '../session.js';
+import { dayAndTime, size } from './format.js';
+import { table } from './table.js';
+
+export function sharedRefTable(refs: readonly SharedRefView[], { context }: Session): string[] {
+  return table(
+    ['REF', 'AT', 'PUSHED BY', 'TIME'],
+    refs.map(({ ref, id, agent, pushedAt }) => [shortRef(ref), shortId(id), agent, dayAndTime(pushedAt, context)]),
+    context.out,
+  );
+}
+
+export function sharedPushTable(pushes: readonly SharedPushView[], { context }: Session): string[] {
+  return table(
+    ['PUSH', 'TIME', 'TURN', 'SIZE', 'MOVED'],
+    pushes.map(({ seq, agent, turnNumber, pack, updates, createdAt }) => [
+      String(seq),
+      dayAndTime(createdAt, context),
+      `${agent}:${turnNumber}`,
+      pack === null ? '' : size(pack.sizeBytes),
+      movedRefs(updates),
+    ]),
+    context.out,
+  );
+}
+
+/** Which references a push has moved; nothing for what another version wrote otherwise. */
+export function movedRefs(updates: unknown): string {
+  const moved = sharedPushView.shape.updates.safeParse(updates).data ?? [];
+  return moved
+    .map(({ ref, from, to }) => {
+      const was = from === null ? 'new' : shortId(from);
+      return `${shortRef(ref)} ${was} -> ${to === null ? 'deleted' : shortId(to)}`;
+    })
+    .join(', ');
+}
+
+/** A branch without its prefix, as Git shows it. */
+function shortRef(ref: string): string {
+  return oneLine(ref.replace(/^refs\/heads\//, '').replace(/^refs\/(?=tags\/)/, ''));
+}
+
+function shortId(id: string): string {
+  return id.slice(0, 10);
+}

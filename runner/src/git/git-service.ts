@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { RunnerTurnInput } from '@suzumio/protocol/runner';
+import { sharedRemote, sharedUrl } from '@suzumio/protocol/shared-repository';
+import type { Connector } from '../door/connector.js';
+import { doorHttp } from '../door/exchange.js';
+import { forward } from '../door/forward.js';
+import { keptDirectory } from '../sandbox/paths/roots.js';
+import { localProblem, problemAnswer } from '../tools/tool-answer.js';
+import { messageOf } from '../turn-failure.js';
+import { gitVariable, serviceSocket, serviceTurn, type SharedTurn } from './shared-turn.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Of the door's routes, those of the shared repository. */
+const ownRoute = /^\/git(?:[/?]|$)/;
+
+/** Beside the bundle's entries; Git finds its helper for `suzumio::` there. */
+const programs = fileURLToPath(new URL('bin', import.meta.url));
+
+/** Connects the Git of a turn's programs with the repository that the project's agents share. */
+export interface GitService {
+  /** The environment of programs, in which every repository has the remote `shared`. */
+  readonly env: Environment;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the shared repository's routes of the door on a socket, for the helper that Git starts: it knows no token, and needs no
+ * door of its own.
+ */
+export async function openGitService(
+  input: RunnerTurnInput,
+  connector: Connector,
+  env: Environment,
+): Promise<GitService> {
+  const { project, agent, turn, token, workspace } = input;
+  const directory = await mkdtemp(join(tmpdir(), 'suzumio-git-'));
+  const mirror = join(workspace, keptDirectory, 'shared.git');
+  const known: SharedTurn = { project, agent: agent.id, turn: turn.id, mirror };
+  await writeFile(join(directory, serviceTurn), JSON.stringify(known));
+  // All answers are passed on, errors included.
+  const door = doorHttp(connector, { isTransient: () => false });
+  const server = createServer((incoming, response) => {
+    if (!ownRoute.test(incoming.url ?? '')) refuse(response, 404, 'not-found', 'expected /git');
+    else {
+      forward(door, incoming, response, { authorization: `Bearer ${token}` }).catch((error: unknown) => {
+        if (response.headersSent) response.destroy();
+        else refuse(response, 502, 'door-failed', messageOf(error));
+      });
+    }
+  });
+  server.listen(join(directory, serviceSocket));
+  await once(server, 'listening');
+  return {
+    env: {
+      ...env,
+      PATH: [programs, env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin'].join(delimiter),
+      [gitVariable]: directory,
+      ...remoteIn(env),
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The remote as configuration in the environment: it holds in every repository, and nothing is written into any. */
+function remoteIn(env: Environment): Record<string, string> {
+  const before = Number(env['GIT_CONFIG_COUNT'] ?? 0);
+  const settings = [
+    [`remote.${sharedRemote}.url`, sharedUrl],
+    [`remote.${sharedRemote}.fetch`, `+refs/heads/*:refs/remotes/${sharedRemote}/*`],
+    // A plain "git push" goes there, to a branch of the same name, from which "git pull" comes.
+    ['remote.pushDefault', sharedRemote],
+    ['push.default', 'current'],
+    ['push.autoSetupRemote', 'true'],
+  ];
+  const variables = settings.flatMap(([key = '', value = ''], index): [string, string][] => [
+    [`GIT_CONFIG_KEY_${String(before + index)}`, key],
+    [`GIT_CONFIG_VALUE_${String(before + index)}`, value],
+  ]);
+  return { GIT_CONFIG_COUNT: String(before + settings.length), ...Object.fromEntries(variables) };
+}
+
+function refuse(response: ServerResponse, status: number, code: string, detail: string): void {
+  const { contentType, body } = problemAnswer(localProblem(status, code, detail));
+  response.writeHead(status, { 'content-type': contentType, 'content-length': body.length });
+  response.end(body);
+}

@@ -1,0 +1,151 @@
+import { join } from 'node:path';
+import express, { type Request, type Router } from 'express';
+import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { sha256 } from '@suzumio/protocol/ids';
+import {
+  maxListedPacks,
+  maxPackBytes,
+  pushPath,
+  pushRequest,
+  type SharedState,
+} from '@suzumio/protocol/shared-repository';
+import { parse } from '@suzumio/runtime/http/validate';
+import { isPushed, sharedPacks, sharedRefs } from '@suzumio/store/content/shared-repository';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
+import { authorizeTool } from '@suzumio/store/turns/authorize';
+import { keptInput } from '@suzumio/store/turns/kept-input';
+import {
+  type CheckedPack,
+  findPush,
+  pushToShared,
+  requirePushable,
+  requireShared,
+} from '@suzumio/store/turns/push-to-shared';
+import { attemptTokenOf, type PresentedToken, requireRunner, senderOf } from './auth.js';
+import { refuseCall } from './call-tool.js';
+import { closeOf } from './bodies/close-of.js';
+import { jsonBody } from './bodies/json-body.js';
+import { contentOf, sendContent, storeContent } from './content.js';
+import type { ToolhostContext } from './context.js';
+
+/** The largest push: fifty references with long names. */
+const maxPushBytes = 64 * 1024;
+const mostMembers = 1_000;
+
+const wholeNumber = /^\d{1,15}$/;
+
+/**
+ * The repository that a project's agents share, for their runners. Git does not run here: packs are stored as they came once they
+ * were inspected, and references are rows.
+ */
+export function gitRouter(context: ToolhostContext): Router {
+  const router = express.Router();
+
+  router.get('/git', async (request, response) => {
+    const { after = '0' } = request.query;
+    if (typeof after !== 'string' || !wholeNumber.test(after)) {
+      throw new SuzumioError('invalid-request', 'after: expected the number of a push, or 0.');
+    }
+    response.json(await using(context, request, ({ store }) => stateOf(store, Number(after))));
+  });
+
+  router
+    .route('/git/packs/:sha256')
+    .get((request, response) =>
+      using(context, request, async ({ store }) => {
+        const hash = parse(sha256, request.params.sha256, 'content hash');
+        if (!isPushed(store.reader, hash)) throw new SuzumioError('not-found', `No push has brought a pack ${hash}.`);
+        await sendContent(context, store.project, hash, false, response);
+      }),
+    )
+    .put((request, response) =>
+      using(context, request, async ({ store, agent }) => {
+        if (!(Number(request.headers['content-length']) <= maxPackBytes)) {
+          throw new SuzumioError(
+            'body-too-large',
+            `A push may have ${String(maxPackBytes)} bytes at most: push its history in parts.`,
+          );
+        }
+        await storeContent(context, store, { owner: agent, kind: 'content' }, request, response);
+      }),
+    );
+
+  router.post(pushPath, async (request, response) => {
+    const token = await requireRunner(context, request);
+    const body = await context.bodies.receive(request, senderOf(token), maxPushBytes, closeOf(response));
+    const { project, agent: named, turn, pack, ...push } = parse(pushRequest, jsonBody(body, mostMembers), 'push');
+    const answer = await using(context, request, async ({ store, agent }) => {
+      if (project !== token.project || turn !== token.turn || named !== agent) {
+        throw new SuzumioError('forbidden', 'A token is good for its own turn only, and this push names another.');
+      }
+      const before = findPush(store.reader, turn, push);
+      if (before !== undefined) return { push: before };
+      // Before anything is read for it, and again in the transaction.
+      try {
+        requirePushable(store.reader, requireShared(store.config, agent), push.updates);
+      } catch (error) {
+        if (!isSuzumioError(error, 'git-ref-refused')) throw error;
+        const call = {
+          ...token,
+          agent,
+          step: undefined,
+          tool: 'git.push',
+          input: keptInput(push.updates),
+          requestHash: '',
+        };
+        return await refuseCall(context, store, call, error.code, error.message);
+      }
+      context.cell.disk.require('rows');
+      const checked = pack === undefined ? undefined : await checkedPack(context, store, token, pack);
+      return { push: await store.write((tx) => pushToShared(tx, token, push, checked)) };
+    });
+    response.json(answer);
+  });
+
+  return router;
+}
+
+/**
+ * Runs `work` for a running attempt in a project that shares a repository.
+ *
+ * @throws SuzumioError `unauthenticated`, `token-rejected`, `git-not-shared`
+ */
+async function using<Result>(
+  context: ToolhostContext,
+  request: Request,
+  work: (of: { store: ProjectStore; agent: string }) => Promise<Result> | Result,
+): Promise<Result> {
+  const token = attemptTokenOf(request, 'tool', context.cell.id);
+  return context.cell.stores.use(token.project, async (store) => {
+    const { agent } = authorizeTool(store.reader, token);
+    requireShared(store.config, agent);
+    return work({ store, agent });
+  });
+}
+
+function stateOf({ reader }: ProjectStore, after: number): SharedState {
+  const packs = sharedPacks(reader, after, maxListedPacks + 1);
+  return {
+    refs: sharedRefs(reader),
+    packs: packs
+      .slice(0, maxListedPacks)
+      .map(({ push, sha256: hash, sizeBytes }) => ({ push, sha256: hash, sizeBytes })),
+    more: packs.length > maxListedPacks,
+  };
+}
+
+/** @throws SuzumioError `content-missing`, `git-pack-invalid`, `attempt-busy` */
+async function checkedPack(
+  context: ToolhostContext,
+  store: ProjectStore,
+  token: PresentedToken,
+  hash: string,
+): Promise<CheckedPack> {
+  const content = contentOf(context, store.project);
+  const sizeBytes = await content.renew(hash);
+  if (sizeBytes === undefined || sizeBytes > maxPackBytes) {
+    throw new SuzumioError('content-missing', `The pack ${hash} was not put to /git/packs/${hash} before.`);
+  }
+  const path = join(context.cell.directory.projectDir(store.project), content.pathOf(hash));
+  return { sha256: hash, sizeBytes, objects: await context.packs.inspect(senderOf(token).attempt, path) };
+}

@@ -1,0 +1,87 @@
+import type { RefUpdate, SharedState } from '@suzumio/protocol/shared-repository';
+import type { SharedPushView, SharedRefView } from '@suzumio/contract/model/shared-repository';
+import { iso, type Page, type Part, readPart } from '../sqlite/page.js';
+import type { SqlReader } from '../sqlite/sql.js';
+
+// The repository that a project's agents share: references, and the packs of the pushes that have moved them. A pack is kept
+// as long as the project: a later one may need what is in it.
+
+/** A pack of the shared repository. */
+export interface SharedPack {
+  push: number;
+  sha256: string;
+  sizeBytes: number;
+  objects: number;
+}
+
+/** The references, ordered by name. */
+export function sharedRefs(reader: SqlReader): SharedState['refs'] {
+  return reader.all<SharedState['refs'][number]>('SELECT name AS ref, object_id AS id FROM git_refs ORDER BY name');
+}
+
+/** The packs of the pushes after one, oldest first. A pack that came again is not named again. */
+export function sharedPacks(reader: SqlReader, after: number, limit: number): SharedPack[] {
+  return reader.all<SharedPack>(
+    `SELECT min(seq) AS push, pack AS sha256, pack_bytes AS sizeBytes, pack_objects AS objects FROM git_pushes
+     WHERE pack IS NOT NULL GROUP BY pack HAVING min(seq) > :after ORDER BY push LIMIT :limit`,
+    { after, limit },
+  );
+}
+
+/** The hashes of all packs. */
+export function pushedPacks(reader: SqlReader): Set<string> {
+  const rows = reader.all<{ pack: string }>('SELECT DISTINCT pack FROM git_pushes WHERE pack IS NOT NULL');
+  return new Set(rows.map(({ pack }) => pack));
+}
+
+export function isPushed(reader: SqlReader, sha256: string): boolean {
+  return reader.get('SELECT 1 FROM git_pushes WHERE pack = :sha256 LIMIT 1', { sha256 }) !== undefined;
+}
+
+/** The references, each with the push that has moved it last. */
+export function listSharedRefs(reader: SqlReader): SharedRefView[] {
+  return reader
+    .all<Omit<SharedRefView, 'pushedAt'> & { atMs: number }>(
+      `SELECT name AS ref, object_id AS id, push_seq AS push, agent_id AS agent, created_at_ms AS atMs
+       FROM git_refs CROSS JOIN git_pushes ON seq = push_seq ORDER BY name`,
+    )
+    .map(({ atMs, ...ref }) => ({ ...ref, pushedAt: iso(atMs) }));
+}
+
+interface PushRow {
+  seq: number;
+  agent_id: string;
+  turn_id: string;
+  turn_number: number;
+  attempt: number;
+  pack: string | null;
+  pack_bytes: number;
+  pack_objects: number;
+  updates_json: string;
+  created_at_ms: number;
+}
+
+/** Pushes in their order. */
+export function listSharedPushes(reader: SqlReader, page: Page): Part<SharedPushView> {
+  return readPart<PushRow, SharedPushView>(
+    reader,
+    {
+      columns: 'git_pushes.*, turns.number AS turn_number',
+      from: 'git_pushes CROSS JOIN turns ON turns.id = turn_id',
+      key: 'git_pushes.seq',
+      where: [],
+      params: {},
+    },
+    page,
+    (row) => ({
+      seq: row.seq,
+      agent: row.agent_id,
+      turn: row.turn_id,
+      turnNumber: row.turn_number,
+      attempt: row.attempt,
+      updates: JSON.parse(row.updates_json) as RefUpdate[],
+      pack: row.pack === null ? null : { sha256: row.pack, sizeBytes: row.pack_bytes, objects: row.pack_objects },
+      createdAt: iso(row.created_at_ms),
+    }),
+  );
+}
