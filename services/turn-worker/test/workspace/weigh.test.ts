@@ -34,7 +34,7 @@ test('says what a workspace holds, and where most of it is', () => {
 });
 
 test('goes no deeper than a capture does', () => {
-  write(`${'d/'.repeat(600)}x`, 1);
+  write(`${'d/'.repeat(520)}x`, 1);
   expect(weigh(root, all).entries).toBe(513);
 });
 
