@@ -27,7 +27,10 @@ async function open(): Promise<World> {
   return world;
 }
 
-/** Something that keeps writing in a directory. */
+/**
+ * Something that keeps writing in a directory. There is so much by then that it takes a while to remove: on a busy machine,
+ * too, the writer has its share of the processors meanwhile.
+ */
 async function writer(directory: string, environment: Record<string, string> = {}): Promise<ChildProcess> {
   await mkdir(directory, { recursive: true });
   const program = `for (let i = 0; ; i += 1) { try { require('fs').mkdirSync(process.argv[1] + '/' + i, { recursive: true }) } catch {} }`;
@@ -37,7 +40,7 @@ async function writer(directory: string, environment: Record<string, string> = {
     stdio: 'ignore',
   });
   children.push(child);
-  await until(async () => (await readdir(directory)).length > 10, 'something to be written');
+  await until(async () => (await readdir(directory)).length > 300, 'much to be written');
   return child;
 }
 
