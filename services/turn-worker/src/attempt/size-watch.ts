@@ -4,6 +4,8 @@ export interface SizeWatchOptions {
   directories: () => readonly string[] | Promise<readonly string[]>;
   /** Which directories below them are not counted: see {@link treeSize}. */
   leave?: (path: string) => boolean;
+  /** What the directories are in: see {@link treeSize}. */
+  within?: string;
   bounds: TreeBounds;
   /**
    * Where they are reached the sandbox is ended, and not for what cannot be looked into: that is for whoever is told of it to
@@ -53,8 +55,8 @@ export class SizeWatch {
   }
 
   async #size(options: TreeSizeOptions, bounds = this.options.bounds): Promise<TreeSize> {
-    const { directories, leave } = this.options;
-    return treeSize(await directories(), bounds, { ...options, leave });
+    const { directories, leave, within } = this.options;
+    return treeSize(await directories(), bounds, { ...options, leave, within });
   }
 
   #schedule(afterMs: number): void {

@@ -75,6 +75,7 @@ export async function watchSandbox(options: WatchOptions): Promise<Watched> {
   const homeSize = home && watchHome(home, homeBounds, options, stopTooLarge);
   const caches = new SizeWatch({
     directories: () => cachesIn(workspace),
+    within: workspace.directory,
     bounds: homeBounds,
     unlinkedBytes: () => Promise.resolve(0),
     everyMs: limits.sizeCheckMs,
