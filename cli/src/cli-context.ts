@@ -22,6 +22,8 @@ export interface CliContext {
   readonly self: string;
   /** Aborted by Ctrl-C or SIGTERM. */
   readonly interrupted: AbortSignal;
+  /** Says what a second Ctrl-C does, once, instead of ending the process. @default nothing can be said */
+  readonly onInsistence?: (act: () => void) => void;
   /** Asks the person and returns the answer; undefined without a terminal. Rejects when there will be no answer. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** The time, in milliseconds since 1970. */

@@ -28,10 +28,16 @@ function output(stream: NodeJS.WriteStream): Output {
 }
 
 const interruption = new AbortController();
+const end = (): void => process.exit(interruptedCode);
+let insist = end;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    if (interruption.signal.aborted) process.exit(interruptedCode);
-    interruption.abort();
+    if (!interruption.signal.aborted) interruption.abort();
+    else {
+      const act = insist;
+      insist = end;
+      act();
+    }
   });
 }
 
@@ -43,6 +49,9 @@ const context: CliContext = {
   err: output(process.stderr),
   self: process.env.npm_lifecycle_event === undefined ? 'suzumio' : 'npx suzumio',
   interrupted: interruption.signal,
+  onInsistence: (act) => {
+    insist = act;
+  },
   ask: process.stdin.isTTY && process.stderr.isTTY ? (question) => asker.ask(question) : undefined,
   now: Date.now,
   timeZone: undefined,

@@ -88,6 +88,24 @@ describe('up', () => {
   );
 
   test(
+    'ends turns that run at a second Ctrl-C, and the next start goes on with them',
+    async () => {
+      const hanging = notesProject('notes').replace('- fail: { exit: 3 }', '- hang: true');
+      const up = world.begin('up', await world.write('notes.yaml', hanging), '--port', '0');
+      await eventually('up follows the project', () => up.out.includes('started'), patienceMs);
+      await world.run('send', 'notes', 'writer', 'P2', 'Please fail: hang.');
+      await eventually('the turn runs', () => up.out.includes('turn 1 started'), patienceMs);
+      up.interrupt();
+      await eventually('it is about to stop', () => up.out.includes('Ctrl-C again ends them now'), patienceMs);
+      up.insist();
+      expect(await up.ended).toMatchObject({ code: 0, err: '' });
+      expect(up.out).toContain('Ending them now. They go on after the next start.');
+      expect((await world.run('turns', 'show', 'notes', 'writer:1')).out).toContain('worker-shutdown');
+    },
+    patienceMs,
+  );
+
+  test(
     'goes on with a project that is there, through a server that runs',
     async () => {
       const file = await world.write('notes.yaml', notesProject('notes'));

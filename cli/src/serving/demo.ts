@@ -23,6 +23,7 @@ import { createSession, say, sayNext, type Session } from '../session.js';
 import { refuseOptions } from '../usage-error.js';
 import { type DemoModelOptions, withDemoModel } from './demo-model.js';
 import { pairsOf } from '../providers/provider-pair.js';
+import { endTurnsOnInsistence } from './serve.js';
 import { startStack } from './stack.js';
 
 type Backend = ProjectConfig['backend']['kind'];
@@ -65,6 +66,7 @@ export async function demo(asked: Session, options: DemoOptions): Promise<ExitCo
     policy: demoPolicy(session, loaded, backend),
     environment: session.context.env,
   });
+  endTurnsOnInsistence(session, stack);
   try {
     const project = await createDemo(stack.cell, loaded, backend);
     const api = await requireApi(session);

@@ -29,7 +29,7 @@ export async function serve(session: Session, { allowProcess, ...options }: Serv
     await sayServing(session, stack, ['init FILE', 'status', 'doctor']);
     await interruption(untilEnd(session, stack));
     stack.failed.throwIfAborted();
-    sayStopping(session);
+    sayStopping(session, stack);
   } finally {
     await stack.stop();
   }
@@ -53,8 +53,17 @@ export async function sayServing(session: Session, stack: Stack, next: string[])
   }
 }
 
-export function sayStopping(session: Session): void {
+export function sayStopping(session: Session, stack: Stack): void {
+  endTurnsOnInsistence(session, stack);
   say(session, 'Stopping: turns that run have 20 s to end. Ctrl-C again ends them now; nothing is lost either way.');
+}
+
+/** A second Ctrl-C ends the turns that run, and leaves no container behind; a third one ends this process. */
+export function endTurnsOnInsistence(session: Session, stack: Stack): void {
+  session.context.onInsistence?.(() => {
+    say(session, 'Ending them now. They go on after the next start.');
+    stack.endTurns();
+  });
 }
 
 /** When a person wants an end, or the services cannot go on. */

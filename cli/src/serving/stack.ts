@@ -56,6 +56,8 @@ export interface Stack {
   readonly logFile: string;
   /** Aborted with the reason when it cannot go on: it is to be stopped then. */
   readonly failed: AbortSignal;
+  /** Gives turns that run no more time: called while the stack is being stopped, or before. */
+  endTurns(): void;
   /** Takes no more work, lets running turns go on for a while, and closes everything. */
   stop(): Promise<void>;
 }
@@ -85,6 +87,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const metrics = createMetrics('suzumio');
   const transport = createInProcessTransport({ logger });
   const failure = new AbortController();
+  const hurry = new AbortController();
   const fail = (error: unknown): void => {
     if (failure.signal.aborted) return;
     tellFatal(logger, error);
@@ -142,7 +145,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
             },
           },
         },
-        { transport, logger, metrics, policyOf: ({ project }) => policyOf(project) },
+        { transport, logger, metrics, policyOf: ({ project }) => policyOf(project), hurry: hurry.signal },
       ),
     );
     const health =
@@ -165,6 +168,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       failed: failure.signal,
       open: access?.auth === 'off',
       stop,
+      endTurns: () => {
+        hurry.abort();
+      },
       get ready() {
         return worker.ready;
       },

@@ -75,7 +75,7 @@ export async function up(session: Session, file: string | undefined, options: Up
     }
     await interruption(until);
     stack.failed.throwIfAborted();
-    sayStopping(session);
+    sayStopping(session, stack);
   } finally {
     await stack.stop();
   }

@@ -17,8 +17,13 @@ export interface CliWorld {
   readonly root: string;
   /** Runs one command to its end. */
   run(...args: string[]): Promise<CliResult>;
-  /** Begins a command that goes on until it is interrupted. */
-  begin(...args: string[]): { readonly out: string; interrupt(): void; readonly ended: Promise<CliResult> };
+  /** Begins a command that goes on until it is interrupted; `insist` does what a second Ctrl-C does. */
+  begin(...args: string[]): {
+    readonly out: string;
+    interrupt(): void;
+    insist(): void;
+    readonly ended: Promise<CliResult>;
+  };
   /** Variables of the commands that come from now on, besides those that they need. */
   setEnvironment(variables: Readonly<Record<string, string>>): void;
   /** Writes a file and returns its path. */
@@ -47,6 +52,7 @@ export async function createCliWorld(options: CliWorldOptions = {}): Promise<Cli
   let environment: Readonly<Record<string, string>> = {};
   const begin: CliWorld['begin'] = (...args) => {
     const interruption = new AbortController();
+    let insist: (() => void) | undefined;
     const [out, err] = [capture(terminal), capture(terminal)];
     const context: CliContext = {
       env: { SUZUMIO_ROOT: root, SUZUMIO_POLICY_FILE: policyFile, ...environment },
@@ -55,6 +61,9 @@ export async function createCliWorld(options: CliWorldOptions = {}): Promise<Cli
       err,
       self: 'suzumio',
       interrupted: interruption.signal,
+      onInsistence: (act) => {
+        insist = act;
+      },
       ask: answers.length === 0 ? undefined : () => Promise.resolve(answers.shift() ?? ''),
       now: Date.now,
       timeZone: 'UTC',
@@ -64,6 +73,7 @@ export async function createCliWorld(options: CliWorldOptions = {}): Promise<Cli
         return out.text();
       },
       interrupt: () => interruption.abort(),
+      insist: () => insist?.(),
       ended: runCli(args, context).then((code) => ({ code, out: out.text(), err: err.text() })),
     };
   };

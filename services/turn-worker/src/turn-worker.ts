@@ -36,6 +36,8 @@ export interface TurnWorkerDependencies {
   credentialOf?: CellsOptions['credentialOf'];
   /** Replaces the engines that the policy names. */
   engines?: Engines;
+  /** Aborted when a stop is to give running turns no more time. @default they have all of it */
+  hurry?: AbortSignal;
   /** A monotonic clock. @default performance.now */
   now?: () => number;
 }
@@ -177,7 +179,7 @@ class RunningWorker {
     await this.#readiness.stop();
     await this.#consumer?.pause();
     this.#presence.drain();
-    await this.#runner.close(this.config.limits.shutdownGraceMs);
+    await this.#runner.close(this.config.limits.shutdownGraceMs, this.dependencies.hurry);
     await this.#reporting;
     this.#cells.close();
     await this.#consumer?.close();

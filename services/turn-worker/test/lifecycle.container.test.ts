@@ -38,6 +38,18 @@ describe('stopping', () => {
     expect(await readdir(`${here.directory}/w/attempts`)).toEqual([]);
   });
 
+  test('gives running attempts no more time once somebody hurries', async () => {
+    const hurry = new AbortController();
+    const here = await open({ limits: { shutdownGraceMs: 2 ** 30 }, hurry: hurry.signal });
+    const turn = await here.give({ image: image.name, program: forEver });
+    await here.containerOf(turn);
+    const stopped = here.worker.stop();
+    hurry.abort();
+    await stopped;
+    expect(turn.failed?.failure).toMatchObject({ code: 'worker-shutdown' });
+    expect(await here.containers()).toEqual([]);
+  });
+
   test('is bounded where the ToolHost is away', async () => {
     const here = await open();
     // Neither its lease nor its time ends the turn.

@@ -87,15 +87,16 @@ export class AttemptRunner {
   }
 
   /**
-   * Lets attempts run on for `graceMs`, then kills and reports them; called when `stopping` is aborted. Resolves when
-   * nothing runs any more, within a bound.
+   * Lets attempts run on for `graceMs`, or until `hurry`, then kills and reports them; called when `stopping` is aborted.
+   * Resolves when nothing runs any more, within a bound.
    */
-  async close(graceMs: number): Promise<void> {
+  async close(graceMs: number, hurry?: AbortSignal): Promise<void> {
     if (this.#jobs.size > 0) {
       const over = new AbortController();
       const all = Promise.all(this.#jobs);
       const pause = (ms: number) => sleep(ms, undefined, { signal: over.signal }).catch(() => undefined);
-      await Promise.race([all, pause(graceMs)]);
+      const grace = AbortSignal.any([over.signal, ...(hurry ? [hurry] : [])]);
+      await Promise.race([all, sleep(graceMs, undefined, { signal: grace }).catch(() => undefined)]);
       for (const { stop } of this.#running.values()) stop.stop('shutdown');
       await Promise.race([all, pause(lastWordsMs)]);
       over.abort();

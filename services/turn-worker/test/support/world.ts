@@ -92,6 +92,7 @@ export class World {
         transport: this.transport,
         logger: createLogger({ service: 'turn-worker', level: 'debug', destination }),
         ...(this.options.engines ? { engines: this.options.engines } : {}),
+        ...(this.options.hurry ? { hurry: this.options.hurry } : {}),
         ...(this.options.credentialOf ? { credentialOf: this.options.credentialOf } : {}),
         ...(this.options.policyOf ? { policyOf: this.options.policyOf } : {}),
       },
@@ -213,6 +214,7 @@ export interface WorldOptions {
   limits?: Limits;
   engines?: Engines;
   policyOf?: PolicyOf;
+  hurry?: AbortSignal;
   credentialOf?: (cell: string) => string | undefined;
   start?: boolean;
 }
