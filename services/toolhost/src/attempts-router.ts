@@ -58,9 +58,10 @@ export function attemptsRouter(context: ToolhostContext): Router {
     context.cell.disk.require('rows');
     const { project, turn } = request.params;
     const answer = await context.cell.stores.use(project, async (store) => {
-      const measure = toMeasure(store, turn, body);
+      const row = turnRow(store.reader, turn);
+      const measure = toMeasure(store, row, body);
       if (measure) return { measure } satisfies MeasureAnswer;
-      const claimed = await counted(context, () => claim(context, store, turn, { ...body, credential }));
+      const claimed = await counted(context, () => claim(context, store, row, { ...body, credential }));
       return claimed.answer satisfies ClaimAnswer;
     });
     response.json(answer);

@@ -10,7 +10,7 @@ import { placeOf } from '@suzumio/runtime/queue/jobs';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { readAgentEnv } from '@suzumio/store/projects/agents';
 import { readHistory } from '@suzumio/store/turns/history';
-import { agentRow, turnRow } from '@suzumio/store/rows';
+import { agentRow, type TurnRow, turnRow } from '@suzumio/store/rows';
 import { attemptToken, hashToken } from '@suzumio/store/turns/tokens';
 import { keptToolSet } from '@suzumio/store/turns/tool-sets';
 import { type Claimed, claimTurn } from '@suzumio/store/turns/claim-turn';
@@ -49,12 +49,12 @@ export interface Granted {
  * Gives a turn to a worker.
  *
  * @returns the answer, and whether the same claim has been granted before
- * @throws SuzumioError `claim-refused`, `attempt-over`, `nothing-to-do`, `protocol-unsupported`, `turn-unknown`
+ * @throws SuzumioError `claim-refused`, `attempt-over`, `nothing-to-do`, `protocol-unsupported`
  */
 export async function claim(
   context: ToolhostContext,
   store: ProjectStore,
-  turn: string,
+  { id: turn, agent_id: agent }: Pick<TurnRow, 'id' | 'agent_id'>,
   request: ClaimRequest & { credential: string },
 ): Promise<{ answer: ClaimAnswer; repeated: boolean }> {
   if (request.protocol !== attemptsProtocol) {
@@ -63,7 +63,6 @@ export async function claim(
       `This ToolHost speaks version ${String(attemptsProtocol)} of the attempts protocol, the worker version ${String(request.protocol)}; bring both to the same release.`,
     );
   }
-  const { agent_id: agent } = turnRow(store.reader, turn);
   try {
     const { mounts, ...claimant } = request;
     const { claimed, tokens } = await grant(context, store, turn, {
@@ -154,9 +153,9 @@ async function prepare(
   const { policyOf, host } = context;
   const row = turnRow(store.reader, turn);
   // A handler's host is not subject to the policy.
-  const { external } = agentRow(store.reader, row.agent_id);
+  const agent = agentRow(store.reader, row.agent_id);
   const denials =
-    row.status === 'queued' && external === 0
+    row.status === 'queued' && agent.external === 0
       ? sandboxDenials(policyOf(store.project), sandboxRequest(store, row.agent_id), host)
       : [];
   if (denials.length > 0) {
@@ -166,7 +165,7 @@ async function prepare(
   }
   if (row.input_json !== null) return undefined;
   try {
-    const seen = await sandboxSeen(context, store, row.agent_id, mounts);
+    const seen = await sandboxSeen(context, store, agent, mounts);
     return store.snapshot((reader) =>
       prepareTurn(reader, store.config, turn, { batch, definitionsOf: toolDefinitions, seen }),
     );

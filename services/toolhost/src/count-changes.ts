@@ -1,5 +1,5 @@
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
-import { type AttemptRow, turnRow } from '@suzumio/store/rows';
+import type { AttemptRow } from '@suzumio/store/rows';
 import { type CountedChange, snapshotBefore } from '@suzumio/store/workspaces/workspace-changes';
 import type { ToolhostContext } from './context.js';
 
@@ -16,7 +16,7 @@ export async function countChanges(
   snapshot: string | null | undefined,
 ): Promise<CountedChange | undefined> {
   if (snapshot === undefined || status !== 'running') return undefined;
-  const before = snapshotBefore(store.reader, turnRow(store.reader, turn_id));
+  const before = snapshotBefore(store.reader, turn_id);
   if (before === snapshot) return undefined;
   try {
     const asked = { before, after: snapshot, page: { limit: 0 } };

@@ -6,7 +6,7 @@ import type { ClaimRequest, MeasuredMount } from '@suzumio/protocol/attempts';
 import { sandboxPacksOf } from '@suzumio/protocol/tool-names';
 import { topOf } from '@suzumio/protocol/workspace-snapshot';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
-import { type AgentRow, agentRow, turnRow } from '@suzumio/store/rows';
+import { type AgentRow, agentRow, type TurnRow } from '@suzumio/store/rows';
 import { toolNames } from '@suzumio/store/turns/frozen-input';
 import type { SandboxSeen } from '@suzumio/store/turns/prepare-turn';
 import { dueClone } from '@suzumio/store/turns/workspace-base';
@@ -33,11 +33,10 @@ export function sandboxRequest({ config, reader }: ProjectStore, id: string): Sa
 /** What a worker is to measure before its claim is granted: mounts that a prompt is about to tell of. */
 export function toMeasure(
   store: ProjectStore,
-  turn: string,
+  { status, input_json: input, agent_id: agent }: TurnRow,
   { mounts }: Pick<ClaimRequest, 'mounts'>,
 ): SandboxRequest | undefined {
   if (mounts !== 'unmeasured') return undefined;
-  const { status, input_json: input, agent_id: agent } = turnRow(store.reader, turn);
   if (status !== 'queued' || input !== null) return undefined;
   const request = sandboxRequest(store, agent);
   if (request.backend !== 'docker' || request.sandbox.mounts.length === 0) return undefined;
@@ -48,13 +47,12 @@ export function toMeasure(
 export async function sandboxSeen(
   context: ToolhostContext,
   store: ProjectStore,
-  agent: string,
+  agent: AgentRow,
   mounts: readonly MeasuredMount[] = [],
 ): Promise<SandboxSeen | undefined> {
-  const row = agentRow(store.reader, agent);
-  if (!usesSandbox(store.config, row)) return undefined;
-  const { snapshot } = row;
-  const isEmpty = snapshot === null && dueClone(store.reader, store.config, agent) === undefined;
+  if (!usesSandbox(store.config, agent)) return undefined;
+  const { snapshot } = agent;
+  const isEmpty = snapshot === null && dueClone(store.reader, store.config, agent.id) === undefined;
   // What a clone will hold is not known yet.
   const stored = snapshot === null ? undefined : await topOfStored(context, store.project, snapshot);
   return { snapshot, workspace: isEmpty ? [] : stored, mounts: new Map(mounts.map((mount) => [mount.target, mount])) };

@@ -13,7 +13,6 @@ import { completeTurn } from '@suzumio/store/turns/complete-turn';
 import { recordCapture } from '@suzumio/store/turns/captures';
 import { failAttempt } from '@suzumio/store/turns/fail-attempt';
 import { startTurns } from '@suzumio/store/turns/start-turns';
-import { turnRow } from '@suzumio/store/rows';
 import { Snapshots } from '@suzumio/store/workspaces/snapshots';
 import { snapshotBefore } from '@suzumio/store/workspaces/workspace-changes';
 import { storeTree, type Tree } from '../../../../test/support/trees.js';
@@ -84,7 +83,7 @@ export async function leaveFiles(api: TestApi, project: string, agent: string, t
   const directory = api.cell.directory.projectDir(project);
   const snapshot = await storeTree(new ContentStore(directory), tree);
   await api.store(project, async (store) => {
-    const before = snapshotBefore(store.reader, turnRow(store.reader, turn));
+    const before = snapshotBefore(store.reader, turn);
     const compared = { before, after: snapshot, page: { limit: 0 } };
     const counted = await new Snapshots().read(directory, 'compare', compared);
     const report = { output: { text: 'I am done.' }, snapshot };

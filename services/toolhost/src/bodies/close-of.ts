@@ -1,10 +1,14 @@
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Response } from 'express';
+
+/** Made once, since every request ends with it: an error costs a stack trace. */
+const closed = new SuzumioError('invalid-request', 'The request is over: it was answered, or its sender has gone.');
 
 /** Aborted when a request is answered, or its sender disconnects. */
 export function closeOf(response: Response): AbortSignal {
   const over = new AbortController();
-  response.once('close', () => over.abort());
-  if (response.destroyed) over.abort();
+  response.once('close', () => over.abort(closed));
+  if (response.destroyed) over.abort(closed);
   return over.signal;
 }
 

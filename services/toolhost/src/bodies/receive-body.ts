@@ -52,7 +52,9 @@ export async function receiveBody(
       let more = moreRoom;
       request.once('end', resolve);
       request.once('error', reject);
-      request.once('close', () => reject(new SuzumioError('invalid-request', 'The body has not arrived whole.')));
+      request.once('close', () => {
+        if (!request.readableEnded) reject(new SuzumioError('invalid-request', 'The body has not arrived whole.'));
+      });
       request.on('data', (chunk: Buffer) => {
         sizeBytes += chunk.length;
         if (sizeBytes > maxBytes) {

@@ -5,10 +5,8 @@ import type { Priority } from '@suzumio/protocol/ids';
 /** A project, as the rule sees it. */
 export interface SchedulableProject {
   readonly status: ProjectStatus;
-  /** The limit of concurrent turns; without it there is none. */
-  readonly maxConcurrentTurns?: number;
-  /** Queued and running turns, except those of external agents. */
-  readonly activeTurns: number;
+  /** How many more turns may be queued or running, those of external agents excepted. */
+  readonly freeSlots: number;
 }
 
 /** An agent, as the rule sees it. */
@@ -34,7 +32,7 @@ export interface SchedulableAgent {
  */
 export function readyAgents(project: SchedulableProject, agents: readonly SchedulableAgent[]): string[] {
   if (project.status !== 'running') return [];
-  let free = (project.maxConcurrentTurns ?? Infinity) - project.activeTurns;
+  let free = project.freeSlots;
   return agents
     .filter((agent) => agent.state === 'quiet' && agent.unread.count > 0)
     .sort((a, b) => byUrgency(a.unread, b.unread))

@@ -4,7 +4,7 @@ import { agentStates } from '@suzumio/contract/model/states';
 import { projectStatuses } from '@suzumio/contract/model/project-status';
 import type { Priority } from '@suzumio/protocol/ids';
 
-const running = { status: 'running', activeTurns: 0 } as const;
+const running = { status: 'running', freeSlots: Infinity } as const;
 
 function agent(
   id: string,
@@ -17,7 +17,7 @@ function agent(
 
 describe('readyAgents', () => {
   test.each(projectStatuses)('a project that is %s', (status) => {
-    expect(readyAgents({ status, activeTurns: 0 }, [agent('editor', 'P0', 1)])).toEqual(
+    expect(readyAgents({ ...running, status }, [agent('editor', 'P0', 1)])).toEqual(
       status === 'running' ? ['editor'] : [],
     );
   });
@@ -44,23 +44,22 @@ describe('readyAgents', () => {
   });
 
   test.each([
-    [undefined, 0, 3],
-    [undefined, 500, 3],
-    [2, 0, 2],
-    [2, 1, 1],
-    [2, 2, 0],
-    [2, 5, 0],
-  ])('at most %s turns at a time, %d active: %d more', (maxConcurrentTurns, activeTurns, more) => {
-    const project = { ...running, activeTurns, ...(maxConcurrentTurns === undefined ? {} : { maxConcurrentTurns }) };
+    [Infinity, 3],
+    [2, 2],
+    [1, 1],
+    [0, 0],
+    [-3, 0],
+  ])('with %d free slots: %d more', (freeSlots, more) => {
+    const project = { ...running, freeSlots };
     const agents = ['a', 'b', 'c'].map((id, index) => agent(id, 'P1', index));
     expect(readyAgents(project, agents)).toEqual(['a', 'b', 'c'].slice(0, more));
   });
 
   test('external agents take nobody’s place, and nobody takes theirs', () => {
     const external = ['x', 'y'].map((id) => agent(id, 'P0', 1, { external: true }));
-    const bounded = { ...running, maxConcurrentTurns: 1 };
+    const bounded = { ...running, freeSlots: 1 };
     expect(readyAgents(bounded, [...external, agent('a', 'P1', 2), agent('b', 'P1', 3)])).toEqual(['x', 'y', 'a']);
-    expect(readyAgents({ ...bounded, activeTurns: 1 }, [...external, agent('a', 'P1', 2)])).toEqual(['x', 'y']);
+    expect(readyAgents({ ...bounded, freeSlots: 0 }, [...external, agent('a', 'P1', 2)])).toEqual(['x', 'y']);
   });
 
   test('leaves what it was given as it was', () => {

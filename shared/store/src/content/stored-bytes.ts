@@ -9,14 +9,15 @@ export const systemOwner = 'system';
 /** In `stored_bytes`, the sum of all owners. */
 const everybody = '';
 
-/** What one owner has stored; without an owner, the whole project. */
-export function storedBytes(reader: SqlReader, owner: string = everybody): Record<StoredPool, number> {
-  const row = reader.get<{ files: number; rows: number }>(
-    `SELECT coalesce(sum(bytes) FILTER (WHERE kind <> 'rows'), 0) AS files,
-       coalesce(sum(bytes) FILTER (WHERE kind = 'rows'), 0) AS rows FROM stored_bytes WHERE owner = :owner`,
-    { owner },
+/** What one owner, and what the whole project, has stored in one pool. */
+function storedBytes(reader: SqlReader, owner: string, pool: StoredPool): { ofOwner: number; ofProject: number } {
+  const row = reader.get<{ ofOwner: number; ofProject: number }>(
+    `SELECT coalesce(sum(bytes) FILTER (WHERE owner = :owner), 0) AS ofOwner,
+       coalesce(sum(bytes) FILTER (WHERE owner = ''), 0) AS ofProject
+     FROM stored_bytes WHERE owner IN (:owner, '') AND iif(kind = 'rows', 'rows', 'files') = :pool`,
+    { owner, pool },
   );
-  return row ?? { files: 0, rows: 0 };
+  return row ?? { ofOwner: 0, ofProject: 0 };
 }
 
 /** What each owner has stored, by kind; the project's sum has no owner. */
@@ -51,9 +52,8 @@ export function passedQuota(
   pool: StoredPool,
   moreBytes = { ofOwner: 1, ofProject: 1 },
 ): QuotaPassed | undefined {
-  const own = hasQuota(owner) ? storedBytes(reader, owner)[pool] : 0;
+  const { ofOwner: own, ofProject: all } = storedBytes(reader, owner, pool);
   if (hasQuota(owner) && own + moreBytes.ofOwner > limits.agent[pool]) return passed(owner, pool, own, limits);
-  const all = storedBytes(reader)[pool];
   return all + moreBytes.ofProject > limits.project[pool] ? passed('project', pool, all, limits) : undefined;
 }
 

@@ -18,18 +18,23 @@ interface UnreadRow {
   created_at_ms: number;
 }
 
+/** An agent's unread messages, most urgent first, then oldest first, without their attachments. */
+export function unreadRows(reader: SqlReader, agent: string, limit: number): UnreadRow[] {
+  return reader.all<UnreadRow>(
+    `SELECT m.id, m.seq, m.priority, m.sender, m.recipient, m.channel, m.kind, m.thread_id, m.reply_to, m.body, m.created_at_ms
+     FROM inbox JOIN messages m ON m.seq = inbox.message_seq
+     WHERE inbox.recipient = :agent ORDER BY inbox.priority, inbox.message_seq LIMIT :limit`,
+    { agent, limit },
+  );
+}
+
 /** An agent's unread mail, most urgent first, then oldest first, and its total count. */
 export function unreadMail(
   reader: SqlReader,
   agent: string,
   limit: number,
 ): { messages: UnreadMessage[]; count: number } {
-  const rows = reader.all<UnreadRow>(
-    `SELECT m.id, m.seq, m.priority, m.sender, m.recipient, m.channel, m.kind, m.thread_id, m.reply_to, m.body, m.created_at_ms
-     FROM inbox JOIN messages m ON m.seq = inbox.message_seq
-     WHERE inbox.recipient = :agent ORDER BY inbox.priority, inbox.message_seq LIMIT :limit`,
-    { agent, limit },
-  );
+  const rows = unreadRows(reader, agent, limit);
   const count = reader.get<{ count: number }>('SELECT count(*) AS count FROM inbox WHERE recipient = :agent', {
     agent,
   });

@@ -2,8 +2,8 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { backendOf } from '@suzumio/core/config/sandbox-of';
 import type { SelectedMail } from '@suzumio/core/prompt/select-mail';
 import { externalEngine } from '@suzumio/protocol/handlers';
-import { unreadMail } from '../mail/unread-mail.js';
-import { agentRow, projectRow, turnRow, type TurnRow } from '../rows.js';
+import { unreadRows } from '../mail/unread-mail.js';
+import { agentRow, type AgentRow, projectRow, type ProjectRow, turnRow, type TurnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
 import { newestCapture } from './captures.js';
 import { assertClaimable, type Claimant } from './claimable.js';
@@ -46,23 +46,30 @@ export interface Claimed {
  */
 export function claimTurn(tx: Tx, claim: Claim): Claimed | 'stale' | 'nothing-to-do' {
   const turn = turnRow(tx, claim.turn);
-  const repeated = repeatedClaim(tx, turn, claim.claimId);
+  const of = { turn, agent: agentRow(tx, turn.agent_id), project: projectRow(tx) };
+  const repeated = repeatedClaim(tx, of, claim.claimId);
   if (repeated) return repeated;
-  assertClaimable(tx, turn, claim);
-  if (turn.input_json === null) {
-    if (!claim.prepared || !sameMail(tx, turn.agent_id, claim.prepared.mail)) return 'stale';
-    const { snapshot } = claim.prepared;
-    if (snapshot !== undefined && snapshot !== agentRow(tx, turn.agent_id).snapshot) return 'stale';
-    if (claim.prepared.mail.length === 0) {
-      cancelTurn(tx, turn, 'there was no unread mail left', 'system');
-      return 'nothing-to-do';
-    }
-    freeze(tx, turn, claim.prepared);
+  assertClaimable(tx, of, claim);
+  if (turn.input_json !== null) return startAttempt(tx, of, claim);
+  if (!claim.prepared || !sameMail(tx, turn.agent_id, claim.prepared.mail)) return 'stale';
+  const { snapshot } = claim.prepared;
+  if (snapshot !== undefined && snapshot !== of.agent.snapshot) return 'stale';
+  if (claim.prepared.mail.length === 0) {
+    cancelTurn(tx, turn, 'there was no unread mail left', 'system');
+    return 'nothing-to-do';
   }
-  return startAttempt(tx, turnRow(tx, claim.turn), claim);
+  return startAttempt(tx, { ...of, turn: freeze(tx, turn, claim.prepared) }, claim);
 }
 
-function repeatedClaim(tx: Tx, turn: TurnRow, claimId: string): Claimed | undefined {
+/** The rows that a claim is about. */
+interface ClaimedRows {
+  turn: TurnRow;
+  agent: AgentRow;
+  project: ProjectRow;
+}
+
+function repeatedClaim(tx: Tx, of: ClaimedRows, claimId: string): Claimed | undefined {
+  const { turn } = of;
   const earlier = tx.get<{ number: number; status: string }>(
     'SELECT number, status FROM turn_attempts WHERE turn_id = :turn AND claim_id = :claimId',
     { turn: turn.id, claimId },
@@ -73,12 +80,12 @@ function repeatedClaim(tx: Tx, turn: TurnRow, claimId: string): Claimed | undefi
       turn: turn.id,
     });
   }
-  return { ...claimed(tx, turn, earlier.number), repeated: true };
+  return { ...claimed(tx, of, earlier.number), repeated: true };
 }
 
 /** Whether the rendered mail is still unread and unchanged, and nothing more urgent has arrived. */
 function sameMail(tx: Tx, agent: string, mail: readonly SelectedMail[]): boolean {
-  const now = unreadMail(tx, agent, Math.max(mail.length, 1)).messages;
+  const now = unreadRows(tx, agent, Math.max(mail.length, 1));
   return (
     now.length === mail.length &&
     now.every(({ seq, body }, index) => {
@@ -88,7 +95,8 @@ function sameMail(tx: Tx, agent: string, mail: readonly SelectedMail[]): boolean
   );
 }
 
-function freeze(tx: Tx, turn: TurnRow, prepared: PreparedTurn): void {
+/** @returns the turn as it is now */
+function freeze(tx: Tx, turn: TurnRow, prepared: PreparedTurn): TurnRow {
   for (const message of prepared.mail) {
     tx.run('DELETE FROM inbox WHERE recipient = :agent AND priority = :priority AND message_seq = :seq', {
       agent: turn.agent_id,
@@ -109,11 +117,13 @@ function freeze(tx: Tx, turn: TurnRow, prepared: PreparedTurn): void {
     seq: prepared.promptSeq,
     input: prepared.inputJson,
   });
+  return { ...turn, prompt_seq: prepared.promptSeq, input_json: prepared.inputJson };
 }
 
-function startAttempt(tx: Tx, turn: TurnRow, claim: Claim): Claimed {
+function startAttempt(tx: Tx, of: ClaimedRows, claim: Claim): Claimed {
+  const { turn, project } = of;
   const attempt = turn.attempt + 1;
-  const hashes = claim.hashes(attempt, projectRow(tx).epoch);
+  const hashes = claim.hashes(attempt, project.epoch);
   const backend =
     claim.engine === externalEngine ? externalEngine : backendOf(tx.config, tx.config.agents[turn.agent_id] ?? {});
   tx.insert('turn_attempts', {
@@ -156,15 +166,15 @@ function startAttempt(tx: Tx, turn: TurnRow, claim: Claim): Claimed {
     },
   });
   if (attempt === 1) noticeTurn(tx, { ...turn, attempt }, { notice: 'started' });
-  return { ...claimed(tx, { ...turn, attempt }, attempt), repeated: false };
+  return { ...claimed(tx, of, attempt), repeated: false };
 }
 
-function claimed(tx: Tx, turn: TurnRow, attempt: number): Omit<Claimed, 'repeated'> {
+function claimed(tx: Tx, { turn, agent, project }: ClaimedRows, attempt: number): Omit<Claimed, 'repeated'> {
   const input = JSON.parse(turn.input_json ?? '{}') as FrozenInput;
   return {
     attempt,
-    epoch: projectRow(tx).epoch,
-    snapshot: (newestCapture(tx, turn.id) ?? agentRow(tx, turn.agent_id)).snapshot,
+    epoch: project.epoch,
+    snapshot: (newestCapture(tx, turn.id) ?? agent).snapshot,
     input: { ...input, turn: { ...input.turn, attempt } },
   };
 }

@@ -1,6 +1,6 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { externalEngine } from '@suzumio/protocol/handlers';
-import { agentRow, isDue, projectRow, type TurnRow } from '../rows.js';
+import { type AgentRow, isDue, type ProjectRow, type TurnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 
@@ -23,7 +23,7 @@ const avoidForMs = 5_000;
  */
 export function assertClaimable(
   tx: Tx,
-  turn: TurnRow,
+  { turn, agent, project }: { turn: TurnRow; agent: AgentRow; project: ProjectRow },
   { worker, engine, claimId, cellPaused = false }: Claimant,
 ): void {
   const refuse = (reason: string, paused = false) =>
@@ -32,17 +32,16 @@ export function assertClaimable(
       ...(paused && { paused }),
     });
   if (turn.status !== 'queued') throw refuse(`it is ${turn.status}`);
-  if (!tx.get(`SELECT 1 FROM turns WHERE id = :turn AND ${isDue}`, { turn: turn.id, now: tx.nowMs })) {
+  const isEarly = turn.not_before_ms > tx.nowMs;
+  if (isEarly && !tx.get(`SELECT 1 FROM turns WHERE id = :turn AND ${isDue}`, { turn: turn.id, now: tx.nowMs })) {
     throw refuse('its next attempt is not due yet');
   }
   const avoidedForMs = tx.nowMs - turn.not_before_ms;
   if (turn.avoid_worker === worker && avoidedForMs >= 0 && avoidedForMs < avoidForMs) {
     throw refuse('this worker has just failed to start it, so others come first');
   }
-  const project = projectRow(tx);
   if (project.status !== 'running') throw refuse(`the project is ${project.status}`);
   if (project.paused_json !== null) throw refuse('the project is paused', true);
-  const agent = agentRow(tx, turn.agent_id);
   if (agent.paused_json !== null) throw refuse('its agent is paused', true);
   const byHandler = engine === externalEngine;
   if (byHandler !== (agent.external === 1)) {

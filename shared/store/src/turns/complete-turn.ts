@@ -58,7 +58,10 @@ export function completeTurn(
 }
 
 function madeBy(tx: Tx, turn: string): { messages: number; artifacts: number } {
-  const count = (table: 'messages' | 'artifacts') =>
-    tx.get<{ count: number }>(`SELECT count(*) AS count FROM ${table} WHERE turn_id = :turn`, { turn })?.count ?? 0;
-  return { messages: count('messages'), artifacts: count('artifacts') };
+  const made = tx.get<{ messages: number; artifacts: number }>(
+    `SELECT (SELECT count(*) FROM messages WHERE turn_id = :turn) AS messages,
+       (SELECT count(*) FROM artifacts WHERE turn_id = :turn) AS artifacts`,
+    { turn },
+  );
+  return made ?? { messages: 0, artifacts: 0 };
 }

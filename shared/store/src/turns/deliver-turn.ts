@@ -67,9 +67,9 @@ export function unclaimedDelivery(
   reader: SqlReader,
   agent: string,
 ): Pick<QueuedTurn, 'turn' | 'epoch' | 'delivery'> | undefined {
-  const waiting = `SELECT id AS turn, delivery FROM turns WHERE agent_id = :agent AND ${isQueued} AND delivered_at_ms IS NOT NULL`;
-  const row = reader.get<{ turn: string; delivery: number }>(waiting, { agent });
-  return row && { ...row, epoch: projectRow(reader).epoch };
+  const waiting = `SELECT id AS turn, delivery, (SELECT epoch FROM projects) AS epoch FROM turns
+    WHERE agent_id = :agent AND ${isQueued} AND delivered_at_ms IS NOT NULL`;
+  return reader.get(waiting, { agent });
 }
 
 interface WaitingTurn {

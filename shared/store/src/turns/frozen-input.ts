@@ -4,8 +4,7 @@ import { renderSystem } from '@suzumio/core/prompt/render-system';
 import type { SelectedMail } from '@suzumio/core/prompt/select-mail';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import { admittedTools, type ServedToolName, toolsOfPacks } from '@suzumio/protocol/tool-names';
-import { agentRow, type AgentRow, projectRow, type TurnRow } from '../rows.js';
-import type { SqlReader } from '../sqlite/sql.js';
+import type { AgentRow, TurnRow } from '../rows.js';
 import type { HistoryPlan } from './history.js';
 
 /** A runner's input, frozen at the first claim; only the attempt's number changes later. */
@@ -18,9 +17,8 @@ export type FrozenInput = Omit<ClaimAnswer['input'], 'tools' | 'limits' | 'histo
 
 /** Builds a runner's input for a turn. */
 export function frozenInput(
-  reader: SqlReader,
   config: ProjectConfig,
-  turn: Pick<TurnRow, 'id' | 'agent_id' | 'number'>,
+  { project, agent, turn }: { project: string; agent: AgentRow; turn: Pick<TurnRow, 'id' | 'number'> },
   told: {
     prompt: string;
     mail: readonly SelectedMail[];
@@ -28,8 +26,6 @@ export function frozenInput(
     history?: HistoryPlan | undefined;
   },
 ): FrozenInput {
-  const agent = agentRow(reader, turn.agent_id);
-  const project = projectRow(reader).id;
   const { mode, script } = agent.external === 1 ? { mode: 'mock' as const, script: undefined } : config.backend.runner;
   const preset = presetOf(config, agent.id);
   return {

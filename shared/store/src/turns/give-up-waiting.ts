@@ -7,6 +7,7 @@ import { failTurn } from './fail-attempt.js';
 
 /** Turns whose patience is over while their model is still unavailable. */
 export function impatientTurns(reader: SqlReader, nowMs: number, away: OpenCircuits): string[] {
+  if (away.size === 0) return [];
   const project = projectRow(reader);
   if (project.status !== 'running' || project.paused_json !== null) return [];
   return reader

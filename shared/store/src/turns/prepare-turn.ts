@@ -8,7 +8,7 @@ import type { WorkspaceTop } from '@suzumio/core/prompt/workspace';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import type { ToolDefinition } from '@suzumio/protocol/runner';
 import { unreadMail } from '../mail/unread-mail.js';
-import { agentRow, type AgentRow, projectRow, turnRow } from '../rows.js';
+import { agentRow, type AgentRow, projectRow, type ProjectRow, turnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { frozenInput, toolNames } from './frozen-input.js';
 import { planHistory } from './history.js';
@@ -59,13 +59,19 @@ export function prepareTurn(
 ): PreparedTurn {
   const row = turnRow(reader, turn);
   const agent = agentRow(reader, row.agent_id);
+  const project = projectRow(reader);
   const { maxPromptMessages, maxPromptBytes } = config.scheduler;
   const maxMessages = Math.min(batch, maxPromptMessages);
   const unread = unreadMail(reader, agent.id, maxMessages);
   const mail = selectMail(unread.messages, { maxMessages, maxBytes: maxPromptBytes });
   const newest = reader.get<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM messages')?.seq ?? 0;
   const prompt = renderPrompt(
-    promptInput(reader, config, agent, { mail, unreadLeft: unread.count - mail.length, number: row.number, seen }),
+    promptInput(
+      reader,
+      config,
+      { project, agent },
+      { mail, unreadLeft: unread.count - mail.length, number: row.number, seen },
+    ),
   );
   const isOurs = agent.external === 0;
   const toolSet = isOurs && definitionsOf ? toolSetOf(definitionsOf(toolNames(agent, config))) : undefined;
@@ -73,14 +79,14 @@ export function prepareTurn(
     isOurs && config.backend.runner.mode === 'ai'
       ? planHistory(reader, agent.id, row.number, contextLimitOf(config, agent.id))
       : undefined;
-  const input = frozenInput(reader, config, row, { prompt, mail, toolSet: toolSet?.hash, history });
+  const input = frozenInput(config, { project: project.id, agent, turn: row }, { prompt, mail, toolSet: toolSet?.hash, history });
   return { prompt, mail, promptSeq: newest, inputJson: JSON.stringify(input), toolSet, snapshot: seen?.snapshot };
 }
 
 function promptInput(
   reader: SqlReader,
   config: ProjectConfig,
-  agent: AgentRow,
+  { project, agent }: { project: ProjectRow; agent: AgentRow },
   {
     mail,
     unreadLeft,
@@ -88,7 +94,6 @@ function promptInput(
     seen,
   }: Pick<PromptInput, 'mail' | 'unreadLeft'> & { number: number; seen: SandboxSeen | undefined },
 ): PromptInput {
-  const project = projectRow(reader);
   const member = (row: Pick<AgentRow, 'id' | 'role' | 'display_name' | 'team'>) => ({
     id: row.id,
     role: row.role,

@@ -55,8 +55,7 @@ export function agentsToStart(
   const { maxConcurrentTurns } = config.scheduler;
   const project = {
     status,
-    activeTurns: activeTurns(reader, closed),
-    ...(maxConcurrentTurns === undefined ? {} : { maxConcurrentTurns }),
+    freeSlots: maxConcurrentTurns === undefined ? Infinity : maxConcurrentTurns - activeTurns(reader, closed),
   };
   const urgency = new Map(agents.map(({ id, unread }) => [id, unread.urgent]));
   return readyAgents(project, agents).map((agent) => ({ agent, priority: urgency.get(agent) ?? 'P1' }));
@@ -110,8 +109,11 @@ export function activeTurns(reader: SqlReader, closed?: readonly string[]): numb
 /** A unique index on active turns refuses a second one from any caller. */
 function startTurn(tx: Tx, agent: string, priority: Priority): string {
   const turn = tx.newId('turn');
-  tx.run('UPDATE agents SET turns = turns + 1 WHERE id = :agent', { agent });
-  const number = tx.get<{ turns: number }>('SELECT turns FROM agents WHERE id = :agent', { agent })?.turns ?? 1;
+  const counted = tx.get<{ turns: number }>(
+    'UPDATE agents SET turns = turns + 1 WHERE id = :agent RETURNING turns',
+    { agent },
+  );
+  const number = counted?.turns ?? 1;
   tx.insert('turns', { id: turn, agent_id: agent, number, status: 'queued', priority, queued_at_ms: tx.nowMs });
   tx.run(
     `UPDATE agents SET state = 'running', active_turn_id = :turn, failure_json = NULL, state_at_ms = :now WHERE id = :agent`,

@@ -36,9 +36,15 @@ export interface LeftWorkspace {
  * The snapshot that a turn's changes are counted from: the agent's, or where the turn has ended before and goes on, the
  * one that it began with then.
  */
-export function snapshotBefore(reader: SqlReader, { id, agent_id }: Pick<TurnRow, 'id' | 'agent_id'>): string | null {
-  const row = reader.get<Row>('SELECT * FROM workspace_changes WHERE turn_id = :id', { id });
-  return row ? row.snapshot_before : agentRow(reader, agent_id).snapshot;
+export function snapshotBefore(reader: SqlReader, turn: string): string | null {
+  const row = reader.get<{ snapshot: string | null }>(
+    `SELECT iif(changes.turn_id IS NULL, agents.snapshot, changes.snapshot_before) AS snapshot
+     FROM turns JOIN agents ON agents.id = turns.agent_id
+       LEFT JOIN workspace_changes AS changes ON changes.turn_id = turns.id
+     WHERE turns.id = :turn`,
+    { turn },
+  );
+  return row?.snapshot ?? null;
 }
 
 /**
@@ -53,7 +59,7 @@ export function leaveWorkspace(
   snapshot: string | null,
   counted: CountedChange | undefined,
 ): LeftWorkspace | undefined {
-  const before = snapshotBefore(tx, turn);
+  const before = snapshotBefore(tx, turn.id);
   const { changes } = tx.run('UPDATE agents SET snapshot = :snapshot WHERE id = :agent AND snapshot IS NOT :snapshot', {
     snapshot,
     agent: turn.agent_id,

@@ -7,7 +7,7 @@ import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/mode
 import { collectContent, unreferencedMs } from '@suzumio/store/content/collect-content';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { storedBytesSql } from '@suzumio/store/projects/stored-bytes-migration';
-import { storedByOwner, storedBytes } from '@suzumio/store/content/stored-bytes';
+import { storedByOwner } from '@suzumio/store/content/stored-bytes';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { publishArtifact } from '@suzumio/store/content/publish-artifact';
 import { type TestCell, testCell, type TestCellOptions } from '../../../../test/support/cell.js';
@@ -35,7 +35,17 @@ const put = (owner: string, text: string, kind: 'content' | 'snapshots' = 'conte
 /** With what waits to be written. */
 const stored = async (owner?: string) => {
   await testing.write('team', () => undefined);
-  return testing.store('team', ({ reader }) => storedBytes(reader, owner));
+  return written(owner);
+};
+/** What one owner has stored; without an owner, the whole project. */
+const written = async (owner: string | null = null) => {
+  const sums = await testing.store('team', ({ reader }) => storedByOwner(reader));
+  const bytes = sums.filter((row) => row.owner === owner);
+  const sum = (rows: typeof bytes) => rows.reduce((total, row) => total + row.bytes, 0);
+  return {
+    files: sum(bytes.filter(({ kind }) => kind !== 'rows')),
+    rows: sum(bytes.filter(({ kind }) => kind === 'rows')),
+  };
 };
 const kinds = () =>
   testing.store('team', ({ reader }) =>
@@ -78,7 +88,7 @@ describe('what is stored', () => {
     });
     await put('ben', 'y'.repeat(600));
     await testing.restart();
-    expect(await testing.store('team', ({ reader }) => storedBytes(reader).files)).toBe(1600);
+    expect((await written()).files).toBe(1600);
   });
 
   test('is given back when it is collected', async () => {

@@ -73,7 +73,7 @@ describe('the record of a workspace', () => {
     await of.fail(begun, 'policy-denied');
     expect(log(of)).toEqual([[1, null]]);
     await of.write((tx) => retryTurn(tx, 'ada', 'test'));
-    expect(snapshotBefore(of.store.reader, turn)).toBeNull();
+    expect(snapshotBefore(of.store.reader, turn.id)).toBeNull();
     const again = await of.begin(begun.turn);
     await leave(of, again, b, null);
     expect(log(of)).toEqual([[1, files]]);
