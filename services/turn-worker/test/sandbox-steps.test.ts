@@ -220,6 +220,28 @@ describe('what reaches outside', () => {
     });
   });
 
+  test('is captured before its result is told, also where it ends while its mark is sent', async () => {
+    const marked = Promise.withResolvers<void>();
+    const bench = new Bench({ mark: () => marked.promise });
+    await bench.begin('0.0');
+    const reaching = bench.steps.reachOutside();
+    const other = bench.steps.reachOutside().then(() => bench.happened.push('reached'));
+    await bench.end('0.0');
+    expect(bench.happened.slice(-3)).toEqual(['capture 0.0', 'captured', 'end 0.0 answered']);
+    marked.resolve();
+    await Promise.all([reaching, other]);
+    expect(bench.happened.at(-1)).toBe('reached');
+  });
+
+  test('is marked by the next that reaches outside, where the mark has failed', async () => {
+    let fails = true;
+    const bench = new Bench({ mark: () => (fails ? Promise.reject(new Error('away')) : Promise.resolve()) });
+    await bench.begin('0.0');
+    await expect(bench.steps.reachOutside()).rejects.toThrow('away');
+    fails = false;
+    await bench.steps.reachOutside();
+  });
+
   test('waits until the mark is there', async () => {
     const bench = new Bench({ mark: () => Promise.reject(new Error('away')) });
     await bench.begin('0.0');

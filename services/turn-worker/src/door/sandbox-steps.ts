@@ -27,7 +27,8 @@ export class SandboxSteps {
   readonly #open = new Set<string>();
   /** Ended since the last capture. */
   readonly #ended = new Set<string>();
-  readonly #marked = new Set<string>();
+  /** When the mark of each step is on record. */
+  readonly #marks = new Map<string, Promise<void>>();
   /** How many beginnings and ends are being sent. */
   #moving = 0;
   /** How many calls wait, or are sent once a capture is there. */
@@ -88,9 +89,19 @@ export class SandboxSteps {
       if (uncaptured !== undefined) throw new SuzumioError('workspace-too-large', uncaptured);
       return;
     }
-    const steps = [...this.#open].filter((step) => !this.#marked.has(step));
-    if (steps.length > 0) await this.journal.mark(steps);
-    for (const step of steps) this.#marked.add(step);
+    const open = [...this.#open];
+    const steps = open.filter((step) => !this.#marks.has(step));
+    if (steps.length > 0) this.#mark(steps);
+    await Promise.all(open.map((step) => this.#marks.get(step)));
+  }
+
+  /** A step may end before its mark is on record: from now on it counts as marked. */
+  #mark(steps: readonly string[]): void {
+    const marking = this.journal.mark(steps).catch((error: unknown) => {
+      for (const step of steps) this.#marks.delete(step);
+      throw error;
+    });
+    for (const step of steps) this.#marks.set(step, marking);
   }
 
   async #begin(send: Send): Promise<HttpAnswer> {
@@ -104,7 +115,7 @@ export class SandboxSteps {
     const { answer, step } = await this.#move(send, (ended) => {
       if (this.#open.delete(ended)) this.#ended.add(ended);
     });
-    if (step !== undefined && this.#marked.has(step)) await this.leave();
+    if (step !== undefined && this.#marks.has(step)) await this.leave();
     return answer;
   }
 
