@@ -94,6 +94,7 @@ export function attemptsRouter(context: ToolhostContext): Router {
   router.post(`${attempt}/capture`, express.json({ limit: maxNamedStepsBytes }), async (request, response) => {
     await withLease(context, request, async (store, row, token) => {
       const capture = parse(captureRequest, request.body, 'capture');
+      assertRunning(row, token);
       requireWorkspace(row);
       context.cell.disk.require('rows');
       await requireStored(context, store.project, capture.snapshot);
@@ -152,8 +153,10 @@ export function attemptsRouter(context: ToolhostContext): Router {
 
   router.put(`${attempt}/base`, express.json({ limit: '16kb' }), async (request, response) => {
     await withLease(context, request, async (store, row, token) => {
+      assertRunning(row, token);
       requireWorkspace(row);
       const base = parse(workspaceBase, request.body, 'base');
+      await requireStored(context, store.project, base.snapshot);
       await store.write((tx) => recordBase(tx, store.config, token, base));
     });
     response.status(204).end();

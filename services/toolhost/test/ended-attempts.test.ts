@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
+import { stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { redact } from '@suzumio/store/redaction/redact';
 import { redactableMessage } from '@suzumio/store/redaction/redact-message';
+import { ContentStore } from '@suzumio/store/content/content-store';
 import { readTurnLog } from '@suzumio/store/content/turn-logs';
 import { type Begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
@@ -26,12 +29,39 @@ function putContent(text: string) {
   return bench.put(`${base()}/content/${sha256}`, attempt.answer.leaseToken, Buffer.from(text));
 }
 
+async function putJson(route: string, body: unknown) {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${attempt.answer.leaseToken}` };
+  const response = await fetch(`${base()}/${route}`, { method: 'PUT', headers, body: JSON.stringify(body) });
+  return { status: response.status, body: response.status === 204 ? {} : await response.json() };
+}
+
 const over = { status: 409, body: { code: 'attempt-over' } };
 
 test('the lease token of an attempt that has ended opens no content', async () => {
   expect((await putContent('before')).status).toBe(204);
   await attempt.report('complete', { output: { text: 'Done.' } });
   expect(await putContent('after')).toMatchObject(over);
+});
+
+test('a capture or a base of an attempt that has ended keeps no content from being collected', async () => {
+  const text = 'before';
+  await putContent(text);
+  const snapshot = createHash('sha256').update(text).digest('hex');
+  const directory = bench.testing.cell.directory.projectDir(project);
+  const path = join(directory, new ContentStore(directory).pathOf(snapshot));
+  await attempt.report('complete', { output: { text: 'Done.' } });
+  const then = new Date(Date.now() - 100_000_000);
+  await utimes(path, then, then);
+  const { leaseToken } = attempt.answer;
+  const capture = await bench.post(`${base()}/capture`, leaseToken, { number: 1, snapshot, steps: ['0.0'] });
+  const clone = await putJson('base', { commit: 'c'.repeat(40), snapshot });
+  expect([capture, clone]).toMatchObject([over, over]);
+  expect((await stat(path)).mtimeMs).toBe(then.getTime());
+});
+
+test('a base refers to a snapshot that has been stored', async () => {
+  const told = await putJson('base', { commit: 'c'.repeat(40), snapshot: 'a'.repeat(64) });
+  expect(told).toMatchObject({ status: 422, body: { code: 'content-missing' } });
 });
 
 test('an attempt that has ended is told so by its lease token, and its tool token is known no more', async () => {

@@ -122,7 +122,7 @@ test('a workspace may have as much as a home while a model can mend it, and othe
   };
   await write(0, 30);
   expect(await watched(own, () => looks() > 1, true)).toEqual({ tooLarge: undefined, reason: undefined });
-  const ended = { tooLarge: expect.stringMatching(/^more than \d+ files/), reason: 'workspace-too-large' };
+  const ended = { tooLarge: expect.stringMatching(/^more than \d+ (files|bytes)/), reason: 'workspace-too-large' };
   expect(await watched(own, () => false)).toEqual(ended);
   await write(30, 50);
   expect(await watched(own, () => false, true)).toEqual({ ...ended, tooLarge: 'more than 40 files and directories' });

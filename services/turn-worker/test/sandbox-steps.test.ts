@@ -221,14 +221,14 @@ describe('what reaches outside', () => {
   });
 
   test('is captured before its result is told, also where it ends while its mark is sent', async () => {
-    const marked = Promise.withResolvers<void>();
+    const marked = Promise.withResolvers<undefined>();
     const bench = new Bench({ mark: () => marked.promise });
     await bench.begin('0.0');
     const reaching = bench.steps.reachOutside();
     const other = bench.steps.reachOutside().then(() => bench.happened.push('reached'));
     await bench.end('0.0');
     expect(bench.happened.slice(-3)).toEqual(['capture 0.0', 'captured', 'end 0.0 answered']);
-    marked.resolve();
+    marked.resolve(undefined);
     await Promise.all([reaching, other]);
     expect(bench.happened.at(-1)).toBe('reached');
   });

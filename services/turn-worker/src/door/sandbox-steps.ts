@@ -92,7 +92,7 @@ export class SandboxSteps {
     const open = [...this.#open];
     const steps = open.filter((step) => !this.#marks.has(step));
     if (steps.length > 0) this.#mark(steps);
-    await Promise.all(open.map((step) => this.#marks.get(step)));
+    await Promise.all(open.flatMap((step) => this.#marks.get(step) ?? []));
   }
 
   /** A step may end before its mark is on record: from now on it counts as marked. */

@@ -79,7 +79,11 @@ export function prepareTurn(
     isOurs && config.backend.runner.mode === 'ai'
       ? planHistory(reader, agent.id, row.number, contextLimitOf(config, agent.id))
       : undefined;
-  const input = frozenInput(config, { project: project.id, agent, turn: row }, { prompt, mail, toolSet: toolSet?.hash, history });
+  const input = frozenInput(
+    config,
+    { project: project.id, agent, turn: row },
+    { prompt, mail, toolSet: toolSet?.hash, history },
+  );
   return { prompt, mail, promptSeq: newest, inputJson: JSON.stringify(input), toolSet, snapshot: seen?.snapshot };
 }
 

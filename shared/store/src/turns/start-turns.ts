@@ -109,10 +109,9 @@ export function activeTurns(reader: SqlReader, closed?: readonly string[]): numb
 /** A unique index on active turns refuses a second one from any caller. */
 function startTurn(tx: Tx, agent: string, priority: Priority): string {
   const turn = tx.newId('turn');
-  const counted = tx.get<{ turns: number }>(
-    'UPDATE agents SET turns = turns + 1 WHERE id = :agent RETURNING turns',
-    { agent },
-  );
+  const counted = tx.get<{ turns: number }>('UPDATE agents SET turns = turns + 1 WHERE id = :agent RETURNING turns', {
+    agent,
+  });
   const number = counted?.turns ?? 1;
   tx.insert('turns', { id: turn, agent_id: agent, number, status: 'queued', priority, queued_at_ms: tx.nowMs });
   tx.run(
