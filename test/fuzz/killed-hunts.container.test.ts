@@ -29,7 +29,7 @@ const image = 'suzumio-runner:dev';
 /** Only root may start an engine, and only on Linux. */
 const hasOwnEngine = process.platform === 'linux' && process.getuid?.() === 0;
 
-/** `host`: a worker that does not come back before its turn is run elsewhere. */
+/** `host`: a worker that does not come back before its turn is run elsewhere, or waits for the person. */
 const victims = ['container', 'worker', 'host', 'toolhost', ...(hasOwnEngine ? (['engine'] as const) : [])] as const;
 type Victim = (typeof victims)[number];
 const players = ['script', 'models'] as const;
@@ -249,7 +249,8 @@ async function killService(project: string, victim: Victim, running: Running | u
   const service = victim === 'toolhost' ? stack.services.toolhost[0] : workerNamed(running?.worker);
   await service?.kill();
   const elsewhere = `SELECT 1 FROM turns WHERE id = :turn AND status = 'completed'
-    UNION SELECT 1 FROM turn_attempts WHERE turn_id = :turn AND worker <> :worker`;
+    UNION SELECT 1 FROM turn_attempts WHERE turn_id = :turn AND worker <> :worker
+    UNION SELECT 1 FROM projects WHERE status = 'submitted'`;
   if (victim === 'host' && running) {
     const isElsewhere = () => reading(project, (database) => database.get(elsewhere, { ...running })) !== undefined;
     await eventually(`a turn of ${project} goes on elsewhere`, () => isElsewhere(), boundMs);
