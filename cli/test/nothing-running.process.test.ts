@@ -31,7 +31,7 @@ describe('init', () => {
     expect(again).toEqual({
       code: 3,
       out: '',
-      err: 'There is a project "notes" already; give this one another name.\nnext: suzumio status\n',
+      err: 'There is a project "notes" already, and it stays as it is: give this one another name, or delete that one first.\nnext: suzumio status\n',
     });
   });
 

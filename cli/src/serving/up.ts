@@ -226,7 +226,7 @@ async function createIfNew(
       const named = fields.length > mostNamed ? [...fields.slice(0, mostNamed), 'and others'] : fields;
       say(
         session,
-        `${name} was made from another version of this file, or of a profile in it, and stays as it is; change the name in the file for a new project.`,
+        `${name} was made from another version of this file, or of a profile in it, and stays as it is: give the file another name, or delete the project first (${session.context.self} delete ${name}).`,
         `What differs: ${oneLine(named.join(', '))}.`,
       );
     }

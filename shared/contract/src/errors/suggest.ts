@@ -1,6 +1,9 @@
 /** How many known names are compared. */
 const mostKnown = 200;
 
+/** How many known names a message has. */
+const mostNamed = 20;
+
 /** The most similar known name; `undefined` where none is close. */
 export function suggest(given: string, known: readonly string[]): string | undefined {
   const lower = given.slice(0, 100).toLowerCase();
@@ -20,7 +23,10 @@ export function suggest(given: string, known: readonly string[]): string | undef
 export function hintFrom(name: string, known: readonly string[]): string {
   const meant = suggest(name, known);
   if (meant !== undefined) return `: did you mean ${meant}?`;
-  return known.length === 0 ? ': there are none' : `: known are ${[...new Set(known)].slice(0, 20).join(', ')}`;
+  const names = [...new Set(known)];
+  if (names.length === 0) return ': there are none';
+  const more = names.length > mostNamed ? ` and ${String(names.length - mostNamed)} more` : '';
+  return `: known are ${names.slice(0, mostNamed).join(', ')}${more}`;
 }
 
 /** The number of letters to insert, drop, replace or swap with their neighbour to turn one word into the other. */

@@ -69,7 +69,8 @@ class IssueReporter {
         .flatMap((inner) => (inner.code === 'invalid_value' ? inner.values.map(String) : []))
         // A message of the schema's own leaves out what is refused later.
         .filter((choice) => message.includes(choice));
-      this.#say('value-invalid', node.place, path, `${message}, got ${nameOf(node)}${meantChoice(node, choices)}`);
+      const got = choices.length > 0 && textOf(node) !== undefined ? '' : `, got ${nameOf(node)}`;
+      this.#say('value-invalid', node.place, path, `${message}${got}${meantChoice(node, choices)}`);
       return;
     }
     const ranked = fitting

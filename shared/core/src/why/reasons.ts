@@ -58,8 +58,8 @@ function running(facts: ProjectFacts, turn: TurnFacts, cell: CellFacts, nowMs: n
       sentence: `Its worker ${turn.worker ?? ''} has not been heard of since its lease ran out at ${moment(turn.leaseUntilMs, nowMs)}; the turn is about to be taken from it.`,
       next: null,
     });
-    others.push(...servicesMissing(cell, nowMs));
   }
+  others.push(...servicesMissing(cell, nowMs));
   if (agent.stopping) {
     others.push({ code: 'stopping', sentence: 'It stops when this turn has ended.', next: null });
   } else {
