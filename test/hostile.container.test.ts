@@ -177,8 +177,10 @@ agents:
       'both turns run',
       async () => {
         for (const directory of await readdir(turns)) {
-          const text = await readFile(join(turns, directory, 'input.json'), 'utf8').catch(() => '{}');
-          const input = JSON.parse(text) as Partial<RunnerTurnInput>;
+          // It may not be there yet, or not whole.
+          const input = await readFile(join(turns, directory, 'input.json'), 'utf8')
+            .then((text) => JSON.parse(text) as Partial<RunnerTurnInput>)
+            .catch((): Partial<RunnerTurnInput> => ({}));
           if (input.project === project && input.agent) inputs.set(input.agent.id, input as RunnerTurnInput);
         }
         return inputs.size === 2;

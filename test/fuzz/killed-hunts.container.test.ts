@@ -176,7 +176,9 @@ const lasting = (text: string) =>
   text
     .replace(/\b[a-z]+_[0-9A-Z]{26}\b/g, '<id>')
     .replace(/\b\d+(\.\d+)? ?m?s\b/g, '<time>')
-    .replace(/\/\S+\/(\w+\.py)\b/g, '$1');
+    .replace(/\/\S+\/(\w+\.py)\b/g, '$1')
+    // What only an attempt on another host is told.
+    .replace(/\n?\[Your turns run on another host now\.[^\]]*\]/g, '');
 
 /** The files of an agent by their hashes, but for what Git and Python note for themselves, with times. */
 async function treeOf(database: Sql, project: string, agent: string): Promise<Record<string, string>> {
