@@ -171,7 +171,7 @@ describe('up', () => {
       expect(await upWith('hunter2')).not.toContain('another version');
       const out = await upWith('hunter3');
       expect(out).toContain('What differs: agents.reader.env.DB_PASSWORD.');
-      expect(out).toContain('change the name in the file for a new project');
+      expect(out).toContain('give the file another name, or delete the project first');
     },
     2 * patienceMs,
   );

@@ -93,7 +93,8 @@ describe('making a project', () => {
     expect(refusal(await api.post('/api/projects', body))).toEqual({
       status: 409,
       code: 'project-exists',
-      detail: 'There is a project "keyed" already, and it stays as it is: give this one another name, or delete that one first.',
+      detail:
+        'There is a project "keyed" already, and it stays as it is: give this one another name, or delete that one first.',
     });
   });
 

@@ -169,7 +169,11 @@ function renameTo(building: string, target: string, name: string): void {
 }
 
 function projectExists(name: string): SuzumioError {
-  return new SuzumioError('project-exists', `There is a project "${name}" already, and it stays as it is: give this one another name, or delete that one first.`, {
-    project: name,
-  });
+  return new SuzumioError(
+    'project-exists',
+    `There is a project "${name}" already, and it stays as it is: give this one another name, or delete that one first.`,
+    {
+      project: name,
+    },
+  );
 }
