@@ -76,6 +76,17 @@ describe('a stream of the cell', () => {
     expect(told(await next(again))).toEqual(['agent.waiting', 'one', 'a']);
   });
 
+  test('tells of a new project without a search', async () => {
+    const searching = api;
+    // Longer than a test may take.
+    api = await testApi({ events: { pollMs: 600_000 } });
+    await searching.close();
+    const stream = await follow();
+    await next(stream);
+    await api.create(named('new'), { start: false });
+    expect(told(await next(stream))).toEqual(['project.initialized', 'new', undefined]);
+  });
+
   test('tells of projects that are deleted, restored or damaged', async () => {
     for (const name of ['gone', 'copied', 'broken']) await api.create(named(name), { start: false });
     const stream = await follow();

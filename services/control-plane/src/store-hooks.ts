@@ -20,6 +20,7 @@ export function storeHooks({
 }): ProjectStoreHooks {
   const count = eventCounter(metrics);
   return {
+    onCreated: (project) => transport.hint({ project, seq: 0 }),
     onEvents(project, events) {
       const newest = events.at(-1);
       if (newest) transport.hint({ project, seq: newest.seq });

@@ -109,6 +109,7 @@ export class Cell {
   async createProject(project: NewProject): Promise<void> {
     const { createProject } = await creation();
     await createProject(this.directory, this.catalog, this.context, project);
+    this.hooks.onCreated?.(project.config.name);
   }
 
   /**

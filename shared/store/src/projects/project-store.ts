@@ -21,7 +21,9 @@ export type AppendedEvent = {
 
 /** Callbacks into the process that has the store open. */
 export interface ProjectStoreHooks {
-  /** After a commit, with the events that it appended, in order. */
+  /** A project was made, with the events of its first transaction. */
+  onCreated?: (project: string) => void;
+  /** After a later commit, with the events that it appended, in order. */
   onEvents?: (project: string, events: readonly AppendedEvent[]) => void;
   /** After a transaction: its outcome and its duration in milliseconds, waiting included. */
   onTransaction?: (outcome: TransactionOutcome, durationMs: number) => void;
