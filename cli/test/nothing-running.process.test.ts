@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { whyAnswer } from '@suzumio/contract/model/why';
+import { projectDetailAnswer } from '@suzumio/contract/operations/projects';
+import { Cell } from '@suzumio/store/cell/cell';
+import { startProject } from '@suzumio/store/projects/project-transitions';
 import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
 
 let world: CliWorld;
@@ -139,6 +142,18 @@ describe('with no server running', () => {
     expect(watch.out).toMatch(
       /initialized with 2 agents\n.*next: suzumio start notes\n\nNo server is running for .*\nnext: suzumio serve\n$/,
     );
+  });
+
+  test('a project that was left running is not said to go on', async () => {
+    const cell = Cell.open(world.root, {});
+    await cell.stores.use('notes', (store) => store.write((tx) => startProject(tx, 'test')));
+    await cell.close();
+    const unserved = `\nNo server is running for ${world.root}: this is how it was left, and it goes on when one runs.\n`;
+    const { out } = await world.run('status', 'notes');
+    expect(out).toMatch(/^notes {3}running, all quiet/);
+    expect(out).toContain(`${unserved}next: suzumio serve\n`);
+    expect((await world.run('status')).out).toMatch(new RegExp(`^notes .*\n${unserved}$`));
+    expect(projectDetailAnswer.parse(JSON.parse((await world.run('status', 'notes', '--json')).out))).toBeTruthy();
   });
 
   test('why an agent is quiet is known as far as the data directory says it', async () => {

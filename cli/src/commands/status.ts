@@ -1,6 +1,7 @@
 import { allItems } from '@suzumio/contract/client/all-items';
 import type { Labels } from '@suzumio/contract/model/labels';
 import { type ProjectStatus, projectStatuses } from '@suzumio/contract/model/project-status';
+import type { ProjectDetailAnswer } from '@suzumio/contract/operations/projects';
 import { type ExitCode, exitCodes } from '../exit-codes.js';
 import { openDirectory } from '../reach/open-directory.js';
 import { findApi } from '../reach/reach.js';
@@ -48,7 +49,9 @@ async function status(
     sayJson(session, detail);
     const { lines, next } = renderStatus(detail, context);
     say(session, ...lines);
-    sayNext(session, ...next);
+    const left = !api && isRunning(detail);
+    if (left) sayUnserved(session);
+    sayNext(session, ...(left ? ['serve'] : []), ...next);
     return exitCodes.ok;
   }
   const label = Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`);
@@ -65,9 +68,19 @@ async function status(
     return exitCodes.ok;
   }
   say(session, ...renderProjects(details, context));
+  if (!api && details.some(isRunning)) sayUnserved(session);
   for (const { id, code, detail } of broken) context.err.write(`${id}: ${code}: ${detail}\n`);
   if (broken.length > 0) return exitCodes.failed;
   const last = details.at(-1)?.project.id ?? 'PROJECT';
   sayHint(session, `status ${last}`);
   return exitCodes.ok;
+}
+
+/** Whether a project changes by itself where a server runs. */
+function isRunning({ project }: ProjectDetailAnswer): boolean {
+  return project.status === 'running' || project.turns.active > 0;
+}
+
+function sayUnserved(session: Session): void {
+  say(session, '', `No server is running for ${session.root}: this is how it was left, and it goes on when one runs.`);
 }
