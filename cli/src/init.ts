@@ -3,6 +3,7 @@ import type { Labels } from '@suzumio/contract/model/labels';
 import type { FileConfig, ProjectConfig } from '@suzumio/contract/model/project-config';
 import { Cell } from '@suzumio/store/cell/cell';
 import { admission, admitOwnFile, type OwnFileOptions } from './host-policy.js';
+import { warnOfMissingRepositories } from './missing-repositories.js';
 import {
   createFrom,
   loadForPosting,
@@ -62,6 +63,7 @@ async function makeHere(
     sayInitialized(session, config);
     say(session, `data: ${directory}`);
     sayGrant(session, loaded, grant);
+    warnOfMissingRepositories(session, config);
     await warnOfImage(session, config);
     const running = (await findApi(session)) !== undefined;
     sayNext(session, ...(running ? [] : ['serve']), ...firstSteps(config));

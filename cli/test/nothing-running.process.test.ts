@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -111,6 +111,22 @@ describe('config render', () => {
     const { code, err } = await world.run('config', 'render', file);
     expect(code).toBe(0);
     expect(err).toContain('warning: the name writer stands for more than one participant');
+  });
+
+  test('warns of what is to be cloned and is no repository', async () => {
+    const warned = async (name: string, git: string) => {
+      const file = notesProject(name).replace('prompt: Write.', `prompt: Write., workspace: { git: ${git} }`);
+      const { err } = await world.run('init', await world.write(`${name}.yaml`, file));
+      return err.replaceAll(world.directory, 'HERE');
+    };
+    expect(await warned('absent', './none')).toBe(
+      'warning: HERE/none is no Git repository; turns that clone it fail until it is one.\n',
+    );
+    await mkdir(join(world.directory, 'one/.git'), { recursive: true });
+    expect(await warned('below', './one/src')).toContain(
+      'HERE/one/src is no Git repository (it is part of one: name HERE/one)',
+    );
+    expect(await warned('itself', './one')).toBe('');
   });
 });
 

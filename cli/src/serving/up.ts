@@ -9,6 +9,7 @@ import { Cell } from '@suzumio/store/cell/cell';
 import { ReadOnlyCell } from '@suzumio/store/cell/read-only-cell';
 import { admission, admitOwnFile, hostPolicy, type OwnFileOptions } from '../host-policy.js';
 import { followTimeline } from '../live-timeline.js';
+import { warnOfMissingRepositories } from '../missing-repositories.js';
 import {
   createFrom,
   loadForPosting,
@@ -173,6 +174,7 @@ async function createHere(session: Session, { loaded, grant }: OwnProject): Prom
       async () => {
         await createFrom(cell, loaded, { grant });
         sayGrant(session, loaded, grant);
+        warnOfMissingRepositories(session, loaded.config);
       },
       () =>
         Promise.resolve(
