@@ -1,13 +1,36 @@
 #!/usr/bin/env node
 // Says which Node.js it needs before it loads what an older one crashes on: the native SQLite module ends the process.
-const required = 22;
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
-if (Number.parseInt(process.versions.node, 10) < required) {
+const required = 22;
+/** The one that a clone has installed. */
+const own = fileURLToPath(new URL('../../node_modules/node/bin/node', import.meta.url));
+
+if (Number.parseInt(process.versions.node, 10) >= required) {
+  await import('../bundle/dist/main.js');
+} else if (existsSync(own)) {
+  await standInFor(own);
+} else {
   console.error(
     `suzumio needs Node.js ${required} or later; ${process.execPath} is ${process.version}.\n` +
-      `next: npx suzumio, in the clone, which runs it on the project's own Node.js, or put a newer one first on the PATH`,
+      `next: put a newer one first on the PATH`,
   );
   process.exitCode = 1;
-} else {
-  await import('../bundle/dist/main.js');
+}
+
+/** Runs this command under another Node.js, and ends as it does. */
+async function standInFor(node) {
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      // A terminal sends Ctrl-C to the child as well; twice would mean "now".
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+    });
+  }
+  process.exitCode = await new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code) => resolve(code ?? 1));
+  });
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -321,14 +321,28 @@ describe("another user's data directory", () => {
   );
 });
 
-test('a Node.js that is too old is named, with what to do', async () => {
+describe('on a Node.js that is too old', () => {
   const older = "Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })";
   const bin = fileURLToPath(new URL('../bin/suzumio.js', import.meta.url));
-  const args = ['--import', `data:text/javascript,${older}`, bin, '--version'];
-  const ended: unknown = await promisify(execFile)(process.execPath, args).catch((error: unknown) => error);
-  const { code = 0, stdout, stderr } = ended as { code?: number; stdout: string; stderr: string };
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(/^suzumio needs Node\.js 22 or later; \S+ is v\S+\.\nnext: npx suzumio, /);
+  const version = async (command: string) => {
+    const args = ['--import', `data:text/javascript,${older}`, command, '--version'];
+    const ended: unknown = await promisify(execFile)(process.execPath, args).catch((error: unknown) => error);
+    const { code = 0, stdout, stderr } = ended as { code?: number; stdout: string; stderr: string };
+    return { code, stdout, stderr };
+  };
+
+  test('a clone runs on the one that it has installed', async () => {
+    expect(await version(bin)).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+/), stderr: '' });
+  });
+
+  test('where there is none, what to do is said', async () => {
+    const alone = await world.write('suzumio.mjs', await readFile(bin, 'utf8'));
+    const { code, stdout, stderr } = await version(alone);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(
+      /^suzumio needs Node\.js 22 or later; \S+ is v\S+\.\nnext: put a newer one first on the PATH\n$/,
+    );
+  });
 });
 
 describe('a server that was asked for by name', () => {
