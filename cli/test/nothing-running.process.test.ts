@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -9,6 +9,7 @@ import { whyAnswer } from '@suzumio/contract/model/why';
 import { projectDetailAnswer } from '@suzumio/contract/operations/projects';
 import { Cell } from '@suzumio/store/cell/cell';
 import { startProject } from '@suzumio/store/projects/project-transitions';
+import { mountable } from '../../test/support/mountable.js';
 import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
 
 let world: CliWorld;
@@ -114,19 +115,25 @@ describe('config render', () => {
   });
 
   test('warns of what is to be cloned and is no repository', async () => {
+    const place = await mkdtemp(join(mountable, 'suzumio-clones-'));
     const warned = async (name: string, git: string) => {
       const file = notesProject(name).replace('prompt: Write.', `prompt: Write., workspace: { git: ${git} }`);
-      const { err } = await world.run('init', await world.write(`${name}.yaml`, file));
-      return err.replaceAll(world.directory, 'HERE');
+      await writeFile(join(place, `${name}.yaml`), file);
+      const { err } = await world.run('init', join(place, `${name}.yaml`));
+      return err.replaceAll(place, 'HERE');
     };
-    expect(await warned('absent', './none')).toBe(
-      'warning: HERE/none is no Git repository; turns that clone it fail until it is one.\n',
-    );
-    await mkdir(join(world.directory, 'one/.git'), { recursive: true });
-    expect(await warned('below', './one/src')).toContain(
-      'HERE/one/src is no Git repository (it is part of one: name HERE/one)',
-    );
-    expect(await warned('itself', './one')).toBe('');
+    try {
+      expect(await warned('absent', './none')).toBe(
+        'warning: HERE/none is no Git repository; turns that clone it fail until it is one.\n',
+      );
+      await mkdir(join(place, 'one/.git'), { recursive: true });
+      expect(await warned('below', './one/src')).toContain(
+        'HERE/one/src is no Git repository (it is part of one: name HERE/one)',
+      );
+      expect(await warned('itself', './one')).toBe('');
+    } finally {
+      await rm(place, { recursive: true, force: true });
+    }
   });
 });
 

@@ -10,7 +10,7 @@ import type { Sql } from '@suzumio/store/sqlite/sql';
 import { OwnEngine } from '../../services/turn-worker/test/support/own-engine.js';
 import { agentOf, bugHunt, huntFile, playBugHunt, stepOf } from '../support/bug-hunters.js';
 import { type ModelRequest, type ModelServer, startModelServer } from '../support/model-server.js';
-import { overlappingAttempts } from '../support/outcomes.js';
+import { overlappingAttempts, withoutMove } from '../support/outcomes.js';
 import { eventually } from '../support/poll.js';
 import { brokenInvariants, openProject } from '../support/project.js';
 import { seeded } from '../support/seeded.js';
@@ -173,12 +173,10 @@ async function outcomeOf(project: string): Promise<unknown> {
 
 /** A text without its times, ids and directories, which are never the same. */
 const lasting = (text: string) =>
-  text
+  withoutMove(text)
     .replace(/\b[a-z]+_[0-9A-Z]{26}\b/g, '<id>')
     .replace(/\b\d+(\.\d+)? ?m?s\b/g, '<time>')
-    .replace(/\/\S+\/(\w+\.py)\b/g, '$1')
-    // What only an attempt on another host is told.
-    .replace(/\n?\[Your turns run on another host now\.[^\]]*\]/g, '');
+    .replace(/\/\S+\/(\w+\.py)\b/g, '$1');
 
 /** The files of an agent by their hashes, but for what Git and Python note for themselves, with times. */
 async function treeOf(database: Sql, project: string, agent: string): Promise<Record<string, string>> {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { entriesOf, readSnapshot } from '@suzumio/protocol/workspace-snapshot';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { type Behaviour, type ModelRequest, type ModelServer, startModelServer } from '../support/model-server.js';
-import { overlappingAttempts } from '../support/outcomes.js';
+import { overlappingAttempts, withoutMove } from '../support/outcomes.js';
 import { eventually } from '../support/poll.js';
 import { brokenInvariants, openProject } from '../support/project.js';
 import { seeded } from '../support/seeded.js';
@@ -272,7 +272,7 @@ async function judge(project: string, agents: readonly string[]): Promise<void> 
           `SELECT output_json ->> '$' AS told FROM tool_calls WHERE agent_id = :agent AND tool = 'file.read' ORDER BY step`,
           { agent },
         )
-        .map((row) => row.told.replace(/^1\t/, ''));
+        .map((row) => withoutMove(row.told).replace(/^1\t/, ''));
       const steps = 'SELECT step FROM tool_calls WHERE agent_id = :agent GROUP BY step HAVING count(*) > 1';
       const found = { tree: await treeOf(project, agent), mail, read, repeated: database.all(steps, { agent }) };
       try {

@@ -27,3 +27,6 @@ export function failedAttempts(project: Sql): Record<string, number> {
   );
   return Object.fromEntries(rows.map(({ code, count: number }) => [code ?? 'none', number]));
 }
+
+/** What a call told, without the note that only an attempt on another host adds to its first. */
+export const withoutMove = (told: string) => told.replace(/\n?\[Your turns run on another host now\.[^\]]*\]/g, '');
