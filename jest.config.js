@@ -34,7 +34,7 @@ const project = (kind, file) => ({
 
 export default {
   // Says that something hangs, not that the machine is busy.
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   // Not in the temporary directory, which differs from kind to kind.
   cacheDirectory: '<rootDir>/.cache/jest',
   projects: [

@@ -243,6 +243,7 @@ describe('10,000 events from three processes, with followers that are cut at ran
         expect(cuts).toBeGreaterThan(3);
       }
     },
+    300_000,
   );
 
   async function runAppender(name: string, count: number, redisUrl: string | undefined): Promise<void> {
