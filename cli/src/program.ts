@@ -84,6 +84,8 @@ Exit codes:
   2  the command was written wrongly; nothing was tried
   3  refused: an invalid file, an unknown project, a step that the project's state does not allow
   4  no server is running, or none answers
+  5  what was waited for has not come in time, and may still come
+  130  interrupted
 
 Examples:
   suzumio up newsroom.yaml                         serve, make the project, start it, follow it

@@ -12,7 +12,7 @@ import type { Finding } from '@suzumio/cli/doctor/check';
 import { checkDataDirectory, checkFileSystem } from '@suzumio/cli/doctor/check-data';
 import { checkEngine } from '@suzumio/cli/doctor/check-engine';
 import { checkClock, checkInstallation, checkNode } from '@suzumio/cli/doctor/check-machine';
-import { checkPrograms } from '@suzumio/cli/doctor/check-programs';
+import { checkGit, checkPrograms } from '@suzumio/cli/doctor/check-programs';
 import { checkQueue } from '@suzumio/cli/doctor/check-queue';
 import { checkPort, serverClock } from '@suzumio/cli/doctor/check-server';
 import { missingPrograms } from '@suzumio/turn-worker';
@@ -107,6 +107,11 @@ describe('doctor, of the machine, says what is broken and what to do', () => {
       remedy: 'stop that one, or serve with another --port',
     });
     expect(await checkPort('127.0.0.1', port, `http://127.0.0.1:${String(port)}`)).toMatchObject({ state: 'ok' });
+    expect(await checkPort('127.0.0.1', port, 'http://127.0.0.1:1')).toEqual({
+      what: 'port',
+      state: 'skipped',
+      detail: 'not looked at: the server answers at http://127.0.0.1:1',
+    });
     other.close();
     await once(other, 'close');
     expect(await checkPort('127.0.0.1', port, undefined)).toMatchObject({ state: 'ok' });
@@ -340,4 +345,9 @@ test('doctor finds a machine that has everything well, and leaves nothing behind
   expect(out).toContain('containers without network');
   expect([code, out.endsWith('All is well.\nnext: suzumio serve\n')]).toEqual([0, true]);
   await expect(stat(world.root)).rejects.toThrow('ENOENT');
+});
+
+test('doctor says whether workspaces can be clones here', () => {
+  expect(checkGit()).toMatchObject({ what: 'git', state: 'ok', detail: expect.stringMatching(/^\d+\.\d+/) });
+  expect(checkGit('no-such-git')).toMatchObject({ what: 'git', state: 'skipped' });
 });

@@ -44,7 +44,7 @@ export const registerTurns: Register = (program, action) => {
       withTimes(
         program
           .command('tool-calls <project>')
-          .description('list what turns did outside their containers')
+          .description('list what turns did with their tools')
           .option('--turn <turn>', 'only those of one turn, named by its id or as AGENT:NUMBER')
           .option('--agent <agent>', 'only those of one agent')
           .option('--tool <tool>', 'only those of one tool')

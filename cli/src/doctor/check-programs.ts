@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { missingPrograms, programsOfAgents } from '@suzumio/turn-worker';
 import { hostPolicy } from '../host-policy.js';
 import type { Session } from '../session.js';
-import { broken, type Finding, ok } from './check.js';
+import { broken, type Finding, ok, skipped } from './check.js';
 
 /** Whether projects may run turns as processes; not by a policy that cannot be read, which is told of elsewhere. */
 export function mayRunProcesses(session: Session): boolean {
@@ -24,4 +25,11 @@ export function checkPrograms(missing = missingPrograms()): Finding {
   }
   const there = programsOfAgents.filter((program) => !missing.includes(program)).join(', ');
   return ok('process', lack === '' ? there : `${there}; not found, should agents want it: ${lack}`);
+}
+
+/** The Git with which a worker of this machine clones workspaces. */
+export function checkGit(program = 'git'): Finding {
+  const { status, stdout } = spawnSync(program, ['--version'], { encoding: 'utf8', timeout: 2_000 });
+  if (status === 0) return ok('git', stdout.trim().replace(/^git version /, ''));
+  return skipped('git', 'not on this machine: workspaces cannot be clones of repositories (workspace.git)');
 }

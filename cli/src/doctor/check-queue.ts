@@ -14,9 +14,11 @@ export async function checkQueue(redisUrl: string | undefined): Promise<QueueChe
     const finding = skipped('redis', 'not configured (SUZUMIO_REDIS_URL): up and serve do without');
     return { finding, clock: undefined };
   }
-  const { problems, version, policy, aheadMs } = await checkRedis(redisUrl);
+  const { reachable, problems, version, policy, aheadMs } = await checkRedis(redisUrl);
   const clock = aheadMs === undefined ? undefined : { of: 'Redis', aheadMs };
   if (problems.length === 0) return { finding: ok('redis', `${version ?? 'answers'}, ${policy ?? ''}`), clock };
-  const remedy = 'start Redis 7 or later with maxmemory-policy noeviction, or correct SUZUMIO_REDIS_URL';
+  const remedy = reachable
+    ? 'redis-cli config set maxmemory-policy noeviction, and in its configuration; Redis 7 or later'
+    : 'start Redis 7 or later with maxmemory-policy noeviction, or correct SUZUMIO_REDIS_URL';
   return { finding: broken('redis', problems.join(' '), remedy), clock };
 }

@@ -57,7 +57,10 @@ export async function serverClock(url: string, nowMs: () => number): Promise<Oth
 /** Whether a server could listen where it is to, or who is in its place. */
 export async function checkPort(host: string, port: number, ownUrl: string | undefined): Promise<Finding> {
   const place = `${host}:${port}`;
-  if (ownUrl !== undefined && new URL(ownUrl).port === String(port)) return ok('port', `${place} is this server's`);
+  if (ownUrl !== undefined) {
+    if (new URL(ownUrl).port === String(port)) return ok('port', `${place} is this server's`);
+    return skipped('port', `not looked at: the server answers at ${ownUrl}`);
+  }
   const error = await listeningError(host, port);
   switch (error?.code) {
     case undefined:

@@ -6,7 +6,7 @@ import { checkDataDirectory, checkFileSystem } from './check-data.js';
 import { checkEngine } from './check-engine.js';
 import { checkClock, checkDisk, checkInstallation, checkNode } from './check-machine.js';
 import { checkPolicy } from './check-policy.js';
-import { checkPrograms, mayRunProcesses } from './check-programs.js';
+import { checkGit, checkPrograms, mayRunProcesses } from './check-programs.js';
 import { checkProviders } from './check-providers.js';
 import { checkQueue } from './check-queue.js';
 import { checkPort, checkServer, isHere, serverClock } from './check-server.js';
@@ -33,6 +33,7 @@ export async function doctor(session: Session, { host, port }: DoctorOptions): P
     server.finding,
     await checkPort(host, port, server.url !== undefined && isHere(server.url, host, session) ? server.url : undefined),
     ...(await checkEngine(root)),
+    checkGit(),
     ...(mayRunProcesses(session) ? [checkPrograms()] : []),
     ...(await checkProviders(session, server.url !== undefined)),
     queue.finding,

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { basename } from 'node:path';
 
 /**
  * The process that listens on a TCP port of this machine, as `name (process 123)`; undefined where the system does not
@@ -12,8 +13,9 @@ export function listenerOn(port: number): string | undefined {
   for (const pid of readable(() => readdirSync('/proc')).filter((name) => /^\d+$/.test(name))) {
     const descriptors = readable(() => readdirSync(`/proc/${pid}/fd`));
     if (descriptors.some((fd) => sockets.has(readable(() => [readlinkSync(`/proc/${pid}/fd/${fd}`)])[0] ?? ''))) {
-      const [name = 'a program'] = readable(() => [readFileSync(`/proc/${pid}/comm`, 'utf8').trim()]);
-      return `${name} (process ${pid})`;
+      // The name of the process may be that of its main thread, as Node.js's is.
+      const [program = ''] = readable(() => [readlinkSync(`/proc/${pid}/exe`)]);
+      return `${program === '' ? 'a program' : basename(program)} (process ${pid})`;
     }
   }
   return undefined;

@@ -30,7 +30,7 @@ function heading({ kind, role, step, attempt, tool, code, answer }: Conversation
   if (answer) {
     parts.push(oneLine(answer.model ?? answer.preset));
     parts.push(`${answer.inputTokens} tokens in, ${answer.outputTokens} out${answer.estimated ? ' (estimated)' : ''}`);
-    parts.push(dollars(answer.costUsd));
+    if (answer.costUsd > 0) parts.push(dollars(answer.costUsd));
     if (answer.finishReason !== null && answer.finishReason !== 'stop') parts.push(oneLine(answer.finishReason));
   }
   if (kind !== 'instructions' && attempt !== null && attempt < attempts) {

@@ -233,6 +233,7 @@ function completedDetail(data: DataReader): string {
     ...(messages > 0 ? [count(messages, 'message')] : []),
     ...(artifacts > 0 ? [count(artifacts, 'artifact')] : []),
     ...(files === undefined ? [] : [`files changed: ${changedFiles(files)}`]),
+    ...(data.has('calls') && data.number('calls') === 0 ? ['called no tools'] : []),
   ].join(', ');
 }
 

@@ -49,6 +49,11 @@ export function dollars(usd: number): string {
   return dollarsOf(usd * nanoPerUsd);
 }
 
+/** What a call's tokens cost; `-` where that is nothing: its model has no price. */
+export function cost(usd: number): string {
+  return usd === 0 ? '-' : dollars(usd);
+}
+
 /** `1 turn`, `2 turns`. */
 export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`;

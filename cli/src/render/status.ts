@@ -3,6 +3,7 @@ import type { AgentView, ProjectView } from '@suzumio/contract/model/views';
 import type { ProjectDetailAnswer } from '@suzumio/contract/operations/projects';
 import { oneLine } from '@suzumio/core/prompt/body';
 import type { CliContext } from '../cli-context.js';
+import { attemptOf } from '@suzumio/core/why/words';
 import { paint } from './colors.js';
 import { count, cut, dayAndTime, dollars, duration, timeOfDay } from './format.js';
 
@@ -112,8 +113,7 @@ function stateOf(agent: AgentView, detail: ProjectDetailAnswer, style: Style): s
       return `${working(agent, detail, style)}${and}${agent.stopping ? '; stops then' : ''}`;
     case 'failed': {
       const { failure } = agent;
-      const why =
-        failure === null ? '' : `   ${failure.code} in turn ${failure.turnNumber}, attempt ${failure.attempt}`;
+      const why = failure === null ? '' : `   ${failure.code} in turn ${failure.turnNumber}${attemptOf(failure)}`;
       return `failed${why}${and}`;
     }
     case 'stopped':
@@ -154,7 +154,9 @@ function working(
   if (turn.notBefore !== null && Date.parse(turn.notBefore) > style.now()) {
     return `queued   turn ${turn.number} is tried again at ${timeOfDay(turn.notBefore, style)}${after}`;
   }
-  return `queued   turn ${turn.number} waits for a worker${after}, ${duration(Math.max(0, style.now() - Date.parse(turn.queuedAt)))}`;
+  const waited = duration(Math.max(0, style.now() - Date.parse(turn.queuedAt)));
+  const last = turn.failure === null ? '' : `; its last attempt: ${turn.failure.code}`;
+  return `queued   turn ${turn.number} waits for a worker, ${waited}${last}`;
 }
 
 function nextCommands({ project, agents, cellPaused, budgetsReached }: ProjectDetailAnswer): string[] {
@@ -181,6 +183,8 @@ function nextCommands({ project, agents, cellPaused, budgetsReached }: ProjectDe
           others.length === 0 ? `agents retry ${id} ${one.id}` : `retry ${id} --failed`,
           ...why,
         ];
+      const tried = agents.find(({ activeTurn }) => activeTurn?.status === 'queued' && activeTurn.failure !== null);
+      if (tried) return [`why ${id} ${tried.id}`, `watch ${id}`];
       if (project.turns.active > 0) return [`watch ${id}`, ...why];
       const stopped = agents.find(({ state, unread }) => state === 'stopped' && unread > 0);
       const left = agents.some(({ undelivered }) => undelivered > 0) ? [`inbox ${id} --undelivered`] : [];

@@ -1,7 +1,7 @@
 import type { TurnDetail } from '@suzumio/contract/model/views';
 import { oneLine, visibleLines } from '@suzumio/core/prompt/body';
 import type { CliContext } from '../cli-context.js';
-import { changedFiles, dayAndTime, dollars, duration } from './format.js';
+import { changedFiles, cost, dayAndTime, duration } from './format.js';
 import { table } from './table.js';
 
 /** Everything about one turn: what it was asked, what it did, how it ended. */
@@ -39,7 +39,7 @@ export function renderTurn(turn: TurnDetail, context: Pick<CliContext, 'out' | '
     call.errorCode ?? call.status,
     `${call.inputTokens}${call.estimated ? ' (estimated)' : ''}`,
     String(call.outputTokens),
-    dollars(call.costUsd),
+    cost(call.costUsd),
     call.endedAt === null ? '' : duration(Date.parse(call.endedAt) - Date.parse(call.startedAt)),
   ]);
   return [

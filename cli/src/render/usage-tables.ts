@@ -2,7 +2,7 @@ import type { BudgetView } from '@suzumio/contract/model/budget';
 import type { UsageFigures, UsageGroup, UsageRow } from '@suzumio/contract/model/usage';
 import { oneLine } from '@suzumio/core/prompt/body';
 import type { Session } from '../session.js';
-import { dollars } from './format.js';
+import { cost, dollars } from './format.js';
 import { type Cell, table } from './table.js';
 
 /** What was used, a line for each, and the sum of all below where there are several. */
@@ -23,7 +23,7 @@ export function usageTable(
 
 function figures({ calls, inputTokens, outputTokens, costUsd, estimatedShare }: UsageFigures): string[] {
   const estimated = estimatedShare === 0 ? '-' : `${Math.max(1, Math.round(estimatedShare * 100))}%`;
-  return [String(calls), String(inputTokens), String(outputTokens), dollars(costUsd), estimated];
+  return [String(calls), String(inputTokens), String(outputTokens), cost(costUsd), estimated];
 }
 
 /** What may be used, and has been. */

@@ -116,6 +116,22 @@ describe('status', () => {
     expect(stateOf({ ...waiting, activeTurn: { ...active, failure: missing } }, { status: 'stopped' })).toBe(
       'queued   turn 3 goes on when the project runs again after image-missing',
     );
+    expect(stateOf({ ...waiting, activeTurn: { ...active, failure: missing } })).toBe(
+      'queued   turn 3 waits for a worker, 10 s; its last attempt: image-missing',
+    );
+  });
+
+  test('asks first why an attempt has failed where its turn waits for another', () => {
+    const tried = { ...active, failure: { code: 'image-missing', message: '' } } as const;
+    const running = project({ turns: { total: 8, active: 1, failed: 0 } });
+    const nextOf = (activeTurn: AgentView['activeTurn']) =>
+      renderStatus(running, [agent('ada', { state: 'running', activeTurn })], style).next;
+    expect(nextOf(tried)).toEqual(['why newsroom ada', 'watch newsroom']);
+    expect(nextOf(active)).toEqual(['watch newsroom']);
+  });
+
+  test('names no attempt where none had begun', () => {
+    expect(stateOf({ state: 'failed', failure: { ...failure, attempt: 0 } })).toBe('failed   time-limit in turn 1');
   });
 
   test('says why a quiet or stopped agent has mail', () => {

@@ -91,6 +91,20 @@ const evening = [
 ];
 
 describe('the timeline', () => {
+  test('says of a turn that it called no tools, which may mean that its model cannot', () => {
+    const done = (calls: number) =>
+      describeEvent(
+        'newsroom',
+        event(
+          'turn.completed',
+          '20:13:00',
+          of('editor', { number: 1, durationMs: 900, messages: 0, artifacts: 0, calls }),
+        ),
+      )?.what;
+    expect(done(0)).toBe('turn 1 done      900 ms, called no tools');
+    expect(done(2)).toBe('turn 1 done      900 ms');
+  });
+
   test('has words for every type of event, unless another event says the same better', () => {
     const silent = eventTypes.filter((type) => !describeEvent('newsroom', event(type, '20:13:00')));
     expect(silent).toEqual(['turn.queued', 'model.answered']);

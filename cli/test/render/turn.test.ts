@@ -65,7 +65,7 @@ test('a turn lists what it has asked models, what it came to and how that ended'
   expect(lines.slice(lines.indexOf('model calls') + 1).map((line) => line.split(/ {2,}/))).toEqual([
     ['STEP', 'PRESET', 'MODEL', 'OUTCOME', 'TOKENS IN', 'TOKENS OUT', 'COST', 'TOOK'],
     ['0', 'quick', 'quick-1', 'answered', '1200', '80', '$0.0012', '2.5 s'],
-    ['1 (summary)', 'quick', 'quick-1', 'answered', '1200 (estimated)', '80', '$0.00', '2.5 s'],
-    ['2', 'quick', 'provider-down', '1200', '80', '$0.00'],
+    ['1 (summary)', 'quick', 'quick-1', 'answered', '1200 (estimated)', '80', '-', '2.5 s'],
+    ['2', 'quick', 'provider-down', '1200', '80', '-'],
   ]);
 });

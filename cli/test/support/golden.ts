@@ -147,6 +147,7 @@ export function normalised(
       .replaceAll(/^(suz_)?[\w-]{40,}$/gm, '<secret>')
       .replaceAll(/(node +)v[\d.]+/g, '$1v<version>')
       .replaceAll(/(engine ).+/g, '$1<version>')
+      .replaceAll(/^(.*ok +.*git +)\d[\d.]+.*$/gm, '$1<version>')
       .replaceAll(/[\d.]+ .B of [\d.]+ .B free/g, '<size> of <size> free')
       .replaceAll(/[\d.]+ (?:bytes|.iB) (of files|of rows|free)/g, '<size> $1')
       .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:<port>')

@@ -93,13 +93,14 @@ export const eventTable = {
     inMs: count,
   }),
   'turn.completed': told(
-    'A turn completed. `files` counts files that it changed. With `unsaved`, its files could not be stored: the agent goes on with the newest capture.',
+    'A turn completed. `calls` counts its calls of tools, `files` the files that it changed. With `unsaved`, its files could not be stored: the agent goes on with the newest capture.',
     {
       number,
       attempt: number,
       durationMs: z.int(),
       messages: count,
       artifacts: count,
+      calls: count.optional(),
       unsaved: z.object({ code: text, message: text }).optional(),
       files: fileCounts.optional(),
     },

@@ -5,7 +5,7 @@ import type { StorageReached } from '@suzumio/contract/model/storage';
 import { type DayBudget, daySpentMessage, isDaySpent } from '../budgets/day-budget.js';
 import { capacityReasons } from './capacity.js';
 import type { CellFacts, ProjectFacts, ServiceFacts, TurnFacts } from './facts.js';
-import { moment, plural, span } from './words.js';
+import { attemptOf, moment, plural, span } from './words.js';
 
 /** {@link whyReasons} as the API's answer. */
 export function whyAnswerOf(facts: ProjectFacts, cell: CellFacts, nowMs: number): WhyAnswer {
@@ -144,9 +144,7 @@ function agentPaused(project: string, agent: string, pause: Pause): WhyReason {
 function agentFailed({ project, agent }: StateFacts): StateReason {
   const { failure } = agent;
   const how =
-    failure === null
-      ? ''
-      : ` in turn ${failure.turnNumber}, attempt ${failure.attempt}: ${failure.code}: ${failure.message}`;
+    failure === null ? '' : ` in turn ${failure.turnNumber}${attemptOf(failure)}: ${failure.code}: ${failure.message}`;
   const wanting = { 'budget-reached': `budget ${project.id}`, 'quota-exceeded': `usage ${project.id}` };
   const next =
     failure !== null && Object.hasOwn(wanting, failure.code)

@@ -23,3 +23,8 @@ export function moment(ms: number, nowMs: number): string {
     Math.abs(ms - nowMs) < 1000 ? 'now' : ms > nowMs ? `in ${span(ms - nowMs)}` : `${span(nowMs - ms)} ago`;
   return `${today ? '' : `${day} `}${time.slice(0, 8)} UTC (${distance})`;
 }
+
+/** `, attempt 2`; empty where no attempt had begun. */
+export function attemptOf({ attempt }: { attempt: number }): string {
+  return attempt === 0 ? '' : `, attempt ${attempt}`;
+}

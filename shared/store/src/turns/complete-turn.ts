@@ -57,11 +57,19 @@ export function completeTurn(
   return { turn: 'completed' };
 }
 
-function madeBy(tx: Tx, turn: string): { messages: number; artifacts: number } {
-  const made = tx.get<{ messages: number; artifacts: number }>(
+interface Made {
+  messages: number;
+  artifacts: number;
+  /** Calls of tools, those that were refused among them. */
+  calls: number;
+}
+
+function madeBy(tx: Tx, turn: string): Made {
+  const made = tx.get<Made>(
     `SELECT (SELECT count(*) FROM messages WHERE turn_id = :turn) AS messages,
-       (SELECT count(*) FROM artifacts WHERE turn_id = :turn) AS artifacts`,
+       (SELECT count(*) FROM artifacts WHERE turn_id = :turn) AS artifacts,
+       (SELECT count(*) FROM tool_calls WHERE turn_id = :turn) AS calls`,
     { turn },
   );
-  return made ?? { messages: 0, artifacts: 0 };
+  return made ?? { messages: 0, artifacts: 0, calls: 0 };
 }
