@@ -107,6 +107,11 @@ const cases: Readonly<Record<string, Case>> = {
   'redeliver-refused': { args: ['redeliver', 'newsroom', '1'], with: newsroom },
   inbox: { args: ['inbox', 'busy'], with: busy, real: true },
   'inbox-agent': { args: ['inbox', 'newsroom', 'editor'], with: newsroom },
+  'inbox-mine': { args: ['inbox', 'newsroom', '--mine'], with: newsroom },
+  'inbox-mine-read': { args: ['inbox', 'newsroom', '--mine', '--read'], with: newsroom },
+  'inbox-mine-nothing': { args: ['inbox', 'newsroom', '--mine'], with: newsroom },
+  'inbox-mine-all': { args: ['inbox', 'newsroom', '--mine', '--all'], with: newsroom },
+  'inbox-whose': { args: ['inbox'] },
   'inbox-undelivered': { args: ['inbox', 'newsroom', '--undelivered'], with: newsroom },
 
   why: { args: ['why', 'newsroom', 'checker'], with: newsroom },

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
 import { projectEvent } from '@suzumio/contract/model/event';
+import { inboxItem } from '@suzumio/contract/model/inbox';
 import { agentAnswer, resetAgentAnswer, retryAnswer } from '@suzumio/contract/operations/agents';
 import { postedMessage, postedReply, redeliveredMessage } from '@suzumio/contract/operations/messages';
 import {
@@ -62,6 +63,7 @@ const shapes: readonly (readonly [line: string, shape: z.ZodType])[] = [
   ['redeliver newsroom 2 --yes', redeliveredMessage],
   ['inbox busy', z.array(views.messageView)],
   ['inbox busy checker --undelivered', z.array(views.messageView)],
+  ['inbox --mine', z.array(inboxItem)],
   ['agents busy', z.array(views.agentView)],
   ['why busy checker', whyAnswer],
   ['workers', z.tuple([workerView])],

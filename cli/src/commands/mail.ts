@@ -29,6 +29,7 @@ import {
 import { registerRedactMessage } from './redact.js';
 import { registerRedeliver } from './redeliver.js';
 import { mailWaits } from './mail-waits.js';
+import { ownInbox } from './own-inbox.js';
 import { tell } from './tell.js';
 
 const messageStates = ['unread', 'read', 'undelivered'] as const;
@@ -89,10 +90,18 @@ export const registerMail: Register = (program, action) => {
   examples(
     withLimit(
       program
-        .command('inbox <project> [agent]')
-        .description('list mail that waits to be read, as its agents will read it')
-        .option('--undelivered', 'mail that was read by a turn which failed or was cancelled', false),
+        .command('inbox [project] [agent]')
+        .description('list mail that waits for agents, or what waits for you')
+        .option('--undelivered', 'mail that was read by a turn which failed or was cancelled', false)
+        .option(
+          '--mine',
+          'what waits for you in this or every project: reports, failures, pauses, budgets, mail',
+          false,
+        )
+        .option('--all', 'with --mine: what you have marked as read, too', false)
+        .option('--read', 'with --mine: mark what is shown as read', false),
     ),
+    ['inbox --mine', 'what waits for you, in every project'],
     ['inbox newsroom', 'the unread mail of all agents'],
     ['inbox newsroom checker --undelivered', 'what a failed turn has left behind'],
   ).action(action(inbox));
@@ -189,14 +198,27 @@ async function messages(session: Session, project: string, options: MessagesOpti
 
 interface InboxOptions extends LimitOptions {
   undelivered: boolean;
+  mine: boolean;
+  all: boolean;
+  read: boolean;
 }
 
 async function inbox(
   session: Session,
-  project: string,
+  project: string | undefined,
   agent: string | undefined,
-  { limit, undelivered }: InboxOptions,
+  { limit, undelivered, mine, all, read }: InboxOptions,
 ): Promise<undefined> {
+  if (mine) {
+    if (agent !== undefined || undelivered) {
+      throw new UsageError('--mine is about you: it goes with no agent and no --undelivered.', 'inbox --help');
+    }
+    return ownInbox(session, project, { limit, all, read });
+  }
+  if (all || read) throw new UsageError('--all and --read are for --mine.', 'inbox --help');
+  if (project === undefined) {
+    throw new UsageError('Name a project, or ask with --mine for what waits for you in every one.', 'inbox --mine');
+  }
   const api = await findReads(session);
   const which = { agent, undelivered: undelivered ? 'true' : 'false' } as const;
   const messages = await newestOf(session, limit, (page) => api.listInbox({ project, query: { ...page, ...which } }));

@@ -14,6 +14,7 @@ import { OpenAccess } from './open-access.js';
 import { agentRuns } from './operations/agents.js';
 import { artifactRuns } from './operations/artifacts.js';
 import { cellEventRuns, eventRuns, streamWhereAccepted } from './operations/events.js';
+import { inboxRuns } from './operations/inbox.js';
 import { messageRuns } from './operations/messages.js';
 import { pauseRuns } from './operations/pauses.js';
 import { profileRuns } from './operations/profiles.js';
@@ -60,6 +61,7 @@ export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions):
     ...projectRuns,
     ...agentRuns,
     ...messageRuns(hub, access),
+    ...inboxRuns,
     ...taskRuns,
     ...turnRuns,
     ...artifactRuns,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { auditEntry, tokenView } from '@suzumio/contract/model/access-token';
 import { profileSummary, profileView, teamSummary, teamView } from '@suzumio/contract/model/profile';
 import { eventSchemas, eventType, otherEvent, projectEvent } from '@suzumio/contract/model/event';
+import { inboxItem } from '@suzumio/contract/model/inbox';
 import { projectConfig } from '@suzumio/contract/model/project-config';
 import { noReplyReason, replyAnswer } from '@suzumio/contract/model/reply';
 import { budgetReached, budgetView } from '@suzumio/contract/model/budget';
@@ -15,6 +16,7 @@ import * as agents from '@suzumio/contract/operations/agents';
 import * as artifacts from '@suzumio/contract/operations/artifacts';
 import * as cellEvents from '@suzumio/contract/operations/cell-events';
 import * as events from '@suzumio/contract/operations/events';
+import * as inbox from '@suzumio/contract/operations/inbox';
 import * as messages from '@suzumio/contract/operations/messages';
 import * as pauses from '@suzumio/contract/operations/pauses';
 import * as profiles from '@suzumio/contract/operations/profiles';
@@ -91,6 +93,9 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   Receipt: views.messageReceipt,
   ReplyAnswer: replyAnswer,
   NoReplyReason: noReplyReason,
+  InboxItem: inboxItem,
+  Inbox: inbox.inboxAnswer,
+  MarkedRead: inbox.markReadAnswer,
   RedeliveredMessage: messages.redeliveredMessage,
   Redacted: messages.redactedAnswer,
   PostedMessage: messages.postedMessage,

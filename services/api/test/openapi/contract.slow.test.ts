@@ -12,7 +12,7 @@ import { ContentStore, hashOf, maxContentBytes } from '@suzumio/store/content/co
 import { apiApp } from '../../src/app.js';
 import { EventHub } from '../../src/events/event-hub.js';
 import { allOperations } from '@suzumio/contract/operations/operations';
-import { isOpen, type Operation, refusalsOf, takesKey } from '@suzumio/contract/operations/operation';
+import { isOpen, type Operation, refusalsOf, scopeOf, takesKey } from '@suzumio/contract/operations/operation';
 import type { Answer } from '../support/api.js';
 import {
   type ContractWorld,
@@ -56,6 +56,7 @@ const bodies: Readonly<Record<string, () => unknown>> = {
   redactArtifact: () => ({ because: 'It held a password.' }),
   replyToMessage: () => ({ message: '1', recipient: 'ben', body: 'Thank you.' }),
   broadcast: () => ({ body: 'Good evening.' }),
+  markRead: () => ({ items: ['bulletin:message:msg_1'] }),
   assignTask: () => ({ role: 'reader', body: 'Read this.' }),
   labelProject: () => ({ set: { team: 'river' } }),
   pauseAgent: () => ({ reason: 'It loops.' }),
@@ -232,7 +233,7 @@ const guards: Partial<Record<ErrorCode, Refuse>> = {
     world.call(operation, { ...sample, headers: { origin: 'http://evil.example' } }),
   unauthenticated: (operation, sample) => world.call(operation, { ...sample, token: null }),
   forbidden: async (operation, sample) => {
-    const token = await world.api.token(operation.method === 'get' ? 'worker' : 'read');
+    const token = await world.api.token(scopeOf(operation) === 'read' ? 'worker' : 'read');
     return world.call(operation, { ...sample, token });
   },
   'rate-limited': async (operation, sample) => {

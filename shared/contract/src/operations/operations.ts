@@ -2,6 +2,7 @@ import { agents } from './agents.js';
 import { artifacts } from './artifacts.js';
 import { cellEvents } from './cell-events.js';
 import { events } from './events.js';
+import { inbox } from './inbox.js';
 import { messages } from './messages.js';
 import type { Operation } from './operation.js';
 import { pauses } from './pauses.js';
@@ -21,6 +22,7 @@ export const operations = {
   ...projects,
   ...agents,
   ...messages,
+  ...inbox,
   ...tasks,
   ...turns,
   ...artifacts,

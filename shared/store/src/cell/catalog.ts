@@ -15,6 +15,7 @@ import { CellPause } from './cell-pause.js';
 import { CellTimeline } from './cell-timeline.js';
 import type { DataDirectory } from './data-directory.js';
 import { catalogMigrations } from './migrations.js';
+import { InboxReads } from './inbox-reads.js';
 import { Processes } from './processes.js';
 import { Profiles } from './profiles.js';
 import { ProjectDeletions } from './project-deletions.js';
@@ -42,6 +43,7 @@ export class Catalog {
   readonly spending: Spending;
   readonly pause: CellPause;
   readonly waitingLine: WaitingLine;
+  readonly inboxReads: InboxReads;
   /** The order in which what happened in all projects is told. */
   readonly timeline: CellTimeline;
 
@@ -63,6 +65,7 @@ export class Catalog {
     this.spending = new Spending(db);
     this.pause = new CellPause(db);
     this.waitingLine = new WaitingLine(db);
+    this.inboxReads = new InboxReads(db);
     this.timeline = new CellTimeline(db);
     this.processes = new Processes(db);
   }

@@ -288,4 +288,18 @@ CREATE TRIGGER cell_timeline_removed AFTER DELETE ON projects WHEN OLD.deleting_
 END;
 `,
   },
+  {
+    // What people have marked as read in the inbox, by the names of their tokens. Items of no project have none.
+    version: 13,
+    sql: `
+CREATE TABLE inbox_reads (
+  reader TEXT NOT NULL,
+  item TEXT NOT NULL,
+  project TEXT REFERENCES projects (id) ON DELETE CASCADE,
+  at_ms INTEGER NOT NULL,
+  PRIMARY KEY (reader, item)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX inbox_reads_projects ON inbox_reads (project, reader);
+`,
+  },
 ];

@@ -391,4 +391,11 @@ CREATE TABLE git_refs (
 ) STRICT, WITHOUT ROWID;
 `,
   },
+  {
+    // Mail to the person, for the inbox over all projects.
+    version: 26,
+    sql: `
+CREATE INDEX messages_to_user ON messages (created_at_ms, seq) WHERE recipient = 'user';
+`,
+  },
 ];

@@ -1,0 +1,68 @@
+import type { InboxItem } from '@suzumio/contract/model/inbox';
+import { oneLine } from '@suzumio/core/prompt/body';
+import type { Session } from '../session.js';
+import { dayAndTime, dollars } from './format.js';
+import { type Cell, table, type Toned } from './table.js';
+
+/** What waits for a person, and what agents sent them, a line each. */
+export function ownInboxTable(items: readonly InboxItem[], { context }: Session): string[] {
+  const someRead = items.some(({ read }) => read);
+  return table(
+    ['WHAT', 'PROJECT', 'FROM', 'TIME', ...(someRead ? ['READ'] : []), 'TEXT'],
+    items.map((item): Cell[] => [
+      kindOf(item),
+      item.project ?? 'all',
+      fromOf(item),
+      'at' in item ? dayAndTime(item.at, context) : '',
+      ...(someRead ? [item.read ? (['read', 'quiet'] as const) : ''] : []),
+      oneLine(textOf(item)),
+    ]),
+    context.out,
+  );
+}
+
+function kindOf(item: InboxItem): Toned {
+  switch (item.kind) {
+    case 'failure':
+      return ['failed', 'bad'];
+    case 'pause':
+      return ['paused', 'warning'];
+    case 'budget':
+      return ['budget', item.used >= item.max ? 'bad' : 'warning'];
+    case 'report':
+      return ['report', 'good'];
+    case 'message':
+      return item.message.priority;
+  }
+}
+
+function fromOf(item: InboxItem): string {
+  switch (item.kind) {
+    case 'report':
+      return '';
+    case 'message':
+      return item.message.sender;
+    case 'failure':
+    case 'pause':
+    case 'budget':
+      return item.agent ?? '';
+  }
+}
+
+function textOf(item: InboxItem): string {
+  switch (item.kind) {
+    case 'report':
+      return `version ${item.version} waits for you`;
+    case 'failure':
+      return `${item.code} in turn ${item.turnNumber}: ${item.message}`;
+    case 'pause':
+      return `by ${item.pause.by}${item.pause.reason === null ? '' : `: ${item.pause.reason}`}`;
+    case 'budget': {
+      const amount = (value: number) => (item.limit === 'usd' ? dollars(value) : `${value}`);
+      const unit = item.limit === 'usd' ? '' : ` ${item.limit}`;
+      return `${amount(item.used)} of ${amount(item.max)}${unit} used`;
+    }
+    case 'message':
+      return item.message.excerpt;
+  }
+}

@@ -1,0 +1,196 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { InboxItem } from '@suzumio/contract/model/inbox';
+import type { InboxAnswer } from '@suzumio/contract/operations/inbox';
+import { postMessage } from '@suzumio/store/mail/post-message';
+import { noon, teamYaml } from '../../../test/support/cell.js';
+import { type TestApi, testApi } from './support/api.js';
+import { failTurn, submit } from './support/play.js';
+import { refusal } from './support/refusal.js';
+
+let api: TestApi;
+beforeEach(async () => {
+  api = await testApi({}, undefined, { startMs: noon });
+});
+afterEach(() => api.close());
+
+const named = (name: string, more = '') => `${teamYaml.replace('name: team', `name: ${name}`)}${more}`;
+const inbox = async (query = '', token?: string) =>
+  (await api.get(`/api/inbox${query}`, token === undefined ? {} : { token })).json as InboxAnswer;
+const mark = (items: readonly string[], token?: string) =>
+  api.post('/api/inbox/read', { items }, token === undefined ? {} : { token });
+const told = (project: string, body: string) =>
+  api.write(project, (tx) => postMessage(tx, { sender: 'ada', recipient: 'user', priority: 'P1', body, actor: 'ada' }));
+const texts = ({ items }: InboxAnswer) =>
+  items.map((item) => (item.kind === 'message' ? item.message.excerpt : `${item.kind} ${item.project ?? 'all'}`));
+const ids = (items: readonly InboxItem[]) => items.map(({ id }) => id);
+
+describe('the inbox', () => {
+  test('has what waits for a person in every project, then what agents told them', async () => {
+    await api.create(named('desk', '\nbudget: { turns: 1 }'));
+    await api.create(named('river', '\nturn: { maxAttempts: 1 }'));
+    await told('desk', 'Which gauge first?');
+    api.setNow(noon + 60_000);
+    await submit(api, 'desk', 'ada', 'The level is 3 m.');
+    api.setNow(noon + 120_000);
+    await failTurn(api, 'river', 'ben');
+    api.setNow(noon + 180_000);
+    await api.post('/api/projects/river/agents/cat/pause', { reason: 'too loud' });
+    await api.post('/api/projects/river/messages', { recipient: 'ada', body: 'To an agent, not to me.' });
+    const { items, ...rest } = await inbox();
+    expect(rest).toEqual({ moreWaiting: 0, unreadable: [] });
+    expect(items).toEqual([
+      expect.objectContaining({ kind: 'report', project: 'desk', version: 1, next: 'report desk', read: false }),
+      expect.objectContaining({
+        kind: 'failure',
+        project: 'river',
+        agent: 'ben',
+        code: 'non-zero-exit',
+        turnNumber: 1,
+        at: '2026-11-22T12:02:00.000Z',
+        next: 'why river ben',
+      }),
+      expect.objectContaining({
+        kind: 'pause',
+        project: 'river',
+        agent: 'cat',
+        pause: expect.objectContaining({ by: 'admin', reason: 'too loud' }),
+        next: 'resume river cat',
+      }),
+      expect.objectContaining({
+        kind: 'budget',
+        project: 'desk',
+        agent: null,
+        limit: 'turns',
+        max: 1,
+        used: 1,
+        next: 'budget desk',
+      }),
+      expect.objectContaining({
+        kind: 'message',
+        project: 'desk',
+        message: expect.objectContaining({ sender: 'ada', excerpt: 'Which gauge first?', priority: 'P1' }),
+        next: 'messages show desk 1',
+      }),
+    ]);
+    expect(texts(await inbox('?kind=failure,pause'))).toEqual(['failure river', 'pause river']);
+    expect(texts(await inbox('?project=desk&kind=message'))).toEqual(['Which gauge first?']);
+  });
+
+  test('loses what is settled, and has it anew where it comes again', async () => {
+    await api.create(named('desk'));
+    await submit(api, 'desk', 'ada', 'First.');
+    const [first] = (await inbox()).items;
+    await mark([first?.id ?? '']);
+    expect((await inbox('?unread=true')).items).toEqual([]);
+    await api.post('/api/projects/desk/request-changes', { recipient: 'ada', body: 'Shorter.' });
+    expect((await inbox()).items).toEqual([]);
+    await submit(api, 'desk', 'ada', 'Second.');
+    expect(texts(await inbox('?unread=true'))).toEqual(['report desk']);
+    await api.post('/api/projects/desk/approve', {});
+    expect((await inbox()).items).toEqual([]);
+  });
+
+  test('says that everything is paused, and that the day has little left', async () => {
+    await api.create(named('desk'));
+    await api.post('/api/pause', { reason: 'a new disk' });
+    await api.cell.catalog.spending.limitTo(1e9);
+    await api.cell.catalog.spending.spend(0.9e9);
+    const { items } = await inbox();
+    expect(items).toEqual([
+      expect.objectContaining({ kind: 'pause', project: null, agent: null, next: 'resume --all' }),
+      expect.objectContaining({ kind: 'budget', project: null, limit: 'usd', max: 1, used: 0.9 }),
+    ]);
+    expect((await mark(ids(items))).json).toEqual({ items: ids(items) });
+    expect((await inbox('?unread=true')).items).toEqual([]);
+    await api.cell.catalog.spending.spend(0.2e9);
+    expect(texts(await inbox('?unread=true'))).toEqual(['budget all']);
+  });
+
+  test('keeps marks for each name of a token', async () => {
+    await api.create(named('desk'));
+    await told('desk', 'Hello.');
+    const other = await api.token('read');
+    const { items } = await inbox();
+    expect((await mark([...ids(items), 'desk:message:msg_gone', 'nowhere:report:1:1', 'Nonsense'])).json).toEqual({
+      items: ids(items),
+    });
+    expect((await mark(ids(items))).json).toEqual({ items: ids(items) });
+    expect((await inbox()).items).toEqual([{ ...items[0], read: true }]);
+    expect((await inbox('', other)).items).toEqual(items);
+    await mark(ids(items), other);
+    expect((await inbox('?unread=true', other)).items).toEqual([]);
+  });
+
+  test('shows and marks no more than the token may read', async () => {
+    await api.create(named('desk'));
+    await api.create(named('river'));
+    await told('desk', 'Of the desk.');
+    await told('river', 'Of the river.');
+    await api.post('/api/pause', {});
+    const all = (await inbox()).items;
+    const token = await api.token('read', 'river');
+    expect(texts(await inbox('', token))).toEqual(['Of the river.']);
+    expect(refusal(await api.get('/api/inbox?project=desk', { token }))).toMatchObject({ code: 'forbidden' });
+    const marking = await mark(ids(all), token);
+    expect([marking.status, refusal(marking).code]).toEqual([403, 'forbidden']);
+    expect((await mark(ids(all.filter(({ project }) => project !== 'desk')), token)).json).toEqual({
+      items: ids(all.filter(({ project }) => project === 'river')),
+    });
+  });
+
+  test('goes back through the messages of all projects, each once, in order', async () => {
+    const projects = ['desk', 'river', 'weir'];
+    for (const name of projects) await api.create(named(name));
+    const sent: string[] = [];
+    for (let i = 0; i < 17; i += 1) {
+      // Several of one moment, too.
+      api.setNow(noon + Math.floor(i / 4) * 1_000);
+      const project = projects[(i * i) % 3] ?? 'desk';
+      await told(project, `${i}`);
+      sent.push(`${i}`);
+    }
+    const pages: string[][] = [];
+    for (let before = ''; ;) {
+      const page = await inbox(`?limit=5${before}`);
+      pages.unshift(texts(page));
+      if (page.previous === undefined) break;
+      before = `&before=${page.previous}`;
+    }
+    expect(pages.map(({ length }) => length)).toEqual([2, 5, 5, 5]);
+    expect(pages.flat().toSorted((a, b) => Number(a) - Number(b))).toEqual(sent);
+    const moments = pages.flat().map((text) => Math.floor(Number(text) / 4));
+    expect(moments).toEqual(moments.toSorted((a, b) => a - b));
+  });
+
+  test('finds the one that is not marked behind many that are, in parts', async () => {
+    await api.create(named('desk'));
+    for (let i = 0; i < 30; i += 1) await told('desk', `${i}`);
+    const { items } = await inbox('?limit=500');
+    await mark(ids(items.slice(1)));
+    const found = await inbox('?unread=true&limit=5');
+    expect(texts(found)).toEqual(['0']);
+  });
+
+  test('forgets marks with their project', async () => {
+    await api.create(named('desk'));
+    await told('desk', 'Hello.');
+    const { items } = await inbox();
+    await mark(ids(items));
+    await api.call('DELETE', '/api/projects/desk');
+    expect((await inbox()).items).toEqual([]);
+    await api.create(named('desk'));
+    await told('desk', 'Hello again.');
+    expect(texts(await inbox('?unread=true'))).toEqual(['Hello again.']);
+  });
+
+  test.each([
+    ['?kind=letter', 'kind'],
+    ['?before=yesterday', 'before'],
+    ['?limit=501', 'limit'],
+    ['?unread=maybe', 'unread'],
+  ])('refuses %s', async (query, field) => {
+    const { status, code, detail } = refusal(await api.get(`/api/inbox${query}`));
+    expect([status, code]).toEqual([400, 'invalid-request']);
+    expect(detail).toContain(field);
+  });
+});

@@ -1,0 +1,69 @@
+import { failureCode } from '@suzumio/protocol/failure-codes';
+import { priority } from '@suzumio/protocol/ids';
+import { messageKind } from '@suzumio/protocol/message-kind';
+import { z } from 'zod';
+import { pause } from './pause.js';
+
+const time = z.iso.datetime();
+
+const every = {
+  id: z.string().describe('By which it is marked as read. Another version, failure or pause has another one.'),
+  read: z.boolean().describe('Whether the holder of the token has marked it as read.'),
+};
+const ofProject = { ...every, project: z.string(), at: time };
+const next = z.string().describe('The command that goes on from here, without the program.');
+
+/** Something that waits for a person, or that an agent told one. */
+export const inboxItem = z
+  .discriminatedUnion('kind', [
+    z.object({ kind: z.literal('report'), ...ofProject, version: z.int(), next }),
+    z.object({
+      kind: z.literal('failure'),
+      ...ofProject,
+      agent: z.string(),
+      code: failureCode,
+      message: z.string(),
+      turnNumber: z.int(),
+      next,
+    }),
+    z.object({
+      kind: z.literal('pause'),
+      ...ofProject,
+      project: z.string().nullable().describe('Null where every project is paused.'),
+      agent: z.string().nullable().describe('Null where its whole project is paused.'),
+      pause,
+      next,
+    }),
+    z.object({
+      kind: z.literal('budget'),
+      ...every,
+      project: z.string().nullable().describe("Null for the cell's budget of the day."),
+      agent: z.string().nullable().describe("Whose budget; null for the project's own."),
+      limit: z.enum(['tokens', 'usd', 'turns']),
+      max: z.number(),
+      used: z.number().describe('What is used of it, more than four fifths; reservations of running calls included.'),
+      next,
+    }),
+    z.object({
+      kind: z.literal('message'),
+      ...ofProject,
+      message: z.object({
+        id: z.string(),
+        seq: z.int(),
+        sender: z.string(),
+        priority,
+        kind: messageKind,
+        threadId: z.string(),
+        excerpt: z.string().describe('The beginning of its text.'),
+      }),
+      next,
+    }),
+  ])
+  .describe('What waits for a person (a report, a failure, a pause, a budget), or what an agent sent to `user`.');
+export type InboxItem = z.infer<typeof inboxItem>;
+export type InboxKind = InboxItem['kind'];
+
+export const inboxKinds = ['report', 'failure', 'pause', 'budget', 'message'] as const satisfies readonly InboxKind[];
+
+/** From this share of a budget on, it is in the inbox. */
+export const budgetShareTold = 0.8;

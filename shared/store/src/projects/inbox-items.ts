@@ -1,0 +1,164 @@
+import type { AgentView } from '@suzumio/contract/model/views';
+import { budgetShareTold, type InboxItem } from '@suzumio/contract/model/inbox';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import type { Pause } from '@suzumio/contract/model/pause';
+import { hasBudget } from '../budgets/budgets-of.js';
+import { listBudgets } from '../budgets/read-budgets.js';
+import { excerptOf } from '../mail/excerpt.js';
+import type { MessageRow } from '../mail/messages.js';
+import { type AgentRow, pauseOf, projectRow } from '../rows.js';
+import { iso, parsed } from '../sqlite/page.js';
+import type { SqlReader } from '../sqlite/sql.js';
+
+/** An item of the inbox, whoever reads it. */
+export type InboxEntry = InboxItem extends infer Item ? (Item extends InboxItem ? Omit<Item, 'read'> : never) : never;
+
+/** What of a project waits for a person: its report, failed agents, pauses, and budgets that are nearly used. */
+export function readWaiting(reader: SqlReader, config: ProjectConfig): InboxEntry[] {
+  const project = projectRow(reader);
+  const { id, status } = project;
+  // Nothing of it goes on.
+  if (status === 'completed') return [];
+  const agents = reader.all<AgentRow & { failure_json: string | null; state_at_ms: number }>(
+    `SELECT * FROM agents WHERE state = 'failed' OR paused_json IS NOT NULL ORDER BY position`,
+  );
+  const entries: InboxEntry[] = [];
+  if (status === 'submitted') entries.push(submitted(reader, project));
+  const whole = pauseOf(project);
+  if (whole) entries.push(pausedEntry(id, null, whole));
+  for (const agent of agents) {
+    const failure = parsed<NonNullable<AgentView['failure']>>(agent.failure_json);
+    if (agent.state === 'failed' && failure) {
+      const { code, message, turn, turnNumber, attempt } = failure;
+      entries.push({
+        kind: 'failure',
+        id: `${id}:failure:${turn}:${attempt}`,
+        project: id,
+        at: iso(agent.state_at_ms),
+        agent: agent.id,
+        code,
+        message,
+        turnNumber,
+        next: `why ${id} ${agent.id}`,
+      });
+    }
+    const own = pauseOf(agent);
+    if (own) entries.push(pausedEntry(id, agent.id, own));
+  }
+  return [...entries, ...budgetEntries(reader, config, id)];
+}
+
+function submitted(reader: SqlReader, { id, status_at_ms: atMs }: { id: string; status_at_ms: number }): InboxEntry {
+  const version = reader.get<{ version: number | null }>('SELECT max(version) AS version FROM reports')?.version ?? 0;
+  return {
+    kind: 'report',
+    id: `${id}:report:${version}:${atMs}`,
+    project: id,
+    at: iso(atMs),
+    version,
+    next: `report ${id}`,
+  };
+}
+
+/** @param project null where every project is paused */
+export function pausedEntry(project: string | null, agent: string | null, pause: Pause): InboxEntry {
+  return {
+    kind: 'pause',
+    id: `${project ?? ''}:pause:${agent ?? ''}:${pause.at}`,
+    project,
+    at: pause.at,
+    agent,
+    pause,
+    next: `resume ${[project ?? '--all', ...(agent === null ? [] : [agent])].join(' ')}`,
+  };
+}
+
+function budgetEntries(reader: SqlReader, config: ProjectConfig, project: string): InboxEntry[] {
+  if (!hasBudget(reader, config)) return [];
+  return listBudgets(reader, config).flatMap(({ agent, ...limits }) =>
+    (['usd', 'tokens', 'turns'] as const).flatMap((limit): InboxEntry[] => {
+      const { limit: max, used } = limits[limit];
+      if (max === null || used <= budgetShareTold * max) return [];
+      return [
+        {
+          kind: 'budget',
+          // Reached, it is told of once more.
+          id: `${project}:budget:${agent ?? ''}:${limit}:${max}${used >= max ? ':reached' : ''}`,
+          project,
+          agent,
+          limit,
+          max,
+          used,
+          next: `budget ${project}${agent === null ? '' : ` --agent ${agent}`}`,
+        },
+      ];
+    }),
+  );
+}
+
+/** The place of a message among those of all projects. */
+export interface MailPlace {
+  atMs: number;
+  project: string;
+  seq: number;
+}
+
+/** A message to the person, and its place. */
+export interface MailEntry {
+  place: MailPlace;
+  entry: InboxEntry;
+}
+
+/** Messages to the person, the newest first: at most `limit` of those before a place. */
+export function readMailToUser(reader: SqlReader, limit: number, before?: MailPlace): MailEntry[] {
+  const { id: project } = projectRow(reader);
+  const rows = reader.all<MessageRow>(
+    `SELECT * FROM messages WHERE recipient = 'user' AND (created_at_ms, seq) < (:atMs, :seq)
+     ORDER BY created_at_ms DESC, seq DESC LIMIT :limit`,
+    { ...boundOf(project, before), limit },
+  );
+  return rows.map((row) => ({
+    place: { atMs: row.created_at_ms, project, seq: row.seq },
+    entry: messageEntry(project, row),
+  }));
+}
+
+function boundOf(project: string, before: MailPlace | undefined): { atMs: number; seq: number } {
+  if (before === undefined) return { atMs: Number.MAX_SAFE_INTEGER, seq: 0 };
+  const { atMs, seq } = before;
+  // Messages of one moment are in the order of their projects.
+  return { atMs, seq: project === before.project ? seq : project < before.project ? Number.MAX_SAFE_INTEGER : 0 };
+}
+
+/** Compares places of messages of several projects: older ones first. */
+export function inOrderOfMail(a: MailPlace, b: MailPlace): number {
+  if (a.atMs !== b.atMs) return a.atMs - b.atMs;
+  if (a.project !== b.project) return a.project < b.project ? -1 : 1;
+  return a.seq - b.seq;
+}
+
+/** Whether an item is a message to the person that is there. */
+export function isMailToUser(reader: SqlReader, item: string): boolean {
+  const [, kind, id = ''] = item.split(':');
+  if (kind !== 'message') return false;
+  return reader.get(`SELECT 1 FROM messages WHERE id = :id AND recipient = 'user'`, { id }) !== undefined;
+}
+
+function messageEntry(project: string, row: MessageRow): InboxEntry {
+  return {
+    kind: 'message',
+    id: `${project}:message:${row.id}`,
+    project,
+    at: iso(row.created_at_ms),
+    message: {
+      id: row.id,
+      seq: row.seq,
+      sender: row.sender,
+      priority: row.priority,
+      kind: row.kind,
+      threadId: row.thread_id,
+      excerpt: excerptOf(row.body),
+    },
+    next: `messages show ${project} ${row.seq}`,
+  };
+}
