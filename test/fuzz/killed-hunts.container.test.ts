@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
@@ -9,6 +8,7 @@ import { ContentStore } from '@suzumio/store/content/content-store';
 import type { Sql } from '@suzumio/store/sqlite/sql';
 import { OwnEngine } from '../../services/turn-worker/test/support/own-engine.js';
 import { agentOf, bugHunt, huntFile, playBugHunt, stepOf } from '../support/bug-hunters.js';
+import { mountable } from '../support/mountable.js';
 import { type ModelRequest, type ModelServer, startModelServer } from '../support/model-server.js';
 import { overlappingAttempts, withoutMove } from '../support/outcomes.js';
 import { eventually } from '../support/poll.js';
@@ -52,7 +52,7 @@ const askedAgain: string[] = [];
 let kills: Promise<unknown> = Promise.resolve();
 
 beforeAll(async () => {
-  base = mkdtempSync(join(tmpdir(), 'suzumio-killed-'));
+  base = mkdtempSync(join(mountable, 'suzumio-killed-'));
   repository = join(base, 'repository');
   execFileSync('sh', [join(bugHunt, 'make-repository.sh'), repository]);
   server = await startModelServer((request) => {
