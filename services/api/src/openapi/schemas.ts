@@ -44,6 +44,7 @@ export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
   StopAgent: agents.stopAgentRequest,
   ResetAgent: agents.resetAgentRequest,
   RestoreWorkspace: workspaces.restoreWorkspaceRequest,
+  MarkRead: inbox.markReadRequest,
   RedeliverMessage: messages.redeliverRequest,
   Redact: messages.redactRequest,
   Reply: messages.replyRequest,
