@@ -223,10 +223,12 @@ interface Running {
 
 async function killContainer(turn: string | undefined): Promise<void> {
   if (turn === undefined) return;
-  const arguments_ = ['ps', '--quiet', '--filter', `label=suzumio.turn=${turn}`];
-  const ids = docker(...arguments_)
-    .split('\n')
-    .filter((id) => id !== '');
+  const list = () => docker('ps', '--quiet', '--filter', `label=suzumio.turn=${turn}`);
+  // Another hunt may just have killed the engine.
+  const listed = await Promise.resolve()
+    .then(list)
+    .catch(() => kills.then(list));
+  const ids = listed.split('\n').filter((id) => id !== '');
   // It may have ended meanwhile.
   for (const id of ids)
     await Promise.resolve()
