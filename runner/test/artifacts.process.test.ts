@@ -237,6 +237,22 @@ describe.each(Object.entries(runners))('reading an artifact into the workspace, 
     await expectUntouched();
   });
 
+  test.each(['.git/hooks/post-checkout', 'x/.Git/config', '.suzumio/output'])(
+    'writes nothing of a directory that would write to %s',
+    async (path) => {
+      host.content.set(sha256Of('echo'), Buffer.from('echo'));
+      const file = { kind: 'file' as const, sha256: sha256Of('echo'), sizeBytes: 4, executable: true };
+      const parts = path.split('/');
+      const above = parts.slice(1).map((_, end) => parts.slice(0, end + 1).join('/'));
+      const directories = above.map((name) => ({ kind: 'directory' as const, path: name }));
+      const entries = [{ ...file, path: 'y' }, { ...file, path }, ...directories];
+      hand({ version: 1, entries: entries.sort((a, b) => (a.path < b.path ? -1 : 1)) });
+      const { problem } = await call('artifacts.read', { id: 'art_1', to: 'tools' });
+      expect(problem).toMatch(/^workspace-write-failed: "level" was not written: .*no files of another agent/);
+      expect(existsSync(inWorkspace('tools'))).toBe(false);
+    },
+  );
+
   test('does so again although the answer is one from before', async () => {
     hand('level 3.2 m\n');
     await call('artifacts.read', { name: 'level', to: 'level.md' });

@@ -9,7 +9,7 @@ import { sharedRemote, sharedUrl } from '@suzumio/protocol/shared-repository';
 import type { Connector } from '../door/connector.js';
 import { doorHttp } from '../door/exchange.js';
 import { forward } from '../door/forward.js';
-import { keptDirectory } from '../sandbox/paths/roots.js';
+import { keptDirectory } from '@suzumio/protocol/kept-path';
 import { localProblem, problemAnswer } from '../tools/tool-answer.js';
 import { messageOf } from '../turn-failure.js';
 import { gitVariable, serviceSocket, serviceTurn, type SharedTurn } from './shared-turn.js';

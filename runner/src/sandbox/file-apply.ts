@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { keptPartOf } from '@suzumio/protocol/kept-path';
 import type { SandboxInput } from '@suzumio/protocol/sandbox-tools/catalogue';
-import { patchFiles } from './file-patch.js';
+import { applyForeign } from './file-patch.js';
 import { SandboxRefusal } from './paths/refusal.js';
 import type { Sandbox, SandboxCall, SandboxResponse } from './sandbox.js';
 import { legible } from './text/legible.js';
@@ -27,7 +29,7 @@ export async function applyArtifact(
   const bytes = await sandbox.fetch(artifact.sha256, fileBytes);
   const text = textOf(bytes);
   try {
-    if (text !== undefined) return await patchFiles({ patch: text, replaceAll: false }, sandbox);
+    if (text !== undefined) return await applyForeign(text, sandbox);
   } catch (error) {
     if (!(error instanceof SandboxRefusal) || error.code !== 'patch-unsupported') throw error;
   }
@@ -36,21 +38,36 @@ export async function applyArtifact(
 }
 
 /** Git also reads patches of binary files, modes and links. It writes all of one or nothing, and nothing outside the directory. */
-async function gitApply(bytes: Buffer, { roots, env }: Sandbox, signal: AbortSignal): Promise<void> {
-  const child = spawn('git', ['apply', '--whitespace=nowarn'], {
+async function gitApply(bytes: Buffer, sandbox: Sandbox, signal: AbortSignal): Promise<void> {
+  // Git itself writes nothing into .git.
+  for (const named of (await runGit(['--numstat', '-z'], bytes, sandbox, signal)).split(/[\0\t]/)) {
+    const kept = keptPartOf(named);
+    if (kept === undefined) continue;
+    const message = `${JSON.stringify(legible(Buffer.from(named)))} is in ${kept}, into which no files of another agent are written.`;
+    throw new SandboxRefusal('path-kept', message);
+  }
+  await runGit(['--whitespace=nowarn'], bytes, sandbox, signal);
+}
+
+/** @returns what `git apply` printed */
+async function runGit(
+  args: readonly string[],
+  patch: Buffer,
+  { roots, env }: Sandbox,
+  signal: AbortSignal,
+): Promise<string> {
+  const child = spawn('git', ['apply', ...args], {
     cwd: roots.workspacePath,
     env,
-    stdio: ['pipe', 'ignore', 'pipe'],
+    stdio: 'pipe',
     signal,
     killSignal: 'SIGKILL',
   });
-  let said = Buffer.alloc(0);
-  child.stderr.on('data', (more: Buffer) => {
-    said = Buffer.concat([said, more]).subarray(0, maxErrorBytes);
-  });
+  const printed = kept(child.stdout, Number.POSITIVE_INFINITY);
+  const said = kept(child.stderr, maxErrorBytes);
   // It may end before it has read all.
   child.stdin.on('error', () => undefined);
-  child.stdin.end(bytes);
+  child.stdin.end(patch);
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) =>
       reject(
@@ -61,8 +78,19 @@ async function gitApply(bytes: Buffer, { roots, env }: Sandbox, signal: AbortSig
     );
     child.once('close', resolve);
   });
-  if (code === 0) return;
-  throw new SandboxRefusal('patch-mismatch', `Nothing was changed. git says: ${legible(said).trim()}`);
+  if (code === 0) return printed().toString('latin1');
+  throw new SandboxRefusal('patch-mismatch', `Nothing was changed. git says: ${legible(said()).trim()}`);
+}
+
+/** Keeps the beginning of what a stream brings. What git prints of a patch is shorter than the patch. */
+function kept(stream: Readable, maxBytes: number): () => Buffer {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  stream.on('data', (chunk: Buffer) => {
+    if (bytes < maxBytes) chunks.push(chunk);
+    bytes += chunk.length;
+  });
+  return () => Buffer.concat(chunks).subarray(0, maxBytes);
 }
 
 function textOf(bytes: Buffer): string | undefined {

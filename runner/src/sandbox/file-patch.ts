@@ -25,11 +25,22 @@ interface Replacement {
 
 const maxPlaces = 10;
 
-export async function patchFiles(
+export async function patchFiles(input: SandboxInput<'file.patch'>, sandbox: Sandbox): Promise<SandboxResponse> {
+  return makePatched(input, sandbox, { foreign: false });
+}
+
+/** Applies a patch that another agent may have written: only to the workspace, and to nothing that is kept there. */
+export async function applyForeign(patch: string, sandbox: Sandbox): Promise<SandboxResponse> {
+  return makePatched({ patch, replaceAll: false }, sandbox, { foreign: true });
+}
+
+async function makePatched(
   input: SandboxInput<'file.patch'>,
   { roots, limits }: Sandbox,
+  { foreign }: { foreign: boolean },
 ): Promise<SandboxResponse> {
-  const done = await Draft.of(roots, limits.fileBytes, (draft) => edit(draft, input));
+  const options = { maxFileBytes: limits.fileBytes, foreign };
+  const done = await Draft.of(roots, options, (draft) => edit(draft, input));
   return {
     output: done.map(({ says }) => says).join('\n'),
     metadata: { files: done.map(({ path, change }) => ({ path, change })) },

@@ -9,7 +9,9 @@ export async function writeFile(
   { roots, limits }: Sandbox,
 ): Promise<SandboxResponse> {
   const bytes = Buffer.from(content, 'utf8');
-  const isNew = await Draft.of(roots, limits.fileBytes, (draft) => draft.write(path, bytes, { createDirs }));
+  const isNew = await Draft.of(roots, { maxFileBytes: limits.fileBytes, foreign: false }, (draft) =>
+    draft.write(path, bytes, { createDirs }),
+  );
   const lines = content === '' ? 0 : content.split('\n').length - (content.endsWith('\n') ? 1 : 0);
   return {
     output: `${isNew ? 'Wrote new file' : 'Wrote over'} ${path}: ${counted(lines, 'line')}, ${sized(bytes.length)}.`,

@@ -6,12 +6,13 @@ import {
   maxManifestBytes,
 } from '@suzumio/protocol/artifacts';
 import { HttpUnavailable } from '@suzumio/protocol/http-failures';
+import { keptPartOf } from '@suzumio/protocol/kept-path';
 import type { Problem } from '@suzumio/protocol/problem';
 import * as z from 'zod';
 import type { DoorClient } from '../door/door-client.js';
 import { TurnFailure } from '../turn-failure.js';
 import { jsonIn, problemOf } from './tool-answer.js';
-import { makeDirectory, openForWriting } from './workspace-path.js';
+import { makeDirectory, openForWriting, WorkspacePathError } from './workspace-path.js';
 
 /** The ToolHost does not give out some content. */
 export class ContentRefused extends Error {
@@ -38,7 +39,8 @@ export class ArtifactWriter {
 
   /**
    * Writes a file to `to`, replacing what is there, or a directory's files into it, leaving others there. Links are not
-   * followed. Throws a WorkspacePathError where that is impossible, and a {@link ContentRefused}.
+   * followed, and nothing is written where one of them would lie in what Git or the sandbox keeps for itself. Throws a
+   * WorkspacePathError where that is impossible, and a {@link ContentRefused}.
    */
   async write({ kind, sha256, sizeBytes }: HandedArtifact, to: string): Promise<Written> {
     if (kind === 'file') {
@@ -46,6 +48,13 @@ export class ArtifactWriter {
       return { files: 1, sizeBytes };
     }
     const { entries } = await this.#manifest(sha256);
+    for (const { path } of entries) {
+      const kept = keptPartOf(path);
+      if (kept === undefined) continue;
+      throw new WorkspacePathError(
+        `${JSON.stringify(path)} is in ${kept}, into which no files of another agent are written`,
+      );
+    }
     await makeDirectory(this.workspace, to);
     let files = 0;
     for (const entry of entries) {

@@ -123,6 +123,45 @@ describe('applying', () => {
     expect(existsSync(join(reviewer.outside, 'x'))).toBe(false);
   });
 
+  const added = (path: string, name = path) =>
+    `diff --git a/${path} b/${path}\nnew file mode 100755\n--- /dev/null\n+++ ${name}\n@@ -0,0 +1 @@\n+#!/bin/sh\n`;
+
+  test.each([
+    ['.git/hooks/post-checkout'],
+    ['.GIT/hooks/post-checkout'],
+    ['deep/.git/config'],
+    ['.suzumio/output'],
+    ['to-git/hooks/post-checkout'],
+    ['new/../.git/config'],
+  ])('of another agent writes nothing to %s, and nothing else of it', async (path) => {
+    symlinkSync('.git', join(reviewer.workspace, 'to-git'));
+    const artifact = Buffer.from(added('fine.txt', 'b/fine.txt') + added(path, `b/${path}`));
+    const refusal = await reviewer.refused('file.apply', { artifact: 'x' }, { artifact });
+    expect(refusal.code).toBe('path-kept');
+    expect(refusal.message).toMatch(/is in \.(git|GIT|suzumio), into which no files of another agent are written/);
+    const written = ['fine.txt', '.git/hooks/post-checkout', '.GIT', 'deep', 'new', '.suzumio/output'];
+    expect(written.filter((name) => existsSync(join(reviewer.workspace, name)))).toEqual([]);
+  });
+
+  test.each([['.suzumio/output'], ['deep/.Suzumio/x']])('that only git applies writes nothing to %s', async (path) => {
+    for (const name of ['fine.bin', 'there.bin']) write(developer, name, Buffer.from([0, 1, 2]));
+    git(developer, 'add', '--all');
+    const fine = `${git(developer, 'diff', '--cached', '--binary')}\n\n`;
+    const artifact = Buffer.from(fine.replaceAll('there.bin', path));
+    expect(await reviewer.refused('file.apply', { artifact: 'x' }, { artifact })).toMatchObject({ code: 'path-kept' });
+    expect(existsSync(join(reviewer.workspace, 'fine.bin'))).toBe(false);
+    await reviewer.run('file.apply', { artifact: 'x' }, { artifact: Buffer.from(fine) });
+    expect(existsSync(join(reviewer.workspace, 'there.bin'))).toBe(true);
+  });
+
+  test('of another agent writes to no mount', async () => {
+    const path = join(reviewer.mount, 'x');
+    const artifact = Buffer.from(`--- /dev/null\n+++ ${path}\n@@ -0,0 +1 @@\n+x\n`);
+    const refusal = await reviewer.refused('file.apply', { artifact: 'x' }, { artifact });
+    expect(refusal.code).toBe('path-outside');
+    expect(existsSync(path)).toBe(false);
+  });
+
   test('of what is not published is refused', async () => {
     expect(await reviewer.refused('file.apply', { artifact: 'nope' })).toEqual({
       code: 'artifact-unknown',

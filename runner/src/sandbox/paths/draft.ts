@@ -24,21 +24,26 @@ export class Draft {
   private constructor(
     private readonly roots: Roots,
     private readonly maxFileBytes: number,
+    private readonly foreign: boolean,
   ) {}
 
-  /** Drafts with `edit` and saves. Where either fails, nothing has changed. */
+  /**
+   * Drafts with `edit` and saves. Where either fails, nothing has changed.
+   *
+   * @param options.foreign see {@link Way}
+   */
   static async of<Result>(
     roots: Roots,
-    maxFileBytes: number,
+    { maxFileBytes, foreign }: { maxFileBytes: number; foreign: boolean },
     edit: (draft: Draft) => Promise<Result>,
   ): Promise<Result> {
-    const draft = new Draft(roots, maxFileBytes);
+    const draft = new Draft(roots, maxFileBytes, foreign);
     try {
       const result = await edit(draft);
       await draft.#save();
       return result;
     } catch (error) {
-      await draft.#removeMade();
+      await roots.unmake(draft.#made);
       throw error;
     } finally {
       await Promise.all([...draft.#entries.values()].map(({ place }) => place.directory.close()));
@@ -95,7 +100,7 @@ export class Draft {
   }
 
   async #entry(path: string, way: Way): Promise<Entry> {
-    const place = await this.roots.find(path, way);
+    const place = await this.roots.find(path, { ...way, foreign: this.foreign });
     this.#made.push(...place.made);
     const known = this.#entries.get(place.path);
     if (known) {
@@ -136,12 +141,6 @@ export class Draft {
       }
     }
     await makeChanges(changes);
-  }
-
-  async #removeMade(): Promise<void> {
-    for (const path of this.#made.reverse()) {
-      await this.roots.at(path, {}, ({ directory, name }) => directory.removeDirectory(name)).catch(() => undefined);
-    }
   }
 }
 

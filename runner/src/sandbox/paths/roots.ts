@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { posix } from 'node:path';
+import { keptDirectory, keptPartOf } from '@suzumio/protocol/kept-path';
 import { Directory, hasDescriptorPaths } from './directory.js';
 import { explained, SandboxRefusal } from './refusal.js';
 
@@ -18,6 +19,8 @@ export interface Way {
   readonly createDirs?: boolean;
   /** Take a link at its end for itself, not for what it leads to. */
   readonly endAsLink?: boolean;
+  /** For what another agent wrote: it may only come to lie in the workspace, and in nothing that is kept there. */
+  readonly foreign?: boolean;
 }
 
 /** Where something is, or would be: a name in an open directory, inside a root. */
@@ -37,9 +40,6 @@ export interface Place {
 
 const maxLinks = 40;
 const shownNames = 20;
-
-/** What a sandbox keeps for itself in the workspace. */
-export const keptDirectory = '.suzumio';
 
 /**
  * The directories whose files tools may use. Paths are gone along one open directory at a time, links by their text, so
@@ -84,11 +84,20 @@ export class Roots {
 
   /** Finds a path's place. Its directory is the caller's to close. */
   async find(path: string, way: Way = {}): Promise<Place> {
-    const walk = new Walk(path, way, this.byDescriptor, (absolute) => this.#rootOf(absolute));
+    const rootOf = (absolute: string) => this.#rootOf(absolute);
+    const walk = new Walk(path, way, this.byDescriptor, rootOf, this.workspace);
     try {
       return await walk.to(posix.isAbsolute(path) ? path : `${this.workspace.path}/${path}`);
     } catch (error) {
+      await this.unmake(walk.made);
       throw explained(path, error);
+    }
+  }
+
+  /** Removes directories that were made on the way, where they are still empty. */
+  async unmake(made: readonly string[]): Promise<void> {
+    for (const path of made.toReversed()) {
+      await this.at(path, {}, ({ directory, name }) => directory.removeDirectory(name)).catch(() => undefined);
     }
   }
 
@@ -111,13 +120,14 @@ export class Roots {
 /** One way along a path. */
 class Walk {
   #links = 0;
-  readonly #made: string[] = [];
+  readonly made: string[] = [];
 
   constructor(
     private readonly asked: string,
     private readonly way: Way,
     private readonly byDescriptor: boolean,
     private readonly rootOf: (absolute: string) => { root: Root; rest: string } | undefined,
+    private readonly workspace: Root,
   ) {}
 
   async to(absolute: string): Promise<Place> {
@@ -140,8 +150,8 @@ class Walk {
     const top = (): Directory => open.at(-1) as Directory;
     const place = (name: string, facts: Stats | undefined): Place => {
       const path = [root.path, ...names, ...(name === '.' ? [] : [name])].join('/');
-      this.#refuseReadOnly(path);
-      return { asked: this.asked, path, directory: top(), name, facts, made: this.#made };
+      this.#refuseClosed(path);
+      return { asked: this.asked, path, directory: top(), name, facts, made: this.made };
     };
     for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
       if (step === '..') {
@@ -164,9 +174,9 @@ class Walk {
       if (isEnd) return place(step, facts);
       if (!facts && this.way.createDirs === true) {
         const path = [root.path, ...names, step].join('/');
-        this.#refuseReadOnly(path);
+        this.#refuseClosed(path);
         await top().makeDirectory(step);
-        this.#made.push(path);
+        this.made.push(path);
       } else if (!facts) throw await missing(place(step, facts), 'directory-unknown');
       else if (!facts.isDirectory()) {
         throw this.#refusal(
@@ -181,10 +191,19 @@ class Walk {
   }
 
   /** By where the way has led, which may be another root than it began in. */
-  #refuseReadOnly(path: string): void {
+  #refuseClosed(path: string): void {
     const root = this.rootOf(path)?.root;
+    if (this.way.foreign === true) this.#refuseKept(path, root);
     if (this.way.writing !== true || root?.writable === true) return;
     throw this.#refusal('read-only', `is in ${root?.path ?? path}, which is read-only.`);
+  }
+
+  #refuseKept(path: string, root: Root | undefined): void {
+    if (root?.path !== this.workspace.path)
+      throw this.#refusal('path-outside', 'is not in the workspace; files of another agent are written there only.');
+    const kept = keptPartOf(path.slice(root.path.length));
+    if (kept === undefined) return;
+    throw this.#refusal('path-kept', `is in ${kept}, into which no files of another agent are written.`);
   }
 
   #outside(): SandboxRefusal {

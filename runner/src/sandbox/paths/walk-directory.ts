@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import type { Directory } from './directory.js';
 import { hasCode } from './refusal.js';
-import { keptDirectory } from './roots.js';
+import { keptDirectory } from '@suzumio/protocol/kept-path';
 
 /** Something below a directory. */
 export interface Found {

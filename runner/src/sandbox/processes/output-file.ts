@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
+import { keptDirectory } from '@suzumio/protocol/kept-path';
 import { messageOf } from '../../turn-failure.js';
-import { keptDirectory, type Roots } from '../paths/roots.js';
+import type { Roots } from '../paths/roots.js';
 
 const { O_APPEND, O_CREAT, O_EXCL, O_RDWR, O_WRONLY } = constants;
 

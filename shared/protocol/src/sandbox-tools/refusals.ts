@@ -3,6 +3,7 @@
  *
  * - `input-invalid`: the input is not what the tool takes
  * - `path-outside`: the path, or a link on it, leads out of the sandbox's roots
+ * - `path-kept`: files of other agents are not written there: what Git or the sandbox keeps for itself
  * - `path-changed`: something on the path was replaced while it was gone along
  * - `file-unknown`, `directory-unknown`: nothing is there
  * - `not-a-file`, `not-a-directory`: something else is there
@@ -29,6 +30,7 @@
 export const sandboxRefusalCodes = [
   'input-invalid',
   'path-outside',
+  'path-kept',
   'path-changed',
   'file-unknown',
   'directory-unknown',
