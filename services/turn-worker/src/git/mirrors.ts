@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { lstat, mkdir, readdir, realpath, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CloneRequest } from '@suzumio/protocol/repository';
-import { AttemptFailure } from '../engine/attempt-failure.js';
 import { removeTree } from '../files/remove-tree.js';
 import { treeSize } from '../files/tree-size.js';
 import type { Git } from './git.js';
 import { fetchFailure, GitFailed } from './git-failed.js';
+import { requirePlain } from './require-plain.js';
 
 export interface MirrorsOptions {
   git: Git;
@@ -100,6 +100,8 @@ export class Mirrors {
         ],
         { signal, protocols },
       );
+      // Whoever may write there may have changed it meanwhile. What was fetched is left unfinished then, and removed.
+      if (isPath) await requirePlain(source);
       const commit = await git.run([`--git-dir=${mirror}`, 'rev-parse', '--verify', `${reference}^{commit}`], {
         signal,
       });
@@ -134,36 +136,6 @@ export class Mirrors {
 /** How much of a history is fetched. */
 export function depthOf(depth: number | undefined): string[] {
   return depth === undefined ? [] : [`--depth=${depth}`];
-}
-
-/**
- * Requires of a repository on this host that it is all there: one that borrows from elsewhere would lead to what the
- * policy does not name.
- *
- * @throws AttemptFailure `repository-refused`, `repository-unsupported`
- */
-async function requirePlain(path: string): Promise<void> {
-  const inside = join(path, '.git');
-  const found = await lstat(inside).catch(() => undefined);
-  const unsupported = (what: string) => new AttemptFailure('repository-unsupported', `${path} ${what}`);
-  if (found && !found.isDirectory()) {
-    throw unsupported('is a work tree of another repository: name that one.');
-  }
-  const gitDir = found ? inside : path;
-  if ((await stat(join(gitDir, 'objects')).catch(() => undefined)) === undefined) {
-    throw new AttemptFailure('repository-refused', `There is no repository at ${path} on the worker's host.`);
-  }
-  for (const name of ['objects', 'refs', 'objects/pack', 'HEAD', 'packed-refs']) {
-    const real = await realpath(join(gitDir, name)).catch(() => undefined);
-    if (real !== undefined && real !== join(await realpath(gitDir), name)) {
-      throw unsupported(`leads elsewhere with a link (${name}).`);
-    }
-  }
-  const alternates = await stat(join(gitDir, 'objects', 'info', 'alternates')).catch(() => undefined);
-  if (alternates)
-    throw unsupported(
-      'borrows objects of another repository (objects/info/alternates): make it whole, with git repack -a.',
-    );
 }
 
 function hashOf(text: string): string {

@@ -2,8 +2,9 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
+  readdirSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -282,6 +283,36 @@ describe('a repository is refused by what it is', () => {
     for (const name of ['HEAD', 'refs', 'config']) symlinkSync(join(origin.path, '.git', name), join(linked, name));
     symlinkSync(join(origin.path, '.git', 'objects'), join(linked, 'objects'));
     expect(await refusal({ git: linked })).toMatch(/^repository-unsupported: .* leads elsewhere with a link/);
+  });
+
+  const linkTo = (target: string, place: string) => {
+    rmSync(place, { recursive: true, force: true });
+    symlinkSync(target, place);
+  };
+
+  test.each<[string, (gitDir: string, elsewhere: string) => void]>([
+    [
+      '.git',
+      (gitDir, elsewhere) => {
+        renameSync(gitDir, elsewhere);
+        symlinkSync(elsewhere, gitDir);
+      },
+    ],
+    ['commondir', (gitDir, elsewhere) => writeFileSync(join(gitDir, 'commondir'), `${elsewhere}\n`)],
+    ['refs/heads', (gitDir, elsewhere) => linkTo(join(elsewhere, 'refs/heads'), join(gitDir, 'refs/heads/theirs'))],
+    ['refs/tags', (gitDir, elsewhere) => linkTo(join(elsewhere, 'HEAD'), join(gitDir, 'refs/tags/theirs'))],
+    ['objects/00', (gitDir, elsewhere) => linkTo(join(elsewhere, 'objects/00'), join(gitDir, 'objects/00'))],
+    ['objects/pack', (gitDir, elsewhere) => linkTo(join(elsewhere, 'x'), join(gitDir, 'objects/pack/pack-x.pack'))],
+    ['objects/info', (gitDir, elsewhere) => linkTo(elsewhere, join(gitDir, 'objects/info/alternates'))],
+    ['info', (gitDir, elsewhere) => linkTo(elsewhere, join(gitDir, 'info'))],
+    ['config', (gitDir, elsewhere) => linkTo(join(elsewhere, 'config'), join(gitDir, 'config'))],
+  ])('whose %s leads elsewhere', async (place, lead) => {
+    const path = join(base, 'hostile');
+    origin.git('clone', '--quiet', '--no-local', origin.path, path);
+    lead(join(path, '.git'), join(base, 'elsewhere'));
+    const told = await refusal({ git: path });
+    expect(told).toMatch(/^repository-unsupported: .* (leads elsewhere with a link|borrows|is a work tree)/);
+    expect(told).toContain(place);
   });
 });
 
