@@ -19,6 +19,7 @@ import {
   findPush,
   pushToShared,
   requirePushable,
+  requireRoom,
   requireShared,
 } from '@suzumio/store/turns/push-to-shared';
 import { attemptTokenOf, type PresentedToken, requireRunner, senderOf } from './auth.js';
@@ -81,6 +82,7 @@ export function gitRouter(context: ToolhostContext): Router {
       const before = findPush(store.reader, turn, push);
       if (before !== undefined) return { push: before };
       // Before anything is read for it, and again in the transaction.
+      requireRoom(store.reader, store, agent, turn);
       try {
         requirePushable(store.reader, requireShared(store.config, agent), push.updates);
       } catch (error) {
@@ -147,5 +149,9 @@ async function checkedPack(
     throw new SuzumioError('content-missing', `The pack ${hash} was not put to /git/packs/${hash} before.`);
   }
   const path = join(context.cell.directory.projectDir(store.project), content.pathOf(hash));
-  return { sha256: hash, sizeBytes, objects: await context.packs.inspect(senderOf(token).attempt, path) };
+  return {
+    sha256: hash,
+    sizeBytes,
+    objects: await context.packs.inspect(store.project, senderOf(token).attempt, path),
+  };
 }

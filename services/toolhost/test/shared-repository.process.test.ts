@@ -5,6 +5,7 @@ import { utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { defaultStorageLimits } from '@suzumio/contract/model/storage';
 import { collectContent } from '@suzumio/store/content/collect-content';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { turnRow } from '@suzumio/store/rows';
@@ -241,4 +242,27 @@ test('a pack is inspected before anything refers to it', async () => {
   expect(await state(dev)).toEqual({ refs: [], packs: [], more: false });
   // What is stored otherwise is no pack that may be fetched.
   expect((await get(dev, `/git/packs/${hash}`)).status).toBe(404);
+});
+
+test('a turn pushes no more often than it may call tools', async () => {
+  await bench.testing.create(`${yaml}turn: { maxToolCalls: 2 }\n`);
+  const dev = await bench.begin(project, 'dev');
+  const asked = { key: 'the-first-push' };
+  expect((await push(dev, move(own, id('1')), asked)).status).toBe(200);
+  expect((await push(dev, move(own, id('2'), id('1')))).status).toBe(200);
+  const third = await push(dev, move(own, id('3'), id('2')), { pack: 'f'.repeat(64) });
+  expect(third).toMatchObject({ status: 429, body: { code: 'tool-limit-reached' } });
+  expect(await push(dev, move(own, id('1')), asked)).toEqual({ status: 200, body: { push: 1 } });
+  expect(await bench.testing.rows(project, 'SELECT object_id AS id FROM git_refs')).toEqual([{ id: id('2') }]);
+});
+
+test('an agent whose rows have no room pushes nothing, and its pack is not looked at', async () => {
+  await bench.close();
+  const { agent } = defaultStorageLimits;
+  bench = await toolhostBench({}, {}, { storage: { ...defaultStorageLimits, agent: { ...agent, rows: 1 } } });
+  await bench.testing.create(yaml);
+  const dev = await bench.begin(project, 'dev');
+  const refused = await push(dev, move(own, id('1')), { pack: 'f'.repeat(64) });
+  expect(refused).toMatchObject({ status: 403, body: { code: 'quota-exceeded' } });
+  expect(await bench.testing.rows(project, 'SELECT * FROM git_refs')).toEqual([]);
 });

@@ -5,11 +5,16 @@ import type { ThreadAnswer } from './pack-thread.js';
 /** The longest time that one pack may take, in milliseconds. */
 const longestMs = 120_000;
 
-/** Inspects packs, which agents make: in a thread, one after the other, and one of each attempt. */
+/**
+ * Inspects packs, which agents make: in a thread, one after the other, and one of each attempt. Projects take turns, so that one
+ * with many packs keeps another waiting for one of them.
+ */
 export class PackInspector {
   readonly #attempts = new Set<string>();
+  /** What waits, by project: the first is the next one's. */
+  readonly #waiting = new Map<string, (() => Promise<unknown>)[]>();
   readonly #stop = new AbortController();
-  #before: Promise<unknown> = Promise.resolve();
+  #working: Promise<void> | undefined;
 
   /** @param thread the thread's compiled entry */
   constructor(private readonly thread: URL) {}
@@ -19,7 +24,7 @@ export class PackInspector {
    * @returns how many objects it has
    * @throws SuzumioError `git-pack-invalid`; `attempt-busy` while another pack of the attempt is inspected
    */
-  async inspect(attempt: string, path: string): Promise<number> {
+  async inspect(project: string, attempt: string, path: string): Promise<number> {
     if (this.#attempts.has(attempt)) {
       throw new SuzumioError(
         'attempt-busy',
@@ -30,10 +35,8 @@ export class PackInspector {
       );
     }
     this.#attempts.add(attempt);
-    const inspecting = this.#before.then(() => this.#inThread(path));
-    this.#before = inspecting.catch(() => undefined);
     try {
-      const answer = await inspecting;
+      const answer = await this.#inTurn(project, () => this.#inThread(path));
       if ('objects' in answer) return answer.objects;
       throw new SuzumioError('git-pack-invalid', `The pack ${answer.invalid}.`);
     } finally {
@@ -41,10 +44,34 @@ export class PackInspector {
     }
   }
 
+  #inTurn<Result>(project: string, work: () => Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const job = () => work().then(resolve, reject);
+      const waiting = this.#waiting.get(project);
+      if (waiting) waiting.push(job);
+      else this.#waiting.set(project, [job]);
+      this.#working ??= this.#work();
+    });
+  }
+
+  async #work(): Promise<void> {
+    for (let last: string | undefined; this.#waiting.size > 0;) {
+      const projects = [...this.#waiting.keys()];
+      const project = projects.find((one) => one !== last) ?? projects[0] ?? '';
+      const [job, ...others] = this.#waiting.get(project) ?? [];
+      this.#waiting.delete(project);
+      // Behind the others.
+      if (others.length > 0) this.#waiting.set(project, others);
+      await job?.();
+      last = project;
+    }
+    this.#working = undefined;
+  }
+
   /** Ends the thread; what is inspected is aborted. */
   async close(): Promise<void> {
     this.#stop.abort();
-    await this.#before;
+    await this.#working;
   }
 
   async #inThread(path: string): Promise<ThreadAnswer> {

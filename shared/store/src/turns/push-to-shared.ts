@@ -2,6 +2,7 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { sharedOf } from '@suzumio/core/config/sandbox-of';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { maxRefs, type PushRequest, type RefUpdate, type SharedRepository } from '@suzumio/protocol/shared-repository';
+import { passedQuota } from '../content/stored-bytes.js';
 import { noteEffect } from '../protection/watch.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
@@ -21,7 +22,7 @@ type Push = Pick<PushRequest, 'key' | 'updates'>;
  * Moves references of the shared repository: all that a push names, or none. The same push, by its key, is answered the same.
  *
  * @returns its number
- * @throws SuzumioError `token-rejected`; what {@link findPush} and {@link requirePushable} throw
+ * @throws SuzumioError `token-rejected`; what {@link findPush}, {@link requireRoom} and {@link requirePushable} throw
  */
 export function pushToShared(
   tx: Tx,
@@ -33,6 +34,7 @@ export function pushToShared(
   const { turn, attempt } = at;
   const before = findPush(tx, turn, push);
   if (before !== undefined) return before;
+  requireRoom(tx, tx, agent, turn);
   requirePushable(tx, requireShared(tx.config, agent), push.updates);
   const seq = tx.insert('git_pushes', {
     agent_id: agent,
@@ -64,6 +66,31 @@ export function pushToShared(
   });
   noteEffect(tx, agent);
   return seq;
+}
+
+/**
+ * Requires that a turn may push once more: no more often than it may call tools, and within the quotas.
+ *
+ * @throws SuzumioError `tool-limit-reached`, `quota-exceeded`
+ */
+export function requireRoom(
+  reader: SqlReader,
+  { config, storage }: Pick<Tx, 'config' | 'storage'>,
+  agent: string,
+  turn: string,
+): void {
+  const most = config.turn.maxToolCalls;
+  const made = reader.get<{ count: number }>('SELECT count(*) AS count FROM git_pushes WHERE turn_id = :turn', {
+    turn,
+  });
+  if ((made?.count ?? 0) >= most) {
+    throw new SuzumioError(
+      'tool-limit-reached',
+      `A turn may push ${String(most)} times (turn.maxToolCalls), and this one has.`,
+    );
+  }
+  const passed = passedQuota(reader, storage, agent, 'rows');
+  if (passed) throw new SuzumioError('quota-exceeded', passed.message);
 }
 
 /** @throws SuzumioError `git-not-shared` */
