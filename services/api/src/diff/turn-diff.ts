@@ -12,6 +12,9 @@ const maxDiffBytes = 2 * 1024 * 1024;
 /** The most files of a diff. */
 export const maxDiffFiles = 1000;
 
+/** The most text that one diff reads, in bytes and in lines, before and after the changes together. */
+const mostRead = { bytes: 32 * 1024 * 1024, lines: 100_000 };
+
 /** How many pairs of lines one diff may compare: about a tenth of a second's work, and no more at a time for a file. */
 const mostComparisons = 10_000_000;
 const mostOfFile = 2_000_000;
@@ -19,6 +22,33 @@ const mostOfFile = 2_000_000;
 /** Why the text of a file is not shown. */
 class NoText {
   constructor(readonly reason: string) {}
+}
+
+/** What a diff may still read. */
+class Reading {
+  #bytes = 0;
+  #lines = 0;
+
+  /** @returns why a text is not read; undefined where it may be, which is counted then */
+  refusal(sizeBytes: number): string | undefined {
+    if (this.#bytes + sizeBytes > mostRead.bytes) {
+      return `this diff has read ${bytesInWords(mostRead.bytes)} already: ask for its path`;
+    }
+    this.#bytes += sizeBytes;
+    return undefined;
+  }
+
+  /** The same for its lines, once it was read. */
+  refusalOfLines(bytes: Buffer): string | undefined {
+    let lines = 1;
+    for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) lines += 1;
+    if (lines > mostRead.lines) return `it has more than ${String(mostRead.lines)} lines`;
+    if (this.#lines + lines > mostRead.lines) {
+      return `this diff has ${String(mostRead.lines)} lines to compare already: ask for its path`;
+    }
+    this.#lines += lines;
+    return undefined;
+  }
 }
 
 type FileState = NonNullable<FileChange['before']>;
@@ -32,9 +62,10 @@ type FileState = NonNullable<FileChange['before']>;
 export async function turnDiff(content: ContentStore, changes: readonly FileChange[], total: number): Promise<string> {
   const parts: string[] = [];
   let [bytes, shown, left] = [0, 0, mostComparisons];
+  const reading = new Reading();
   for (const change of changes) {
     const comparisons = new Comparisons(Math.min(left, mostOfFile));
-    const part = await diffOf(content, change, comparisons);
+    const part = await diffOf(content, change, reading, comparisons);
     left -= Math.min(left, mostOfFile) - comparisons.remaining;
     bytes += Buffer.byteLength(part);
     if (bytes > maxDiffBytes && shown > 0) break;
@@ -47,9 +78,14 @@ export async function turnDiff(content: ContentStore, changes: readonly FileChan
   return parts.join('');
 }
 
-async function diffOf(content: ContentStore, change: FileChange, comparisons: Comparisons): Promise<string> {
+async function diffOf(
+  content: ContentStore,
+  change: FileChange,
+  reading: Reading,
+  comparisons: Comparisons,
+): Promise<string> {
   const { path, before, after } = change;
-  const states = [await stateOf(content, before), await stateOf(content, after)] as const;
+  const states = [await stateOf(content, before, reading), await stateOf(content, after, reading)] as const;
   for (const state of states) if (state instanceof NoText) return named(change, state.reason);
   const [was, is] = states as readonly (TextState | undefined)[];
   // What is another kind of thing now is removed and added, as in git.
@@ -65,12 +101,20 @@ function named({ path, change, before, after }: FileChange, reason: string): str
 }
 
 /** A file's text; a link's is what it leads to. */
-async function stateOf(content: ContentStore, state: FileState | null): Promise<TextState | NoText | undefined> {
+async function stateOf(
+  content: ContentStore,
+  state: FileState | null,
+  reading: Reading,
+): Promise<TextState | NoText | undefined> {
   if (state === null) return undefined;
   if (state.kind === 'link') return { mode: '120000', text: state.target };
   if (state.sizeBytes > maxTextBytes) return new NoText(`it is longer than ${bytesInWords(maxTextBytes)}`);
+  const refusal = reading.refusal(state.sizeBytes);
+  if (refusal !== undefined) return new NoText(refusal);
   const bytes = (await content.sizeOf(state.sha256)) === undefined ? undefined : await read(content, state);
   if (bytes === undefined) return new NoText('its content is no longer kept');
+  const tooMany = reading.refusalOfLines(bytes);
+  if (tooMany !== undefined) return new NoText(tooMany);
   const text = textIn(bytes);
   return text === undefined ? new NoText('it is no text') : { mode: state.executable ? '100755' : '100644', text };
 }

@@ -65,6 +65,9 @@ export async function capture(root: string, options: CaptureOptions): Promise<Ca
 /** Before more than this is read and stored, everything is counted: what is too large is not stored in vain. */
 const readUncounted = 64 * 1024 * 1024;
 
+/** The most that links may lead to, by the lengths of what they say: they count as no bytes otherwise. */
+const maxLinkBytes = 8 * 1024 * 1024;
+
 /** System errors of an entry that was moved or replaced between two looks at it. */
 const moved = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EINVAL', 'ESTALE']);
 const unreadable = new Set(['EACCES', 'EPERM']);
@@ -73,6 +76,7 @@ class Walk {
   #dropped = 0;
   #found = 0;
   #bytes = 0;
+  #linkBytes = 0;
   #readBytes = 0;
   #root = '';
   #stored: Set<string> | undefined;
@@ -170,6 +174,10 @@ class Walk {
         if (stat.isFile()) return await this.#file(directory, name, path, stat, look);
         const target = stat.isSymbolicLink() ? readlinkSync(directory.at(name), { encoding: 'buffer' }) : undefined;
         if (target && isText(target)) {
+          this.#linkBytes += target.length;
+          if (this.#linkBytes > maxLinkBytes) {
+            throw new WorkspaceTooLarge(`The workspace has links with more than ${maxLinkBytes} bytes together.`);
+          }
           const link: KnownEntry = { kind: 'link', target: target.toString('utf8') };
           return before && isEqual(link, before) ? before : link;
         }

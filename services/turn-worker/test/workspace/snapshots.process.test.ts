@@ -372,7 +372,7 @@ describe('a workspace', () => {
     const large = new Workspaces({ workerDir: join(directory, 'w'), bounds, boot: 'boot-1', threads });
     await expect(capture(await large.open(agent, undefined, all))).rejects.toMatchObject({
       name: 'WorkspaceTooLarge',
-      message: expect.stringContaining('names and links'),
+      message: expect.stringContaining('links with more than'),
     });
   });
 
