@@ -16,6 +16,7 @@ import {
   type BegunStep,
   endSandboxStep,
   recordedStep,
+  requireBegun,
   type SandboxCall,
   stepRefusal,
 } from '@suzumio/store/turns/sandbox-steps';
@@ -85,6 +86,8 @@ export async function endStep(
       throw new SuzumioError('forbidden', 'A token is good for its own turn only, and this result names another.');
     }
     context.cell.disk.require('rows');
+    // Before its image is read.
+    requireBegun(store.reader, { ...token, step });
     const known = await withKnownImage(contentOf(context, token.project), result);
     const ended = await store.write((tx) => endSandboxStep(tx, { ...token, step }, known));
     context.metrics.toolCalls.inc({ tool: ended.tool, outcome: outcomeOf(ended.result, ended.replayed) });

@@ -351,6 +351,14 @@ describe('what is refused', () => {
     expect((await end(of, '0.0')).body['code']).toBe('step-not-begun');
   });
 
+  test('an image of a step that was not begun, before anything of it is read', async () => {
+    const of = await started();
+    const image = { sha256: 'f'.repeat(64), mediaType: 'image/png', width: 1, height: 1, sizeBytes: 70 };
+    expect((await end(of, '0.0', { output: 'seen', image })).body['code']).toBe('step-not-begun');
+    await begin(of, '0.0', 'shell.exec', { command: 'make' });
+    expect((await end(of, '0.0', { output: 'seen', image })).body['code']).toBe('content-missing');
+  });
+
   test('a tool of a pack that the project does not list, whatever its wildcards are', async () => {
     const of = await started('boss', yaml.replace('[files, shell]', '[files]').replace('shell.exec, ', ''));
     expect(of.answer.input.tools.map(({ name }) => name)).toContain('file.read');

@@ -105,8 +105,9 @@ class Reader {
 
   /** Where a text begins, at a place or after it. */
   find(text: string, from: number): number | undefined {
-    for (let at = from; at + text.length <= this.length; at += 1) if (this.has(text, at)) return at;
-    return undefined;
+    const { buffer, byteOffset, byteLength } = this.bytes;
+    const at = Buffer.from(buffer, byteOffset, byteLength).indexOf(text, from, 'latin1');
+    return at === -1 ? undefined : at;
   }
 }
 
@@ -117,12 +118,18 @@ const kinds: readonly Kind[] = [
   { mediaType: 'image/webp', begins: (reader) => reader.has('RIFF', 0) && reader.has('WEBPVP8', 8), read: webp },
 ];
 
+/** More chunks than any program writes: each of them costs a checksum. */
+const mostChunks = 20_000;
+
 /** Chunks of a length, a type, the data and a checksum of both; the first has the size, and the last is `IEND`. */
 function png(reader: Reader): Size {
   if (!reader.has('IHDR', 12)) return undefined;
   const size = { width: reader.u32(16), height: reader.u32(20) };
   let hasPixels = false;
+  let chunks = 0;
   for (let at = 8; at + 12 <= reader.length;) {
+    chunks += 1;
+    if (chunks > mostChunks) return 'damaged';
     const data = at + 8;
     const end = data + reader.u32(at);
     if (end + 4 > reader.length) return 'cut';

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { imageText, imageTokens, maxImageBytes } from '@suzumio/protocol/images';
 import { imageMediaType, readImage } from '@suzumio/protocol/read-image';
@@ -67,6 +68,17 @@ describe('what is damaged within', () => {
     const without = Buffer.concat([whole.subarray(0, pixels - idat), whole.subarray(whole.length - iend)]);
     expect(without).toHaveLength(8 + ihdr + 9 + iend);
     expect(readImage(without)).toMatchObject(damaged);
+  });
+
+  test('a PNG of more chunks than any program writes, of which each is whole', () => {
+    const whole = pictures.png(4, 4);
+    const pixels = whole.indexOf('IDAT') - idat;
+    const chunk = Buffer.from('000000006554587400000000', 'hex').fill(0, 8);
+    chunk.writeUInt32BE(crc32(chunk.subarray(4, 8)), 8);
+    const of = (count: number) =>
+      Buffer.concat([whole.subarray(0, pixels), ...Array.from({ length: count }, () => chunk), whole.subarray(pixels)]);
+    expect(readImage(of(1_000))).toMatchObject({ width: 4 });
+    expect(readImage(of(300_000))).toMatchObject(damaged);
   });
 
   test('a JPEG without its picture', () => {

@@ -107,13 +107,7 @@ export function endSandboxStep(
 ): { tool: string; result: RecordedStep; replayed: boolean } {
   const { agent } = authorizeTool(tx, at);
   const { turn, step, attempt } = at;
-  const row = stepRow(tx, turn, step);
-  if (row?.attempt !== attempt || row.status === 'refused') {
-    throw new SuzumioError(
-      'step-not-begun',
-      `This attempt has not begun step ${step}; begin it with POST /tool/begin.`,
-    );
-  }
+  const row = requireBegun(tx, at);
   const hash = createHash('sha256').update(JSON.stringify(told)).digest('hex');
   if (row.status !== 'running') {
     const result = resultAt<RecordedStep>(tx, turn, step);
@@ -125,6 +119,20 @@ export function endSandboxStep(
   replaceStep(tx, { turn, step, attempt, requestHash: row.request_hash }, result);
   emitCalled(tx, { agent, turn, attempt, tool: row.tool }, step, result);
   return { tool: row.tool, result, replayed: false };
+}
+
+/**
+ * The row of a step that an attempt has begun.
+ *
+ * @throws SuzumioError `step-not-begun`
+ */
+export function requireBegun(
+  reader: SqlReader,
+  { turn, step, attempt }: Pick<ToolCall, 'turn' | 'attempt'> & { step: string },
+): StepRow {
+  const row = stepRow(reader, turn, step);
+  if (row?.attempt === attempt && row.status !== 'refused') return row;
+  throw new SuzumioError('step-not-begun', `This attempt has not begun step ${step}; begin it with POST /tool/begin.`);
 }
 
 /**
