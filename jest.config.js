@@ -19,7 +19,7 @@ const project = (kind, file) => ({
   globals: { suiteKind: kind },
   setupFilesAfterEnv: ['<rootDir>/test/support/suite-kind.ts'],
   transform,
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/suite-environment.mjs',
   extensionsToTreatAsEsm: ['.ts'],
   modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/\\.cache/'],
   moduleNameMapper: {

@@ -1,0 +1,72 @@
+import { createHook } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** The kinds of handles that keep a process alive until they are closed, by Node's names for them. */
+const kinds = new Map([
+  ['TCPSERVERWRAP', 'a server'],
+  ['TCPWRAP', 'a connection'],
+  ['TCPSOCKETWRAP', 'a connection'],
+  ['PIPESERVERWRAP', 'a server of a local socket'],
+  ['PIPEWRAP', 'a local socket or a pipe of a child process'],
+  ['UDPWRAP', 'a datagram socket'],
+  ['PROCESSWRAP', 'a child process'],
+  ['WORKER', 'a thread'],
+  ['FSEVENTWRAP', 'a watched file'],
+  ['STATWATCHER', 'a watched file'],
+  ['Timeout', 'a timer'],
+]);
+
+/** What is closed at a suite's end may need a moment until it is gone. */
+const graceMs = 3_000;
+const lookEveryMs = 20;
+
+/** Remembers where each handle was opened, from its creation on. */
+export class OpenHandles {
+  #open = new Map();
+  #hook = createHook({
+    trackPromises: false,
+    init: (id, type, _trigger, resource) => {
+      if (!kinds.has(type)) return;
+      const { stackTraceLimit } = Error;
+      Error.stackTraceLimit = 30;
+      this.#open.set(id, { type, resource: new WeakRef(resource), opened: new Error('opened') });
+      Error.stackTraceLimit = stackTraceLimit;
+    },
+    destroy: (id) => this.#open.delete(id),
+  }).enable();
+
+  /** What keeps the process alive now: a sentence for each handle, with the place in the sources that opened it. */
+  list() {
+    return [...this.#open.values()].filter(isActive).map(sentenceOf);
+  }
+
+  /** @returns what is still open after a moment of grace */
+  async leaked() {
+    const until = performance.now() + graceMs;
+    while (performance.now() < until) {
+      if (this.list().length === 0) return [];
+      await sleep(lookEveryMs, undefined, { ref: false });
+    }
+    return this.list();
+  }
+
+  stop() {
+    this.#hook.disable();
+    this.#open.clear();
+  }
+}
+
+function isActive({ resource }) {
+  const handle = resource.deref();
+  return handle !== undefined && (handle.hasRef?.() ?? true);
+}
+
+function sentenceOf({ type, resource, opened }) {
+  const handle = resource.deref();
+  const details = [handle?._idleTimeout && `of ${handle._idleTimeout} ms`, handle?.pid && `with pid ${handle.pid}`];
+  const frames = opened.stack.split('\n').slice(1);
+  const ours = frames.filter((frame) => !/node:|node_modules|open-handles\.mjs/.test(frame));
+  const place = ours.slice(0, 3).map((frame) => frame.trim().replace(/^at /, ''));
+  const from = place.length > 0 ? place.join(', from ') : 'code of a package';
+  return [kinds.get(type), ...details.filter(Boolean), 'opened by', from].join(' ');
+}

@@ -1,0 +1,34 @@
+import { TestEnvironment as NodeEnvironment } from 'jest-environment-node';
+import { OpenHandles } from './open-handles.mjs';
+
+/** Begins the message of a suite that left handles open; `npm test` knows it by this. */
+export const leftOpen = 'The suite left open:';
+
+/** Node's environment, with a suite that fails when it leaves handles open, and names them when a test hangs. */
+export default class SuiteEnvironment extends NodeEnvironment {
+  #handles = new OpenHandles();
+
+  async handleTestEvent(event, state) {
+    const { error } = event;
+    if (event.name === 'test_fn_failure' || event.name === 'hook_failure') {
+      if (/^Exceeded timeout/.test(messageOf(error))) this.#tellWhatIsOpen(error);
+    } else if (event.name === 'run_finish') {
+      const leaked = await this.#handles.leaked();
+      if (leaked.length > 0) state.unhandledErrors.push(new Error([leftOpen, ...leaked].join('\n  ')));
+    }
+  }
+
+  #tellWhatIsOpen(error) {
+    const open = this.#handles.list();
+    if (open.length > 0) console.error(`${messageOf(error)}\nOpen at that moment:\n  ${open.join('\n  ')}`);
+  }
+
+  async teardown() {
+    this.#handles.stop();
+    await super.teardown();
+  }
+}
+
+function messageOf(error) {
+  return String(error?.message ?? error);
+}
