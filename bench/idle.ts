@@ -17,7 +17,7 @@ export interface IdleFigures {
   /** Processor time that each service uses in a second of doing nothing, in milliseconds. */
   cpuMsPerSecond: SpreadByService;
   /** What each process holds in memory. */
-  memoryBytes: SpreadByService;
+  memoryMiB: SpreadByService;
 }
 
 const settleMs = 3_000;
@@ -49,9 +49,10 @@ async function look(stack: Stack, projects: number, measureMs: number): Promise<
     const seconds = (performance.now() - begunAt) / 1000;
     const used = Object.entries(cpuByService(stack));
     processor.push(Object.fromEntries(used.map(([service, ms]) => [service, (ms - (before[service] ?? 0)) / seconds])));
-    memory.push(memoryByService(stack));
+    const held = Object.entries(memoryByService(stack));
+    memory.push(Object.fromEntries(held.map(([service, bytes]) => [service, bytes / 1024 ** 2])));
   }
-  return { projects, cpuMsPerSecond: spreads(processor), memoryBytes: spreads(memory) };
+  return { projects, cpuMsPerSecond: spreads(processor), memoryMiB: spreads(memory) };
 }
 
 function spreads(samples: readonly ByService[]): SpreadByService {

@@ -1,5 +1,5 @@
 // npm run bench: what the hot path costs, beside what its parts cost by themselves.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,6 @@ import { measureMessages } from './messages.js';
 import { startModel } from './neighbours/crowd.js';
 import { answersText, measureNeighbours } from './neighbours/neighbours.js';
 import { measureParts, type Part } from './parts.js';
-import { readRows } from './read-rows.js';
 import { type Results, report } from './report.js';
 import {
   capturesRows,
@@ -89,8 +88,8 @@ const parts = new Map<string, Part>([
 const long = ['neighbours', 'idle'];
 const wanted = [...parts].filter(([part]) => (only === undefined ? !quick || !long.includes(part) : part === only));
 
-// An unreadable file is refused before anything is measured.
-const earlier = compareWith === undefined ? undefined : await readRows(compareWith);
+const earlier =
+  compareWith === undefined ? undefined : (JSON.parse(await readFile(compareWith, 'utf8')) as Results).rows;
 const results: Results = { quick, conditions: await readConditions(), rows: [], failed: [] };
 const file = out ?? join(import.meta.dirname, 'results', `${results.conditions.startedAt.replaceAll(':', '')}.json`);
 await mkdir(dirname(file), { recursive: true });

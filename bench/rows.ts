@@ -10,7 +10,7 @@ import type { ToolsFigures } from './tools.js';
 import type { TurnsFigures } from './turns.js';
 
 /** More is better a second, and less of everything else. */
-export type Unit = 'ms' | 'times' | 'a second' | 'bytes' | 'ms a second' | 'turns' | 'leases';
+export type Unit = 'ms' | 'times' | 'a second' | 'bytes' | 'MiB' | 'ms a second' | 'turns' | 'leases';
 
 /** One figure of a run. */
 export interface Row {
@@ -125,17 +125,17 @@ export function neighboursRows(figures: readonly NeighboursFigures[]): Row[] {
     }),
     row(`neighbours: ${attack}, starts before`, 'turns', besideAttack.startsBefore),
     row(`neighbours: ${attack}, lost`, 'leases', besideAttack.leasesLost),
-    row(`neighbours: ${attack}, memory of the ToolHost`, 'bytes', besideAttack.toolhostBytes),
+    row(`neighbours: ${attack}, memory of the ToolHost`, 'MiB', besideAttack.toolhostBytes / 1024 ** 2),
   ]);
 }
 
 export function idleRows(figures: readonly IdleFigures[]): Row[] {
-  return figures.flatMap(({ projects, cpuMsPerSecond, memoryBytes }) => [
+  return figures.flatMap(({ projects, cpuMsPerSecond, memoryMiB }) => [
     ...Object.entries(cpuMsPerSecond).map(([service, ms]) =>
       row(`idle: ${projects} projects, processor time, ${service}`, 'ms a second', ms),
     ),
-    ...Object.entries(memoryBytes).map(([service, bytes]) =>
-      row(`idle: ${projects} projects, resident memory, ${service}`, 'bytes', bytes),
+    ...Object.entries(memoryMiB).map(([service, held]) =>
+      row(`idle: ${projects} projects, resident memory, ${service}`, 'MiB', held),
     ),
   ]);
 }

@@ -68,12 +68,12 @@ describe('a row', () => {
 
   test('of idle projects is one for each process', () => {
     const rows = idleRows([
-      { projects: 1_000, cpuMsPerSecond: { api: of(8) }, memoryBytes: { api: of(1), scheduler: of(2) } },
+      { projects: 1_000, cpuMsPerSecond: { api: of(8) }, memoryMiB: { api: of(1), scheduler: of(2) } },
     ]);
     expect(rows.map(({ name, value, unit }) => [name, value, unit])).toEqual([
       ['idle: 1000 projects, processor time, api', 8, 'ms a second'],
-      ['idle: 1000 projects, resident memory, api', 1, 'bytes'],
-      ['idle: 1000 projects, resident memory, scheduler', 2, 'bytes'],
+      ['idle: 1000 projects, resident memory, api', 1, 'MiB'],
+      ['idle: 1000 projects, resident memory, scheduler', 2, 'MiB'],
     ]);
   });
 });

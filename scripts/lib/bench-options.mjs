@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
 /** The parts of the benchmark, in their order. */
 const parts = ['claim', 'turns', 'messages', 'followers', 'captures', 'tools', 'docker', 'neighbours', 'idle'];
@@ -23,8 +23,16 @@ export const usage = `usage: npm run bench [-- OPTIONS]
 /** What is wrong with the values, if anything is. */
 export function mistakeIn({ only, compare }) {
   if (only !== undefined && !parts.includes(only)) return `--only ${only}: expected one of ${parts.join(', ')}`;
-  if (compare !== undefined && !existsSync(compare)) return `--compare ${compare}: there is no such file`;
+  if (compare !== undefined && !hasRows(compare)) return `--compare ${compare}: expected what a run wrote to its --out`;
   return undefined;
+}
+
+function hasRows(file) {
+  try {
+    return Array.isArray(JSON.parse(readFileSync(file, 'utf8')).rows);
+  } catch {
+    return false;
+  }
 }
 
 /** Whether what is to be measured runs in containers. */
