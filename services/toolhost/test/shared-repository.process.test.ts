@@ -10,7 +10,6 @@ import { collectContent } from '@suzumio/store/content/collect-content';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { turnRow } from '@suzumio/store/rows';
 import { cancelTurn } from '@suzumio/store/turns/end-turn';
-import { inspectPack } from '../src/git/inspect-pack.js';
 import { sealed } from './support/packs.js';
 import { type Answer, type Begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
@@ -112,7 +111,7 @@ test('what an agent pushes is on record, and others fetch it, however often it i
   expect(JSON.parse(event?.data ?? '')).toEqual({
     push: 1,
     updates: move(own, commit),
-    objects: inspectPack(pack),
+    objects: pack.readUInt32BE(8),
     sizeBytes: pack.length,
   });
 });
@@ -234,7 +233,7 @@ test('a pack is inspected before anything refers to it', async () => {
   expect((await push(dev, move(own, id('1')), { pack: hash })).body).toMatchObject({
     status: 422,
     code: 'git-pack-invalid',
-    detail: 'The pack ends too early.',
+    detail: expect.stringMatching(/^The pack has an object \(number 5 of 5, at byte \d+\) that ends too early\.$/),
   });
   expect((await push(dev, move(own, id('1')), { pack: 'f'.repeat(64) })).body).toMatchObject({
     code: 'content-missing',
