@@ -156,6 +156,9 @@ test('an agent moves its own branches, a maintainer all of them, and nobody what
   );
   // Git could not hold both.
   expect(await code(push(dev, move(`${own}/below`, id('1'))))).toBe('git-ref-refused');
+  expect(await code(push(boss, move('refs/heads/suzumio', id('1'))))).toBe('git-ref-refused');
+  const together = [...move('refs/heads/next/one', id('1')), ...move('refs/heads/next', id('1'))];
+  expect(await code(push(boss, together))).toBe('git-ref-refused');
   expect(await code(push(boss, move('refs/heads/main', id('2'), id('1'))))).toBe('moved');
   expect((await state(dev)).refs).toEqual([
     { ref: 'refs/heads/main', id: id('2') },
@@ -221,6 +224,22 @@ test('whose attempt is over pushes nothing, nor does anybody where nothing is sh
   await bench.testing.create(yaml.replace('name: lab', 'name: alone').replace(/^git:.*$/m, ''));
   const alone = await bench.begin('alone', 'dev');
   expect(await (await get(alone, '/git')).json()).toMatchObject({ status: 404, code: 'git-not-shared' });
+});
+
+test('a pack that comes again is named once, with the push that has brought it', async () => {
+  await bench.testing.create(yaml);
+  const dev = await bench.begin(project, 'dev');
+  const { commit, pack } = history(1);
+  const hash = await send(dev, pack);
+  for (const [from, to] of [
+    [null, commit],
+    [commit, id('1')],
+    [id('1'), commit],
+  ] as const) {
+    expect((await push(dev, move(own, to, from), { pack: hash })).status).toBe(200);
+  }
+  expect((await state(dev)).packs).toEqual([{ push: 1, sha256: hash, sizeBytes: pack.length }]);
+  expect(await (await get(dev, '/git?after=1')).json()).toMatchObject({ packs: [], more: false });
 });
 
 test('a pack is inspected before anything refers to it', async () => {
