@@ -144,6 +144,7 @@ async function projectWithPush(): Promise<string> {
         updates_json: '[]',
         created_at_ms: tx.nowMs,
       });
+      tx.insert('git_packs', { push_seq: push, sha256: pack });
       tx.insert('git_refs', { name: 'refs/heads/main', object_id: '1'.repeat(40), push_seq: push });
     }),
   );
