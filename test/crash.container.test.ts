@@ -13,12 +13,11 @@ import { brokenInvariants, openProject } from './support/project.js';
 import { seeded } from './support/seeded.js';
 import { type ServiceProcess, type Stack, startStack } from './support/stack.js';
 
-const boundMs = 180_000;
 const stacks: Stack[] = [];
 
 afterEach(async () => {
   await Promise.all(stacks.splice(0).map((stack) => stack.stop()));
-}, 120_000);
+});
 
 async function start(options: Parameters<typeof startStack>[0]): Promise<Stack> {
   const stack = await startStack({ leaseMs: 6_000, ...options });
@@ -92,17 +91,13 @@ class Writers {
     };
     const request = { method: 'POST', headers, body: JSON.stringify(body) };
     let said = 'nothing';
-    await eventually(
-      `${path} is answered`,
-      async () => {
-        const response = await fetch(`${this.stack.url}/api${path}`, request).catch(() => undefined);
-        if (response === undefined || response.status === 503) return false;
-        said = await response.text();
-        if (!response.ok) throw new Error(`${path} was answered ${String(response.status)}: ${said}`);
-        return true;
-      },
-      boundMs,
-    );
+    await eventually(`${path} is answered`, async () => {
+      const response = await fetch(`${this.stack.url}/api${path}`, request).catch(() => undefined);
+      if (response === undefined || response.status === 503) return false;
+      said = await response.text();
+      if (!response.ok) throw new Error(`${path} was answered ${String(response.status)}: ${said}`);
+      return true;
+    });
   }
 
   read<Result>(read: (database: Sql) => Result): Result {
@@ -116,14 +111,11 @@ class Writers {
 
   /** Waits for the end of all turns, and checks that everything took effect once. */
   async finish(): Promise<void> {
-    await eventually(
-      'all mail is read and every turn has ended',
-      () =>
-        this.read(
-          (database) =>
-            count(database, 'inbox') === 0 && count(database, `turns WHERE status IN ('queued', 'running')`) === 0,
-        ),
-      boundMs,
+    await eventually('all mail is read and every turn has ended', () =>
+      this.read(
+        (database) =>
+          count(database, 'inbox') === 0 && count(database, `turns WHERE status IN ('queued', 'running')`) === 0,
+      ),
     );
     this.read((database) => {
       expect(brokenInvariants(database)).toEqual([]);
@@ -155,7 +147,7 @@ class Writers {
   async approve(): Promise<void> {
     await this.post(`/projects/${this.name}/messages`, { recipient: 'editor', body: 'Hand it in.' });
     const status = () => this.read((database) => database.get<{ status: string }>('SELECT status FROM projects'));
-    await eventually('the report is submitted', () => status()?.status === 'submitted', boundMs);
+    await eventually('the report is submitted', () => status()?.status === 'submitted');
     await this.post(`/projects/${this.name}/approve`, {});
     this.read((database) => {
       expect(count(database, 'reports')).toBe(1);
@@ -186,7 +178,7 @@ describe('a service that is killed', () => {
     await writers.finish();
     expect(writers.read((database) => count(database, 'turn_attempts WHERE number > 1'))).toBeGreaterThan(0);
     await writers.approve();
-  }, 600_000);
+  });
 });
 
 describe('Redis', () => {
@@ -212,7 +204,7 @@ describe('Redis', () => {
     await stack.redis.restart();
     await writers.finish();
     await writers.approve();
-  }, 600_000);
+  });
 });
 
 describe('a worker that is killed', () => {
@@ -242,16 +234,16 @@ agents:
       return (await docker('ps', '--all', '--quiet', '--no-trunc', ...all)).split('\n').filter((id) => id !== '');
     };
     const [worker] = stack.services['turn-worker'];
-    await eventually('both run', async () => (await containers('status=running')).length === 2, boundMs);
+    await eventually('both run', async () => (await containers('status=running')).length === 2);
     const first = await containers();
     await worker?.kill();
-    await eventually('one has ended', async () => (await containers('status=exited')).length === 1, boundMs);
+    await eventually('one has ended', async () => (await containers('status=exited')).length === 1);
     await worker?.start();
-    await eventually('neither is left', async () => (await containers()).every((id) => !first.includes(id)), 30_000);
+    await eventually('neither is left', async () => (await containers()).every((id) => !first.includes(id)));
     const database = openProject(stack.root, 'containers');
     try {
       const completed = `turns WHERE status = 'completed' AND attempt = 2`;
-      await eventually('both turns end in a second attempt', () => count(database, completed) === 2, boundMs);
+      await eventually('both turns end in a second attempt', () => count(database, completed) === 2);
       expect(brokenInvariants(database)).toEqual([]);
       expect(overlappingAttempts(database)).toEqual([]);
     } finally {
@@ -259,7 +251,7 @@ agents:
     }
     await worker?.stop();
     expect(await containers()).toEqual([]);
-  }, 600_000);
+  });
 });
 
 /** What is wrong with the file of the cell's catalog. */

@@ -17,7 +17,7 @@ test('handlers find the ToolHost at the port that serve is given', async () => {
   world.setEnvironment({ SUZUMIO_TOOLHOST_WORKER_PORT: port });
   const server = world.begin('serve', '--port', '0');
   try {
-    await eventually('it serves', () => server.out.includes('next: '), 60_000);
+    await eventually('it serves', () => server.out.includes('next: '));
     const answer = await fetch(`http://127.0.0.1:${port}/handlers/self`, {
       headers: { authorization: `Bearer ${secret.trim()}` },
     });
@@ -26,7 +26,7 @@ test('handlers find the ToolHost at the port that serve is given', async () => {
     server.interrupt();
     await server.ended;
   }
-}, 120_000);
+});
 
 test('a port that is none is told', async () => {
   world.setEnvironment({ SUZUMIO_TOOLHOST_WORKER_PORT: '39410x' });

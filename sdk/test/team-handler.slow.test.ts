@@ -14,9 +14,6 @@ import {
 } from '../src/index.js';
 import { createWorld, type World } from './support/world.js';
 
-// Real sockets and disks, on machines that may be busy.
-jest.setTimeout(60_000);
-
 let world: World;
 const running: RunningHandler[] = [];
 beforeEach(async () => {

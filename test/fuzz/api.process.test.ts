@@ -102,7 +102,7 @@ beforeAll(async () => {
   });
   const { id: artifact } = (await upload.json()) as { id: string };
   placeholders = { admin, artifact, turn: input.turn.id, worker: 'w', lease: 'l', tool: 't' };
-}, 120_000);
+});
 afterAll(() => world.close());
 
 let sent = 0;

@@ -90,7 +90,7 @@ beforeAll(async () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     children.push(child);
-    await eventually(`${name} serves`, async () => (await ready().catch(() => undefined)) !== undefined, 30_000);
+    await eventually(`${name} serves`, async () => (await ready().catch(() => undefined)) !== undefined);
     return {
       name,
       pid: child.pid,
@@ -108,7 +108,7 @@ beforeAll(async () => {
   const waiting = ['sh', '-c', 'while sleep 1; do :; done'];
   const shim = await start('the shim', [path('../../runner/dist/shim.mjs'), ...waiting], reached(at.shim));
   watch = new Watch(world.vitalsDirectory, [door, shim]);
-}, 180_000);
+});
 afterAll(async () => {
   await Promise.all(
     children.map(async (child) => {
@@ -120,7 +120,7 @@ afterAll(async () => {
   );
   await world.close();
   await rm(directory, { recursive: true, force: true });
-}, 60_000);
+});
 
 let sent = 0;
 beforeEach(() => {

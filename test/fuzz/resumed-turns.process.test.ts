@@ -31,7 +31,6 @@ jest.setTimeout(3_600_000);
 
 const { FUZZ_SEED = '20261122' } = process.env;
 const turnsAtOnce = 12;
-const boundMs = 300_000;
 
 let directory: string;
 let signals: string;
@@ -59,12 +58,12 @@ beforeAll(async () => {
     policy: { providers: [{ baseURL: server.baseURL, apiKeyEnv: 'MODEL_KEY' }] },
     leaseMs: 5_000,
   });
-}, 120_000);
+});
 afterAll(async () => {
   await stack.stop();
   await server.close();
   await rm(directory, { recursive: true, force: true });
-}, 60_000);
+});
 
 function projectFile(name: string, agents: readonly string[]): string {
   return `
@@ -310,14 +309,10 @@ async function takeTurns(project: string, agents: readonly string[]): Promise<vo
       database.close();
     }
   };
-  await eventually(
-    `the turns of ${project} complete`,
-    async () => {
-      await retryFailed(project);
-      return told().every(({ status }) => status === 'completed') && told().length === agents.length;
-    },
-    boundMs,
-  ).catch((error: unknown) => {
+  await eventually(`the turns of ${project} complete`, async () => {
+    await retryFailed(project);
+    return told().every(({ status }) => status === 'completed') && told().length === agents.length;
+  }).catch((error: unknown) => {
     throw new Error(`${String(error)}\n${JSON.stringify(told(), undefined, 1)}\n${stack.logs().slice(-5_000)}`);
   });
 }

@@ -104,7 +104,7 @@ beforeAll(async () => {
   world.forgive('fuzz');
   const token = { name: 'desk', scope: 'handler', project: 'fuzz', agents: ['desk'] };
   handler = ((await world.stack.api('POST', '/tokens', token)).body as { secret: string }).secret;
-}, 120_000);
+});
 afterAll(() => world.close());
 
 let sent = 0;

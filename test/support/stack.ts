@@ -203,14 +203,10 @@ function serviceProcess(
       });
       child.stdout?.pipe(log, { end: false });
       child.stderr?.pipe(log, { end: false });
-      await eventually(
-        `${service} is ready`,
-        async () => {
-          if (!running()) throw new Error(`${service} ended with code ${String(child?.exitCode)}`);
-          return (await fetch(`${healthUrl}/readyz`).catch(() => undefined))?.ok ?? false;
-        },
-        60_000,
-      );
+      await eventually(`${service} is ready`, async () => {
+        if (!running()) throw new Error(`${service} ended with code ${String(child?.exitCode)}`);
+        return (await fetch(`${healthUrl}/readyz`).catch(() => undefined))?.ok ?? false;
+      });
     },
   };
 }

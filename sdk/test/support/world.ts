@@ -87,7 +87,6 @@ export async function createWorld(config: Partial<ToolhostConfig> = {}): Promise
       await eventually(
         `${String(count)} turns of ${agent} are ${status}`,
         async () => (await turns(agent)).filter((turn) => turn.status === status).length >= count,
-        20_000,
       );
     },
     bodiesFrom: async (sender) =>

@@ -14,9 +14,6 @@ import { beginTurn } from './support/play.js';
 import { refusal } from './support/refusal.js';
 import { openStream } from './support/sse-client.js';
 
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
-
 const path = '/api/projects/team';
 let api: TestApi;
 beforeEach(async () => {

@@ -1,12 +1,9 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createApi } from '@suzumio/api';
 import { rawSocket } from '../../../test/support/raw-socket.js';
 import { defaultRateLimits } from '../src/rate-limiter.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let api: TestApi;
 afterEach(() => api.close());

@@ -125,7 +125,7 @@ describe('a container that asks without end', () => {
     // When a worker ends an attempt by itself, for want of an answer.
     expect(slowestMs).toBeLessThan(12_000);
     expect(await ask(good, '0', question())).toEqual({ status: 200 });
-  }, 600_000);
+  });
 
   test('keeps the room of a question that it has left, until that is answered', async () => {
     const waiting: (() => void)[] = [];

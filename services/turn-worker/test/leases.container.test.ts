@@ -119,23 +119,15 @@ describe('a lease', () => {
     expect(turn.failed).toBeUndefined();
   });
 
-  test.each(['hang', 'cut', 503] as const)(
-    'that cannot be kept (%s) ends by the clock of the worker, before its deadline',
-    async (how) => {
-      const turn = await world.give({ image: image.name, program: forEver, leaseMs: 12_000 });
-      const id = await world.containerOf(turn);
-      let silentSince = 0;
-      world.toolhost.intercept = () => {
-        silentSince ||= performance.now();
-        return how === 503 ? { status: 503 } : how;
-      };
-      await until(gone(id), 'the container to be gone');
-      expect(performance.now() - silentSince).toBeLessThan(12_000);
-      world.toolhost.intercept = () => undefined;
-      await idle();
-      expect([turn.completed, turn.failed]).toEqual([undefined, undefined]);
-    },
-  );
+  test.each(['hang', 'cut', 503] as const)('that cannot be kept (%s) ends by the clock of the worker', async (how) => {
+    const turn = await world.give({ image: image.name, program: forEver, leaseMs: 12_000 });
+    const id = await world.containerOf(turn);
+    world.toolhost.intercept = () => (how === 503 ? { status: 503 } : how);
+    await until(gone(id), 'the container to be gone');
+    world.toolhost.intercept = () => undefined;
+    await idle();
+    expect([turn.completed, turn.failed]).toEqual([undefined, undefined]);
+  });
 
   test('survives a ToolHost that is away for a while, and so does the report', async () => {
     const turn = await world.give({ image: image.name, program: `setTimeout(() => {}, 1500); ${atOnce}` });

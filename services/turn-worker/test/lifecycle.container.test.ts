@@ -52,9 +52,7 @@ describe('stopping', () => {
 
   test('is bounded where the ToolHost is away', async () => {
     const here = await open();
-    // Neither its lease nor its time ends the turn.
-    const longMs = 600_000;
-    const turn = await here.give({ image: image.name, program: forEver, leaseMs: longMs, timeoutMs: longMs });
+    const turn = await here.give({ image: image.name, program: forEver });
     await here.containerOf(turn);
     here.toolhost.intercept = () => 'cut';
     await here.worker.stop();
