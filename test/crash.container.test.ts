@@ -47,6 +47,8 @@ backend:
           - tool: messages.send
             input: { recipient: user, body: "{{turn.id}}: done" }
           - text: Noted.
+      - { agent: held, when: { attempt: 1 }, steps: [{ hang: true }] }
+      - { agent: held, steps: [{ text: Let go. }] }
       - agent: editor
         when: { from: user }
         steps:
@@ -54,6 +56,7 @@ backend:
             input: { report: "# All notes" }
 agents:
   editor: { role: editor, prompt: Read and submit., tools: [completion.submit] }
+  held: { role: tester, prompt: Run until your worker is killed. }
   writer: { role: writer, count: 4, prompt: Write., tools: [messages.send, artifacts.publish] }
 `;
 
@@ -109,13 +112,31 @@ class Writers {
     }
   }
 
+  /** Lets a turn run that ends no sooner than its worker. */
+  async hold(): Promise<void> {
+    await this.post(`/projects/${this.name}/messages`, { recipient: 'held', body: 'Begin.' });
+    const running = `turn_attempts JOIN turns ON id = turn_id WHERE agent_id = 'held' AND turn_attempts.status = 'running'`;
+    await this.comes('the held turn runs', (database) => count(database, running) === 1);
+  }
+
+  /** Waits until something holds in the project's database. */
+  async comes(what: string, holds: (database: Sql) => boolean): Promise<void> {
+    await eventually(what, () => this.read(holds), { show: () => this.show() });
+  }
+
+  show(): string {
+    const turns = this.read((database) =>
+      database.all(`SELECT agent_id, number, status, attempt, failure_json FROM turns WHERE status <> 'completed'`),
+    );
+    return `${this.stack.logs().slice(-2_500)}\n${JSON.stringify(turns)}`;
+  }
+
   /** Waits for the end of all turns, and checks that everything took effect once. */
   async finish(): Promise<void> {
-    await eventually('all mail is read and every turn has ended', () =>
-      this.read(
-        (database) =>
-          count(database, 'inbox') === 0 && count(database, `turns WHERE status IN ('queued', 'running')`) === 0,
-      ),
+    await this.comes(
+      'all mail is read and every turn has ended',
+      (database) =>
+        count(database, 'inbox') === 0 && count(database, `turns WHERE status IN ('queued', 'running')`) === 0,
     );
     this.read((database) => {
       expect(brokenInvariants(database)).toEqual([]);
@@ -124,7 +145,7 @@ class Writers {
       expect(count(database, `(SELECT DISTINCT body FROM messages WHERE body LIKE 'Note %')`)).toBe(this.#sent);
       expect(count(database, `messages WHERE body LIKE 'Note %'`)).toBe(this.#sent);
 
-      const turns = database.all<{ id: string }>(`SELECT id FROM turns WHERE agent_id <> 'editor' ORDER BY id`);
+      const turns = database.all<{ id: string }>(`SELECT id FROM turns WHERE agent_id LIKE 'writer-%' ORDER BY id`);
       const artifacts = database.all<{ id: string; turn_id: string; name: string; path: string }>(
         'SELECT id, turn_id, name, path FROM artifacts ORDER BY turn_id',
       );
@@ -146,8 +167,10 @@ class Writers {
   /** The project goes on to its end. */
   async approve(): Promise<void> {
     await this.post(`/projects/${this.name}/messages`, { recipient: 'editor', body: 'Hand it in.' });
-    const status = () => this.read((database) => database.get<{ status: string }>('SELECT status FROM projects'));
-    await eventually('the report is submitted', () => status()?.status === 'submitted');
+    await this.comes(
+      'the report is submitted',
+      (database) => count(database, `projects WHERE status = 'submitted'`) === 1,
+    );
     await this.post(`/projects/${this.name}/approve`, {});
     this.read((database) => {
       expect(count(database, 'reports')).toBe(1);
@@ -161,6 +184,7 @@ describe('a service that is killed', () => {
     const stack = await start({ backends: ['process'] });
     const random = seeded(20_261_122);
     const writers = await Writers.start(stack);
+    await writers.hold();
     const each = Object.values(stack.services);
     const everything = each.flat();
     // Every service twice, and twice all of them at once, in an order and at moments that the seed decides.

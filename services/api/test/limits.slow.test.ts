@@ -48,7 +48,7 @@ describe('how often a token may ask', () => {
 });
 
 test('an address that shows too many bad tokens is told to wait and leaves no more lines; good ones from there are good', async () => {
-  api = await testApi({ rateLimits: { ...none, failuresPerSecond: 5 } });
+  api = await testApi({ rateLimits: { ...none, failuresPerSecond: 1 } });
   const answers = await times(40, () => api.get('/api/projects', { token: `szm_${'x'.repeat(43)}` }));
   const statuses = codes(answers);
   expect(new Set(statuses)).toEqual(new Set([401, 429]));
