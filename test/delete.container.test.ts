@@ -12,7 +12,7 @@ let stack: Stack;
 afterEach(() => stack.stop());
 
 async function start(options: StackOptions): Promise<void> {
-  stack = await startStack({ leaseMs: 6_000, ...options });
+  stack = await startStack(options);
 }
 
 /** A team that leaves what it can behind: some hang, one fails, one tells what it finds in its workspace. */

@@ -40,7 +40,7 @@ beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'suzumio-desk-'));
   await installSdk(home);
   await copyFile(new URL('fixtures/external-handlers/desk.mjs', import.meta.url), join(home, 'desk.mjs'));
-  stack = await startStack({ backends: ['process'], leaseMs: 3_000 });
+  stack = await startStack({ backends: ['process'], leaseMs: 10_000 });
   token = await setUp(project, 'desk', clerks);
 });
 afterEach(async () => {

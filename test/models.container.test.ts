@@ -171,7 +171,7 @@ test('a worker that is killed between two answers costs none of them: the turn g
     const said = teamwork(request, agent, step) as Reply;
     return agent === 'writer' && step === 1 ? { ...said, delayMs: 1_500 } : said;
   };
-  await start({ workers: 2, slots: 1, leaseMs: 4_000 });
+  await start({ workers: 2, slots: 1, leaseMs: 10_000 });
   await create();
   await eventually(
     'the writer is at its second question',

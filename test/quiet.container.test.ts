@@ -49,7 +49,7 @@ agents:
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ backends: ['docker', 'process'], slots: 1, leaseMs: 6_000 });
+  stack = await startStack({ backends: ['docker', 'process'], slots: 1 });
 });
 afterAll(() => stack.stop());
 

@@ -21,9 +21,9 @@ afterEach(async () => {
   await Promise.all(stacks.splice(0).map((stack) => stack.stop()));
 });
 
-async function start(backend: 'docker' | 'process'): Promise<Stack> {
+async function start(options: Parameters<typeof startStack>[0]): Promise<Stack> {
   const policy = { workspaces: { roots: [researchTeam] } };
-  const stack = await startStack({ backends: [backend], policy, slots: 4, leaseMs: 6_000 });
+  const stack = await startStack({ policy, slots: 4, ...options });
   stacks.push(stack);
   return stack;
 }
@@ -38,15 +38,18 @@ function counted(stack: Stack, what: string): number {
   }
 }
 
-const submitted = (stack: Stack) => eventually('the report is submitted', () => counted(stack, 'reports') > 0);
+const submitted = (stack: Stack) =>
+  eventually('the report is submitted', () => counted(stack, 'reports') > 0, { show: stack.logs });
 const allIsQuiet = (stack: Stack) =>
-  eventually('every turn has ended', () => counted(stack, `turns WHERE status IN ('queued', 'running')`) === 0);
+  eventually('every turn has ended', () => counted(stack, `turns WHERE status IN ('queued', 'running')`) === 0, {
+    show: stack.logs,
+  });
 
 describe('the research team', () => {
   test('does as its page says, and every link and receipt is there', async () => {
     const page = readFileSync(join(researchTeam, 'README.md'), 'utf8');
     const [begin = '', look = ''] = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, script = '']) => script);
-    const stack = await start('docker');
+    const stack = await start({ backends: ['docker'] });
     // It is watched through the database here, as nobody is there to press Ctrl-C.
     await shell(stack, begin.replace(/^.* watch .*\n/m, ''));
     await submitted(stack);
@@ -62,7 +65,7 @@ describe('the research team', () => {
   });
 
   test('comes to the same when every process is killed half way and started again', async () => {
-    const stack = await start('process');
+    const stack = await start({ backends: ['process'], leaseMs: 6_000 });
     const { config } = loadProjectFile(file, { env: {} });
     const posted = renderConfig({
       ...config,

@@ -42,7 +42,6 @@ async function start(backend: 'docker' | 'process', image = 'suzumio-runner:dev'
     backends: [backend],
     environment: { MODEL_KEY: 'sk-test-0123456789' },
     policy: { providers: [{ baseURL: server.baseURL, apiKeyEnv: 'MODEL_KEY' }] },
-    leaseMs: 6_000,
   });
   const file = `
 name: lab
@@ -83,12 +82,14 @@ const turnIs = (status: string, number = 1) =>
   eventually(
     `turn ${number} is ${status}`,
     () => rows<{ status: string }>(`SELECT status FROM turns WHERE number = ${number}`)[0]?.status === status,
-  ).catch((error: unknown) => {
-    const told = ['turns', 'turn_attempts', 'tool_calls'].map((table) =>
-      JSON.stringify(rows(`SELECT * FROM ${table}`)),
-    );
-    throw new Error(`${String(error)}\n${told.join('\n').slice(0, 8_000)}\n${stack.logs().slice(-3_000)}`);
-  });
+    { show },
+  );
+
+/** The project's state, and what the services wrote. */
+function show(): string {
+  const told = ['turns', 'turn_attempts', 'tool_calls'].map((table) => JSON.stringify(rows(`SELECT * FROM ${table}`)));
+  return `${stack.logs().slice(-1_500)}\n${told.join('\n').slice(-2_500)}`;
+}
 
 /** Processes of this machine, containers' among them, that are the background command. */
 function inBackground(): string[] {

@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { projectDetailAnswer } from '@suzumio/contract/operations/projects';
-import { eventually } from '../../test/support/poll.js';
-import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
+import { type CliWorld, createCliWorld, notesProject, printed } from './support/cli.js';
 
 let world: CliWorld;
 let answers: string[];
@@ -14,7 +13,7 @@ beforeEach(async () => {
   const file = await world.write('notes.yaml', notesProject('notes'));
   await world.run('init', file, '--label', 'team=news desk', '--label', 'env=test');
   serve = world.begin('serve', '--port', '0');
-  await eventually('it serves', () => serve.out.includes('listens on'));
+  await printed(serve, 'listens on');
 });
 afterEach(async () => {
   serve.interrupt();
@@ -64,7 +63,7 @@ describe('delete', () => {
 
   test('ends a watch of the project, which says why', async () => {
     const watch = world.begin('watch', 'notes');
-    await eventually('it is followed', () => watch.out.includes('initialized'));
+    await printed(watch, 'initialized');
     await world.run('delete', 'notes', '--yes');
     expect(await watch.ended).toMatchObject({ code: 3, err: expect.stringContaining('notes was deleted.') });
   });

@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../test/support/poll.js';
-import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
+import { type CliWorld, createCliWorld, notesProject, printed } from './support/cli.js';
 import { freePort } from '../../test/support/free-port.js';
 
 const worlds: CliWorld[] = [];
@@ -46,7 +46,7 @@ describe('a file of my own', () => {
     const file = await world.write('notes.yaml', notesProject('notes'));
     await world.run('init', file, '--allow-process');
     const server = world.begin('serve', '--port', '0');
-    await eventually('it serves', () => server.out.includes('listens on'));
+    await printed(server, 'listens on');
     await world.run('start', 'notes');
     await world.run('send', 'notes', 'writer', 'P1', 'A note, please.');
     await eventually('the turn has failed', async () =>
@@ -98,7 +98,7 @@ describe('a file of my own', () => {
     const port = await freePort();
     const served = `${notesProject('notes')}observability: { http: { host: 127.0.0.1, port: ${String(port)} } }\n`;
     const up = world.begin('up', await world.write('notes.yaml', served));
-    await eventually('it serves', () => up.out.includes('listens on'));
+    await printed(up, 'listens on');
     expect(up.out).toContain(`Suzumio listens on http://127.0.0.1:${String(port)} `);
     up.interrupt();
     expect((await up.ended).code).toBe(0);

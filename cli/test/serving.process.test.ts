@@ -5,7 +5,7 @@ import { projectEvent } from '@suzumio/contract/model/event';
 import { policySchema } from '@suzumio/core/policy/policy';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { eventually } from '../../test/support/poll.js';
-import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
+import { type CliWorld, createCliWorld, notesProject, printed } from './support/cli.js';
 
 let world: CliWorld;
 beforeEach(async () => {
@@ -17,7 +17,7 @@ describe('up', () => {
   test('makes a project, starts it and follows it; the other commands find it; Ctrl-C stops it', async () => {
     const file = await world.write('notes.yaml', notesProject('notes'));
     const up = world.begin('up', file, '--port', '0');
-    await eventually('up follows the project', () => up.out.includes('started'));
+    await printed(up, 'started');
     expect(up.out).toMatch(/^Suzumio listens on http:\/\/127\.0\.0\.1:\d+ /);
     expect(up.out).toContain('without any isolation: its file asks for it');
 
@@ -26,7 +26,7 @@ describe('up', () => {
       code: 0,
       out: expect.stringMatching(/^Sent to writer as msg_\w+, unread by writer\.\nnext: suzumio watch notes\n$/),
     });
-    await eventually('the report is submitted', () => up.out.includes('turn 1 done'));
+    await printed(up, 'turn 1 done');
     const lines = up.out.split('\n').map((line) => line.replace(/^\d\d:\d\d:\d\d {2}/, '').trimEnd());
     expect(lines).toEqual(
       expect.arrayContaining([
@@ -46,7 +46,7 @@ describe('up', () => {
     });
     const changes = await world.run('request-changes', 'notes', 'writer', 'Another', 'one.');
     expect(changes.out).toMatch(/^Sent to writer as msg_\w+; notes is running again\.\n/);
-    await eventually('the second report', () => up.out.includes('turn 2 done'));
+    await printed(up, 'turn 2 done');
     expect(await world.run('approve', 'notes')).toMatchObject({
       code: 0,
       out: 'notes is completed: version 2 of the report is approved.\nnext: suzumio report notes\n',
@@ -82,11 +82,11 @@ describe('up', () => {
   test('ends turns that run at a second Ctrl-C, and the next start goes on with them', async () => {
     const hanging = notesProject('notes').replace('- fail: { exit: 3 }', '- hang: true');
     const up = world.begin('up', await world.write('notes.yaml', hanging), '--port', '0');
-    await eventually('up follows the project', () => up.out.includes('started'));
+    await printed(up, 'started');
     await world.run('send', 'notes', 'writer', 'P2', 'Please fail: hang.');
-    await eventually('the turn runs', () => up.out.includes('turn 1 started'));
+    await printed(up, 'turn 1 started');
     up.interrupt();
-    await eventually('it is about to stop', () => up.out.includes('Ctrl-C again ends them now'));
+    await printed(up, 'Ctrl-C again ends them now');
     up.insist();
     expect(await up.ended).toMatchObject({ code: 0, err: '' });
     expect(up.out).toContain('Ending them now. They go on after the next start.');
@@ -97,22 +97,22 @@ describe('up', () => {
     const file = await world.write('notes.yaml', notesProject('notes'));
     await world.run('init', file);
     const server = world.begin('serve', '--port', '0', '--allow-process');
-    await eventually('it serves', () => server.out.includes('next: suzumio init FILE'));
+    await printed(server, 'next: suzumio init FILE');
     const other = notesProject('notes').replace('prompt: Write.', 'prompt: Sing., team: x, env: { DB_PASSWORD: new }');
     const up = world.begin('up', await world.write('other.yaml', other));
-    await eventually('the project runs', () => up.out.includes('started'));
+    await printed(up, 'started');
     expect(up.out).toMatch(/^Using the server that runs at .*\nnotes was made from another version of this file/);
     expect(up.out).toContain('What differs: agents.writer.env, agents.writer.prompt, agents.writer.team.');
 
     await world.run('send', 'notes', 'writer', 'P1', 'Please fail.');
-    await eventually('the turn fails', () => up.out.includes('mail kept'));
+    await printed(up, 'mail kept');
     expect(up.out).toContain('next: suzumio agents retry notes writer');
     expect((await world.run('status', 'notes')).out).toContain('writer  failed   non-zero-exit in turn 1, attempt 1');
     expect(await world.run('agents', 'retry', 'notes', 'writer')).toMatchObject({
       code: 0,
       out: expect.stringContaining('Turn 1 of writer is queued again.'),
     });
-    await eventually('it is queued again', () => up.out.includes('queued again'));
+    await printed(up, 'queued again');
     const stopped = await world.run('stop', 'notes', '--now');
     expect(stopped).toMatchObject({
       code: 0,
@@ -137,7 +137,7 @@ describe('up', () => {
     const upWith = async (password: string) => {
       world.setEnvironment({ DB: password });
       const up = world.begin('up', file, '--port', '0');
-      await eventually('it is followed', () => up.out.includes('started'));
+      await printed(up, 'started');
       up.interrupt();
       const { code, out, err } = await up.ended;
       expect([code, err, out.includes('hunter')]).toEqual([0, '', false]);
@@ -162,7 +162,7 @@ describe('up', () => {
 
     test('makes the project there, starts and follows it, and leaves nothing here', async () => {
       const up = world.begin('up', file);
-      await eventually('up follows the project', () => up.out.includes('started'));
+      await printed(up, 'started');
       expect(up.out).toContain(`Using the server that runs at ${there.url}.\nnext: suzumio send notes writer P1`);
       expect((await there.get('/api/projects/notes')).json).toMatchObject({ project: { status: 'running' } });
       up.interrupt();
@@ -174,29 +174,29 @@ describe('up', () => {
       const watch = world.begin('watch', 'notes', '--limit', '0');
       await eventually('it is followed', async () => (await followers()) === 1);
       await there.post('/api/projects/notes/messages', { recipient: 'reader', body: 'Only now.' });
-      await eventually('it is shown', () => watch.out.includes('Only now.'));
+      await printed(watch, 'Only now.');
       expect(watch.out.trim().split('\n')).toEqual([expect.stringContaining('user -> reader')]);
       watch.interrupt();
       await watch.ended;
 
       const again = world.begin('up', file);
-      await eventually('it goes on', () => again.out.includes('started'));
+      await printed(again, 'started');
       expect(again.out).not.toContain('another version');
       again.interrupt();
       await again.ended;
       const other = world.begin('up', await world.write('o.yaml', notesProject('notes').replace('A note', 'Changed')));
-      await eventually('it goes on', () => other.out.includes('started'));
+      await printed(other, 'started');
       expect(other.out).toContain('notes was made from another version of this file');
       other.interrupt();
       await other.ended;
       const given = notesProject('notes').replace('prompt: Read.', 'prompt: Read., env: { MODE: fast }');
       const unseen = world.begin('up', await world.write('given.yaml', given.replace('name: notes', 'name: given')));
-      await eventually('it is made', () => unseen.out.includes('started'));
+      await printed(unseen, 'started');
       expect(unseen.out).not.toContain('values of env');
       unseen.interrupt();
       await unseen.ended;
       const more = world.begin('up', await world.write('given.yaml', given.replace('name: notes', 'name: given')));
-      await eventually('it goes on', () => more.out.includes('started'));
+      await printed(more, 'started');
       expect(more.out).toContain('given keeps the values of env that it was made with: those of a server elsewhere');
       more.interrupt();
       await more.ended;
@@ -217,7 +217,7 @@ describe('up', () => {
 
   test('prints events, and nothing else, with --json', async () => {
     const up = world.begin('up', await world.write('notes.yaml', notesProject('notes')), '--port', '0', '--json');
-    await eventually('the project runs', () => up.out.includes('project.started'));
+    await printed(up, 'project.started');
     const lines = up.out.trimEnd().split('\n');
     expect(lines.map((line) => projectEvent.parse(JSON.parse(line)).type)).toContain('project.started');
     up.interrupt();
@@ -234,7 +234,7 @@ describe('up', () => {
 
 test('serve shows Prometheus what it does, where it is asked to, and nowhere else', async () => {
   const serve = world.begin('serve', '--port', '0', '--metrics-port', '0');
-  await eventually('it listens', () => serve.out.includes('next:'));
+  await printed(serve, 'next:');
   const url = /^metrics: (http:\/\/127\.0\.0\.1:\d+\/metrics)$/m.exec(serve.out)?.[1] ?? '';
   const metrics = await (await fetch(url)).text();
   expect(metrics).toMatch(/^suzumio_worker_ready\{service="suzumio"\} [01]$/m);

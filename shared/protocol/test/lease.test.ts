@@ -21,6 +21,34 @@ test('a lease is over by the clock, also before its timer has had the time to sa
   expect(lease.held).toBe(false);
 });
 
+test('a lease is kept by its heartbeats, far beyond its length', async () => {
+  jest.useFakeTimers({ now: 0 });
+  try {
+    let beats = 0;
+    const lost: string[] = [];
+    const lease = new Lease({
+      heartbeat: () => {
+        beats += 1;
+        return Promise.resolve({ leaseMs: 15_000, cancel: false });
+      },
+      sentAtMs: 0,
+      leaseMs: 15_000,
+      heartbeatMs: 1_000,
+      marginMs: 3_000,
+      now: () => Date.now(),
+      isOver: () => false,
+      onMissed: () => undefined,
+      onLost: (reason) => lost.push(reason),
+    });
+    lease.start();
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect({ beats, lost, held: lease.held }).toEqual({ beats: 60, lost: [], held: true });
+    await lease.stop();
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 test('a lease that no heartbeat renews is lost before it is over, by its margin', async () => {
   jest.useFakeTimers({ now: 0 });
   try {
