@@ -18,7 +18,7 @@ const path = '/api/projects/team';
 let api: TestApi;
 beforeEach(async () => {
   // Only hints: what is told in time is not owed to the poll.
-  api = await testApi({ events: { pollMs: 60_000 } });
+  api = await testApi({ events: { pollMs: 600_000 } });
   await api.create();
 });
 afterEach(() => api.close());

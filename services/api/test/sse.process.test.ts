@@ -165,7 +165,7 @@ describe('a stream', () => {
 describe('followers of one project', () => {
   let reads = 0;
   beforeEach(async () => {
-    api = await testApi({ events: { pollMs: 60_000 } });
+    api = await testApi({ events: { pollMs: 600_000 } });
     await api.create();
   });
 

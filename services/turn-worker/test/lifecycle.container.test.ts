@@ -261,7 +261,7 @@ describe('a turn that a signal ends', () => {
   });
 
   test('just before the engine goes away has not', async () => {
-    const { here, engine } = await behindProxy({ aftermathMs: 20_000 });
+    const { here, engine } = await behindProxy({ aftermathMs: 600_000 });
     const turn = await here.give({ image: image.name, program: diesBySignal(500) });
     await ended(await here.containerOf(turn));
     await until(() => here.lines.some(({ msg }) => msg === 'a turn was ended by a signal'), 'the worker to see it');
@@ -285,7 +285,7 @@ describe('a turn that a signal ends', () => {
   });
 
   test('just before the worker is told to stop, as when the host shuts down, has not', async () => {
-    const here = await open({ limits: { aftermathMs: 20_000 } });
+    const here = await open({ limits: { aftermathMs: 600_000 } });
     const turn = await here.give({ image: image.name, program: diesBySignal(500) });
     await ended(await here.containerOf(turn));
     await here.worker.stop();
@@ -325,7 +325,7 @@ describe('ended containers', () => {
     ['failed', fails, ['exited']],
     ['always', succeeds, ['exited']],
   ] as const)('are kept as the project wants it: %s', async (keep, program, left) => {
-    const here = await open({ limits: { sweepMs: 100_000 } });
+    const here = await open({ limits: { sweepMs: 600_000 } });
     await here.run({ image: image.name, program, sandbox: { keep, keepForMs: 3_600_000 } });
     await here.worker.stop();
     expect((await here.containers()).map(({ state }) => state)).toEqual(left);
@@ -369,7 +369,7 @@ describe('ended containers', () => {
     ['in a heartbeat', (turn: TestTurn) => (turn.cancel = true)],
     ['before its report came', refuseReport],
   ] as const)('of an attempt that the ToolHost has ended %s are not kept', async (_when, end) => {
-    const here = await open({ limits: { sweepMs: 100_000, heartbeatMs: 100 } });
+    const here = await open({ limits: { sweepMs: 600_000, heartbeatMs: 100 } });
     const sandbox = { keep: 'failed', keepForMs: 3_600_000 } as const;
     const program = `import fs from 'node:fs'; setInterval(() => fs.existsSync('/workspace/go') && process.exit(1), 20);`;
     const turn = await here.give({ image: image.name, program, sandbox });
