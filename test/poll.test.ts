@@ -1,28 +1,40 @@
 import { expect, test } from '@jest/globals';
-import { eventually, hanging, hangsMs } from './support/poll.js';
+import { eventually, heldWithin } from './support/poll.js';
+
+const failing = (show?: () => unknown) => heldWithin(20, 'both run', () => false, { show });
 
 test('a wait that hangs says what for, and the last state', async () => {
-  const { message } = await hanging('both run', () => Promise.resolve({ running: ['ada'] }));
-  expect(message).toBe(`not within ${String(hangsMs)} ms: both run; last seen:\n{ running: [ 'ada' ] }`);
-  expect((await hanging('both run', undefined)).message).toBe(`not within ${String(hangsMs)} ms: both run`);
+  await expect(failing(() => Promise.resolve({ running: ['ada'] }))).rejects.toThrow(
+    /^not within 20 ms: both run; last seen:\n\{ running: \[ 'ada' \] \}$/,
+  );
+  await expect(failing()).rejects.toThrow(/^not within 20 ms: both run$/);
+});
+
+test('a condition that does not answer hangs, too', async () => {
+  const never = new Promise<boolean>(() => undefined);
+  await expect(heldWithin(20, 'both run', () => never, { show: () => 'Nothing.' })).rejects.toThrow('seen:\nNothing.');
 });
 
 test('of a long output, its end is shown; of a state that cannot be had, why', async () => {
-  const output = await hanging('it ends', () => `${'x'.repeat(10_000)} the end`);
-  expect(output.message).toMatch(/x the end$/);
-  expect(output.message.length).toBeLessThan(4_200);
-  const shut = await hanging('it ends', () => {
+  await expect(failing(() => `${'x'.repeat(10_000)} the end`)).rejects.toThrow(/seen:\nx{3992} the end$/);
+  const shut = () => {
     throw new TypeError('it is shut');
-  });
-  expect(shut.message).toContain('it is shut');
+  };
+  await expect(failing(shut)).rejects.toThrow('it is shut');
 });
 
 test('an error of the condition ends the wait at once', async () => {
-  const looks: number[] = [];
+  let looks = 0;
   const broken = eventually('it holds', () => {
-    looks.push(1);
+    looks += 1;
     throw new Error('broken');
   });
   await expect(broken).rejects.toThrow('broken');
-  expect(looks).toHaveLength(1);
+  expect(looks).toBe(1);
+});
+
+test('what comes to hold ends it', async () => {
+  let looks = 0;
+  await eventually('it holds', () => Promise.resolve((looks += 1) === 3));
+  expect(looks).toBe(3);
 });
