@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { ClaimAnswer } from '../../shared/protocol/src/attempts.js';
 import { encodeFrame, frameTypes, maxFramePayloadBytes } from '../../shared/protocol/src/stdio-frame-codec.js';
@@ -23,8 +23,6 @@ import { knownToTools, toolCallsOf } from './support/tool-calls.js';
 import { type Patient, vitalsArguments, Watch } from './support/vitals.js';
 import { spoiledWire } from './support/wire.js';
 import { startWorld, type World } from './support/world.js';
-
-jest.setTimeout(600_000);
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 const sha256 = { sha256: { type: 'string' } };

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { entriesOf, readSnapshot } from '@suzumio/protocol/workspace-snapshot';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import type { Sql } from '@suzumio/store/sqlite/sql';
@@ -19,8 +19,6 @@ import { casesOf } from './support/campaign.js';
 
 // The team of examples/bug-hunt, of which something is killed at any of its steps: it comes to the same as one that nobody
 // disturbs. FUZZ_CASES=350000 is every kind of kill at every step.
-
-jest.setTimeout(3_600_000);
 
 const { FUZZ_SEED = '20261122' } = process.env;
 const huntsAtOnce = 5;

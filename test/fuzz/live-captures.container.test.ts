@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/poll.js';
 import { openProject } from '../support/project.js';
 import { startStack, type Stack } from '../support/stack.js';
@@ -12,8 +12,6 @@ import { HostFiles, marker, namesOfHostFiles } from './support/host-files.js';
 
 // Containers that swap, rename, truncate and grow what is in their workspace, while their calls have it captured. Their links
 // lead to files of the host, which they do not have themselves.
-
-jest.setTimeout(3_600_000);
 
 const capturesInTurn = 250;
 const project = 'swappers';

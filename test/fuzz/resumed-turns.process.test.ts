@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { entriesOf, readSnapshot } from '@suzumio/protocol/workspace-snapshot';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { type Behaviour, type ModelRequest, type ModelServer, startModelServer } from '../support/model-server.js';
@@ -26,8 +26,6 @@ import {
 } from './support/work-plan.js';
 
 // Turns whose runner, worker or ToolHost is killed at any moment, on two hosts: in the end each step has taken effect once.
-
-jest.setTimeout(3_600_000);
 
 const { FUZZ_SEED = '20261122' } = process.env;
 const turnsAtOnce = 12;
