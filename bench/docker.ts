@@ -47,7 +47,6 @@ export async function measureDocker(stack: Stack, plan: DockerPlan): Promise<Doc
     eventually(
       'the containers of turns are removed',
       async () => (await docker('ps', '--all', '--quiet', '--filter', `label=suzumio.project=${projectName}`)) === '',
-      30_000,
     );
   const runTurn = async () => {
     await project.post('solo', 'Read this.');

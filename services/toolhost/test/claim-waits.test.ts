@@ -4,7 +4,8 @@ import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-tran
 import { recordingLogger } from '../../../test/support/logs.js';
 import { ClaimWaits } from '../src/claim-waits.js';
 
-const longMs = 60_000;
+/** Longer than a test may take. */
+const longMs = 600_000;
 const claimOf = (claimId: string, project = 'team') => ({ project, token: 'tok_1', claimId });
 
 function made() {
@@ -21,11 +22,9 @@ describe('a claim that waits', () => {
     const other = await waits.begin(claimOf('b', 'other'));
     let heard = false;
     const ofOther = other.next(longMs).then(() => (heard = true));
-    const begun = performance.now();
     const waited = wait.next(longMs);
     hint({ project: 'team', seq: 1 });
     await waited;
-    expect(performance.now() - begun).toBeLessThan(longMs / 2);
     expect({ over: wait.over, heard }).toEqual({ over: false, heard: false });
     other.cancel();
     await ofOther;

@@ -9,7 +9,10 @@ import { postMessage } from '@suzumio/store/mail/post-message';
 import { expireLease } from '@suzumio/store/turns/leases';
 import { startTurns } from '@suzumio/store/turns/start-turns';
 import { eventually } from '../../../test/support/poll.js';
-import { uncut } from '../../../test/support/bounds.js';
+import { uncut, withoutTimers } from '../../../test/support/bounds.js';
+import { type ClaimWait, ClaimWaits } from '../src/claim-waits.js';
+import type { ToolhostContext } from '../src/context.js';
+import { handlersRouter } from '../src/handlers-router.js';
 import { type Answer, claimId, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
 const yaml = `
@@ -23,6 +26,8 @@ agents:
   cat: { role: watcher, prompt: Watch., tools: ["*"] }
 `;
 const longMs = 30_000;
+/** After so long, a claim that waits looks again by itself. */
+const lookAgainMs = 1_000;
 
 let bench: ToolhostBench;
 let project: string;
@@ -146,18 +151,18 @@ describe('a handler that asks for a turn', () => {
   });
 
   test('waits, and gets the turn as soon as it is queued', async () => {
-    const asked = ask({ waitMs: longMs });
-    await waiting();
-    const begun = performance.now();
-    await mail('ada');
-    expect(turnOf(await asked)).toMatchObject({ agent: { id: 'ada' } });
-    expect(performance.now() - begun).toBeLessThan(longMs / 2);
+    await withoutTimers(lookAgainMs, async () => {
+      const asked = ask({ waitMs: longMs });
+      await waiting();
+      await mail('ada');
+      expect(turnOf(await asked)).toMatchObject({ agent: { id: 'ada' } });
+    });
   });
 
   test('waits no longer than it says', async () => {
-    const begun = performance.now();
-    expect(turnOf(await ask({ waitMs: 100 }))).toBeNull();
-    expect(performance.now() - begun).toBeLessThan(longMs / 2);
+    await withoutTimers(lookAgainMs, async () => {
+      expect(turnOf(await ask({ waitMs: 100 }))).toBeNull();
+    });
   });
 
   test('is known to be there', async () => {
@@ -204,10 +209,12 @@ describe('a handler that asks for a turn', () => {
 
   test('gives a claim up, and its request is answered at once', async () => {
     const id = claimId();
-    const asked = ask({ claimId: id, waitMs: longMs });
-    await waiting();
-    expect(await cancel(id)).toBe(204);
-    expect(turnOf(await asked)).toBeNull();
+    await withoutTimers(lookAgainMs, async () => {
+      const asked = ask({ claimId: id, waitMs: longMs });
+      await waiting();
+      expect(await cancel(id)).toBe(204);
+      expect(turnOf(await asked)).toBeNull();
+    });
     await mail('ada');
     expect(await bench.testing.rows(project, 'SELECT number FROM turn_attempts')).toEqual([]);
   });
@@ -234,12 +241,12 @@ describe('a handler that asks for a turn', () => {
   });
 
   test('holds up no ToolHost that stops', async () => {
-    const asked = ask({ waitMs: longMs });
-    await waiting();
-    const begun = performance.now();
-    await uncut(() => bench.toolhost.stop());
-    expect(turnOf(await asked)).toBeNull();
-    expect(performance.now() - begun).toBeLessThan(longMs / 2);
+    await withoutTimers(lookAgainMs, async () => {
+      const asked = ask({ waitMs: longMs });
+      await waiting();
+      await uncut(() => bench.toolhost.stop());
+      expect(turnOf(await asked)).toBeNull();
+    });
   });
 
   test.each([

@@ -29,9 +29,6 @@ import { routesOf } from '../support/routes.js';
 import { leaveFiles, publish } from '../support/play.js';
 import { openStream } from '../support/sse-client.js';
 
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(120_000);
-
 let world: ContractWorld;
 let made = 0;
 beforeAll(async () => {
